@@ -16,11 +16,21 @@ export default defineConfig({
     // Many tests start processes of their own: what Node compiled for one of them is kept for the next.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "pinakes-tests-compiled"), TMPDIR: testFolder() },
     projects: [
-      { extends: true, test: { name: "packages", include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "scripts/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "packages",
+          include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "scripts/**/*.test.ts"],
+        },
+      },
       {
         // The web page is built first, and tried in a real browser.
         extends: true,
-        test: { name: "console", include: ["apps/*/src/**/*.test.ts", "apps/*/test/**/*.test.ts"], globalSetup: ["scripts/test-setup.ts"] },
+        test: {
+          name: "console",
+          include: ["apps/*/src/**/*.test.ts", "apps/*/test/**/*.test.ts"],
+          globalSetup: ["scripts/test-setup.ts"],
+        },
       },
     ],
   },

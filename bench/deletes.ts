@@ -5,7 +5,8 @@ import { report, type Row } from "./lib/report.ts";
 
 const wanted = process.env["DELETES_ENGINES"]?.split(",") ?? engines;
 const chosen = engines.filter((engine) => wanted.includes(engine));
-if (chosen.length !== wanted.length) throw new Error(`DELETES_ENGINES must be some of ${engines.join(",")}, got ${wanted.join(",")}.`);
+if (chosen.length !== wanted.length)
+  throw new Error(`DELETES_ENGINES must be some of ${engines.join(",")}, got ${wanted.join(",")}.`);
 const rows: Row[] = [];
 for (const engine of chosen) rows.push(...(await deleteRows(engine)));
 report("deletes", rows);

@@ -49,7 +49,10 @@ report("merges", [
 /** The smallest of three: what else runs on the machine can only add. */
 function measured(fullSegments: number): number {
   const run = (...args: string[]): string =>
-    execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+    execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...args], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+    });
   const peaks = Array.from({ length: 3 }, () => {
     const dir = mkdtempSync(join(tmpdir(), "pinakes-bench-merges-"));
     try {
@@ -69,7 +72,10 @@ async function fill(dir: string, fullSegments: number): Promise<void> {
   // A little more than full, so that something is left to merge.
   const rows = fullSegments * vectorLimits.segmentRowsMax + 3 * deltaRows;
   for (let at = 0; at < rows; at += deltaRows) {
-    const upsert = Array.from({ length: deltaRows }, (_, i) => ({ id: `r${at + i}`, vector: Float32Array.from({ length: dims }, () => random.normal()) }));
+    const upsert = Array.from({ length: deltaRows }, (_, i) => ({
+      id: `r${at + i}`,
+      vector: Float32Array.from({ length: dims }, () => random.normal()),
+    }));
     await pinakes.vectors.append(scope, "c", { upsert });
     await pinakes.vectors.compact(scope, "c");
   }
@@ -79,7 +85,8 @@ async function mergePeakBytes(dir: string): Promise<number> {
   await using pinakes = await open({ dir, background: false });
   const before = (await pinakes.vectors.stats(scope, "c")).segments.length;
   const { outcome, merges } = await pinakes.vectors.compact(scope, "c", { all: true });
-  if (outcome !== "done" || merges === 0) throw new Error(`compaction of ${before} segments: ${outcome}, ${merges} merges`);
+  if (outcome !== "done" || merges === 0)
+    throw new Error(`compaction of ${before} segments: ${outcome}, ${merges} merges`);
   // In kilobytes.
   return process.resourceUsage().maxRSS * 1024;
 }

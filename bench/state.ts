@@ -12,5 +12,9 @@ const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
 /** `STATE_PARTS=workflows,series` for some of them: each has its own file of results, with the commit it was measured at. */
 const wanted = process.env["STATE_PARTS"]?.split(",") ?? Object.keys(parts);
 /** `STATE_ENGINES=PostgreSQL` for one engine, and a file of its own. */
-const only = process.env["STATE_ENGINES"] === undefined ? "" : `-${process.env["STATE_ENGINES"].toLowerCase().replaceAll(",", "-")}`;
-for (const [name, part] of Object.entries(parts)) if (wanted.includes(name)) report(`state-${name}${only}`, await part());
+const only =
+  process.env["STATE_ENGINES"] === undefined
+    ? ""
+    : `-${process.env["STATE_ENGINES"].toLowerCase().replaceAll(",", "-")}`;
+for (const [name, part] of Object.entries(parts))
+  if (wanted.includes(name)) report(`state-${name}${only}`, await part());

@@ -26,12 +26,16 @@ async function ask(shape: Shape, ours: Loaded, theirs: Loaded): Promise<{ ours: 
         times[who].push((performance.now() - start) * 1_000);
       }
     }
-    if (rows.ours !== rows.theirs) throw new Error(`${shape.name}: ours found ${rows.ours} rows, theirs ${rows.theirs}`);
+    if (rows.ours !== rows.theirs)
+      throw new Error(`${shape.name}: ours found ${rows.ours} rows, theirs ${rows.theirs}`);
   }
   return times;
 }
 
-function patternRows(shape: Shape, times: { readonly ours: readonly number[]; readonly theirs: readonly number[] }): Row[] {
+function patternRows(
+  shape: Shape,
+  times: { readonly ours: readonly number[]; readonly theirs: readonly number[] },
+): Row[] {
   const [p50, p95] = [median(times.ours), quantile(times.ours, 0.95)];
   const note = `ours p50 ${us(p50)} p95 ${us(p95)}, quadstore p50 ${us(median(times.theirs))} p95 ${us(quantile(times.theirs, 0.95))}`;
   return [
@@ -42,7 +46,13 @@ function patternRows(shape: Shape, times: { readonly ours: readonly number[]; re
       bar: isBound(shape) ? { atMost: 50 } : null,
       note: `p95 ${us(p95)}; the first 100 rows, terms as text`,
     },
-    { name: `${shape.name} vs quadstore`, value: median(times.theirs) / p50, unit: "×", bar: { atLeast: shape.bar }, note },
+    {
+      name: `${shape.name} vs quadstore`,
+      value: median(times.theirs) / p50,
+      unit: "×",
+      bar: { atLeast: shape.bar },
+      note,
+    },
   ];
 }
 

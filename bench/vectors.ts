@@ -25,6 +25,12 @@ const bandwidth = rows[0]?.value ?? 1;
 const sets = (process.env["VECTORS_SETS"] ?? "clustered,hard").split(",");
 for (const set of ["clustered", "hard"] as const) if (sets.includes(set)) rows.push(...(await peerRows(set, "100k")));
 rows.push(...(await textRows()));
-rows.push(...(await exactRows(bandwidth)), ...(await coldRows()), ...(await streamRows()), ...(await idleRows()), ...(await scifactRows()));
+rows.push(
+  ...(await exactRows(bandwidth)),
+  ...(await coldRows()),
+  ...(await streamRows()),
+  ...(await idleRows()),
+  ...(await scifactRows()),
+);
 if (process.env["VECTORS_FULL"] === "1") rows.push(...(await peerRows("clustered", "1m")));
 report("vectors", rows);

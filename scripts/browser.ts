@@ -5,7 +5,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
+const places = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
 
 export function findBrowser(): string | undefined {
   const named = process.env["PINAKES_CHROMIUM"];
@@ -18,7 +23,9 @@ export function ensureBrowser(): string | undefined {
 
 function installed(): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    console.warn("No Chromium: the tests of the web page are left out. Install it, or set PINAKES_CHROMIUM to its path.");
+    console.warn(
+      "No Chromium: the tests of the web page are left out. Install it, or set PINAKES_CHROMIUM to its path.",
+    );
     return undefined;
   }
   console.log("No Chromium: installing it from the system's packages for the tests of the web page.");
@@ -27,7 +34,9 @@ function installed(): string | undefined {
     execFileSync("apt-get", ["update", "-q"], options);
     execFileSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", "chromium"], options);
   } catch (error) {
-    console.warn(`Chromium could not be installed (${error instanceof Error ? error.message : String(error)}): the tests of the web page are left out.`);
+    console.warn(
+      `Chromium could not be installed (${error instanceof Error ? error.message : String(error)}): the tests of the web page are left out.`,
+    );
   }
   return findBrowser();
 }

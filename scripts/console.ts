@@ -33,7 +33,8 @@ function sourcesHash(): string {
       .map((entry) => join(entry.parentPath, entry.name)),
   );
   const settings = ["index.html", "vite.config.ts", "package.json"].map((name) => join(folder, name));
-  for (const file of [...files, ...settings, join(root, "package-lock.json")].sort()) hash.update(`${file}\0`).update(readFileSync(file));
+  for (const file of [...files, ...settings, join(root, "package-lock.json")].sort())
+    hash.update(`${file}\0`).update(readFileSync(file));
   return hash.digest("hex");
 }
 

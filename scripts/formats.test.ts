@@ -5,7 +5,10 @@ import { withoutComments } from "./tidy/code.ts";
 
 const tree = await readTree(process.cwd());
 const page = tree.get("docs/formats.md") ?? "";
-const sources = [...tree].filter(([path]) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !/\.test\.ts$|\/testing(?:\/|\.ts)|\/test-|\.d\.ts$/.test(path));
+const sources = [...tree].filter(
+  ([path]) =>
+    /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !/\.test\.ts$|\/testing(?:\/|\.ts)|\/test-|\.d\.ts$/.test(path),
+);
 const linked = (text: string) => [...text.matchAll(/\]\(\.\.\/(packages\/[^)]+)\)/g)].map(([, path]) => path as string);
 const versioned = page
   .slice(page.indexOf("## With a version"), page.indexOf("## Documents in containers"))
@@ -21,7 +24,9 @@ it("every version on the page is the one in the file it names", () => {
     const [path] = linked(where as string) as [string];
     expect(tree.get(path), what).toContain(text);
     expect(readBy, what).not.toBe("");
-    expect(tree.has((/\((?:\.\.\/)(rfcs\/[^)]+)\)/.exec(rfc as string) as RegExpExecArray)[1] as string), what).toBe(true);
+    expect(tree.has((/\((?:\.\.\/)(rfcs\/[^)]+)\)/.exec(rfc as string) as RegExpExecArray)[1] as string), what).toBe(
+      true,
+    );
   }
 });
 
@@ -48,7 +53,9 @@ it("every container of items is on the page", () => {
 });
 
 it("everything that signs or seals a text for a client is on the page", () => {
-  const found = sources.filter(([, text]) => /\b(?:createHmac|createCipheriv)\(/.test(withoutComments(text))).map(([path]) => path);
+  const found = sources
+    .filter(([, text]) => /\b(?:createHmac|createCipheriv)\(/.test(withoutComments(text)))
+    .map(([path]) => path);
   expect(found.length).toBeGreaterThan(4);
   expect(found.filter((path) => !linked(page).includes(path))).toEqual([]);
 });

@@ -36,7 +36,10 @@ const flags = [
 interface Compiler {
   readonly main: (
     args: readonly string[],
-    options: { readonly stderr: { readonly write: (message: unknown) => void }; readonly writeFile: (name: string, contents: unknown) => void },
+    options: {
+      readonly stderr: { readonly write: (message: unknown) => void };
+      readonly writeFile: (name: string, contents: unknown) => void;
+    },
   ) => Promise<{ readonly error: Error | null }>;
 }
 
@@ -46,13 +49,17 @@ export async function buildKernels(): Promise<Uint8Array> {
   // By a name that the type checker does not follow: its declarations replace those of Array and others for the whole repository.
   const compiler: string = "assemblyscript/asc";
   const { main } = (await import(compiler)) as Compiler;
-  const { error } = await main([`${folder}/assembly/index.ts`, "--baseDir", root, "--outFile", "kernels.wasm", ...flags], {
-    stderr: { write: (message) => void messages.push(String(message)) },
-    writeFile: (name, contents) => {
-      if (name.endsWith(".wasm")) bytes = contents as Uint8Array;
+  const { error } = await main(
+    [`${folder}/assembly/index.ts`, "--baseDir", root, "--outFile", "kernels.wasm", ...flags],
+    {
+      stderr: { write: (message) => void messages.push(String(message)) },
+      writeFile: (name, contents) => {
+        if (name.endsWith(".wasm")) bytes = contents as Uint8Array;
+      },
     },
-  });
-  if (error !== null || bytes === undefined) throw new Error(`The kernels do not compile:\n${messages.join("")}`, { cause: error });
+  );
+  if (error !== null || bytes === undefined)
+    throw new Error(`The kernels do not compile:\n${messages.join("")}`, { cause: error });
   return bytes;
 }
 
@@ -63,7 +70,11 @@ export async function kernelsUpToDate(): Promise<boolean> {
 if (import.meta.main) {
   if (process.argv.includes("--check")) {
     const same = await kernelsUpToDate();
-    console.log(same ? "kernels.wasm is what its source says." : "kernels.wasm is not what its source says; run `node scripts/kernels.ts`.");
+    console.log(
+      same
+        ? "kernels.wasm is what its source says."
+        : "kernels.wasm is not what its source says; run `node scripts/kernels.ts`.",
+    );
     process.exitCode = same ? 0 : 1;
   } else {
     const bytes = await buildKernels();

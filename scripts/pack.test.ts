@@ -13,7 +13,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 // onnxruntime's install script fetches files for graphics cards, which nothing here needs and an offline machine cannot have.
 const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: "skip" };
 const run = (command: string, args: string[], cwd: string) =>
-  execFileSync(command, args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 256 * 1024 * 1024 });
+  execFileSync(command, args, {
+    cwd,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: 256 * 1024 * 1024,
+  });
 
 /** What the adapters plug into, in the versions that are tested here. */
 function frameworks(): Record<string, string> {
@@ -21,8 +27,12 @@ function frameworks(): Record<string, string> {
 }
 
 function versions(adapter: string): Record<string, string> {
-  const manifest = JSON.parse(readFileSync(join(root, "packages", adapter, "package.json"), "utf8")) as { devDependencies: Record<string, string> };
-  return Object.fromEntries(Object.entries(manifest.devDependencies).filter(([name]) => name !== "pinakes" && !name.endsWith("-validation")));
+  const manifest = JSON.parse(readFileSync(join(root, "packages", adapter, "package.json"), "utf8")) as {
+    devDependencies: Record<string, string>;
+  };
+  return Object.fromEntries(
+    Object.entries(manifest.devDependencies).filter(([name]) => name !== "pinakes" && !name.endsWith("-validation")),
+  );
 }
 
 /** Copied to where they find the installed packages. */
@@ -41,15 +51,24 @@ describe("the published packages", () => {
     const tarballs = pack(join(folder, "tarballs"));
     const user = join(folder, "user");
     cpSync(join(root, "packages/pinakes/examples"), user, { recursive: true });
-    const { zod } = (JSON.parse(readFileSync(join(root, "packages/pinakes/package.json"), "utf8")) as { dependencies: { zod: string } }).dependencies;
-    const dependencies = { ...Object.fromEntries(tarballs.map((file) => [packageName(file), `file:${file}`])), ...frameworks(), zod };
+    const { zod } = (
+      JSON.parse(readFileSync(join(root, "packages/pinakes/package.json"), "utf8")) as { dependencies: { zod: string } }
+    ).dependencies;
+    const dependencies = {
+      ...Object.fromEntries(tarballs.map((file) => [packageName(file), `file:${file}`])),
+      ...frameworks(),
+      zod,
+    };
     writeFileSync(join(user, "package.json"), JSON.stringify({ type: "module", dependencies }));
     // Every transitive version as the repository pins it: what a registry publishes today must not decide whether this test passes.
     const ours = tarballs.map((tarball) => ({
       tarball,
       manifest: JSON.parse(run("tar", ["-xOzf", tarball, "package/package.json"], folder)) as { name: string },
     }));
-    writeFileSync(join(user, "package-lock.json"), JSON.stringify(pinnedLock(join(root, "package-lock.json"), dependencies, ours)));
+    writeFileSync(
+      join(user, "package-lock.json"),
+      JSON.stringify(pinnedLock(join(root, "package-lock.json"), dependencies, ours)),
+    );
     run("npm", ["ci", "--prefer-offline", "--no-audit", "--no-fund"], user);
     const printed = run(process.execPath, ["tour.ts"], user);
     expect(printed).toContain("importance is now 8");
@@ -65,7 +84,9 @@ describe("the published packages", () => {
     expect(knowledge).toContain("result: 'exact'");
     expect(knowledge).toContain("eve finds 0 passages");
     expect(run(process.execPath, ["state.ts"], user)).toContain("by type:");
-    for (const adapter of adapters) for (const example of examplesOf(adapter, user)) expect(run(process.execPath, [example], user), example).not.toBe("");
+    for (const adapter of adapters)
+      for (const example of examplesOf(adapter, user))
+        expect(run(process.execPath, [example], user), example).not.toBe("");
     expect(run(join(user, "node_modules/.bin/pinakes"), ["vectors", "--help"], user)).toContain("fsck");
     const options = [
       "--noEmit",
@@ -87,14 +108,27 @@ describe("the published packages", () => {
       join(user, "types.ts"),
       'import { tenantScope } from "pinakes";\nimport { itemStoreSuite } from "pinakes/testing";\n// @ts-expect-error: a scope has no such method\ntenantScope("a").nonsense();\n// @ts-expect-error: a harness needs a way to open\nitemStoreSuite({ name: "x" });\n',
     );
-    run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options, "tour.ts", "vectors.ts", "knowledge.ts", "state.ts", "types.ts"], user);
+    run(
+      process.execPath,
+      [
+        join(root, "node_modules/typescript/bin/tsc"),
+        ...options,
+        "tour.ts",
+        "vectors.ts",
+        "knowledge.ts",
+        "state.ts",
+        "types.ts",
+      ],
+      user,
+    );
   });
 
   it("READMEs name the framework versions that are tested together", () => {
     for (const adapter of adapters)
       for (const file of ["README.md", `packages/${adapter}/README.md`]) {
         const text = readFileSync(join(root, file), "utf8");
-        for (const [name, version] of Object.entries(versions(adapter))) expect(text, file).toContain(` ${name}@${version}`);
+        for (const [name, version] of Object.entries(versions(adapter)))
+          expect(text, file).toContain(` ${name}@${version}`);
       }
   });
 

@@ -39,12 +39,21 @@ function packOne(name: string, stages: string, folder: string): string {
   build(source, stages, stage);
   const dependencies = name === "pinakes" ? bringAlong(manifest, source, stage) : manifest.dependencies;
   const { devDependencies: _, ...kept } = manifest;
-  const published = { ...kept, dependencies, exports: built(manifest.exports), bin: builtBin(manifest.bin), files: ["dist", "model", "console"] };
+  const published = {
+    ...kept,
+    dependencies,
+    exports: built(manifest.exports),
+    bin: builtBin(manifest.bin),
+    files: ["dist", "model", "console"],
+  };
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
   const readme = [join(source, "README.md"), join(root, "README.md")].find((file) => existsSync(file)) as string;
   cpSync(readme, join(stage, "README.md"));
   cpSync(join(root, "LICENSE"), join(stage, "LICENSE"));
-  const tarball = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: stage, encoding: "utf8" }).trim();
+  const tarball = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], {
+    cwd: stage,
+    encoding: "utf8",
+  }).trim();
   return join(folder, tarball);
 }
 
@@ -53,7 +62,10 @@ function build(source: string, stages: string, stage: string): void {
   mkdirSync(stage, { recursive: true });
   const paths = { "@pinakes/client": [join(stages, "client", "dist", "index.d.ts")] };
   const config = {
-    extends: join(source, existsSync(join(source, "tsconfig.build.json")) ? "tsconfig.build.json" : "../client/tsconfig.build.json"),
+    extends: join(
+      source,
+      existsSync(join(source, "tsconfig.build.json")) ? "tsconfig.build.json" : "../client/tsconfig.build.json",
+    ),
     compilerOptions: {
       rootDir: join(source, "src"),
       outDir: join(stage, "dist"),
@@ -64,7 +76,9 @@ function build(source: string, stages: string, stage: string): void {
   };
   const file = join(stage, "tsconfig.json");
   writeFileSync(file, JSON.stringify(config));
-  execFileSync(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", file], { stdio: "inherit" });
+  execFileSync(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", file], {
+    stdio: "inherit",
+  });
   rmSync(file);
 }
 
@@ -100,7 +114,9 @@ function built(exports: Manifest["exports"]): Record<string, { types: string; de
 }
 
 function builtBin(bin: Manifest["bin"] = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(bin).map(([name, source]) => [name, source.replace("./src/", "./dist/").replace(/\.ts$/, ".js")]));
+  return Object.fromEntries(
+    Object.entries(bin).map(([name, source]) => [name, source.replace("./src/", "./dist/").replace(/\.ts$/, ".js")]),
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -25,18 +25,33 @@ export interface PublishedPackage {
 }
 
 /** `dependencies` are those of the project's own package.json; our packages come from their tarballs. */
-export function pinnedLock(lockFile: string, dependencies: Readonly<Record<string, string>>, ours: readonly PublishedPackage[]): unknown {
+export function pinnedLock(
+  lockFile: string,
+  dependencies: Readonly<Record<string, string>>,
+  ours: readonly PublishedPackage[],
+): unknown {
   const { packages } = JSON.parse(readFileSync(lockFile, "utf8")) as { packages: Entries };
-  const all: Entries = { ...installed(packages), ...Object.fromEntries(ours.map((one) => [`node_modules/${one.manifest.name}`, entryOf(one)])) };
+  const all: Entries = {
+    ...installed(packages),
+    ...Object.fromEntries(ours.map((one) => [`node_modules/${one.manifest.name}`, entryOf(one)])),
+  };
   const root = { dependencies };
   const reached = reachable(all, root);
-  const kept = Object.fromEntries(Object.entries(all).flatMap(([path, entry]) => (reached.has(path) ? [[path, withoutAbsent(all, path, entry)]] : [])));
+  const kept = Object.fromEntries(
+    Object.entries(all).flatMap(([path, entry]) =>
+      reached.has(path) ? [[path, withoutAbsent(all, path, entry)]] : [],
+    ),
+  );
   return { lockfileVersion: 3, requires: true, packages: { "": root, ...kept } };
 }
 
 /** What the repository installs, without its workspaces; what lies in a workspace's own node_modules lies in the installed package's. */
 function installed(packages: Entries): Entries {
-  const links = new Map(Object.entries(packages).flatMap(([path, entry]) => (entry.link === true ? [[`${entry.resolved}/`, `${path}/`]] : [])));
+  const links = new Map(
+    Object.entries(packages).flatMap(([path, entry]) =>
+      entry.link === true ? [[`${entry.resolved}/`, `${path}/`]] : [],
+    ),
+  );
   return Object.fromEntries(
     Object.entries(packages).flatMap(([path, { dev: _dev, devOptional: _devOptional, ...entry }]) => {
       if (!path.includes("node_modules/") || entry.link === true) return [];
@@ -59,7 +74,8 @@ function reachable(all: Entries, root: LockEntry): ReadonlySet<string> {
     const [from, entry] = next;
     for (const [name, optional] of needs(entry)) {
       const path = resolved(all, from, name);
-      if (path === undefined && !optional) throw new Error(`${from || "the project"} needs ${name}, which the lockfile does not hold.`);
+      if (path === undefined && !optional)
+        throw new Error(`${from || "the project"} needs ${name}, which the lockfile does not hold.`);
       if (path === undefined || reached.has(path)) continue;
       reached.add(path);
       open.push([path, all[path] as LockEntry]);
@@ -75,9 +91,16 @@ function withoutAbsent(all: Entries, path: string, { optionalDependencies = {}, 
 }
 
 function needs(entry: LockEntry): [string, boolean][] {
-  const peers = Object.keys(entry.peerDependencies ?? {}).map((name): [string, boolean] => [name, entry.peerDependenciesMeta?.[name]?.optional === true]);
+  const peers = Object.keys(entry.peerDependencies ?? {}).map((name): [string, boolean] => [
+    name,
+    entry.peerDependenciesMeta?.[name]?.optional === true,
+  ]);
   const optional = Object.keys(entry.optionalDependencies ?? {}).map((name): [string, boolean] => [name, true]);
-  return [...Object.keys(entry.dependencies ?? {}).map((name): [string, boolean] => [name, false]), ...optional, ...peers];
+  return [
+    ...Object.keys(entry.dependencies ?? {}).map((name): [string, boolean] => [name, false]),
+    ...optional,
+    ...peers,
+  ];
 }
 
 /** From the innermost node_modules outwards. */

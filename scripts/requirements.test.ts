@@ -50,7 +50,14 @@ describe("the titles of tests", () => {
     expect(numbersIn("R-AGT-46, R-AGT-47 and R-KB-07: names")).toEqual(["R-AGT-46", "R-AGT-47", "R-KB-07"]);
     expect(numbersIn("R-AGT-84…88 speed")).toEqual(["R-AGT-84", "R-AGT-85", "R-AGT-86", "R-AGT-87", "R-AGT-88"]);
     expect(numbersIn("R-TG-98–R-TG-101")).toEqual(["R-TG-98", "R-TG-99", "R-TG-100", "R-TG-101"]);
-    expect(numbersIn("R-TG-08..10, R-TG-30/31/32")).toEqual(["R-TG-08", "R-TG-09", "R-TG-10", "R-TG-30", "R-TG-31", "R-TG-32"]);
+    expect(numbersIn("R-TG-08..10, R-TG-30/31/32")).toEqual([
+      "R-TG-08",
+      "R-TG-09",
+      "R-TG-10",
+      "R-TG-30",
+      "R-TG-31",
+      "R-TG-32",
+    ]);
     expect(numbersIn("R-AGT-53 and R-AGT-53, 100 parallel increments")).toEqual(["R-AGT-53"]);
     expect(numbersIn("no number; XR-AGT-46; R-agt-01")).toEqual([]);
   });
@@ -65,14 +72,19 @@ const checks = (group: string) =>
     { id: `R-${group}-01`, text: "One | thing." },
     { id: `R-${group}-02`, text: "Another." },
   ]);
-const sources = Object.fromEntries(["agt", "cmp", "kb", "lisa", "tg"].map((file) => [`docs/requirements/${file}.json`, checks(file.toUpperCase())]));
+const sources = Object.fromEntries(
+  ["agt", "cmp", "kb", "lisa", "tg"].map((file) => [`docs/requirements/${file}.json`, checks(file.toUpperCase())]),
+);
 const tree = (files: Record<string, string>) => new Map(Object.entries({ ...sources, ...files }));
 const testOf = (title: string) => `it(${JSON.stringify(title)}, () => {});`;
 
 describe("the page", () => {
   it("counts, links each test that names a number, and says what is not proved yet", () => {
     const page = requirementsPage(
-      tree({ "packages/pinakes/src/b.test.ts": testOf("R-AGT-01, R-KB-02 [a] | b"), "packages/pinakes/src/a.test.ts": testOf("first R-AGT-01") }),
+      tree({
+        "packages/pinakes/src/b.test.ts": testOf("R-AGT-01, R-KB-02 [a] | b"),
+        "packages/pinakes/src/a.test.ts": testOf("first R-AGT-01"),
+      }),
     );
     expect(page).toContain(
       "| R-AGT-01 | One \\| thing. | [first R-AGT-01](../packages/pinakes/src/a.test.ts)<br>[R-AGT-01, R-KB-02 \\[a\\] \\| b](../packages/pinakes/src/b.test.ts) |",
@@ -89,15 +101,21 @@ describe("the page", () => {
       { name: "write", unit: "ms", bar: "", ok: true },
     ];
     const given = (bench: readonly string[], open?: string) =>
-      tree({ "bench/results/b.json": JSON.stringify({ rows }), "docs/requirements/kb.json": JSON.stringify([{ id: "R-KB-01", text: "Fast.", bench, open }]) });
+      tree({
+        "bench/results/b.json": JSON.stringify({ rows }),
+        "docs/requirements/kb.json": JSON.stringify([{ id: "R-KB-01", text: "Fast.", bench, open }]),
+      });
     const bar = "[bench: read, SQLite ≤ 10 ms](../bench/results/b.json)";
     expect(requirementsPage(given(["b: read"]))).toContain(`| R-KB-01 | Fast. | ${bar} |`);
     expect(requirementsPage(given(["b: read"]))).toContain("| all | | 1 | 0 | 9 |");
     const partly = requirementsPage(given(["b: read"], "the rest"));
     expect(partly).toContain(`| R-KB-01 | Fast. | ${bar}<br>**open:** the rest |`);
     expect(partly).toContain("| all | | 0 | 1 | 9 |");
-    expect(requirementsPage(given(["b: read, PostgreSQL"], "all"))).toContain("| R-KB-01 | Fast. | not yet<br>**open:** all |");
-    for (const unknown of ["b: write", "b: erase", "c: read"]) expect(requirements(given([unknown])).problems).toEqual([expect.stringContaining(unknown)]);
+    expect(requirementsPage(given(["b: read, PostgreSQL"], "all"))).toContain(
+      "| R-KB-01 | Fast. | not yet<br>**open:** all |",
+    );
+    for (const unknown of ["b: write", "b: erase", "c: read"])
+      expect(requirements(given([unknown])).problems).toEqual([expect.stringContaining(unknown)]);
   });
 
   it("says on which engines a test of a shared suite runs, without those that skip it", () => {
@@ -108,7 +126,9 @@ describe("the page", () => {
       "packages/pinakes/src/drivers/other/other.test.ts": `itemStoreSuite({}, { skip: [{ test: "writes", reason: "…", capability: "durable" }] });`,
       "packages/pinakes/src/drivers/fs/fs.test.ts": `// itemStoreSuite(`,
     };
-    expect(requirementsPage(tree(files))).toContain("[R-AGT-01 writes](../packages/pinakes/src/testing/item-store/writes.ts) (on memory, sqlite) |");
+    expect(requirementsPage(tree(files))).toContain(
+      "[R-AGT-01 writes](../packages/pinakes/src/testing/item-store/writes.ts) (on memory, sqlite) |",
+    );
   });
 
   it("reads suites that are with their tests, too, and nothing else in their folder", () => {
@@ -118,21 +138,27 @@ describe("the page", () => {
       "packages/pinakes/test/lifecycle/participants.test.ts": `participantSuite(store, { own: true });`,
     };
     const page = requirementsPage(tree(files));
-    expect(page).toContain("[R-TG-01 deletes](../packages/pinakes/test/lifecycle/support/participant-suite.ts) (on participants) |");
+    expect(page).toContain(
+      "[R-TG-01 deletes](../packages/pinakes/test/lifecycle/support/participant-suite.ts) (on participants) |",
+    );
     expect(page).toContain("| R-TG-02 | Another. | not yet |");
     const { "packages/pinakes/test/lifecycle/participants.test.ts": _, ...unused } = files;
     expect(requirementsPage(tree(unused))).toContain("| all | | 0 | 0 | 10 |");
   });
 
   it("counts nothing as proved by a suite that no engine runs", () => {
-    expect(requirementsPage(tree({ "packages/pinakes/src/testing/item-store/writes.ts": testOf("R-AGT-01 writes") }))).toContain("| all | | 0 | 0 | 10 |");
+    expect(
+      requirementsPage(tree({ "packages/pinakes/src/testing/item-store/writes.ts": testOf("R-AGT-01 writes") })),
+    ).toContain("| all | | 0 | 0 | 10 |");
   });
 
   it("reports a title with an unknown number, and refuses checks that are wrong", () => {
     expect(requirements(tree({ "scripts/a.test.ts": testOf("R-AGT-03 x") })).problems).toEqual([
       'scripts/a.test.ts: the title "R-AGT-03 x" names R-AGT-03, which is not in docs/requirements/.',
     ]);
-    expect(() => requirements(tree({ "docs/requirements/kb.json": `[{ "id": "R-AGT-01", "text": "x" }]` }))).toThrow("docs/requirements/kb.json");
+    expect(() => requirements(tree({ "docs/requirements/kb.json": `[{ "id": "R-AGT-01", "text": "x" }]` }))).toThrow(
+      "docs/requirements/kb.json",
+    );
     expect(() => requirements(new Map())).toThrow("is missing");
   });
 });
@@ -143,7 +169,10 @@ describe("npm run requirements", () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 
-  function repository(files: Record<string, string>): { root: string; run: (...args: string[]) => { status: number | null; output: string } } {
+  function repository(files: Record<string, string>): {
+    root: string;
+    run: (...args: string[]) => { status: number | null; output: string };
+  } {
     const root = mkdtempSync(join(tmpdir(), "pinakes-requirements-"));
     folders.push(root);
     for (const [path, text] of tree(files)) {
@@ -152,7 +181,10 @@ describe("npm run requirements", () => {
     }
     const script = fileURLToPath(new URL("./requirements.ts", import.meta.url));
     const run = (...args: string[]) => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { cwd: root, encoding: "utf8" });
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
+        cwd: root,
+        encoding: "utf8",
+      });
       return { status, output: stdout + stderr };
     };
     return { root, run };
@@ -160,7 +192,10 @@ describe("npm run requirements", () => {
 
   it("--check fails with a clear line until the page is written, and passes then", () => {
     const { root, run } = repository({ "scripts/a.test.ts": testOf("R-TG-01 x") });
-    expect(run("--check")).toEqual({ status: 1, output: "requirements: docs/requirements.md is out of date; run `npm run requirements`.\n" });
+    expect(run("--check")).toEqual({
+      status: 1,
+      output: "requirements: docs/requirements.md is out of date; run `npm run requirements`.\n",
+    });
     expect(run()).toEqual({ status: 0, output: "requirements: wrote docs/requirements.md.\n" });
     expect(run("--check")).toEqual({ status: 0, output: "requirements: docs/requirements.md is up to date.\n" });
     writeFileSync(join(root, "scripts/a.test.ts"), testOf("R-TG-02 x"));
@@ -172,8 +207,14 @@ describe("npm run requirements", () => {
   it("fails on an unknown number with --check and without, and writes nothing", () => {
     const { root, run } = repository({ "scripts/a.test.ts": testOf("R-TG-99 x"), [pagePath]: "as it was" });
     for (const args of [["--check"], []])
-      expect(run(...args)).toMatchObject({ status: 1, output: expect.stringContaining("names R-TG-99, which is not in docs/requirements/") as string });
-    expect(run("--chek")).toMatchObject({ status: 1, output: expect.stringContaining('unknown argument "--chek"') as string });
+      expect(run(...args)).toMatchObject({
+        status: 1,
+        output: expect.stringContaining("names R-TG-99, which is not in docs/requirements/") as string,
+      });
+    expect(run("--chek")).toMatchObject({
+      status: 1,
+      output: expect.stringContaining('unknown argument "--chek"') as string,
+    });
     expect(readFileSync(join(root, pagePath), "utf8")).toBe("as it was");
   });
 });

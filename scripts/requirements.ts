@@ -13,10 +13,26 @@ import { readTree, type Tree } from "./tidy/tree.ts";
 export const pagePath = "docs/requirements.md";
 
 const groups = [
-  { file: "agt", title: "Agent state", about: "containers, time to live, concurrency, queries, retention, backup and migration of what agents did" },
-  { file: "cmp", title: "Vector compaction", about: "many writers, one safe compactor, readers that never see a mixture" },
-  { file: "kb", title: "Catalogs", about: "a person's catalogs of documents, their indexing, and answers with citations" },
-  { file: "lisa", title: "Repositories and collections", about: "repositories, collections, documents, access, limits and capacity" },
+  {
+    file: "agt",
+    title: "Agent state",
+    about: "containers, time to live, concurrency, queries, retention, backup and migration of what agents did",
+  },
+  {
+    file: "cmp",
+    title: "Vector compaction",
+    about: "many writers, one safe compactor, readers that never see a mixture",
+  },
+  {
+    file: "kb",
+    title: "Catalogs",
+    about: "a person's catalogs of documents, their indexing, and answers with citations",
+  },
+  {
+    file: "lisa",
+    title: "Repositories and collections",
+    about: "repositories, collections, documents, access, limits and capacity",
+  },
   { file: "tg", title: "Collection management and triples", about: "the delete cascade over every store, and RDF" },
 ] as const;
 
@@ -58,15 +74,19 @@ export function requirements(tree: Tree): Outcome {
   const problems: string[] = [];
   for (const proof of proofsIn(tree)) {
     for (const number of numbersIn(proof.title)) {
-      if (!known.has(number)) problems.push(`${proof.path}: the title "${proof.title}" names ${number}, which is not in docs/requirements/.`);
+      if (!known.has(number))
+        problems.push(`${proof.path}: the title "${proof.title}" names ${number}, which is not in docs/requirements/.`);
       else if (proof.engines?.length !== 0) proofs.set(number, [...(proofs.get(number) ?? []), proof]);
     }
   }
   for (const { id, bench = [] } of checks.flatMap((group) => group.checks)) {
     for (const row of bench) {
       const [path, found] = benchRows(tree, row);
-      if (found.length === 0) problems.push(`${id} names the benchmark "${row}", but ${path} has no row with a bar that begins so.`);
-      const reached = found.filter(({ ok }) => ok).map(({ name, bar, unit }) => ({ path, title: `bench: ${name} ${bar} ${unit}`.trimEnd() }));
+      if (found.length === 0)
+        problems.push(`${id} names the benchmark "${row}", but ${path} has no row with a bar that begins so.`);
+      const reached = found
+        .filter(({ ok }) => ok)
+        .map(({ name, bar, unit }) => ({ path, title: `bench: ${name} ${bar} ${unit}`.trimEnd() }));
       if (reached.length > 0) proofs.set(id, [...(proofs.get(id) ?? []), ...reached]);
     }
   }
@@ -79,8 +99,12 @@ function checksOf(tree: Tree, file: string): readonly Check[] {
   if (text === undefined) throw new Error(`${path} is missing; run this from the root of the repository.`);
   const checks = JSON.parse(text) as readonly Check[];
   const form = new RegExp(`^R-${file.toUpperCase()}-\\d{2,3}$`);
-  const wrong = checks.find(({ id, text: meaning }, i) => !form.test(id) || meaning.trim() === "" || checks.findIndex((other) => other.id === id) !== i);
-  if (wrong !== undefined) throw new Error(`${path}: ${JSON.stringify(wrong)} has a wrong number, no text, or a number that comes twice.`);
+  const wrong = checks.find(
+    ({ id, text: meaning }, i) =>
+      !form.test(id) || meaning.trim() === "" || checks.findIndex((other) => other.id === id) !== i,
+  );
+  if (wrong !== undefined)
+    throw new Error(`${path}: ${JSON.stringify(wrong)} has a wrong number, no text, or a number that comes twice.`);
   return checks;
 }
 
@@ -96,7 +120,9 @@ function proofsIn(tree: Tree): Proof[] {
   return [...tree]
     .filter(([path]) => path.endsWith(".test.ts") || suiteOf(path) !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([path, text]) => titlesIn(text).map((title) => ({ path, title, ...enginesOf(tree, suiteOf(path), title) })));
+    .flatMap(([path, text]) =>
+      titlesIn(text).map((title) => ({ path, title, ...enginesOf(tree, suiteOf(path), title) })),
+    );
 }
 
 /**
@@ -106,13 +132,15 @@ function proofsIn(tree: Tree): Proof[] {
 function suiteOf(path: string): string | undefined {
   if (path.endsWith(".test.ts")) return undefined;
   if (/^packages\/[^/]+\/test\/vectors\/suite-/.test(path)) return "vector-store";
-  return (/^packages\/[^/]+\/src\/testing\/([^/]+)\//.exec(path) ?? /^packages\/[^/]+\/test\/(?:[^/]+\/)*support\/([^/]+)-suite\.ts$/.exec(path))?.[1];
+  return (/^packages\/[^/]+\/src\/testing\/([^/]+)\//.exec(path) ??
+    /^packages\/[^/]+\/test\/(?:[^/]+\/)*support\/([^/]+)-suite\.ts$/.exec(path))?.[1];
 }
 
 function enginesOf(tree: Tree, suite: string | undefined, title: string): { engines?: readonly string[] } {
   if (suite === undefined) return {};
   // An engine that skips a test (by a part of its title, as the suites do) does not prove what it proves.
-  const skips = (path: string) => [...(tree.get(path) ?? "").matchAll(/\btest: "([^"\n]+)"/g)].some((match) => title.includes(match[1] as string));
+  const skips = (path: string) =>
+    [...(tree.get(path) ?? "").matchAll(/\btest: "([^"\n]+)"/g)].some((match) => title.includes(match[1] as string));
   return {
     engines: runnersOf(tree, suite)
       .filter((path) => !skips(path))
@@ -123,7 +151,9 @@ function enginesOf(tree: Tree, suite: string | undefined, title: string): { engi
 /** The test files that run a suite: those that call `itemStoreSuite(…)` for "item-store". */
 function runnersOf(tree: Tree, suite: string): string[] {
   const call = new RegExp(`\\b${suite.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}Suite\\(`);
-  return [...tree].flatMap(([path, text]) => (path.endsWith(".test.ts") && call.test(codeOf(text)) ? [path] : [])).sort();
+  return [...tree]
+    .flatMap(([path, text]) => (path.endsWith(".test.ts") && call.test(codeOf(text)) ? [path] : []))
+    .sort();
 }
 
 function engineName(path: string): string {
@@ -148,7 +178,8 @@ export function titlesIn(source: string): string[] {
     code = (code + source.slice(end, match.index)).slice(-callCharsMax);
     end = match.index + literal.length;
     // After a title comes the test itself; pattern.test("…") has nothing more.
-    if (/^["'`]/.test(literal) && beforeTitle.test(code) && /^\s*,/.test(source.slice(end, end + 100))) titles.push(unquoted(literal));
+    if (/^["'`]/.test(literal) && beforeTitle.test(code) && /^\s*,/.test(source.slice(end, end + 100)))
+      titles.push(unquoted(literal));
     code += " ";
   }
   return titles;
@@ -167,13 +198,17 @@ function unquoted(literal: string): string {
 
 /** Every number a title names: single ones, ranges (R-AGT-84…88, R-AGT-84–R-AGT-88) and lists (R-TG-30/31/32). */
 export function numbersIn(title: string): string[] {
-  const numbers = [...title.matchAll(/\bR-([A-Z]+)-(\d+)(?:(?:…|\.{2,3}|–)(?:R-\1-)?(\d+)|((?:\/\d+)+))?/g)].flatMap(([, group, first, last, more]) => {
-    const name = (value: number | string) => `R-${group}-${String(value).padStart(first?.length ?? 2, "0")}`;
-    if (last === undefined) return [first as string, ...(more ?? "").split("/").slice(1)].map(name);
-    const length = Number(last) - Number(first) + 1;
-    // A range that runs backwards, or without end, stands for itself: it is reported as unknown rather than passed over.
-    return length < 1 || length > 999 ? [`${name(first as string)}…${last}`] : Array.from({ length }, (_, i) => name(Number(first) + i));
-  });
+  const numbers = [...title.matchAll(/\bR-([A-Z]+)-(\d+)(?:(?:…|\.{2,3}|–)(?:R-\1-)?(\d+)|((?:\/\d+)+))?/g)].flatMap(
+    ([, group, first, last, more]) => {
+      const name = (value: number | string) => `R-${group}-${String(value).padStart(first?.length ?? 2, "0")}`;
+      if (last === undefined) return [first as string, ...(more ?? "").split("/").slice(1)].map(name);
+      const length = Number(last) - Number(first) + 1;
+      // A range that runs backwards, or without end, stands for itself: it is reported as unknown rather than passed over.
+      return length < 1 || length > 999
+        ? [`${name(first as string)}…${last}`]
+        : Array.from({ length }, (_, i) => name(Number(first) + i));
+    },
+  );
   return [...new Set(numbers)];
 }
 
@@ -182,8 +217,10 @@ function page(
   groupsWithChecks: readonly ((typeof groups)[number] & { readonly checks: readonly Check[] })[],
   proofs: ReadonlyMap<string, readonly Proof[]>,
 ): string {
-  const proved = (checks: readonly Check[]) => checks.filter(({ id, open }) => proofs.has(id) && open === undefined).length;
-  const partly = (checks: readonly Check[]) => checks.filter(({ id, open }) => proofs.has(id) && open !== undefined).length;
+  const proved = (checks: readonly Check[]) =>
+    checks.filter(({ id, open }) => proofs.has(id) && open === undefined).length;
+  const partly = (checks: readonly Check[]) =>
+    checks.filter(({ id, open }) => proofs.has(id) && open !== undefined).length;
   const all = groupsWithChecks.flatMap(({ checks }) => checks);
   const suites = [...new Set([...tree.keys()].flatMap((path) => suiteOf(path) ?? []))].sort();
   return [

@@ -6,12 +6,15 @@ const filesShown = 10;
 
 export class SlowFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const timed = modules.map((module) => ({ file: module.moduleId, ms: totalMs(module) })).toSorted((a, b) => b.ms - a.ms);
+    const timed = modules
+      .map((module) => ({ file: module.moduleId, ms: totalMs(module) }))
+      .toSorted((a, b) => b.ms - a.ms);
     // A run of a few files shows their times already.
     if (timed.length <= filesShown) return;
     const all = timed.reduce((sum, { ms }) => sum + ms, 0);
     console.log(`\n The slowest ${filesShown} of ${timed.length} files (${seconds(all)} in all, over the workers):`);
-    for (const { file, ms } of timed.slice(0, filesShown)) console.log(`${seconds(ms).padStart(8)}  ${relative(process.cwd(), file)}`);
+    for (const { file, ms } of timed.slice(0, filesShown))
+      console.log(`${seconds(ms).padStart(8)}  ${relative(process.cwd(), file)}`);
   }
 }
 

@@ -6,7 +6,9 @@ import { parseArgs } from "node:util";
 import { runSoak, text } from "../packages/pinakes/test/vectors/soak/run-soak.ts";
 import type { StackKind } from "../packages/pinakes/test/vectors/soak/stack.ts";
 
-const { values } = parseArgs({ options: { seconds: { type: "string" }, seed: { type: "string" }, stack: { type: "string" } } });
+const { values } = parseArgs({
+  options: { seconds: { type: "string" }, seed: { type: "string" }, stack: { type: "string" } },
+});
 const seconds = Number(values.seconds ?? 60);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
 const stacks: StackKind[] = values.stack === undefined ? ["sqlite", "postgres"] : [values.stack as StackKind];

@@ -11,7 +11,9 @@ import { readTree, type Rule } from "./tidy/tree.ts";
 const source = "packages/pinakes/src/";
 
 function found(rule: Rule, files: Record<string, string>): string[] {
-  return rule(new Map(Object.entries(files))).map(({ path, line, note }) => `${path}${line > 0 ? `:${line}` : ""}${note ? " note" : ""}`);
+  return rule(new Map(Object.entries(files))).map(
+    ({ path, line, note }) => `${path}${line > 0 ? `:${line}` : ""}${note ? " note" : ""}`,
+  );
 }
 
 /** Words the rules look for are written with a "_" inside, so that tidy does not find them here. */
@@ -31,15 +33,21 @@ describe("tidy: direction", () => {
     expect(objections("objects/a.ts", "../domain/b.ts", "../ports/b.ts")).toBe(0);
     expect(objections("containers/a.ts", "../domain/b.ts", "../ports/b.ts", "zod")).toBe(0);
     expect(objections("state/a.ts", "../containers/b.ts", "../knowledge/index.ts")).toBe(0);
-    expect(objections("drivers/sqlite/a.ts", "./b.ts", "../../items/b.ts", "../../objects/b.ts", "node:sqlite", "pg")).toBe(0);
+    expect(
+      objections("drivers/sqlite/a.ts", "./b.ts", "../../items/b.ts", "../../objects/b.ts", "node:sqlite", "pg"),
+    ).toBe(0);
     expect(objections("http/a.ts", "../open.ts", "../state/index.ts", "hono")).toBe(0);
     expect(objections("cli/a.ts", "../open.ts", "../config.ts", "../http/app.ts")).toBe(0);
     expect(objections("testing/a.ts", "../drivers/memory/index.ts", "../open.ts", "vitest")).toBe(0);
     expect(objections("open.ts", "./open-engines.ts", "./items/sweeper.ts", "./state/index.ts")).toBe(0);
-    expect(objections("open-engines.ts", "./drivers/sqlite/index.ts", "./queues/item-queue/index.ts", "./vectors/index.ts")).toBe(0);
+    expect(
+      objections("open-engines.ts", "./drivers/sqlite/index.ts", "./queues/item-queue/index.ts", "./vectors/index.ts"),
+    ).toBe(0);
     expect(objections("open.ts", "./drivers/sqlite/index.ts")).toBe(1);
     expect(objections("open.ts", "./open-options.ts", "./open-background.ts", "./open-pinakes.ts")).toBe(0);
-    expect(objections("open-background.ts", "./open-options.ts", "./items/periodic.ts", "./knowledge/index.ts")).toBe(0);
+    expect(objections("open-background.ts", "./open-options.ts", "./items/periodic.ts", "./knowledge/index.ts")).toBe(
+      0,
+    );
     expect(objections("open-pinakes.ts", "../package.json", "./config.ts", "./knowledge/index.ts")).toBe(0);
     expect(objections("items/a.test.ts", "../drivers/memory/index.ts")).toBe(0);
     expect(objections("drivers/sqlite/test-helpers.ts", "../memory/index.ts")).toBe(0);
@@ -97,7 +105,13 @@ describe("tidy: direction", () => {
       `export function f(x = "no") {}`,
       `export type Kind = "a" | "b";`,
     ].join("\n");
-    expect(importsOf(text).map(({ specifier, line }) => `${specifier}:${line}`)).toEqual(["./a.ts:1", "./b.ts:2", "./c.ts:3", "./d.ts:6", "./e.ts:7"]);
+    expect(importsOf(text).map(({ specifier, line }) => `${specifier}:${line}`)).toEqual([
+      "./a.ts:1",
+      "./b.ts:2",
+      "./c.ts:3",
+      "./d.ts:6",
+      "./e.ts:7",
+    ]);
   });
 });
 
@@ -109,27 +123,58 @@ describe("tidy: sources", () => {
 
   it("300 lines pass, 301 are noted, 500 noted, 501 an error", () => {
     const lines = (count: number) => "x\n".repeat(count);
-    expect(found(lengths, { "a.ts": lines(300), "b.ts": lines(301), "c.ts": lines(500), "d.ts": lines(501) })).toEqual(["b.ts note", "c.ts note", "d.ts"]);
+    expect(found(lengths, { "a.ts": lines(300), "b.ts": lines(301), "c.ts": lines(500), "d.ts": lines(501) })).toEqual([
+      "b.ts note",
+      "c.ts note",
+      "d.ts",
+    ]);
   });
 
   it("unfinished words and focused or skipped tests do not stay", () => {
-    const bad = ["// TO_DO: later", "// FIX_ME", "// @ts-ig_nore", 'it.on_ly("x")', 'it.sk_ip("x")', 'describe.sk_ip("x")', 'test.to_do("x")'].map(joined);
+    const bad = [
+      "// TO_DO: later",
+      "// FIX_ME",
+      "// @ts-ig_nore",
+      'it.on_ly("x")',
+      'it.sk_ip("x")',
+      'describe.sk_ip("x")',
+      'test.to_do("x")',
+    ].map(joined);
     for (const text of bad) expect(found(leftovers, { "a.ts": `\n${text}` }), text).toEqual(["a.ts:2"]);
-    expect(found(leftovers, { "a.ts": `it.skipIf(x)("y"); const s = ".only("; todos();`, "a.md": joined("// TO_DO") })).toEqual([]);
+    expect(
+      found(leftovers, { "a.ts": `it.skipIf(x)("y"); const s = ".only("; todos();`, "a.md": joined("// TO_DO") }),
+    ).toEqual([]);
   });
 
   it("no test has less time than everybody's", () => {
     const config = { "vitest.config.ts": "testTimeout: 600_000," };
-    const short = ["}, 599_999);", "},\n  599_999,\n);", "vi.setConfig({ testTimeout: 120_000 });", 'it("x", { timeout: 60_000 }, async () => {});'];
-    for (const text of short) expect(found(timeLimits, { ...config, "a.test.ts": `\n${text}` }), text).toEqual(["a.test.ts:2"]);
-    const long = ["}, 600_000);", "vi.setConfig({ testTimeout: 900_000 });", 'it("x", { timeout: 1_800_000 }, async () => {});', "poll(x, { timeout: 1_000 })"];
-    for (const text of long) expect(found(timeLimits, { ...config, "a.test.ts": text, "src/a.ts": short.join("\n") }), text).toEqual([]);
+    const short = [
+      "}, 599_999);",
+      "},\n  599_999,\n);",
+      "vi.setConfig({ testTimeout: 120_000 });",
+      'it("x", { timeout: 60_000 }, async () => {});',
+    ];
+    for (const text of short)
+      expect(found(timeLimits, { ...config, "a.test.ts": `\n${text}` }), text).toEqual(["a.test.ts:2"]);
+    const long = [
+      "}, 600_000);",
+      "vi.setConfig({ testTimeout: 900_000 });",
+      'it("x", { timeout: 1_800_000 }, async () => {});',
+      "poll(x, { timeout: 1_000 })",
+    ];
+    for (const text of long)
+      expect(found(timeLimits, { ...config, "a.test.ts": text, "src/a.ts": short.join("\n") }), text).toEqual([]);
   });
 
   it("scopes are made by identity code and tests only", () => {
     const tenant = "const scope = tenantScope(name);";
     const system = "const scope = systemScope(reason, log);";
-    const allowed = [`${source}open.ts`, `${source}domain/scope.ts`, `${source}testing/x.ts`, `${source}http/x.test.ts`];
+    const allowed = [
+      `${source}open.ts`,
+      `${source}domain/scope.ts`,
+      `${source}testing/x.ts`,
+      `${source}http/x.test.ts`,
+    ];
     for (const path of allowed) expect(found(scopeMakers, { [path]: tenant + system })).toEqual([]);
     expect(
       found(scopeMakers, {
@@ -147,7 +192,11 @@ describe("tidy: sources", () => {
         "scripts/x.ts": system,
       }),
     ).toHaveLength(5);
-    expect(found(scopeMakers, { [`${source}state/a.ts`]: `/** @example tenantScope("a") */ // systemScope("x")\nconst text = "tenantScope(";` })).toEqual([]);
+    expect(
+      found(scopeMakers, {
+        [`${source}state/a.ts`]: `/** @example tenantScope("a") */ // systemScope("x")\nconst text = "tenantScope(";`,
+      }),
+    ).toEqual([]);
   });
 
   it("no registry is named anywhere", () => {
@@ -166,7 +215,8 @@ describe("tidy: sources", () => {
 describe("tidy: documents", () => {
   it("relative links lead to a file or folder", () => {
     const files = {
-      "docs/a.md": "[up](../b.md) [here](c.md#part) [folder](../src/) [web](https://example.org) [self](#x) `[code](no.md)`\n```\n[code](no.md)\n```\n",
+      "docs/a.md":
+        "[up](../b.md) [here](c.md#part) [folder](../src/) [web](https://example.org) [self](#x) `[code](no.md)`\n```\n[code](no.md)\n```\n",
       "b.md": "",
       "docs/c.md": "",
       "src/x.ts": "",
@@ -176,8 +226,14 @@ describe("tidy: documents", () => {
   });
 
   it("every dependency has its reason", () => {
-    const manifest = JSON.stringify({ dependencies: { hono: "1" }, devDependencies: { "@types/node": "1" }, optionalDependencies: { x: "1" } });
-    expect(found(dependencies, { "package.json": manifest, "docs/dependencies.md": "| `hono` | `@types/node` |" })).toEqual(["package.json"]);
+    const manifest = JSON.stringify({
+      dependencies: { hono: "1" },
+      devDependencies: { "@types/node": "1" },
+      optionalDependencies: { x: "1" },
+    });
+    expect(
+      found(dependencies, { "package.json": manifest, "docs/dependencies.md": "| `hono` | `@types/node` |" }),
+    ).toEqual(["package.json"]);
     expect(found(dependencies, { "bench/package.json": manifest })).toHaveLength(3);
   });
 });

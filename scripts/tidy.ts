@@ -9,12 +9,25 @@ import { dependencies, links } from "./tidy/documents.ts";
 import { fileNames, hosts, leftovers, lengths, scopeMakers, timeLimits } from "./tidy/sources.ts";
 import { readTree, type Finding, type Rule, type Tree } from "./tidy/tree.ts";
 
-const rules: readonly Rule[] = [direction, fileNames, lengths, leftovers, timeLimits, scopeMakers, hosts, dependencies, links, requirementsUpToDate];
+const rules: readonly Rule[] = [
+  direction,
+  fileNames,
+  lengths,
+  leftovers,
+  timeLimits,
+  scopeMakers,
+  hosts,
+  dependencies,
+  links,
+  requirementsUpToDate,
+];
 
 function requirementsUpToDate(tree: Tree): Finding[] {
   const path = "docs/requirements.md";
   if (tree.get(path) === requirementsPage(tree)) return [];
-  return [{ path, line: 0, rule: "requirements", message: "is not what the tests say now; run `npm run requirements`." }];
+  return [
+    { path, line: 0, rule: "requirements", message: "is not what the tests say now; run `npm run requirements`." },
+  ];
 }
 
 const tree = await readTree(fileURLToPath(new URL("..", import.meta.url)));
@@ -22,5 +35,9 @@ const findings = rules.flatMap((rule) => rule(tree));
 for (const { path, line, rule, message, note } of findings)
   console.log(`${note ? "note" : "ERROR"}  ${path}${line > 0 ? `:${line}` : ""}  ${rule}: ${message}`);
 const errors = findings.filter(({ note }) => note !== true).length;
-console.log(errors === 0 ? `tidy: ${tree.size} files, nothing to complain about.` : `tidy: ${errors} errors in ${tree.size} files.`);
+console.log(
+  errors === 0
+    ? `tidy: ${tree.size} files, nothing to complain about.`
+    : `tidy: ${errors} errors in ${tree.size} files.`,
+);
 process.exitCode = errors === 0 ? 0 : 1;

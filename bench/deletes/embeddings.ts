@@ -15,7 +15,9 @@ export async function startEmbeddings(): Promise<EmbeddingServer> {
       const { input } = JSON.parse(body) as { input: readonly string[] };
       const data = input.map((text, index) => ({ object: "embedding", index, embedding: vectorOf(text) }));
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ object: "list", model: "words", data, usage: { prompt_tokens: 0, total_tokens: 0 } }));
+      response.end(
+        JSON.stringify({ object: "list", model: "words", data, usage: { prompt_tokens: 0, total_tokens: 0 } }),
+      );
     });
   });
   server.listen(0, "127.0.0.1");

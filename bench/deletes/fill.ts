@@ -4,7 +4,8 @@ import { vectorOf } from "./embeddings.ts";
 import type { DeletesServer } from "./server.ts";
 
 const bigChunks = Number(process.env["DELETES_CHUNKS"] ?? 100_000);
-if (!Number.isInteger(bigChunks) || bigChunks < 100) throw new Error(`DELETES_CHUNKS must be a whole number from 100, got ${process.env["DELETES_CHUNKS"]}.`);
+if (!Number.isInteger(bigChunks) || bigChunks < 100)
+  throw new Error(`DELETES_CHUNKS must be a whole number from 100, got ${process.env["DELETES_CHUNKS"]}.`);
 const otherChunks = Math.min(4_000, bigChunks);
 const chunkChars = 300;
 const chunksPerDocument = 40;
@@ -16,7 +17,8 @@ const uploadsAtOnce = 8;
 const settleMs = 10_000;
 
 const repository = "kb";
-export const collectionPath = (collection: string): string => `/v1/repositories/${repository}/collections/${collection}`;
+export const collectionPath = (collection: string): string =>
+  `/v1/repositories/${repository}/collections/${collection}`;
 
 export interface Filled {
   /** Of the collection that goes. */
@@ -39,9 +41,17 @@ export async function fill(server: DeletesServer): Promise<Filled> {
   }
   const other = await makeCollection(server, "other", otherChunks);
   for (const collection of ["big", "other"]) await server.call("POST", `${collectionPath(collection)}:compact`);
-  const { items } = await server.call<{ items: { document_id: string }[] }>("GET", `${collectionPath("other")}/documents?limit=100`);
+  const { items } = await server.call<{ items: { document_id: string }[] }>(
+    "GET",
+    `${collectionPath("other")}/documents?limit=100`,
+  );
   await sleep(settleMs);
-  return { incarnation: big.incarnation, chunks: big.chunks + rows, otherDocuments: items.map(({ document_id }) => document_id), otherChunks: other.chunks };
+  return {
+    incarnation: big.incarnation,
+    chunks: big.chunks + rows,
+    otherDocuments: items.map(({ document_id }) => document_id),
+    otherChunks: other.chunks,
+  };
 }
 
 interface Made {
@@ -60,13 +70,20 @@ async function makeCollection(server: DeletesServer, id: string, chunks: number)
   let next = 0;
   await Promise.all(
     Array.from({ length: uploadsAtOnce }, async () => {
-      for (let i = next++; i < documents; i = next++) await server.call("POST", `${collectionPath(id)}/documents`, { name: `page-${i}.md`, text: page(i) });
+      for (let i = next++; i < documents; i = next++)
+        await server.call("POST", `${collectionPath(id)}/documents`, { name: `page-${i}.md`, text: page(i) });
     }),
   );
   for (;;) {
-    const found = await server.call<{ incarnation: string; chunk_count: number; documents_by_status: Record<string, number> }>("GET", collectionPath(id));
-    if (found.documents_by_status["failed"] !== 0) throw new Error(`${found.documents_by_status["failed"]} documents of "${id}" failed.`);
-    if (found.documents_by_status["indexed"] === documents) return { incarnation: found.incarnation, chunks: found.chunk_count };
+    const found = await server.call<{
+      incarnation: string;
+      chunk_count: number;
+      documents_by_status: Record<string, number>;
+    }>("GET", collectionPath(id));
+    if (found.documents_by_status["failed"] !== 0)
+      throw new Error(`${found.documents_by_status["failed"]} documents of "${id}" failed.`);
+    if (found.documents_by_status["indexed"] === documents)
+      return { incarnation: found.incarnation, chunks: found.chunk_count };
     await sleep(100);
   }
 }
@@ -77,7 +94,10 @@ function page(n: number): string {
   return `---\ntitle: Page ${n}\nauthor: Author ${n % 50}\n---\n\n${passages.join("\n\n")}\n`;
 }
 
-const words = "the of a system data store log write read commit index query vector agent memory network cell protein disease patient trial model".split(" ");
+const words =
+  "the of a system data store log write read commit index query vector agent memory network cell protein disease patient trial model".split(
+    " ",
+  );
 
 /** About one chunk long, and different for each seed. */
 export function passage(seed: number): string {

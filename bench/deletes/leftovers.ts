@@ -19,7 +19,22 @@ export interface Leftovers {
 const database = "pinakes";
 /** Every order and every help table of the triples. */
 const tripleTables = {
-  SQLite: ["terms", "term_hashes", "spo", "pos", "osp", "spog", "posg", "ospg", "gspo", "gpos", "gosp", "sources", "supports", "supports_by_source"],
+  SQLite: [
+    "terms",
+    "term_hashes",
+    "spo",
+    "pos",
+    "osp",
+    "spog",
+    "posg",
+    "ospg",
+    "gspo",
+    "gpos",
+    "gosp",
+    "sources",
+    "supports",
+    "supports_by_source",
+  ],
   PostgreSQL: ["pinakes_triple_terms", "pinakes_triples", "pinakes_quads", "pinakes_triple_supports"],
 } as const;
 
@@ -27,7 +42,10 @@ export async function leftovers(server: DeletesServer, incarnation: string): Pro
   const objects = readdirSync(join(server.dir, "objects"), { recursive: true, withFileTypes: true }).filter(
     (entry) => entry.isFile() && entry.parentPath.includes(incarnation),
   ).length;
-  const rows = server.postgresUrl === undefined ? inSqlite(server.dir, incarnation) : await inPostgres(server.postgresUrl, incarnation);
+  const rows =
+    server.postgresUrl === undefined
+      ? inSqlite(server.dir, incarnation)
+      : await inPostgres(server.postgresUrl, incarnation);
   return { ...rows, objects };
 }
 
@@ -36,14 +54,19 @@ export function sum({ documents, vectors, triples, objects }: Leftovers): number
 }
 
 type Rows = Omit<Leftovers, "objects">;
-const itemsSql = (table: string, name: string): string => `SELECT count(*) AS n FROM ${table} WHERE pk LIKE ${name} AND id <> 'fence'`;
+const itemsSql = (table: string, name: string): string =>
+  `SELECT count(*) AS n FROM ${table} WHERE pk LIKE ${name} AND id <> 'fence'`;
 
 function inSqlite(dir: string, incarnation: string): Rows {
   using items = new DatabaseSync(join(dir, `${database}.sqlite`), { readOnly: true });
   using triples = new DatabaseSync(join(dir, `${database}-triples.sqlite`), { readOnly: true });
   const count = (db: DatabaseSync, sql: string, value: string): number => Number(db.prepare(sql).get(value)?.["n"]);
   const ofTable = (table: string): number =>
-    count(triples, `SELECT count(*) AS n FROM ${table} WHERE space IN (SELECT id FROM spaces WHERE name = ?)`, incarnation);
+    count(
+      triples,
+      `SELECT count(*) AS n FROM ${table} WHERE space IN (SELECT id FROM spaces WHERE name = ?)`,
+      incarnation,
+    );
   return {
     documents: count(items, itemsSql("c_documents", "?"), `%${incarnation}%`),
     vectors: count(items, itemsSql("c_vectors", "?"), `%${incarnation}%`),
@@ -55,7 +78,8 @@ async function inPostgres(url: string, incarnation: string): Promise<Rows> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const count = async (sql: string, value: string): Promise<number> => Number((await client.query<{ n: string }>(sql, [value])).rows[0]?.n);
+    const count = async (sql: string, value: string): Promise<number> =>
+      Number((await client.query<{ n: string }>(sql, [value])).rows[0]?.n);
     const table = (name: string): string => `"${database}"."${name}"`;
     let triples = 0;
     for (const name of tripleTables.PostgreSQL)

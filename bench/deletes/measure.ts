@@ -30,7 +30,8 @@ export async function deleteRows(engine: Engine): Promise<readonly Row[]> {
   const filled = await fill(server);
   const held = await leftovers(server, filled.incarnation);
   const empty = Object.entries(held).find(([, rows]) => rows === 0);
-  if (empty !== undefined) throw new Error(`The collection has nothing in "${empty[0]}", so its delete would prove nothing.`);
+  if (empty !== undefined)
+    throw new Error(`The collection has nothing in "${empty[0]}", so its delete would prove nothing.`);
   const reads = new Reads(server, filled);
   await reads.warm();
   const before = await reads.run((begun) => begun >= readsBefore);
@@ -38,7 +39,10 @@ export async function deleteRows(engine: Engine): Promise<readonly Row[]> {
   // What is left of the number after it, so that quiet reads are as many as those during the delete.
   const after = await reads.run((begun) => begun >= count(times) - readsBefore);
   const left = await leftovers(server, filled.incarnation);
-  return [...endRows(engine, filled, { operation, ms, held, left }), ...readRows(engine, together(before, after), times)];
+  return [
+    ...endRows(engine, filled, { operation, ms, held, left }),
+    ...readRows(engine, together(before, after), times),
+  ];
 }
 
 async function purge(server: DeletesServer, reads: Reads): Promise<{ operation: Operation; ms: number; times: Times }> {
@@ -47,7 +51,10 @@ async function purge(server: DeletesServer, reads: Reads): Promise<{ operation: 
   let ms: number | undefined;
   const ending = ended(server, job_id).finally(() => (ms = performance.now() - began));
   // Some of each kind, also where the delete is faster than that: there must be something to compare.
-  const [operation, times] = await Promise.all([ending, reads.run((begun) => ms !== undefined && begun >= readsDuringMin)]);
+  const [operation, times] = await Promise.all([
+    ending,
+    reads.run((begun) => ms !== undefined && begun >= readsDuringMin),
+  ]);
   return { operation, ms: ms ?? Number.NaN, times };
 }
 
@@ -70,7 +77,8 @@ interface End {
 function endRows(engine: Engine, filled: Filled, { operation, ms, held, left }: End): readonly Row[] {
   const remaining = operation.stores.reduce((total, store) => total + store.remaining, 0);
   const told = operation.stores.map(
-    ({ store, deleted, duration_ms, attempts }) => `${store} ${deleted} in ${(duration_ms / 1_000).toFixed(1)} s, asked ${attempts}×`,
+    ({ store, deleted, duration_ms, attempts }) =>
+      `${store} ${deleted} in ${(duration_ms / 1_000).toFixed(1)} s, asked ${attempts}×`,
   );
   return [
     {

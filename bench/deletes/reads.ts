@@ -56,16 +56,26 @@ export class Reads {
     const path = collectionPath("other");
     const document = this.#filled.otherDocuments[n % this.#filled.otherDocuments.length] as string;
     if (kind === "search") {
-      const { hits } = await this.#server.call<{ hits: unknown[] }>("POST", `${path}/search`, { query: passage(n % questions).slice(0, 80), limit: 10 });
+      const { hits } = await this.#server.call<{ hits: unknown[] }>("POST", `${path}/search`, {
+        query: passage(n % questions).slice(0, 80),
+        limit: 10,
+      });
       if (hits.length === 0) throw new Error("A search of the other collection found nothing.");
     } else if (kind === "document") await this.#server.call("GET", `${path}/documents/${document}`);
     else {
-      const { items } = await this.#server.call<{ items: unknown[] }>("GET", `${path}/documents/${document}/chunks?limit=100`);
+      const { items } = await this.#server.call<{ items: unknown[] }>(
+        "GET",
+        `${path}/documents/${document}/chunks?limit=100`,
+      );
       if (items.length === 0) throw new Error("A document of the other collection has no passages.");
     }
   }
 }
 
 export function together(a: Times, b: Times): Times {
-  return { search: [...a.search, ...b.search], document: [...a.document, ...b.document], chunks: [...a.chunks, ...b.chunks] };
+  return {
+    search: [...a.search, ...b.search],
+    document: [...a.document, ...b.document],
+    chunks: [...a.chunks, ...b.chunks],
+  };
 }

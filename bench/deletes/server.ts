@@ -31,7 +31,12 @@ export async function startServer(engine: Engine): Promise<DeletesServer> {
   undo.defer(() => postgres?.stop());
   const embeddings = undo.use(await startEmbeddings());
   const models = [{ id: "words", provider: "ollama", model: "words", dims, baseUrl: embeddings.url }];
-  const options = { dir, rootToken, models, ...(postgres === undefined ? {} : { items: postgres.url, objects: `file:${join(dir, "objects")}` }) };
+  const options = {
+    dir,
+    rootToken,
+    models,
+    ...(postgres === undefined ? {} : { items: postgres.url, objects: `file:${join(dir, "objects")}` }),
+  };
   const child = fork(fileURLToPath(new URL("server-process.ts", import.meta.url)), [JSON.stringify(options)]);
   undo.defer(async () => {
     const ended = once(child, "exit");
@@ -51,7 +56,12 @@ export async function startServer(engine: Engine): Promise<DeletesServer> {
     dir,
     postgresUrl: postgres?.url,
     call: async <Answer>(method: string, path: string, body?: unknown) => {
-      const answer = await ask(agent, method, `${url}${path}`, body === undefined ? undefined : Buffer.from(JSON.stringify(body)));
+      const answer = await ask(
+        agent,
+        method,
+        `${url}${path}`,
+        body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+      );
       return (answer.length === 0 ? undefined : JSON.parse(answer.toString())) as Answer;
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -77,7 +87,8 @@ async function ask(agent: Agent, method: string, url: string, body: Buffer | und
     });
     asked.on("error", (error: NodeJS.ErrnoException) => {
       // The server had closed an idle connection just then.
-      if (asked.reusedSocket && (error.code === "EPIPE" || error.code === "ECONNRESET")) ask(agent, method, url, body).then(resolve, reject);
+      if (asked.reusedSocket && (error.code === "EPIPE" || error.code === "ECONNRESET"))
+        ask(agent, method, url, body).then(resolve, reject);
       else reject(error);
     });
     asked.end(body);

@@ -10,7 +10,12 @@ import { documentOf } from "../lib/documents.ts";
 import type { Row } from "../lib/report.ts";
 
 const scope = tenantScope("bench");
-const container = { name: "load", partitionKey: ["p"], indexes: { byStatus: { partition: ["p"], sort: ["status", "at"] } }, feed: true };
+const container = {
+  name: "load",
+  partitionKey: ["p"],
+  indexes: { byStatus: { partition: ["p"], sort: ["status", "at"] } },
+  feed: true,
+};
 const rate = 2_000;
 const seconds = 10;
 const items = 500;
@@ -20,14 +25,20 @@ export async function loadRows(): Promise<Row[]> {
   const store = await openSqliteItems({ dir });
   try {
     await store.openContainer(container);
-    for (let i = 0; i < items; i += 1) await store.write(scope, container.name, [`p${i}`], { op: "create", document: documentOf("x", `p${i}`, 5_120) });
+    for (let i = 0; i < items; i += 1)
+      await store.write(scope, container.name, [`p${i}`], { op: "create", document: documentOf("x", `p${i}`, 5_120) });
     const delay = monitorEventLoopDelay({ resolution: 1 });
     const latencies: number[] = [];
     const running: Promise<void>[] = [];
     const operation = async (n: number): Promise<void> => {
       const start = performance.now();
       const p = `p${(n * 7) % items}`;
-      if (n % 5 === 0) await store.write(scope, container.name, [p], { op: "patch", id: "x", patch: [{ op: "set", path: "/at", value: n }] });
+      if (n % 5 === 0)
+        await store.write(scope, container.name, [p], {
+          op: "patch",
+          id: "x",
+          patch: [{ op: "set", path: "/at", value: n }],
+        });
       else if (n % 5 === 1) await store.query(scope, container.name, { index: "byStatus", equals: { p }, limit: 20 });
       else await store.readRaw(scope, container.name, { partition: [p], id: "x" });
       latencies.push(performance.now() - start);

@@ -46,13 +46,24 @@ async function onPostgres(url: string): Promise<Row> {
   }
 }
 
-async function against(engine: string, store: ItemStore, saver: BaseCheckpointSaver, bar: number, operations: number): Promise<Row> {
+async function against(
+  engine: string,
+  store: ItemStore,
+  saver: BaseCheckpointSaver,
+  bar: number,
+  operations: number,
+): Promise<Row> {
   await store.openContainer(container);
   for (let i = 0; i < threads; i += 1) {
     const state = documentOf("state", `t${i}`, 51_200);
     await store.write(scope, container.name, [`t${i}`], { op: "upsert", document: state });
     const checkpoint: Checkpoint = { ...emptyCheckpoint(), channel_values: { state }, channel_versions: { state: 1 } };
-    await saver.put({ configurable: { thread_id: `t${i}`, checkpoint_ns: "" } }, checkpoint, { source: "loop", step: 1, parents: {} }, { state: 1 });
+    await saver.put(
+      { configurable: { thread_id: `t${i}`, checkpoint_ns: "" } },
+      checkpoint,
+      { source: "loop", step: 1, parents: {} },
+      { state: 1 },
+    );
   }
   const result = await compare({
     rounds: 9,
@@ -60,7 +71,8 @@ async function against(engine: string, store: ItemStore, saver: BaseCheckpointSa
     theirs: async () => {
       for (let i = 0; i < operations; i += 1) {
         const tuple = await saver.getTuple({ configurable: { thread_id: `t${i % threads}`, checkpoint_ns: "" } });
-        if (((tuple?.checkpoint.channel_values["state"] as { messages: unknown[] }).messages.length ?? 0) < 100) throw new Error("short state");
+        if (((tuple?.checkpoint.channel_values["state"] as { messages: unknown[] }).messages.length ?? 0) < 100)
+          throw new Error("short state");
       }
     },
     ours: async () => {

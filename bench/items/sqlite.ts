@@ -12,7 +12,12 @@ import { compare, us } from "../lib/measure.ts";
 import type { Row } from "../lib/report.ts";
 
 const scope = tenantScope("bench");
-const container = { name: "states", partitionKey: ["p"], indexes: { byStatus: { partition: ["p"], sort: ["status", "at"] } }, feed: true };
+const container = {
+  name: "states",
+  partitionKey: ["p"],
+  indexes: { byStatus: { partition: ["p"], sort: ["status", "at"] } },
+  feed: true,
+};
 
 export async function sqliteRows(): Promise<Row[]> {
   const dir = mkdtempSync(join(tmpdir(), "pinakes-bench-"));
@@ -60,7 +65,8 @@ async function pointRead(store: ItemStore, dir: string, bytes: number, operation
     operations,
     theirs: () => {
       for (let i = 0; i < operations; i += 1)
-        if ((statement.get(pk, `i${i % count}`) as unknown as [Uint8Array])[0].length < bytes - 100) throw new Error("short read");
+        if ((statement.get(pk, `i${i % count}`) as unknown as [Uint8Array])[0].length < bytes - 100)
+          throw new Error("short read");
     },
     ours: async () => {
       for (let i = 0; i < operations; i += 1) {
@@ -84,7 +90,9 @@ async function partitionQuery(store: ItemStore, dir: string): Promise<Row> {
   const p = "query";
   await load(store, p, 100, 5_120);
   const db = rawDatabase(dir);
-  const statement = db.prepare(`SELECT id, etag, modified_at, doc FROM "c_${container.name}" WHERE pk = ? ORDER BY id LIMIT 100`);
+  const statement = db.prepare(
+    `SELECT id, etag, modified_at, doc FROM "c_${container.name}" WHERE pk = ? ORDER BY id LIMIT 100`,
+  );
   statement.setReturnArrays(true);
   const pk = JSON.stringify(["bench", p]);
   const operations = 200;
@@ -93,12 +101,14 @@ async function partitionQuery(store: ItemStore, dir: string): Promise<Row> {
     operations,
     theirs: () => {
       for (let i = 0; i < operations; i += 1) {
-        const rows = (statement.all(pk) as unknown as [string, string, number, string][]).map(([id, etag, modifiedAt, doc]) => ({
-          id,
-          etag,
-          modifiedAt,
-          document: JSON.parse(doc) as unknown,
-        }));
+        const rows = (statement.all(pk) as unknown as [string, string, number, string][]).map(
+          ([id, etag, modifiedAt, doc]) => ({
+            id,
+            etag,
+            modifiedAt,
+            document: JSON.parse(doc) as unknown,
+          }),
+        );
         if (rows.length !== 100) throw new Error("short page");
       }
     },
@@ -154,7 +164,10 @@ async function durableUpdates(store: ItemStore, dir: string): Promise<Row[]> {
   const update = async (): Promise<void> => {
     const document = documents[rows.next().value as number] as JsonObject;
     at += 1;
-    await store.write(scope, container.name, [document["p"] as string], { op: "replace", document: { ...document, at } });
+    await store.write(scope, container.name, [document["p"] as string], {
+      op: "replace",
+      document: { ...document, at },
+    });
   };
   const groups = 100;
   const grouped = await compare({
@@ -212,7 +225,9 @@ function rawGroupCommit(dir: string, documents: readonly JsonObject[]): { run(gr
     CREATE TABLE f (seq INTEGER PRIMARY KEY, tenant TEXT NOT NULL, pk TEXT NOT NULL, id_key TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, etag TEXT NOT NULL, at INTEGER NOT NULL, expired INTEGER NOT NULL);
     CREATE INDEX f_t ON f (tenant, seq);`);
   const keyOf = (document: JsonObject, n: number) =>
-    Buffer.from(`bench\0${document["p"] as string}\0in_progress\0${String(n).padStart(8, "0")}${document["id"] as string}0123456789ab`);
+    Buffer.from(
+      `bench\0${document["p"] as string}\0in_progress\0${String(n).padStart(8, "0")}${document["id"] as string}0123456789ab`,
+    );
   const pkOf = (document: JsonObject) => JSON.stringify(["bench", document["p"]]);
   const insert = db.prepare("INSERT INTO c (pk, id, etag, modified_at, k, doc) VALUES (?, ?, '', 0, ?, ?)");
   db.exec("BEGIN");
@@ -225,7 +240,9 @@ function rawGroupCommit(dir: string, documents: readonly JsonObject[]): { run(gr
   }
   db.exec("COMMIT");
   const update = db.prepare("UPDATE c SET etag = ?, modified_at = ?, k = ?, doc = ? WHERE pk = ? AND id = ?");
-  const feed = db.prepare("INSERT INTO f (tenant, pk, id_key, id, kind, etag, at, expired) VALUES ('bench', ?, ?, ?, 'put', ?, ?, 0)");
+  const feed = db.prepare(
+    "INSERT INTO f (tenant, pk, id_key, id, kind, etag, at, expired) VALUES ('bench', ?, ?, ?, 'put', ?, ?, 0)",
+  );
   const rows = randomRows();
   let n = 0;
   const run = (groups: number): void => {

@@ -35,9 +35,19 @@ export async function collectionRows(): Promise<readonly Row[]> {
     });
     const spread = await writes(
       async (n) =>
-        void (await knowledge.updateCollection(admin, `r${n % repositories}`, `c${(n % repositories) * perRepository + 7}`, { description: `spread ${n}` })),
+        void (await knowledge.updateCollection(
+          admin,
+          `r${n % repositories}`,
+          `c${(n % repositories) * perRepository + 7}`,
+          { description: `spread ${n}` },
+        )),
     );
-    const hot = await writes(async (n) => void (await knowledge.updateCollection(admin, "r3", `c${300 + (n % perRepository)}`, { description: `hot ${n}` })));
+    const hot = await writes(
+      async (n) =>
+        void (await knowledge.updateCollection(admin, "r3", `c${300 + (n % perRepository)}`, {
+          description: `hot ${n}`,
+        })),
+    );
     return [
       {
         name: "10,000 collections, 80:20: average latency",

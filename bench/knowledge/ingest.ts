@@ -17,7 +17,8 @@ export async function ingestRows(): Promise<readonly Row[]> {
   let next = 0;
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
-      for (let i = next++; i < files; i = next++) await server.call("POST", `${path}/documents`, { name: `f${i}.txt`, text: textOf(i, fileBytes) });
+      for (let i = next++; i < files; i = next++)
+        await server.call("POST", `${path}/documents`, { name: `f${i}.txt`, text: textOf(i, fileBytes) });
     }),
   );
   const uploadedMs = performance.now() - began;
@@ -33,7 +34,13 @@ export async function ingestRows(): Promise<readonly Row[]> {
       bar: { atMost: 15 },
       note: `${files} files of 5 KB, ${chunk_count} passages, ${(wallMs / 1000).toFixed(1)} s; embedding the same passages alone ${(embedMs / 1000).toFixed(1)} s; uploads took ${(uploadedMs / 1000).toFixed(1)} s`,
     },
-    { name: "ingestion: files a second", value: files / (wallMs / 1000), unit: "/s", bar: null, note: "over HTTP, durable, until the last is indexed" },
+    {
+      name: "ingestion: files a second",
+      value: files / (wallMs / 1000),
+      unit: "/s",
+      bar: null,
+      note: "over HTTP, durable, until the last is indexed",
+    },
   ];
 }
 
@@ -41,12 +48,17 @@ export async function ingestRows(): Promise<readonly Row[]> {
 async function embeddingMs(server: Awaited<ReturnType<typeof startServer>>, path: string): Promise<number> {
   const texts: string[] = [];
   for (let cursor: string | null = null; ;) {
-    const page = (await server.call("GET", `${path}/documents?limit=100${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`)) as {
+    const page = (await server.call(
+      "GET",
+      `${path}/documents?limit=100${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
+    )) as {
       items: { document_id: string }[];
       next_cursor: string | null;
     };
     for (const { document_id } of page.items) {
-      const { items } = (await server.call("GET", `${path}/documents/${document_id}/chunks?limit=100`)) as { items: { text: string }[] };
+      const { items } = (await server.call("GET", `${path}/documents/${document_id}/chunks?limit=100`)) as {
+        items: { text: string }[];
+      };
       texts.push(...items.map(({ text }) => text));
     }
     cursor = page.next_cursor;

@@ -9,13 +9,21 @@ const queries = 500;
 export async function searchRows(): Promise<readonly Row[]> {
   await using server = await startServer();
   await server.call("POST", "/v1/repositories", { repository_id: "kb", name: "KB" });
-  await server.call("POST", "/v1/repositories/kb/collections", { collection_id: "c", name: "C", chunking_strategy: { type: "NONE" } });
+  await server.call("POST", "/v1/repositories/kb/collections", {
+    collection_id: "c",
+    name: "C",
+    chunking_strategy: { type: "NONE" },
+  });
   const path = "/v1/repositories/kb/collections/c";
   let next = 0;
   await Promise.all(
     Array.from({ length: 8 }, async () => {
       for (let i = next++; i < documents; i = next++)
-        await server.call("POST", `${path}/documents`, { name: `f${i}.txt`, text: textOf(i, 300), metadata: { bucket: i % 100 } });
+        await server.call("POST", `${path}/documents`, {
+          name: `f${i}.txt`,
+          text: textOf(i, 300),
+          metadata: { bucket: i % 100 },
+        });
     }),
   );
   await settled(server, path, documents);
@@ -25,7 +33,11 @@ export async function searchRows(): Promise<readonly Row[]> {
     const timings: { embed_ms: number; search_ms: number; total_ms: number; wall: number }[] = [];
     for (let i = -50; i < queries; i += 1) {
       const began = performance.now();
-      const answer = (await server.call("POST", `${path}/search`, { query: textOf(1_000_000 + i, 60), mode, limit: 10 })) as {
+      const answer = (await server.call("POST", `${path}/search`, {
+        query: textOf(1_000_000 + i, 60),
+        mode,
+        limit: 10,
+      })) as {
         timings: (typeof timings)[number];
       };
       if (i >= 0) timings.push({ ...answer.timings, wall: performance.now() - began });

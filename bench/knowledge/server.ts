@@ -15,12 +15,19 @@ export async function startServer(options: OpenOptions = {}): Promise<BenchServe
   const dir = mkdtempSync(join(tmpdir(), "pinakes-bench-"));
   const rootToken = "a-token-that-is-only-for-this-bench-0123456789";
   const pinakes = await open({ dir, rootToken, ...options });
-  const server = await serve(await createApp(pinakes, { requestsPerSecond: 1_000_000 }), { host: "127.0.0.1", port: 0 });
+  const server = await serve(await createApp(pinakes, { requestsPerSecond: 1_000_000 }), {
+    host: "127.0.0.1",
+    port: 0,
+  });
   const headers = { authorization: `Bearer ${rootToken}`, "content-type": "application/json" };
   return {
     pinakes,
     call: async (method, path, body) => {
-      const response = await fetch(`${server.url}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+      const response = await fetch(`${server.url}${path}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
       const answer: unknown = response.status === 204 ? undefined : await response.json();
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
       return answer;
@@ -36,7 +43,9 @@ export async function startServer(options: OpenOptions = {}): Promise<BenchServe
 /** Until no document of the collection is on its way. */
 export async function settled(server: BenchServer, path: string, documents: number): Promise<void> {
   for (;;) {
-    const { documents_by_status: by } = (await server.call("GET", path)) as { documents_by_status: Record<string, number> };
+    const { documents_by_status: by } = (await server.call("GET", path)) as {
+      documents_by_status: Record<string, number>;
+    };
     if (by["failed"] !== 0) throw new Error(`${by["failed"]} documents failed.`);
     if (by["indexed"] === documents) return;
     await new Promise((resolve) => setTimeout(resolve, 100));

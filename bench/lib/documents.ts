@@ -2,7 +2,13 @@
 import type { JsonObject } from "../../packages/pinakes/src/domain/json.ts";
 
 export function documentOf(id: string, p: string, bytes: number): JsonObject {
-  const document: { [key: string]: JsonObject[string]; messages: JsonObject[] } = { id, p, status: "in_progress", at: 1_700_000_000_000, messages: [] };
+  const document: { [key: string]: JsonObject[string]; messages: JsonObject[] } = {
+    id,
+    p,
+    status: "in_progress",
+    at: 1_700_000_000_000,
+    messages: [],
+  };
   let size = JSON.stringify(document).length;
   for (let i = 0; size < bytes; i += 1) {
     const room = Math.max(1, Math.min(400, bytes - size - 80));

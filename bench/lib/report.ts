@@ -14,7 +14,14 @@ export interface Row {
 }
 
 export function report(name: string, rows: readonly Row[]): void {
-  const judged = rows.map((row) => ({ name: row.name, value: round(row.value), unit: row.unit, bar: describe(row.bar), ok: reached(row), note: row.note }));
+  const judged = rows.map((row) => ({
+    name: row.name,
+    value: round(row.value),
+    unit: row.unit,
+    bar: describe(row.bar),
+    ok: reached(row),
+    note: row.note,
+  }));
   const machine = {
     cpu: cpus()[0]?.model ?? "unknown",
     cores: cpus().length,

@@ -24,7 +24,15 @@ export async function growthRows(): Promise<Row[]> {
     saver.db.pragma("wal_checkpoint(TRUNCATE)");
     const theirs = statSync(file).size / final;
     const name = `bytes stored of a ${turns}-turn conversation checkpointed each turn, to its final state`;
-    return [{ name, value: stored / final, unit: "×", bar: { atMost: 3 }, note: `LangGraph's SqliteSaver: ${theirs.toFixed(0)} ×` }];
+    return [
+      {
+        name,
+        value: stored / final,
+        unit: "×",
+        bar: { atMost: 3 },
+        note: `LangGraph's SqliteSaver: ${theirs.toFixed(0)} ×`,
+      },
+    ];
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -34,9 +42,22 @@ async function converse(saver: BaseCheckpointSaver): Promise<number> {
   const messages: object[] = [];
   let config: { configurable: Record<string, unknown> } = { configurable: { thread_id: "long", checkpoint_ns: "" } };
   for (let turn = 1; turn <= turns; turn += 1) {
-    messages.push({ type: turn % 2 ? "human" : "ai", id: `m${turn}`, content: `${turn}: ${"what was said. ".repeat(messageBytes / 15)}` });
-    const checkpoint: Checkpoint = { ...emptyCheckpoint(turn), channel_values: { messages: [...messages] }, channel_versions: { messages: turn } };
-    config = (await saver.put(config, checkpoint, { source: "loop", step: turn, parents: {} }, { messages: turn })) as typeof config;
+    messages.push({
+      type: turn % 2 ? "human" : "ai",
+      id: `m${turn}`,
+      content: `${turn}: ${"what was said. ".repeat(messageBytes / 15)}`,
+    });
+    const checkpoint: Checkpoint = {
+      ...emptyCheckpoint(turn),
+      channel_values: { messages: [...messages] },
+      channel_versions: { messages: turn },
+    };
+    config = (await saver.put(
+      config,
+      checkpoint,
+      { source: "loop", step: turn, parents: {} },
+      { messages: turn },
+    )) as typeof config;
   }
   const tuple = await saver.getTuple({ configurable: { thread_id: "long", checkpoint_ns: "" } });
   const kept = tuple?.checkpoint.channel_values["messages"] as unknown[];
@@ -46,12 +67,18 @@ async function converse(saver: BaseCheckpointSaver): Promise<number> {
 
 /** Every document of the saver's container, as JSON. */
 async function storedBytes(containers: {
-  query(name: string, query: { query: string; cursor?: string }): Promise<{ items: readonly unknown[]; next_cursor: string | null }>;
+  query(
+    name: string,
+    query: { query: string; cursor?: string },
+  ): Promise<{ items: readonly unknown[]; next_cursor: string | null }>;
 }): Promise<number> {
   let bytes = 0;
   let cursor: string | undefined;
   do {
-    const page = await containers.query("langgraph-checkpoints", { query: "SELECT * FROM c", ...(cursor === undefined ? {} : { cursor }) });
+    const page = await containers.query("langgraph-checkpoints", {
+      query: "SELECT * FROM c",
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     for (const item of page.items) bytes += Buffer.byteLength(JSON.stringify(item));
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);

@@ -9,7 +9,11 @@ export interface Latencies {
   readonly perSecond: number;
 }
 
-export async function latencies(calls: number, inFlight: number, call: (n: number) => Promise<unknown>): Promise<Latencies> {
+export async function latencies(
+  calls: number,
+  inFlight: number,
+  call: (n: number) => Promise<unknown>,
+): Promise<Latencies> {
   const times: number[] = [];
   let next = 0;
   const begin = performance.now();
@@ -22,7 +26,12 @@ export async function latencies(calls: number, inFlight: number, call: (n: numbe
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
   const seconds = (performance.now() - begin) / 1000;
-  return { p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99), perSecond: calls / seconds };
+  return {
+    p50: quantile(times, 0.5),
+    p95: quantile(times, 0.95),
+    p99: quantile(times, 0.99),
+    perSecond: calls / seconds,
+  };
 }
 
 export function described({ p50, p99, perSecond }: Latencies): string {

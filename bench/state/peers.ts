@@ -43,19 +43,35 @@ async function onPostgres(dir: string, url: string): Promise<Row[]> {
   const saver = PostgresSaver.fromConnString(url);
   await saver.setup();
   try {
-    await using pinakes = await open({ dir: join(dir, "postgres"), items: url, objects: `file:${join(dir, "postgres-objects")}`, background: false });
+    await using pinakes = await open({
+      dir: join(dir, "postgres"),
+      items: url,
+      objects: `file:${join(dir, "postgres-objects")}`,
+      background: false,
+    });
     return await against("PostgreSQL", pinakes, saver, { read: 15, write: null });
   } finally {
     await saver.end();
   }
 }
 
-async function against(engine: string, pinakes: Pinakes, saver: BaseCheckpointSaver, bars: { read: number; write: number | null }): Promise<Row[]> {
+async function against(
+  engine: string,
+  pinakes: Pinakes,
+  saver: BaseCheckpointSaver,
+  bars: { read: number; write: number | null },
+): Promise<Row[]> {
   const { workflows } = pinakes.state.as(pinakes.as({ tenant: "bench", userId: "bench" }));
   for (let i = 0; i < threads; i += 1) {
     await workflows.create({ workflow_id: `t${i}`, type: "sequential", name: `Thread ${i}`, total_steps: 1_000_000 });
     await workflows.checkpoint(`t${i}`, { step: 0, state: stateOf(i, 0) });
-    await workflows.create({ workflow_id: `w${i}`, type: "sequential", name: `State ${i}`, total_steps: 1, ...inDocument(i) });
+    await workflows.create({
+      workflow_id: `w${i}`,
+      type: "sequential",
+      name: `State ${i}`,
+      total_steps: 1,
+      ...inDocument(i),
+    });
     await put(saver, i, 0);
   }
   const operations = engine === "SQLite" ? 512 : 128;
@@ -73,14 +89,17 @@ async function against(engine: string, pinakes: Pinakes, saver: BaseCheckpointSa
         for (let i = 0; i < operations; i += 1) requireWhole(await ours(i % threads));
       },
     });
-  const reading = await against(async (i) => ((await workflows.get(`w${i}`, { checkpoints: "none" })) as unknown as { state: unknown }).state);
+  const reading = await against(
+    async (i) => ((await workflows.get(`w${i}`, { checkpoints: "none" })) as unknown as { state: unknown }).state,
+  );
   const resuming = await against(async (i) => (await workflows.checkpointAt(`t${i}`, "latest")).state);
   let step = 0;
   const writing = await compare({
     rounds: 7,
     operations: writes,
     theirs: () => together(writes, (i) => put(saver, i, (step += 1))),
-    ours: () => together(writes, (i) => workflows.checkpoint(`t${i % threads}`, { step: (step += 1), state: stateOf(i, step) })),
+    ours: () =>
+      together(writes, (i) => workflows.checkpoint(`t${i % threads}`, { step: (step += 1), state: stateOf(i, step) })),
   });
   return [
     row(`read a workflow with a 50 KB state, embedded, vs LangGraph on ${engine}`, reading, bars.read),
@@ -90,7 +109,13 @@ async function against(engine: string, pinakes: Pinakes, saver: BaseCheckpointSa
 }
 
 function row(name: string, { ratio, oursUs, theirsUs }: Comparison, bar: number | null): Row {
-  return { name, value: ratio, unit: "×", bar: bar === null ? null : { atLeast: bar }, note: `ours ${us(oursUs)}, LangGraph ${us(theirsUs)}` };
+  return {
+    name,
+    value: ratio,
+    unit: "×",
+    bar: bar === null ? null : { atLeast: bar },
+    note: `ours ${us(oursUs)}, LangGraph ${us(theirsUs)}`,
+  };
 }
 
 /** A property of one's own: documents keep what they do not know. */
@@ -106,7 +131,11 @@ function stateOf(thread: number, step: number): JsonObject {
 }
 
 async function put(saver: BaseCheckpointSaver, thread: number, step: number): Promise<void> {
-  const checkpoint: Checkpoint = { ...emptyCheckpoint(step), channel_values: { state: stateOf(thread, step) }, channel_versions: { state: step + 1 } };
+  const checkpoint: Checkpoint = {
+    ...emptyCheckpoint(step),
+    channel_values: { state: stateOf(thread, step) },
+    channel_versions: { state: step + 1 },
+  };
   await saver.put(
     { configurable: { thread_id: `t${thread % threads}`, checkpoint_ns: "" } },
     checkpoint,
@@ -124,5 +153,6 @@ async function together(operations: number, one: (i: number) => Promise<unknown>
 }
 
 function requireWhole(state: unknown): void {
-  if (((state as { messages?: unknown[] } | undefined)?.messages?.length ?? 0) < 100) throw new Error("The state is not whole.");
+  if (((state as { messages?: unknown[] } | undefined)?.messages?.length ?? 0) < 100)
+    throw new Error("The state is not whole.");
 }

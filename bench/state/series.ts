@@ -25,7 +25,9 @@ async function metrics(server: StateServer): Promise<Row[]> {
   const seconds: number[] = [];
   for (let day = 0; day < days; day += 1) {
     const begin = performance.now();
-    await latencies(daily / perCall, 4, (n) => server.call("POST", "/v1/metrics:ingest", metricLines(firstDay + day * dayMs, n * perCall, daily)));
+    await latencies(daily / perCall, 4, (n) =>
+      server.call("POST", "/v1/metrics:ingest", metricLines(firstDay + day * dayMs, n * perCall, daily)),
+    );
     seconds.push((performance.now() - begin) / 1000);
   }
   const bytes = server.bytes();
@@ -33,9 +35,14 @@ async function metrics(server: StateServer): Promise<Row[]> {
   const range = { from: new Date(firstDay).toISOString(), to: new Date(lastDay + dayMs).toISOString() };
   const aggregates = ["count", "avg", "p95"];
   const aggregate = (body: object) => server.call("POST", "/v1/metrics:aggregate", { ...range, aggregates, ...body });
-  const oneAgent = (n: number) => aggregate({ bucket: "hour", filter: { agent_id: `agent-${n % agents}`, metric_type: "latency" } });
+  const oneAgent = (n: number) =>
+    aggregate({ bucket: "hour", filter: { agent_id: `agent-${n % agents}`, metric_type: "latency" } });
   const everyone = () => aggregate({ bucket: "day", group_by: ["metric_type"] });
-  const list = (n: number) => server.call("GET", `/v1/metrics?agent_id=agent-${n % agents}&metric_type=latency&from=${range.from}&to=${range.to}&limit=100`);
+  const list = (n: number) =>
+    server.call(
+      "GET",
+      `/v1/metrics?agent_id=agent-${n % agents}&metric_type=latency&from=${range.from}&to=${range.to}&limit=100`,
+    );
   const sealing = performance.now();
   await everyone();
   const sealed = (performance.now() - sealing) / 1000;
@@ -44,8 +51,20 @@ async function metrics(server: StateServer): Promise<Row[]> {
   const on = `7 days × ${daily / 1e6}M, over HTTP, ${server.engine}`;
   const rate = daily / (seconds.reduce((sum, one) => sum + one, 0) / days);
   return [
-    { name: `metrics of an agent, 100 of the range, p95, ${on}`, value: a.p95, unit: "ms", bar: { atMost: 200 }, note: described(a) },
-    { name: `hourly avg and p95 of an agent's latency, p95, ${on}`, value: b.p95, unit: "ms", bar: { atMost: 200 }, note: described(b) },
+    {
+      name: `metrics of an agent, 100 of the range, p95, ${on}`,
+      value: a.p95,
+      unit: "ms",
+      bar: { atMost: 200 },
+      note: described(a),
+    },
+    {
+      name: `hourly avg and p95 of an agent's latency, p95, ${on}`,
+      value: b.p95,
+      unit: "ms",
+      bar: { atMost: 200 },
+      note: described(b),
+    },
     {
       name: `daily count, avg and p95 of every metric, p95, ${on}`,
       value: c.p95,
@@ -105,11 +124,16 @@ async function tools(server: StateServer): Promise<Row[]> {
     });
   const begin = performance.now();
   await latencies(toolCalls / perPost, 4, (n) =>
-    server.call("POST", "/v1/tool-invocations:ingest", Array.from({ length: perPost }, (_, i) => line(n * perPost + i)).join("\n")),
+    server.call(
+      "POST",
+      "/v1/tool-invocations:ingest",
+      Array.from({ length: perPost }, (_, i) => line(n * perPost + i)).join("\n"),
+    ),
   );
   const rate = toolCalls / ((performance.now() - begin) / 1000);
   const range = `from=${date}T00:00:00Z&to=${new Date(lastDay + dayMs).toISOString()}`;
-  const query = (n: number) => server.call("GET", `/v1/tool-invocations?${range}&tool_name=tool-${n % 20}&status=success&limit=100`);
+  const query = (n: number) =>
+    server.call("GET", `/v1/tool-invocations?${range}&tool_name=tool-${n % 20}&status=success&limit=100`);
   await latencies(10, 1, query);
   const found = await latencies(100, 1, query);
   const aggregate = () =>
@@ -123,8 +147,26 @@ async function tools(server: StateServer): Promise<Row[]> {
   const grouped = await latencies(30, 1, aggregate);
   const on = `a day of ${toolCalls / 1_000}k × 10 KB, over HTTP, ${server.engine}`;
   return [
-    { name: `tool calls of one tool with one status, 100, p95, ${on}`, value: found.p95, unit: "ms", bar: { atMost: 100 }, note: described(found) },
-    { name: `count and p95 by tool and status, p95, ${on}`, value: grouped.p95, unit: "ms", bar: { atMost: 100 }, note: described(grouped) },
-    { name: `tool calls ingested (${perPost} a call), ${on}`, value: rate, unit: "/s", bar: { atLeast: 1_000 }, note: "" },
+    {
+      name: `tool calls of one tool with one status, 100, p95, ${on}`,
+      value: found.p95,
+      unit: "ms",
+      bar: { atMost: 100 },
+      note: described(found),
+    },
+    {
+      name: `count and p95 by tool and status, p95, ${on}`,
+      value: grouped.p95,
+      unit: "ms",
+      bar: { atMost: 100 },
+      note: described(grouped),
+    },
+    {
+      name: `tool calls ingested (${perPost} a call), ${on}`,
+      value: rate,
+      unit: "/s",
+      bar: { atLeast: 1_000 },
+      note: "",
+    },
   ];
 }

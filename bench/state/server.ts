@@ -21,7 +21,10 @@ export interface StateServer extends AsyncDisposable {
 
 const token = "a-token-that-is-only-for-this-bench-0123456789";
 
-const engines = (process.env["STATE_ENGINES"]?.split(",") ?? ["SQLite", "PostgreSQL"]) as readonly StateServer["engine"][];
+const engines = (process.env["STATE_ENGINES"]?.split(",") ?? [
+  "SQLite",
+  "PostgreSQL",
+]) as readonly StateServer["engine"][];
 
 /** One after the other on each engine, each in a fresh store. `STATE_ENGINES=PostgreSQL` for one of them. */
 export async function onEachEngine<T>(work: (server: StateServer) => Promise<readonly T[]>): Promise<T[]> {
@@ -46,10 +49,18 @@ async function start(engine: StateServer["engine"]): Promise<StateServer> {
     call: async (method, path, body) => {
       const raw = typeof body === "string";
       const text = body === undefined || raw ? body : JSON.stringify(body);
-      const answer = await ask({ url, agent, method, path, body: text as string | undefined, type: raw ? "application/x-ndjson" : "application/json" });
+      const answer = await ask({
+        url,
+        agent,
+        method,
+        path,
+        body: text as string | undefined,
+        type: raw ? "application/x-ndjson" : "application/json",
+      });
       return answer.length === 0 ? undefined : JSON.parse(answer.toString());
     },
-    send: async (method, path, json) => void (await ask({ url, agent, method, path, body: json, type: "application/json" })),
+    send: async (method, path, json) =>
+      void (await ask({ url, agent, method, path, body: json, type: "application/json" })),
     bytes: () => (postgres === undefined ? folderBytes(dir) : undefined),
     [Symbol.asyncDispose]: async () => {
       agent.destroy();

@@ -23,14 +23,25 @@ function agents(bytes: number): object[] {
     started_at: "2026-10-07T10:00:00Z",
     completed_at: "2026-10-07T10:05:30Z",
     duration_ms: 330_000,
-    result: { output, tool_calls: [], token_usage: { prompt_tokens: 1_500, completion_tokens: 800, total_tokens: 2_300 }, error: null },
+    result: {
+      output,
+      tool_calls: [],
+      token_usage: { prompt_tokens: 1_500, completion_tokens: 800, total_tokens: 2_300 },
+      error: null,
+    },
   }));
 }
 
 async function readAndUpdate(server: StateServer): Promise<Row[]> {
   const content = agents(51_200);
   for (let i = 0; i < workflows; i += 1)
-    await server.call("POST", "/v1/workflows", { workflow_id: `w${i}`, type: "sequential", name: `Workflow ${i}`, total_steps: 100, agents: content });
+    await server.call("POST", "/v1/workflows", {
+      workflow_id: `w${i}`,
+      type: "sequential",
+      name: `Workflow ${i}`,
+      total_steps: 100,
+      agents: content,
+    });
   const path = (n: number) => `/v1/workflows/w${(n * 7) % workflows}`;
   const bodies = Array.from({ length: 100 }, (_, step) => JSON.stringify({ current_step: step, agents: content }));
   const read = (n: number) => server.send("GET", path(n));
@@ -45,18 +56,47 @@ async function readAndUpdate(server: StateServer): Promise<Row[]> {
   const updates64 = await latencies(calls, 64, update);
   const on = `50 KB, over HTTP, ${server.engine}`;
   return [
-    { name: `workflow read p95, one at a time, ${on}`, value: single.p95, unit: "ms", bar: { atMost: 10 }, note: described(single) },
+    {
+      name: `workflow read p95, one at a time, ${on}`,
+      value: single.p95,
+      unit: "ms",
+      bar: { atMost: 10 },
+      note: described(single),
+    },
     { name: `workflow read p95, 16 in flight, ${on}`, value: reads.p95, unit: "ms", bar: null, note: described(reads) },
-    { name: `workflow update p95, 16 in flight, ${on}`, value: updates.p95, unit: "ms", bar: { atMost: 50 }, note: described(updates) },
-    { name: `workflow read p95, 64 in flight, ${on}`, value: reads64.p95, unit: "ms", bar: null, note: described(reads64) },
-    { name: `workflow update p95, 64 in flight, ${on}`, value: updates64.p95, unit: "ms", bar: null, note: described(updates64) },
+    {
+      name: `workflow update p95, 16 in flight, ${on}`,
+      value: updates.p95,
+      unit: "ms",
+      bar: { atMost: 50 },
+      note: described(updates),
+    },
+    {
+      name: `workflow read p95, 64 in flight, ${on}`,
+      value: reads64.p95,
+      unit: "ms",
+      bar: null,
+      note: described(reads64),
+    },
+    {
+      name: `workflow update p95, 64 in flight, ${on}`,
+      value: updates64.p95,
+      unit: "ms",
+      bar: null,
+      note: described(updates64),
+    },
   ];
 }
 
 async function thousandAtOnce(server: StateServer): Promise<Row> {
   const one = async (n: number): Promise<void> => {
     const at = `/v1/workflows/fleet-${n}`;
-    await server.call("POST", "/v1/workflows", { workflow_id: `fleet-${n}`, type: "state_machine", name: `Fleet ${n}`, total_steps: steps });
+    await server.call("POST", "/v1/workflows", {
+      workflow_id: `fleet-${n}`,
+      type: "state_machine",
+      name: `Fleet ${n}`,
+      total_steps: steps,
+    });
     await server.call("POST", `${at}:start`);
     for (let step = 1; step <= steps; step += 1) {
       await server.call("POST", `${at}/checkpoints`, { step, state: { step, n }, agent_context: {} });
@@ -78,5 +118,11 @@ async function thousandAtOnce(server: StateServer): Promise<Row> {
     if (status === "completed" && current_step === steps && checkpoints.length === steps && kept) whole += 1;
   }
   const note = `each with ${steps} steps and checkpoints; ${seconds.toPrecision(3)} s, ${Math.round((fleet * (3 + 2 * steps)) / seconds)} calls/s`;
-  return { name: `of 1,000 concurrent workflows complete with nothing lost, ${server.engine}`, value: whole, unit: "", bar: { atLeast: fleet }, note };
+  return {
+    name: `of 1,000 concurrent workflows complete with nothing lost, ${server.engine}`,
+    value: whole,
+    unit: "",
+    bar: { atLeast: fleet },
+    note,
+  };
 }

@@ -27,7 +27,11 @@ export function* triples(): Generator<Quad> {
     for (let fact = 2; fact < perEntity; fact += 1) {
       const p = skewed(30);
       const o =
-        p < 20 ? entity(skewed(entities)) : p < 26 ? iri(`${base}/category/K${skewed(1_000)}`) : literal(String(skewed(10_000)), { datatype: `${xsd}integer` });
+        p < 20
+          ? entity(skewed(entities))
+          : p < 26
+            ? iri(`${base}/category/K${skewed(1_000)}`)
+            : literal(String(skewed(10_000)), { datatype: `${xsd}integer` });
       yield { s, p: predicate(p), o, g: defaultGraph };
     }
   }

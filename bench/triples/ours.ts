@@ -34,7 +34,8 @@ export async function loadOurs(): Promise<Loaded> {
   return {
     quads,
     perSecond: (quads * 1_000) / ms,
-    ask: async (shape: Shape, quad: Quad) => (await store.match(scope, space, patternOf(shape, quad), { limit: rowsMax })).quads.length,
+    ask: async (shape: Shape, quad: Quad) =>
+      (await store.match(scope, space, patternOf(shape, quad), { limit: rowsMax })).quads.length,
     close: async () => {
       await store.close();
       const bytes = statSync(join(dir, "pinakes-triples.sqlite")).size;

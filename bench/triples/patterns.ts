@@ -10,7 +10,13 @@ export interface Shape {
   readonly bar: number;
 }
 
-const shape = (name: string, bar: number): Shape => ({ name, s: name.startsWith("s"), p: name[1] === "p", o: name.endsWith("o"), bar });
+const shape = (name: string, bar: number): Shape => ({
+  name,
+  s: name.startsWith("s"),
+  p: name[1] === "p",
+  o: name.endsWith("o"),
+  bar,
+});
 
 export const shapes: readonly Shape[] = [
   shape("spo", 3),

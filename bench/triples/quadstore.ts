@@ -17,7 +17,10 @@ function term(text: string) {
   const read = termOf(text);
   if (read.type === "iri") return DataFactory.namedNode(read.value);
   if (read.type === "blank") return DataFactory.blankNode(read.value);
-  return DataFactory.literal(read.value, read.language ?? (read.datatype === undefined ? undefined : DataFactory.namedNode(read.datatype)));
+  return DataFactory.literal(
+    read.value,
+    read.language ?? (read.datatype === undefined ? undefined : DataFactory.namedNode(read.datatype)),
+  );
 }
 
 export async function loadQuadstore(): Promise<Loaded> {

@@ -67,7 +67,13 @@ export async function skewRows(): Promise<Row[]> {
     return [0.5, 0.95].map((q) => {
       const [before, after] = [quantile(alone, q), quantile(beside, q)];
       const note = `${smallSpaces} collections of ${smallQuads}: ${us(before)} alone, ${us(after)} beside ${quads} triples`;
-      return { name: `small collections beside a large one, p${q * 100}`, value: after / before, unit: "×", bar: { atMost: slowerMax }, note };
+      return {
+        name: `small collections beside a large one, p${q * 100}`,
+        value: after / before,
+        unit: "×",
+        bar: { atMost: slowerMax },
+        note,
+      };
     });
   } finally {
     await store.close();

@@ -31,11 +31,16 @@ export async function measureBandwidth(passes = 9): Promise<Bandwidth[]> {
     const workerData: BandwidthTask = { module, bytes: totalBytes / threads, passes, ready, threads };
     const perThread = await Promise.all(
       Array.from({ length: threads }, async () => {
-        const [times] = (await once(new Worker(new URL("bandwidth-worker.ts", import.meta.url), { workerData }), "message")) as [number[]];
+        const [times] = (await once(
+          new Worker(new URL("bandwidth-worker.ts", import.meta.url), { workerData }),
+          "message",
+        )) as [number[]];
         return times.map((ms) => workerData.bytes / ms / 1e6);
       }),
     );
-    const sums = Array.from({ length: passes }, (_, i) => perThread.reduce((sum, speeds) => sum + (speeds[i] ?? 0), 0)).sort((a, b) => a - b);
+    const sums = Array.from({ length: passes }, (_, i) =>
+      perThread.reduce((sum, speeds) => sum + (speeds[i] ?? 0), 0),
+    ).sort((a, b) => a - b);
     found.push({ threads, gigabytesPerSecond: sums.at(-1) ?? 0, medianGigabytesPerSecond: sums[passes >> 1] ?? 0 });
   }
   return found;

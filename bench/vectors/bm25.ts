@@ -16,7 +16,9 @@ interface Postings {
 const k1 = 1.2;
 const b = 0.75;
 
-export function bm25(documents: readonly (readonly string[])[]): { search(terms: readonly string[], k: number): Hit[] } {
+export function bm25(documents: readonly (readonly string[])[]): {
+  search(terms: readonly string[], k: number): Hit[];
+} {
   const postings = new Map<string, Postings>();
   for (const [id, tokens] of documents.entries()) {
     for (const token of tokens) {

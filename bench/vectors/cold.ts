@@ -37,7 +37,10 @@ export async function coldRows(): Promise<Row[]> {
     await pinakes.close();
     const runs = Array.from(
       { length: 5 },
-      () => JSON.parse(execFileSync(process.execPath, [fileURLToPath(import.meta.url), "child", dir], { encoding: "utf8" })) as [number, number],
+      () =>
+        JSON.parse(
+          execFileSync(process.execPath, [fileURLToPath(import.meta.url), "child", dir], { encoding: "utf8" }),
+        ) as [number, number],
     );
     const [opened, asked] = runs.toSorted((a, b) => a[1] - b[1])[2] ?? [Number.NaN, Number.NaN];
     return [

@@ -2,7 +2,17 @@
  * Vectors, held-out queries and the exact answers to them. Everything follows from the seed; it is made once and kept in scratch/bench-vectors/.
  * A smaller set is the beginning of a larger one with the same dimensions. Raise `version` when a generator changes.
  */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Field, Filter, VectorSet } from "./candidate.ts";
 import { clustered, hard } from "./generators.ts";
@@ -10,7 +20,11 @@ import { Random } from "./random.ts";
 import { exactAnswers, type Answers } from "./truth.ts";
 
 export const sets = { clustered, hard } as const;
-export const sizes = { "10k": { rows: 10_000, dims: 384 }, "100k": { rows: 100_000, dims: 384 }, "1m": { rows: 1_000_000, dims: 256 } } as const;
+export const sizes = {
+  "10k": { rows: 10_000, dims: 384 },
+  "100k": { rows: 100_000, dims: 384 },
+  "1m": { rows: 1_000_000, dims: 256 },
+} as const;
 export type SetName = keyof typeof sets;
 export type SizeName = keyof typeof sizes;
 
@@ -39,7 +53,10 @@ export function filterOf(i: number, field: Field): Filter {
 }
 
 /** Makes it if it is not there yet; the first time takes seconds, minutes for a million. */
-export async function loadVectors(name: SetName, size: SizeName): Promise<{ data: VectorSet; questions: Questions<Float32Array> }> {
+export async function loadVectors(
+  name: SetName,
+  size: SizeName,
+): Promise<{ data: VectorSet; questions: Questions<Float32Array> }> {
   const { rows, dims } = sizes[size];
   const folder = `${scratch}${name}-${size}-${dims}-seed${seed}-v${version}/`;
   if (!existsSync(folder)) await make(folder, name, rows, dims);
@@ -47,7 +64,11 @@ export async function loadVectors(name: SetName, size: SizeName): Promise<{ data
   const tag10 = new Uint8Array(rows);
   const tag1 = new Uint8Array(rows);
   const queries = new Float32Array(queryCount * dims);
-  const answers: Answers = { none: new Int32Array(queryCount * k), tag10: new Int32Array(queryCount * k), tag1: new Int32Array(queryCount * k) };
+  const answers: Answers = {
+    none: new Int32Array(queryCount * k),
+    tag10: new Int32Array(queryCount * k),
+    tag1: new Int32Array(queryCount * k),
+  };
   for (const [file, array] of files({ vectors, tag10, tag1, queries, answers })) readInto(folder + file, array);
   return {
     data: { name: `${name}-${size}`, rows, dims, vectors, tag10, tag1 },
@@ -100,7 +121,10 @@ async function make(folder: string, name: SetName, rows: number, dims: number): 
   const temporary = `${folder.slice(0, -1)}.${process.pid}/`;
   mkdirSync(temporary, { recursive: true });
   for (const [file, array] of files({ vectors, tag10, tag1, queries, answers })) writeAll(temporary + file, array);
-  writeFileSync(`${temporary}made.json`, JSON.stringify({ generateMs: generated - start, answerMs: performance.now() - generated }));
+  writeFileSync(
+    `${temporary}made.json`,
+    JSON.stringify({ generateMs: generated - start, answerMs: performance.now() - generated }),
+  );
   if (existsSync(folder)) rmSync(temporary, { recursive: true });
   else renameSync(temporary, folder);
 }

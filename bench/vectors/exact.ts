@@ -37,8 +37,16 @@ async function scan(size: SizeName): Promise<{ ms: number; bytes: number }> {
     vector: data.vectors.subarray(i * data.dims, (i + 1) * data.dims),
   }));
   const file = buildDelta("bench", { dims: data.dims, metric: "cosine", language: "none" }, rows);
-  const { header } = openFile(file.bytes, { key: "bench", sha256: file.sha256, bytes: file.bytes.byteLength, headBytes: file.headBytes });
-  const search = new SegmentSearch(loadSegment(header, file.bytes.byteLength, 1, [{ offset: 0, bytes: file.bytes }]), 0);
+  const { header } = openFile(file.bytes, {
+    key: "bench",
+    sha256: file.sha256,
+    bytes: file.bytes.byteLength,
+    headBytes: file.headBytes,
+  });
+  const search = new SegmentSearch(
+    loadSegment(header, file.bytes.byteLength, 1, [{ offset: 0, bytes: file.bytes }]),
+    0,
+  );
   const queries = Array.from({ length: 200 }, (_, i) => questions.query(i));
   const times = Array.from({ length: 7 }, () => {
     const start = inProcess.cpuMs();

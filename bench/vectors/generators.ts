@@ -14,10 +14,14 @@ export function clustered(seed: number, dims: number): Generator {
   const rank = 24;
   const random = new Random(seed, modelStream);
   const superCentres = Array.from({ length: supers }, () => random.normals(dims, 1));
-  const centres = Array.from({ length: topics }, () => add(random.normals(dims, 0.8), superCentres[random.integer(supers)]));
+  const centres = Array.from({ length: topics }, () =>
+    add(random.normals(dims, 0.8), superCentres[random.integer(supers)]),
+  );
   const strengths = Array.from({ length: rank }, (_, j) => (j + 1) ** -0.5);
   const spread = 0.9 / Math.hypot(...strengths);
-  const bases = Array.from({ length: topics }, () => strengths.map((strength) => random.normals(dims, strength * spread)));
+  const bases = Array.from({ length: topics }, () =>
+    strengths.map((strength) => random.normals(dims, strength * spread)),
+  );
   const pick = zipf(topics, 0.7);
   const noise = 0.8 / Math.sqrt(dims);
   return (out, at, stream, index) => {

@@ -24,10 +24,19 @@ export async function idleRows(): Promise<Row[]> {
   try {
     const scope = tenantScope("bench");
     const full = await open({ dir: join(dir, "full"), background: false });
-    for (let i = 0; i < collections; i += 50) await Promise.all(Array.from({ length: 50 }, (_, j) => full.vectors.create(scope, `c${i + j}`, { dims: 384 })));
+    for (let i = 0; i < collections; i += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, j) => full.vectors.create(scope, `c${i + j}`, { dims: 384 })));
     await full.close();
     const grown = (rss(join(dir, "full")) - rss(join(dir, "empty"))) / 1e6;
-    return [{ name: "memory of 10,000 idle collections", value: Math.max(0, grown), unit: "MB", bar: { atMost: 50 }, note: "against an empty store" }];
+    return [
+      {
+        name: "memory of 10,000 idle collections",
+        value: Math.max(0, grown),
+        unit: "MB",
+        bar: { atMost: 50 },
+        note: "against an empty store",
+      },
+    ];
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -35,7 +44,11 @@ export async function idleRows(): Promise<Row[]> {
 
 function rss(dir: string): number {
   const measured = Array.from({ length: 3 }, () =>
-    Number(execFileSync(process.execPath, ["--expose-gc", fileURLToPath(import.meta.url), "child", dir], { encoding: "utf8" })),
+    Number(
+      execFileSync(process.execPath, ["--expose-gc", fileURLToPath(import.meta.url), "child", dir], {
+        encoding: "utf8",
+      }),
+    ),
   );
   return measured.sort((a, b) => a - b)[1] ?? Number.NaN;
 }

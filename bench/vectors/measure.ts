@@ -62,12 +62,23 @@ export async function measure<Data extends { readonly name: string }, Query>(
     measurePoint(
       candidate,
       questions,
-      (await climb(candidate, questions, onwards, name, recall)).reduce((a, b) => (b.recall > a.recall ? b : a)).parameter,
+      (await climb(candidate, questions, onwards, name, recall)).reduce((a, b) => (b.recall > a.recall ? b : a))
+        .parameter,
       name,
       3,
     );
   const filtered = candidate.noFilter ?? { tag10: await field("tag10"), tag1: await field("tag1") };
-  return { name: candidate.name, note: candidate.note, data, build, sweep, chosen, reached: chosen.recall >= recall, filtered, rssBytes };
+  return {
+    name: candidate.name,
+    note: candidate.note,
+    data,
+    build,
+    sweep,
+    chosen,
+    reached: chosen.recall >= recall,
+    filtered,
+    rssBytes,
+  };
 }
 
 async function buildAndForget<Data extends { readonly name: string }, Query>(
@@ -109,7 +120,9 @@ export async function measurePoint<Query>(
 ): Promise<Point> {
   const { count } = questions;
   const queries = Array.from({ length: count }, (_, i) => questions.query(i));
-  const filters = Array.from({ length: count }, (_, i) => (field === undefined ? undefined : questions.filter(i, field)));
+  const filters = Array.from({ length: count }, (_, i) =>
+    field === undefined ? undefined : questions.filter(i, field),
+  );
   const ask = (i: number): Ids | Promise<Ids> => candidate.search(queries[i] as Query, k, parameter, filters[i]);
   for (let i = 0; i < Math.min(count, 200); i += 1) await ask(count - 1 - i);
   const answers: Ids[] = [];
@@ -124,7 +137,12 @@ export async function measurePoint<Query>(
       latencies[i] = performance.now() - asked;
     }
     const wallMs = performance.now() - start;
-    measured.push({ cpuMs: candidate.cpuMs() - cpu, clientCpuMs: inProcess.cpuMs() - client, wallMs, latencies: latencies.sort() });
+    measured.push({
+      cpuMs: candidate.cpuMs() - cpu,
+      clientCpuMs: inProcess.cpuMs() - client,
+      wallMs,
+      latencies: latencies.sort(),
+    });
   }
   const quickest = measured.reduce((a, b) => (b.wallMs < a.wallMs ? b : a));
   const least = (pick: (round: (typeof measured)[number]) => number) => Math.min(...measured.map(pick));

@@ -25,10 +25,15 @@ async function measured(): Promise<Measured> {
     return await using(await module.openText(dir), (candidate) => measure(candidate, loadText, { recall: 0 }));
   }
   if (module.open === undefined) throw new Error("does not search vectors");
-  return await using(await module.open(dir), (candidate) => measure(candidate, () => loadVectors(set as SetName, size as SizeName)));
+  return await using(await module.open(dir), (candidate) =>
+    measure(candidate, () => loadVectors(set as SetName, size as SizeName)),
+  );
 }
 
-async function using<C extends { close(): Promise<void> }>(candidate: C, work: (candidate: C) => Promise<Measured>): Promise<Measured> {
+async function using<C extends { close(): Promise<void> }>(
+  candidate: C,
+  work: (candidate: C) => Promise<Measured>,
+): Promise<Measured> {
   try {
     return await work(candidate);
   } finally {

@@ -31,7 +31,8 @@ export function cpuMsOf(pids: readonly number[]): number {
 /** Memory that several processes share is counted once. */
 export function rssBytesOf(pids: readonly number[]): number {
   let kilobytes = 0;
-  for (const pid of pids) kilobytes += Number(/^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? "")?.[1] ?? 0);
+  for (const pid of pids)
+    kilobytes += Number(/^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? "")?.[1] ?? 0);
   return kilobytes * 1024;
 }
 
@@ -65,7 +66,8 @@ export async function startServer(
 ): Promise<Server> {
   const child = spawn(command, args, { env, cwd, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2000)));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2000)));
   const server = { pid: child.pid ?? 0, stop: (signal: NodeJS.Signals) => stop(child, signal) };
   const ended = new Promise<never>((_, reject) => {
     child.once("error", reject);

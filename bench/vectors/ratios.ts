@@ -10,16 +10,23 @@ const bars = {
 } as const;
 
 export async function peerRows(set: SetName, size: SizeName): Promise<Row[]> {
-  const peers = size === "1m" ? ["pinakes", "usearch"] : ["pinakes", "usearch", "pgvector", "qdrant", ...(set === "clustered" ? ["lancedb"] : [])];
+  const peers =
+    size === "1m"
+      ? ["pinakes", "usearch"]
+      : ["pinakes", "usearch", "pgvector", "qdrant", ...(set === "clustered" ? ["lancedb"] : [])];
   const first = await runPeers(peers, set, size);
   // The close race twice, at different times: a neighbour that is busy for a minute must not decide it. The better run counts, for both.
   const again = size === "1m" ? [] : await runPeers(["pinakes", "usearch"], set, size);
   const outcomes = first.map((outcome, i) => better(outcome, again[i]));
   printOutcomes(`${set} ${size}, one query at a time, lowest parameter with recall@10 ≥ 0.95`, outcomes);
   const [ours, ...others] = outcomes;
-  if (ours === undefined || "reason" in ours) throw new Error(`pinakes could not be measured: ${ours === undefined ? "" : ours.reason}`);
+  if (ours === undefined || "reason" in ours)
+    throw new Error(`pinakes could not be measured: ${ours === undefined ? "" : ours.reason}`);
   const label = `${set} ${size}`;
-  return [...ownRows(label, ours), ...others.flatMap((peer, i) => againstPeer(set, label, ours, peer, peers[i + 1] ?? ""))];
+  return [
+    ...ownRows(label, ours),
+    ...others.flatMap((peer, i) => againstPeer(set, label, ours, peer, peers[i + 1] ?? "")),
+  ];
 }
 
 function better(one: Outcome, other: Outcome | undefined): Outcome {
@@ -30,7 +37,13 @@ function better(one: Outcome, other: Outcome | undefined): Outcome {
 }
 
 function ownRows(label: string, { chosen, build, rssBytes, filtered, reached }: Measured): Row[] {
-  const inform = (name: string, value: number, unit: string, note = ""): Row => ({ name: `${label}: ${name}`, value, unit, bar: null, note });
+  const inform = (name: string, value: number, unit: string, note = ""): Row => ({
+    name: `${label}: ${name}`,
+    value,
+    unit,
+    bar: null,
+    note,
+  });
   const rows: Row[] = [
     {
       name: `${label}: recall@10`,
@@ -45,7 +58,12 @@ function ownRows(label: string, { chosen, build, rssBytes, filtered, reached }: 
       "ms",
       `${chosen.qps.toFixed(0)} queries/s one at a time, p50 ${chosen.p50Ms.toFixed(3)} ms, p95 ${chosen.p95Ms.toFixed(3)} ms`,
     ),
-    inform("build, with fsyncs and validation", build.buildMs / 1000, "s", `${(build.buildCpuMs / 1000).toFixed(1)} s of CPU; one segment`),
+    inform(
+      "build, with fsyncs and validation",
+      build.buildMs / 1000,
+      "s",
+      `${(build.buildCpuMs / 1000).toFixed(1)} s of CPU; one segment`,
+    ),
     inform("disk", build.diskBytes / 1e6, "MB"),
     inform("memory of the process", rssBytes / 1e6, "MB", "with Node and what the build left"),
   ];
@@ -58,7 +76,10 @@ function ownRows(label: string, { chosen, build, rssBytes, filtered, reached }: 
 }
 
 function againstPeer(set: SetName, label: string, ours: Measured, peer: Outcome, name: string): Row[] {
-  if ("reason" in peer) return [{ name: `${label}: vs ${name}`, value: Number.NaN, unit: "×", bar: null, note: `NOT MEASURED: ${peer.reason}` }];
+  if ("reason" in peer)
+    return [
+      { name: `${label}: vs ${name}`, value: Number.NaN, unit: "×", bar: null, note: `NOT MEASURED: ${peer.reason}` },
+    ];
   const cpu = totalCpu(peer.chosen, name) / ours.chosen.cpuMs;
   const bar = (bars[set] as Record<string, number>)[name];
   const rows: Row[] = [
@@ -71,7 +92,12 @@ function againstPeer(set: SetName, label: string, ours: Measured, peer: Outcome,
     },
   ];
   if (set === "clustered") rows.push(buildRow(label, ours, peer, name));
-  if (set === "clustered" && name === "pgvector" && typeof peer.filtered !== "string" && typeof ours.filtered !== "string") {
+  if (
+    set === "clustered" &&
+    name === "pgvector" &&
+    typeof peer.filtered !== "string" &&
+    typeof ours.filtered !== "string"
+  ) {
     const [theirs, own] = [peer.filtered.tag1, ours.filtered.tag1];
     rows.push({
       name: `${label}: filter of 1 % vs ${peer.name}`,
@@ -104,7 +130,8 @@ export async function textRows(): Promise<Row[]> {
   const outcomes = await runPeers(["pinakes", "fts5"], "text", "10k");
   printOutcomes("50,000 chunks of text, queries of three words", outcomes);
   const [ours, fts5] = outcomes;
-  if (ours === undefined || fts5 === undefined || "reason" in ours || "reason" in fts5) throw new Error("keyword search could not be measured");
+  if (ours === undefined || fts5 === undefined || "reason" in ours || "reason" in fts5)
+    throw new Error("keyword search could not be measured");
   return [
     {
       name: "keyword: p50 vs FTS5",

@@ -17,7 +17,10 @@ export function runPeer(peer: string, set: SetName | "text", size: SizeName): Ou
     const one = fileURLToPath(new URL("one.ts", import.meta.url));
     // LanceDB warns about deprecations with every search, which costs time.
     const env = { ...process.env, RUST_LOG: "error", LANCE_LOG: "error" };
-    const { status, signal } = spawnSync(process.execPath, [one, peer, set, size, file], { stdio: ["ignore", "ignore", "inherit"], env });
+    const { status, signal } = spawnSync(process.execPath, [one, peer, set, size, file], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env,
+    });
     if (status !== 0) return { name: peer, reason: `its process ended with ${status ?? signal}` };
     const result = JSON.parse(readFileSync(file, "utf8")) as Measured | { readonly reason: string };
     return "reason" in result ? { name: peer, reason: result.reason } : result;
@@ -32,7 +35,20 @@ export async function runPeers(peers: readonly string[], set: SetName | "text", 
   return peers.map((peer) => runPeer(peer, set, size));
 }
 
-const columns = ["", "parameter", "recall@10", "CPU ms/q", "client", "QPS", "p50 ms", "p95 ms", "build s", "(CPU s)", "disk MB", "RSS MB"];
+const columns = [
+  "",
+  "parameter",
+  "recall@10",
+  "CPU ms/q",
+  "client",
+  "QPS",
+  "p50 ms",
+  "p95 ms",
+  "build s",
+  "(CPU s)",
+  "disk MB",
+  "RSS MB",
+];
 
 export function printOutcomes(title: string, outcomes: readonly Outcome[]): void {
   const lines: string[][] = [columns];
@@ -43,15 +59,26 @@ export function printOutcomes(title: string, outcomes: readonly Outcome[]): void
       continue;
     }
     const { name, note, build, chosen, reached, filtered, rssBytes } = outcome;
-    const built = [(build.buildMs / 1000).toFixed(2), (build.buildCpuMs / 1000).toFixed(2), megabytes(build.diskBytes), megabytes(rssBytes)];
+    const built = [
+      (build.buildMs / 1000).toFixed(2),
+      (build.buildCpuMs / 1000).toFixed(2),
+      megabytes(build.diskBytes),
+      megabytes(rssBytes),
+    ];
     lines.push([name, ...cells(chosen), ...built]);
     if (typeof filtered !== "string")
-      for (const field of ["tag10", "tag1"] as const) lines.push([`  ${field} (${field.slice(3)} %)`, ...cells(filtered[field])]);
-    notes.push(`${name}: ${note}${reached ? "" : "; recall 0.95 was NOT REACHED"}${typeof filtered === "string" ? `; no filters: ${filtered}` : ""}`);
+      for (const field of ["tag10", "tag1"] as const)
+        lines.push([`  ${field} (${field.slice(3)} %)`, ...cells(filtered[field])]);
+    notes.push(
+      `${name}: ${note}${reached ? "" : "; recall 0.95 was NOT REACHED"}${typeof filtered === "string" ? `; no filters: ${filtered}` : ""}`,
+    );
   }
   const widths = columns.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
   console.log(`\n${title}\n`);
-  for (const line of lines) console.log(line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  "));
+  for (const line of lines)
+    console.log(
+      line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  "),
+    );
   console.log(`\n${notes.join("\n")}`);
 }
 
@@ -63,7 +90,15 @@ export async function printBandwidth(): Promise<void> {
 }
 
 function cells({ parameter, recall, cpuMs, clientCpuMs, qps, p50Ms, p95Ms }: Point): string[] {
-  return [String(parameter), recall.toFixed(4), cpuMs.toFixed(3), clientCpuMs.toFixed(3), qps.toFixed(0), p50Ms.toFixed(3), p95Ms.toFixed(3)];
+  return [
+    String(parameter),
+    recall.toFixed(4),
+    cpuMs.toFixed(3),
+    clientCpuMs.toFixed(3),
+    qps.toFixed(0),
+    p50Ms.toFixed(3),
+    p95Ms.toFixed(3),
+  ];
 }
 
 function megabytes(bytes: number): string {

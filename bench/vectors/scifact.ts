@@ -24,7 +24,11 @@ export async function scifactRows(): Promise<Row[]> {
   const pinakes = await open({ items: "memory:", objects: "memory:", background: false });
   const scope = tenantScope("bench");
   await pinakes.vectors.create(scope, "scifact", { dims: 2 });
-  const corpus = lines("corpus.jsonl").map((row) => ({ id: row["_id"] ?? "", vector: [1, 0], text: `${row["title"] ?? ""} ${row["text"] ?? ""}` }));
+  const corpus = lines("corpus.jsonl").map((row) => ({
+    id: row["_id"] ?? "",
+    vector: [1, 0],
+    text: `${row["title"] ?? ""} ${row["text"] ?? ""}`,
+  }));
   await pinakes.vectors.append(scope, "scifact", { upsert: corpus });
   await pinakes.vectors.compact(scope, "scifact");
   let sum = 0;

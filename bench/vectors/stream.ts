@@ -23,7 +23,10 @@ export async function streamRows(): Promise<Row[]> {
     let segmentsMost = 0;
     const start = performance.now();
     for (let delta = 0; delta < deltas; delta += 1) {
-      const upsert = Array.from({ length: deltaRows }, (_, i) => ({ id: `${delta}-${i}`, vector: Float32Array.from({ length: dims }, () => random.normal()) }));
+      const upsert = Array.from({ length: deltaRows }, (_, i) => ({
+        id: `${delta}-${i}`,
+        vector: Float32Array.from({ length: dims }, () => random.normal()),
+      }));
       await vectors.append(scope, "stream", { upsert });
       const acknowledged = performance.now();
       if (delta % 10 === 0) {
@@ -32,7 +35,8 @@ export async function streamRows(): Promise<Row[]> {
         fresh.push(performance.now() - acknowledged);
       }
       written += (await vectors.compact(scope, "stream")).rowsWritten;
-      if (delta % 10 === 0) segmentsMost = Math.max(segmentsMost, (await vectors.stats(scope, "stream")).segments.length);
+      if (delta % 10 === 0)
+        segmentsMost = Math.max(segmentsMost, (await vectors.stats(scope, "stream")).segments.length);
     }
     const seconds = (performance.now() - start) / 1000;
     fresh.sort((a, b) => a - b);

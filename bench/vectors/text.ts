@@ -39,7 +39,11 @@ export function makeText(rows = chunks): TokenisedText {
     const length = Math.max(20, Math.round(100 + 25 * random.normal()));
     return Array.from({ length }, () => words[pick(random)] ?? "");
   });
-  return { data: { name: `text-${rows}`, rows, texts: tokens.map((list) => list.join(" ")) }, tokens, queries: makeQueries(words) };
+  return {
+    data: { name: `text-${rows}`, rows, texts: tokens.map((list) => list.join(" ")) },
+    tokens,
+    queries: makeQueries(words),
+  };
 }
 
 /** A frequent word, one in between and a rare one, in any order. */

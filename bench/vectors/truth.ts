@@ -56,13 +56,17 @@ export async function exactAnswers(input: TruthInput): Promise<Answers> {
   const parts = await Promise.all(
     Array.from({ length: threads }, async (_, t) => {
       const workerData: TruthTask = { ...input, module, from: t * share, to: Math.min(input.rows, (t + 1) * share) };
-      const [part] = (await once(new Worker(new URL("truth-worker.ts", import.meta.url), { workerData }), "message")) as [TruthPart];
+      const [part] = (await once(
+        new Worker(new URL("truth-worker.ts", import.meta.url), { workerData }),
+        "message",
+      )) as [TruthPart];
       return part;
     }),
   );
   const merged = { none: new Best(), tag10: new Best(), tag1: new Best() };
   for (const part of parts)
     for (const field of ["none", "tag10", "tag1"] as const)
-      for (let i = 0; i < queryCount * k; i += 1) merged[field].offer(Math.floor(i / k), part[field].ids[i] as number, part[field].scores[i] as number);
+      for (let i = 0; i < queryCount * k; i += 1)
+        merged[field].offer(Math.floor(i / k), part[field].ids[i] as number, part[field].scores[i] as number);
   return { none: merged.none.ids, tag10: merged.tag10.ids, tag1: merged.tag1.ids };
 }

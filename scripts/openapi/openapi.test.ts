@@ -20,7 +20,9 @@ beforeAll(async () => {
 describe("the OpenAPI document", () => {
   it("becomes types with openapi-typescript, and they compile", async () => {
     const types = astToString(await openapiTS(text));
-    const operations = Object.values((JSON.parse(text) as { paths: Record<string, Record<string, { operationId?: string }>> }).paths)
+    const operations = Object.values(
+      (JSON.parse(text) as { paths: Record<string, Record<string, { operationId?: string }>> }).paths,
+    )
       .flatMap((path) => Object.values(path))
       .flatMap(({ operationId }) => operationId ?? []);
     expect(operations.length).toBeGreaterThan(150);
@@ -31,11 +33,15 @@ describe("the OpenAPI document", () => {
       `${types}\nexport const key: components["schemas"]["Collection"]["status"] = "ACTIVE";\n// @ts-expect-error: no status of a collection\nexport const none: components["schemas"]["Collection"]["status"] = "NONE";\n`,
     );
     const compiler = join(import.meta.dirname, "../../node_modules/typescript/bin/tsc");
-    execFileSync(process.execPath, [compiler, "--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", file], {
-      cwd: folder,
-      stdio: "pipe",
-      maxBuffer: 1e8,
-    });
+    execFileSync(
+      process.execPath,
+      [compiler, "--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", file],
+      {
+        cwd: folder,
+        stdio: "pipe",
+        maxBuffer: 1e8,
+      },
+    );
   });
 
   it("has no finding of the linter", async () => {
@@ -45,6 +51,8 @@ describe("the OpenAPI document", () => {
       rules: { "operation-4xx-response": "off" },
     });
     const problems = await lintFromString({ source: text, absoluteRef: "openapi.json", config });
-    expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ""}`)).toEqual([]);
+    expect(
+      problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ""}`),
+    ).toEqual([]);
   });
 });

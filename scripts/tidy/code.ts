@@ -12,15 +12,20 @@ export function lineOf(text: string, index: number): number {
 /** The same text with comments blanked out; line numbers stay. A quote that is not closed on its line (a regular expression) is let go. */
 export function withoutComments(text: string): string {
   const tokens = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
-  return text.replaceAll(tokens, (token) => (token.startsWith("/*") || token.startsWith("//") ? token.replaceAll(/[^\n]/g, " ") : token));
+  return text.replaceAll(tokens, (token) =>
+    token.startsWith("/*") || token.startsWith("//") ? token.replaceAll(/[^\n]/g, " ") : token,
+  );
 }
 
 /** The same with the contents of strings blanked out as well, so that what is left is code. */
 export function codeOnly(text: string): string {
-  return withoutComments(text).replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`/g, (token) => {
-    const quote = token[0] as string;
-    return quote + token.slice(1, -1).replaceAll(/[^\n]/g, " ") + quote;
-  });
+  return withoutComments(text).replaceAll(
+    /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`/g,
+    (token) => {
+      const quote = token[0] as string;
+      return quote + token.slice(1, -1).replaceAll(/[^\n]/g, " ") + quote;
+    },
+  );
 }
 
 export interface Import {
@@ -32,7 +37,10 @@ export function importsOf(text: string): Import[] {
   const code = withoutComments(text);
   const imported = String.raw`import\s*(?:[\w$*{},\s]+?\s*from\s*)?`;
   const exported = String.raw`export\s*(?:type\s*)?(?:\*(?:\s*as\s+[\w$]+)?|\{[^}]*\})\s*from\s*`;
-  const statement = new RegExp(String.raw`(?:^|[\n;])\s*(?:${imported}|${exported})["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)`, "g");
+  const statement = new RegExp(
+    String.raw`(?:^|[\n;])\s*(?:${imported}|${exported})["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)`,
+    "g",
+  );
   return [...code.matchAll(statement)].map((match) => {
     const specifier = (match[1] ?? match[2]) as string;
     return { specifier, line: lineOf(code, match.index + match[0].lastIndexOf(specifier)) };

@@ -21,7 +21,11 @@ const featureImports = ["domain", "ports", "containers", "sql", "rdf", "sparql",
 const layers: Readonly<Record<string, Layer>> = {
   domain: { imports: [], builtins: [], packages: [] },
   ports: { imports: ["domain"], builtins: [], packages: [] },
-  items: { imports: ["domain", "ports"], builtins: ["node:async_hooks", "node:crypto", "node:timers/promises"], packages: [] },
+  items: {
+    imports: ["domain", "ports"],
+    builtins: ["node:async_hooks", "node:crypto", "node:timers/promises"],
+    packages: [],
+  },
   objects: { imports: ["domain", "ports"], builtins: [], packages: [] },
   queues: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
   triples: { imports: ["domain", "ports"], builtins: ["node:crypto", "node:timers/promises"], packages: [] },
@@ -37,13 +41,47 @@ const layers: Readonly<Record<string, Layer>> = {
     builtins: ["node:crypto"],
     packages: ["@traqula/parser-sparql-1-1", "@traqula/algebra-sparql-1-1", "@traqula/rules-sparql-1-1"],
   },
-  rdf: { imports: ["domain", "ports"], builtins: [], packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"] },
+  rdf: {
+    imports: ["domain", "ports"],
+    builtins: [],
+    packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
+  },
   ...Object.fromEntries(features.map((name) => [name, { imports: featureImports }])),
   drivers: { imports: ["domain", "ports", "outgoing", "items", "objects", "queues", "triples"] },
-  http: { imports: ["domain", "ports", "open.ts", "config-connections.ts", "sql", "rdf", "sparql", ...features, "containers"] },
+  http: {
+    imports: ["domain", "ports", "open.ts", "config-connections.ts", "sql", "rdf", "sparql", ...features, "containers"],
+  },
   mcp: { imports: ["domain", "ports", "open.ts", "sql", ...features, "containers"] },
-  cli: { imports: ["domain", "ports", "open.ts", "embedded-knowledge.ts", "config.ts", "http", "mcp", "rdf", "sparql", ...features, "containers"] },
-  testing: { imports: ["domain", "ports", "items", "objects", "queues", "triples", "containers", "drivers", "open.ts", "config.ts", ...features] },
+  cli: {
+    imports: [
+      "domain",
+      "ports",
+      "open.ts",
+      "embedded-knowledge.ts",
+      "config.ts",
+      "http",
+      "mcp",
+      "rdf",
+      "sparql",
+      ...features,
+      "containers",
+    ],
+  },
+  testing: {
+    imports: [
+      "domain",
+      "ports",
+      "items",
+      "objects",
+      "queues",
+      "triples",
+      "containers",
+      "drivers",
+      "open.ts",
+      "config.ts",
+      ...features,
+    ],
+  },
   "config.ts": { imports: ["domain", "ports", "outgoing", "config-connections.ts"] },
   "config-connections.ts": { imports: ["domain"], builtins: [], packages: [] },
   "open.ts": {
@@ -64,15 +102,23 @@ const layers: Readonly<Record<string, Layer>> = {
   "open-options.ts": { imports: ["domain", "ports", "open-engines.ts", ...features], builtins: [], packages: [] },
   "open-background.ts": { imports: ["domain", "ports", "items", "open-options.ts", ...features] },
   "open-binding.ts": { imports: ["domain", "ports", "config.ts"], builtins: ["node:crypto"], packages: [] },
-  "open-pinakes.ts": { imports: ["domain", "ports", "items", "config.ts", "open-binding.ts", ...features], builtins: [], packages: [] },
-  "open-engines.ts": { imports: ["domain", "ports", "items", "queues", "triples", "drivers", "config.ts", ...features] },
+  "open-pinakes.ts": {
+    imports: ["domain", "ports", "items", "config.ts", "open-binding.ts", ...features],
+    builtins: [],
+    packages: [],
+  },
+  "open-engines.ts": {
+    imports: ["domain", "ports", "items", "queues", "triples", "drivers", "config.ts", ...features],
+  },
   "embedded.ts": { imports: ["open.ts", "embedded-knowledge.ts"], packages: ["@pinakes/client"] },
   "embedded-knowledge.ts": { imports: ["domain", "open.ts", ...features], packages: ["@pinakes/client"] },
   "index.ts": { imports: ["domain", "ports", "containers", "sql", "open.ts", "embedded.ts", "config.ts", ...features] },
 };
 
 export function direction(tree: Tree): Finding[] {
-  return [...tree].filter(([path]) => path.startsWith(source) && path.endsWith(".ts") && !isTest(path)).flatMap(([path, text]) => fileFindings(path, text));
+  return [...tree]
+    .filter(([path]) => path.startsWith(source) && path.endsWith(".ts") && !isTest(path))
+    .flatMap(([path, text]) => fileFindings(path, text));
 }
 
 function fileFindings(path: string, text: string): Finding[] {
@@ -80,7 +126,14 @@ function fileFindings(path: string, text: string): Finding[] {
   const name = inside.split("/")[0] as string;
   const layer = layers[name];
   if (layer === undefined)
-    return [{ path, line: 0, rule: "direction", message: `"${name}" is not a part of the house; add it to ARCHITECTURE.md and scripts/tidy/direction.ts.` }];
+    return [
+      {
+        path,
+        line: 0,
+        rule: "direction",
+        message: `"${name}" is not a part of the house; add it to ARCHITECTURE.md and scripts/tidy/direction.ts.`,
+      },
+    ];
   return importsOf(text).flatMap(({ specifier, line }) => {
     const message = objection(inside, name, layer, specifier);
     return message === undefined ? [] : [{ path, line, rule: "direction", message }];
@@ -89,14 +142,18 @@ function fileFindings(path: string, text: string): Finding[] {
 
 function objection(inside: string, name: string, layer: Layer, specifier: string): string | undefined {
   if (specifier.startsWith("node:")) {
-    return layer.builtins === undefined || layer.builtins.includes(specifier) ? undefined : `${name} may not use ${specifier}.`;
+    return layer.builtins === undefined || layer.builtins.includes(specifier)
+      ? undefined
+      : `${name} may not use ${specifier}.`;
   }
   if (!specifier.startsWith(".")) {
     const used = specifier
       .split("/")
       .slice(0, specifier.startsWith("@") ? 2 : 1)
       .join("/");
-    return layer.packages === undefined || layer.packages.includes(used) ? undefined : `${name} may not use the package "${used}".`;
+    return layer.packages === undefined || layer.packages.includes(used)
+      ? undefined
+      : `${name} may not use the package "${used}".`;
   }
   const target = posix.join(posix.dirname(inside), specifier);
   if (target === "../package.json" && name === "open-pinakes.ts") return undefined; // Its version.
@@ -107,8 +164,10 @@ function objection(inside: string, name: string, layer: Layer, specifier: string
     return foreign ? `a driver may not import another driver ("${second}").` : undefined;
   }
   if (!layer.imports.includes(part)) return `${name} may not import ${part}.`;
-  const isFeature = part === "sql" || part === "rdf" || part === "sparql" || (features as readonly string[]).includes(part);
+  const isFeature =
+    part === "sql" || part === "rdf" || part === "sparql" || (features as readonly string[]).includes(part);
   if (isFeature && second !== "index.ts") return `import ${part} through its index.ts.`;
-  if (part === "drivers" && name === "open-engines.ts" && target.split("/")[2] !== "index.ts") return "import a driver through its index.ts.";
+  if (part === "drivers" && name === "open-engines.ts" && target.split("/")[2] !== "index.ts")
+    return "import a driver through its index.ts.";
   return undefined;
 }

@@ -4,7 +4,9 @@ import { lineOf } from "./code.ts";
 import type { Finding, Tree } from "./tree.ts";
 
 export function links(tree: Tree): Finding[] {
-  const folders = new Set([...tree.keys()].flatMap((path) => path.split("/").map((_, i, names) => names.slice(0, i).join("/"))));
+  const folders = new Set(
+    [...tree.keys()].flatMap((path) => path.split("/").map((_, i, names) => names.slice(0, i).join("/"))),
+  );
   return [...tree]
     .filter(([path]) => path.endsWith(".md"))
     .flatMap(([path, text]) => {
@@ -31,7 +33,9 @@ export function dependencies(tree: Tree): Finding[] {
     .filter(([path]) => posix.basename(path) === "package.json")
     .flatMap(([path, json]) => {
       const manifest = JSON.parse(json) as Record<string, Record<string, string> | undefined>;
-      const names = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"].flatMap((kind) => Object.keys(manifest[kind] ?? {}));
+      const names = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"].flatMap((kind) =>
+        Object.keys(manifest[kind] ?? {}),
+      );
       return names
         .filter((name) => !text.includes(`\`${name}\``))
         .map((name) => ({ path, line: 0, rule: "dependencies", message: `\`${name}\` is not explained in ${page}.` }));

@@ -31,7 +31,10 @@ export async function readTree(root: string): Promise<Tree> {
 
 async function gitPaths(root: string): Promise<string[] | undefined> {
   try {
-    const { stdout } = await promisify(execFile)("git", ["ls-files", "-co", "--exclude-standard", "-z"], { cwd: root, maxBuffer: 64 * 1024 ** 2 });
+    const { stdout } = await promisify(execFile)("git", ["ls-files", "-co", "--exclude-standard", "-z"], {
+      cwd: root,
+      maxBuffer: 64 * 1024 ** 2,
+    });
     return stdout.split("\0").filter((path) => path !== "");
   } catch {
     return undefined; // No git, or not a checkout: a tarball is checked too.

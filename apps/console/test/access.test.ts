@@ -1,6 +1,15 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const hostile = "CI <script>alert(1)</script>";
@@ -11,7 +20,11 @@ describe.skipIf(browserPath === undefined)("console: keys and access", () => {
   beforeAll(async () => {
     [server, browser] = await Promise.all([startServer(), launchBrowser()]);
     await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "hr", name: "HR", allowed_groups: ["people"] });
+    await server.api("POST", "/v1/repositories/kb/collections", {
+      collection_id: "hr",
+      name: "HR",
+      allowed_groups: ["people"],
+    });
   });
   afterAll(async () => {
     await browser?.close();

@@ -28,7 +28,10 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "pinakes-console-source-"));
-    [server, browser] = await Promise.all([startServer({ PINAKES_PIPELINE_FOLDERS: folder, PINAKES_TRASH_DAYS: "30" }), launchBrowser()]);
+    [server, browser] = await Promise.all([
+      startServer({ PINAKES_PIPELINE_FOLDERS: folder, PINAKES_TRASH_DAYS: "30" }),
+      launchBrowser(),
+    ]);
     await server.api("POST", "/v1/repositories", { repository_id: "library", name: "Library" });
   });
   afterAll(async () => {
@@ -37,12 +40,17 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await rm(folder, { recursive: true, force: true });
   });
 
-  const make = (cid: string, name: string, more: object = {}) => server.api("POST", `${repository}/collections`, { collection_id: cid, name, ...more });
+  const make = (cid: string, name: string, more: object = {}) =>
+    server.api("POST", `${repository}/collections`, { collection_id: cid, name, ...more });
   const upload = async (cid: string, name: string, text: string) => {
     const form = new FormData();
     form.append("file", new Blob([text]), name);
     const headers = { authorization: `Bearer ${server.key}` };
-    const { status } = await fetch(`${server.url}${repository}/collections/${cid}/documents`, { method: "POST", headers, body: form });
+    const { status } = await fetch(`${server.url}${repository}/collections/${cid}/documents`, {
+      method: "POST",
+      headers,
+      body: form,
+    });
     expect(status).toBe(202);
   };
   const choose = async (page: Page, action: string) => {
@@ -68,7 +76,10 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await sheet.getByLabel("Overlap").fill("50");
     await sheet.getByLabel("Text", { exact: true }).fill("<script>alert(1)</script> ".repeat(8));
     // Not the pieces of the text that stood there before.
-    await sheet.getByRole("group", { name: "How it is cut" }).filter({ hasText: "<script>alert(1)</script>" }).waitFor();
+    await sheet
+      .getByRole("group", { name: "How it is cut" })
+      .filter({ hasText: "<script>alert(1)</script>" })
+      .waitFor();
     await sheet.getByText("Passage 4").waitFor();
     await eventually(() => sheet.getByText(/shared with the one before/).count()).toBeGreaterThan(2);
     await expectAccessible(page);
@@ -93,7 +104,10 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await sheet.getByLabel("Tags").fill("night shift, 2026");
     await sheet.getByRole("button", { name: "Create collection" }).click();
     await page.getByRole("heading", { level: 1, name: "Runbooks" }).waitFor();
-    const { items } = await server.api<{ items: readonly object[] }>("GET", "/v1/repositories/operations/collections?q=runbooks");
+    const { items } = await server.api<{ items: readonly object[] }>(
+      "GET",
+      "/v1/repositories/operations/collections?q=runbooks",
+    );
     expect(items).toMatchObject([
       {
         name: "Runbooks",
@@ -136,11 +150,17 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await sheet.getByLabel("Description").fill("Mine");
     await sheet.getByRole("button", { name: "Tags and metadata" }).click();
     await sheet.getByLabel("Tags").fill("mine");
-    await server.api("PATCH", `${repository}/collections/shared`, { description: "Theirs", allow_chunking_override: false, metadata: { tags: ["theirs"] } });
+    await server.api("PATCH", `${repository}/collections/shared`, {
+      description: "Theirs",
+      allow_chunking_override: false,
+      metadata: { tags: ["theirs"] },
+    });
     await sheet.getByRole("button", { name: "Save changes" }).click();
     const conflict = page.getByRole("dialog", { name: "Somebody changed this collection while you were editing it" });
     await conflict.getByRole("group", { name: "Tags and metadata" }).getByLabel("Theirs").check();
-    expect(await conflict.getByRole("group", { name: "Own settings of documents" }).getByLabel("Theirs").isChecked()).toBe(true);
+    expect(
+      await conflict.getByRole("group", { name: "Own settings of documents" }).getByLabel("Theirs").isChecked(),
+    ).toBe(true);
     await expectAccessible(page);
     await screenshot(page, "collections-conflict");
     await conflict.getByRole("button", { name: "Save what I chose" }).click();
@@ -190,7 +210,9 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await remove.click();
     await page.getByText("Every store has confirmed: nothing is left.").waitFor();
     await expectAccessible(page);
-    const gone = await fetch(`${server.url}${repository}/collections/old?deleted=true`, { headers: { authorization: `Bearer ${server.key}` } });
+    const gone = await fetch(`${server.url}${repository}/collections/old?deleted=true`, {
+      headers: { authorization: `Bearer ${server.key}` },
+    });
     expect(gone.status).toBe(404);
     expect(complaints.splice(0).filter(otherThan(404))).toEqual([]);
     await close();
@@ -236,7 +258,8 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
 
   it("filters and order stand in the address; more than one page comes while scrolling; a phone scrolls inside the table only", async () => {
     const many = 120;
-    for (let i = 0; i < many; i += 1) await make(`many-${i}`, `Many ${String(i).padStart(3, "0")}`, { metadata: { tags: ["many"] } });
+    for (let i = 0; i < many; i += 1)
+      await make(`many-${i}`, `Many ${String(i).padStart(3, "0")}`, { metadata: { tags: ["many"] } });
     const { page, close } = await openPage(browser);
     await signedIn(page, server, "/collections?tag=many&sort=name&order=desc");
     await page.getByRole("row", { name: /Many 119/ }).waitFor();

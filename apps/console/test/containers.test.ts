@@ -27,7 +27,12 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await server.api("POST", "/v1/containers/regions/items", { id: "a", region: "eu", year: 2024, note: "two keys" });
     const operations = Array.from({ length: rows }, (_, index) => ({
       op: "create",
-      document: { id: `order-${String(index).padStart(5, "0")}`, customer: `c${index % 20}`, status: index % 2 === 0 ? "open" : "paid", note: hostile },
+      document: {
+        id: `order-${String(index).padStart(5, "0")}`,
+        customer: `c${index % 20}`,
+        status: index % 2 === 0 ? "open" : "paid",
+        note: hostile,
+      },
     }));
     await server.api("POST", "/v1/containers/orders/bulk", { operations });
   });
@@ -177,7 +182,12 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await page.getByRole("cell", { name: "b", exact: true }).click();
     await page.getByRole("button", { name: "Delete" }).click();
     const confirm = page.getByRole("dialog", { name: "Delete item b?" });
-    await server.api("PUT", `/v1/containers/regions/items/b?pk=${encodeURIComponent('["us",2025]')}`, { id: "b", region: "us", year: 2025, late: true });
+    await server.api("PUT", `/v1/containers/regions/items/b?pk=${encodeURIComponent('["us",2025]')}`, {
+      id: "b",
+      region: "us",
+      year: 2025,
+      late: true,
+    });
     await confirm.getByRole("button", { name: "Delete" }).click();
     await confirm.getByRole("row", { name: "late – true" }).waitFor();
     await expectAccessible(page);

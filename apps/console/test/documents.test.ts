@@ -3,14 +3,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, eventually, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  eventually,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const tooLargeBytes = 51 * 1_048_576;
 const hostileName = "<img src=x onerror=alert(1)>.txt";
 
 interface Listed {
-  readonly items: readonly { readonly document_id: string; readonly name: string; readonly status: string; readonly version: number }[];
+  readonly items: readonly {
+    readonly document_id: string;
+    readonly name: string;
+    readonly status: string;
+    readonly version: number;
+  }[];
 }
 
 describe.skipIf(browserPath === undefined)("console: documents", () => {
@@ -19,7 +34,11 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
   let files: string;
   const all = "/v1/repositories/kb/collections/papers/documents";
   beforeAll(async () => {
-    [server, browser, files] = await Promise.all([startServer(), launchBrowser(), mkdtemp(join(tmpdir(), "pinakes-files-"))]);
+    [server, browser, files] = await Promise.all([
+      startServer(),
+      launchBrowser(),
+      mkdtemp(join(tmpdir(), "pinakes-files-")),
+    ]);
     await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
     await server.api("POST", "/v1/repositories/kb/collections", {
       collection_id: "papers",
@@ -67,7 +86,9 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
       await file("empty.txt", ""),
       await file(hostileName, "<script>alert(1)</script> harbour"),
     ]);
-    await row(page, "large.pdf").getByText("The file has 51.0 MB; files of up to 50 MB are taken. It was not sent.").waitFor();
+    await row(page, "large.pdf")
+      .getByText("The file has 51.0 MB; files of up to 50 MB are taken. It was not sent.")
+      .waitFor();
     await row(page, "program.exe").getByText("files of this type are not taken").waitFor();
     await row(page, "empty.txt").getByText("is empty").waitFor();
     await row(page, "broken.pdf").getByText("damaged or incomplete").waitFor();
@@ -91,7 +112,12 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     await signedIn(page, server, "/collections/kb/papers");
     // A slow line: the file would take ten minutes.
     const line = await page.context().newCDPSession(page);
-    await line.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 10_000 });
+    await line.send("Network.emulateNetworkConditions", {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: 10_000,
+    });
     await choose(page, [await file("slow.txt", "slowly ".repeat(900_000))]);
     await row(page, "slow.txt")
       .getByText(/Sending, \d+ %/)
@@ -111,7 +137,12 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     await page.getByLabel("Part of the name").fill("notes");
     await page.keyboard.press("Enter");
     await page.waitForURL(/name=notes/);
-    await page.getByRole("table", { name: "Documents" }).getByText("1 row").or(page.getByText("1 row")).first().waitFor();
+    await page
+      .getByRole("table", { name: "Documents" })
+      .getByText("1 row")
+      .or(page.getByText("1 row"))
+      .first()
+      .waitFor();
     await page.reload();
     await page.getByRole("row").filter({ hasText: "notes.txt" }).waitFor();
     expect(await page.getByRole("row").filter({ hasText: "broken.pdf" }).count()).toBe(0);
@@ -162,7 +193,10 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
       await page.getByRole("tabpanel", { name: tab }).waitFor();
       await expectAccessible(page);
     }
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download", exact: true }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download", exact: true }).click(),
+    ]);
     expect(download.suggestedFilename()).toBe("log.txt");
     await page.setViewportSize(phone.viewport);
     await page.getByRole("tab", { name: "Text" }).click();

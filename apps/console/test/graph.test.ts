@@ -40,7 +40,11 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
   beforeAll(async () => {
     [server, browser] = await Promise.all([startServer(), launchBrowser()]);
     await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "people", name: "People", graph: { extract: "cooccurrence" } });
+    await server.api("POST", "/v1/repositories/kb/collections", {
+      collection_id: "people",
+      name: "People",
+      graph: { extract: "cooccurrence" },
+    });
     await server.api("POST", `${people}/triples`, [
       { s: ex("ada"), p: ex("name"), o: words("Ada") },
       { s: ex("ada"), p: ex("knows"), o: ex("charles") },
@@ -73,10 +77,17 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await page.getByText("No entity was found").waitFor();
     await page.getByLabel("Find an entity").fill("ADA");
     await page.getByLabel("Find an entity").press("Enter");
-    await page.getByRole("table", { name: "Entities with “ADA”" }).getByRole("row").filter({ hasText: "Ada" }).press("Enter");
+    await page
+      .getByRole("table", { name: "Entities with “ADA”" })
+      .getByRole("row")
+      .filter({ hasText: "Ada" })
+      .press("Enter");
     await page.getByRole("heading", { name: "Ada", level: 2 }).waitFor();
     await page.getByRole("img", { name: "Picture of 2 entities and 1 edges" }).locator("canvas").first().waitFor();
-    await page.getByRole("table", { name: "What is said of it" }).getByRole("button", { name: "charles", exact: true }).press("Enter");
+    await page
+      .getByRole("table", { name: "What is said of it" })
+      .getByRole("button", { name: "charles", exact: true })
+      .press("Enter");
     await page.getByRole("heading", { name: "Charles", level: 2 }).waitFor();
     await page.getByRole("img", { name: "Picture of 3 entities and 2 edges" }).waitFor();
     await page.getByText("Entities in the picture (3)").click();
@@ -147,12 +158,19 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await screenshot(page, "graph-load-phone");
     expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);
     expect(await server.api("GET", "/v1/repositories/kb/collections/empty/triples")).toMatchObject({ items: [] });
-    await dialog.getByLabel("A file").setInputFiles({ name: "people.nt", mimeType: "", buffer: Buffer.from(`${ex("kurt")} ${ex("name")} "Kurt" .\n`) });
+    await dialog.getByLabel("A file").setInputFiles({
+      name: "people.nt",
+      mimeType: "",
+      buffer: Buffer.from(`${ex("kurt")} ${ex("name")} "Kurt" .\n`),
+    });
     await dialog.getByLabel("Text of people.nt").waitFor();
     await eventually(() => dialog.getByLabel("Format").inputValue()).toBe("application/n-triples");
     await dialog.getByRole("button", { name: "Load" }).click();
     await page.getByText("1 triple read, 1 new").waitFor();
-    await page.getByRole("table", { name: "Entities with the most triples" }).getByText("Kurt", { exact: true }).waitFor();
+    await page
+      .getByRole("table", { name: "Entities with the most triples" })
+      .getByText("Kurt", { exact: true })
+      .waitFor();
     await close();
   });
 

@@ -1,6 +1,16 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, eventually, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  eventually,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { addDocuments } from "./support/documents.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
@@ -28,7 +38,9 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await page.getByRole("button", { name: "How do I restart the workers without losing messages?" }).click();
     const answers = page.getByRole("region", { name: "Passages that answer the question" });
     const best = answers.getByRole("link", { name: /incident-runbook\.md.*Queue backlog/ }).first();
-    await eventually(() => best.locator("mark").allTextContents()).toEqual(expect.arrayContaining(["restart", "workers"]));
+    await eventually(() => best.locator("mark").allTextContents()).toEqual(
+      expect.arrayContaining(["restart", "workers"]),
+    );
     await expectAccessible(page);
     await screenshot(page, "first-answer");
     await best.click();
@@ -74,7 +86,9 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     const rows = Array.from({ length: 40 }, (_, index) => `P-${100 + index},spare part of steel,${index}.50`);
     await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
     await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "parts", name: "Parts" });
-    await addDocuments(server, "/v1/repositories/kb/collections/parts", [{ name: "parts.csv", text: ["part,kind,price", ...rows].join("\n") }]);
+    await addDocuments(server, "/v1/repositories/kb/collections/parts", [
+      { name: "parts.csv", text: ["part,kind,price", ...rows].join("\n") },
+    ]);
     const { page, close } = await openPage(browser);
     await signedIn(page, server, `/?q=${encodeURIComponent("price of part P-118")}`);
     const best = page.getByRole("link", { name: /parts\.csv/ }).first();
@@ -83,7 +97,9 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await best.click();
     const word = page.getByRole("region", { name: "Text of the document" }).locator("strong", { hasText: /^P-118$/ });
     await word.waitFor();
-    await eventually(async () => ((await word.boundingBox())?.y ?? -1) > 0 && ((await word.boundingBox())?.y ?? Infinity) < 800).toBe(true);
+    await eventually(
+      async () => ((await word.boundingBox())?.y ?? -1) > 0 && ((await word.boundingBox())?.y ?? Infinity) < 800,
+    ).toBe(true);
     await page.getByText("Words of the question").waitFor();
     await expectAccessible(page);
     await signedIn(page, server, "/?q=zxqv");
@@ -99,13 +115,15 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await signedIn(page, server);
     await page.getByLabel("Into the collection").selectOption({ label: "A new collection" });
     await page.getByLabel("Name of the new collection").fill("Mixed files");
-    await page
-      .getByLabel("Choose files")
-      .setInputFiles([
-        { name: "conf.yaml", mimeType: "text/yaml", buffer: Buffer.from("a: 1") },
-        { name: "bad.pdf", mimeType: "application/pdf", buffer: Buffer.from("no PDF") },
-        ...["one", "two"].map((name) => ({ name: `${name}.txt`, mimeType: "text/plain", buffer: Buffer.from(`Text ${name}.`) })),
-      ]);
+    await page.getByLabel("Choose files").setInputFiles([
+      { name: "conf.yaml", mimeType: "text/yaml", buffer: Buffer.from("a: 1") },
+      { name: "bad.pdf", mimeType: "application/pdf", buffer: Buffer.from("no PDF") },
+      ...["one", "two"].map((name) => ({
+        name: `${name}.txt`,
+        mimeType: "text/plain",
+        buffer: Buffer.from(`Text ${name}.`),
+      })),
+    ]);
     await page.getByText("A collection in a shared repository takes this one:").waitFor();
     const failed = page.getByRole("link", { name: "1 of 3 failed" });
     await failed.waitFor();
@@ -126,7 +144,9 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
       .getByRole("link", { name: /zebra\.txt/ })
       .first()
       .waitFor();
-    await eventually(() => page.getByRole("searchbox", { name: "Ask your documents" }).inputValue()).toBe('<img src=x onerror="alert(1)"> zebra');
+    await eventually(() => page.getByRole("searchbox", { name: "Ask your documents" }).inputValue()).toBe(
+      '<img src=x onerror="alert(1)"> zebra',
+    );
     await page.getByLabel("Into the collection").selectOption({ label: "A new collection" });
     await page.getByLabel("Name of the new collection").fill("<script>alert(1)</script>");
     await drop(page, "a.txt", "a");

@@ -29,21 +29,31 @@ describe.skipIf(browserPath === undefined)("console: a long list while its colle
 
   async function add(from: number, to: number): Promise<void> {
     const form = new FormData();
-    for (let number = from; number < to; number += 1) form.append("file", new Blob([`Note ${number}.`]), `note-${number}.txt`);
+    for (let number = from; number < to; number += 1)
+      form.append("file", new Blob([`Note ${number}.`]), `note-${number}.txt`);
     const headers = { authorization: `Bearer ${server.key}` };
     const { status } = await fetch(`${server.url}${collection}/documents`, { method: "POST", headers, body: form });
     expect(status).toBe(202);
   }
-  const indexed = async () => (await server.api<{ documents_by_status: Record<string, number> }>("GET", collection)).documents_by_status["indexed"];
+  const indexed = async () =>
+    (await server.api<{ documents_by_status: Record<string, number> }>("GET", collection)).documents_by_status[
+      "indexed"
+    ];
   const pageAfter = async (cursor: string | null | undefined) =>
-    (await server.api<{ items: readonly Row[] }>("GET", `${collection}/documents?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`)).items;
+    (
+      await server.api<{ items: readonly Row[] }>(
+        "GET",
+        `${collection}/documents?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`,
+      )
+    ).items;
 
   /** The cursors that pages of the list were asked for with, in turn. */
   function cursorsOf(page: Page): (string | null)[] {
     const cursors: (string | null)[] = [];
     page.on("request", (request) => {
       const { pathname, searchParams } = new URL(request.url());
-      if (request.method() === "GET" && pathname === `${collection}/documents`) cursors.push(searchParams.get("cursor"));
+      if (request.method() === "GET" && pathname === `${collection}/documents`)
+        cursors.push(searchParams.get("cursor"));
     });
     return cursors;
   }

@@ -1,6 +1,14 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, eventually, expectAccessible, launchBrowser, openPage, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  eventually,
+  expectAccessible,
+  launchBrowser,
+  openPage,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 /** The browser itself notes each call that had no answer. */
@@ -24,7 +32,10 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
   it("a page that was not visited yet says that there is no answer, inside the frame, and comes by itself", async () => {
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/overview");
-    const tile = page.getByRole("list", { name: "Figures of this moment" }).getByRole("listitem").filter({ hasText: "Server" });
+    const tile = page
+      .getByRole("list", { name: "Figures of this moment" })
+      .getByRole("listitem")
+      .filter({ hasText: "Server" });
     await tile.getByText("ready", { exact: true }).waitFor();
     await server.stop();
     await lost(page).waitFor();
@@ -109,7 +120,9 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
       page.locator(on).evaluate((element) => {
         const dataTransfer = new DataTransfer();
         dataTransfer.items.add(new File(["words"], "beside.txt"));
-        const events = ["dragover", "drop"].map((type) => new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
+        const events = ["dragover", "drop"].map(
+          (type) => new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }),
+        );
         for (const event of events) element.dispatchEvent(event);
         return events.map(({ defaultPrevented }) => defaultPrevented);
       });

@@ -32,10 +32,14 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
       timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(),
     });
     for (let start = 0; start < messages; start += 20) {
-      await server.api("POST", "/v1/agents/support/memories", { messages: Array.from({ length: 20 }, (_, index) => say("long", start + index)) });
+      await server.api("POST", "/v1/agents/support/memories", {
+        messages: Array.from({ length: 20 }, (_, index) => say("long", start + index)),
+      });
     }
     await server.api("POST", "/v1/agents/support/memories", { messages: [say("short", 0), say("short", 1)] });
-    await server.api("POST", "/v1/agents/billing/memories", { messages: [{ session_id: "one", message_type: "user", content: "Where is my refund?" }] });
+    await server.api("POST", "/v1/agents/billing/memories", {
+      messages: [{ session_id: "one", message_type: "user", content: "Where is my refund?" }],
+    });
   });
   afterAll(async () => {
     await browser?.close();
@@ -93,7 +97,10 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     await fork.waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "branch", exact: true }).waitFor();
     await page.getByText("short", { exact: true }).waitFor();
-    expect(await server.api("GET", "/v1/agents/support/sessions/branch")).toMatchObject({ message_count: 1, forked_from: "short" });
+    expect(await server.api("GET", "/v1/agents/support/sessions/branch")).toMatchObject({
+      message_count: 1,
+      forked_from: "short",
+    });
     await expectNoSidewaysScroll(page);
     await page.getByRole("button", { name: "Delete session" }).click();
     const confirm = page.getByRole("dialog", { name: "Delete session branch?" });

@@ -70,7 +70,10 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     await expectAccessible(page);
     await closeByEscape(unit);
     await press(page, "Switch");
-    await page.getByRole("dialog", { name: "Switch to the new collections?" }).getByRole("button", { name: "Switch" }).click();
+    await page
+      .getByRole("dialog", { name: "Switch to the new collections?" })
+      .getByRole("button", { name: "Switch" })
+      .click();
     await eventually(() => enabled(page)).toEqual(["Finish", "Roll back"]);
     expect(await server.api("GET", "/v1/repositories/attic/collections/new")).toMatchObject({ status: "ACTIVE" });
     await page.getByText("Old form kept until").waitFor();

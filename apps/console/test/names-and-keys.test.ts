@@ -1,6 +1,16 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, eventually, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  eventually,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 /** Looks like "invoicetxt.pdf" where the sign is obeyed. */
@@ -15,7 +25,12 @@ describe.skipIf(browserPath === undefined)("console: names, titles and keys", ()
     await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
     await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "papers", name: "Papers" });
     await server.api("POST", "/v1/repositories/kb/collections/papers/documents", { name: trick, text: "An invoice." });
-    await server.api("POST", "/v1/workflows", { workflow_id: "long", name: "n".repeat(10_000), type: "sequential", total_steps: 1 });
+    await server.api("POST", "/v1/workflows", {
+      workflow_id: "long",
+      name: "n".repeat(10_000),
+      type: "sequential",
+      total_steps: 1,
+    });
     await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
     const operations = Array.from({ length: rows }, (_, index) => ({
       op: "create",
@@ -52,7 +67,9 @@ describe.skipIf(browserPath === undefined)("console: names, titles and keys", ()
     const heading = page.getByRole("heading", { level: 1, name: "nnnn" });
     await heading.waitFor();
     await page.getByRole("tab", { name: "Timeline" }).waitFor();
-    expect(await heading.evaluate((element) => element.clientHeight / parseFloat(getComputedStyle(element).lineHeight))).toBeLessThanOrEqual(3.1);
+    expect(
+      await heading.evaluate((element) => element.clientHeight / parseFloat(getComputedStyle(element).lineHeight)),
+    ).toBeLessThanOrEqual(3.1);
     await expectNoSidewaysScroll(page);
     await eventually(() => page.title()).toBe(`${"n".repeat(79)}… · Pinakes`);
     // It has not begun: one time below the drawing, not five that are the same.
@@ -70,7 +87,8 @@ describe.skipIf(browserPath === undefined)("console: names, titles and keys", ()
     const frame = page.waitForRequest(/\/v1\/events/);
     await signedIn(page, server);
     await frame;
-    const focused = () => page.evaluate(() => `${document.activeElement?.tagName} ${document.activeElement?.textContent}`);
+    const focused = () =>
+      page.evaluate(() => `${document.activeElement?.tagName} ${document.activeElement?.textContent}`);
     await page.getByRole("link", { name: "Workflows" }).click();
     await eventually(focused).toBe("H1 Workflows");
     await eventually(() => page.title()).toBe("Workflows · Pinakes");

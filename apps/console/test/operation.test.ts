@@ -47,7 +47,9 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
       .click();
     await page.getByText("It is back in the queue").waitFor();
     // What is wrong with it stays wrong: it comes back.
-    const dead = async () => (await server.api<{ readonly items: readonly unknown[] }>("GET", "/v1/queues/vector-storage-management/dead")).items.length;
+    const dead = async () =>
+      (await server.api<{ readonly items: readonly unknown[] }>("GET", "/v1/queues/vector-storage-management/dead"))
+        .items.length;
     await eventually(dead).toBe(4);
     await page.reload();
     await eventually(() => letters.getByRole("row").count()).toBe(5);
@@ -85,7 +87,9 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     await page.waitForURL(({ searchParams }) => !searchParams.has("status") && searchParams.get("q") === "papers");
     await jobs.getByRole("cell", { name: "Knowledge / papers" }).first().waitFor();
     const uploads = async () => {
-      const { items } = await server.api<{ readonly items: readonly { readonly kind: string; readonly collection_id: string }[] }>("GET", "/v1/jobs");
+      const { items } = await server.api<{
+        readonly items: readonly { readonly kind: string; readonly collection_id: string }[];
+      }>("GET", "/v1/jobs");
       return items.filter(({ kind, collection_id }) => kind === "ingest" && collection_id === "papers").length;
     };
     const before = await uploads();

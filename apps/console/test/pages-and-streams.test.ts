@@ -15,7 +15,11 @@ import {
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const many = 105;
-const refusal = { status: 403, contentType: "application/problem+json", body: JSON.stringify({ status: 403, detail: "No second page for you." }) };
+const refusal = {
+  status: 403,
+  contentType: "application/problem+json",
+  body: JSON.stringify({ status: 403, detail: "No second page for you." }),
+};
 /** The browser notes each refusal itself; whatever else it notes is a fault. */
 const otherThan = (status: number) => (text: string) => !text.includes(`status of ${status}`);
 
@@ -25,7 +29,11 @@ describe.skipIf(browserPath === undefined)("console: what comes in pages or as a
   beforeAll(async () => {
     [server, browser] = await Promise.all([startServer(), launchBrowser()]);
     await server.api("POST", "/v1/repositories", { repository_id: "library", name: "Library" });
-    for (let i = 0; i < many; i += 1) await server.api("POST", "/v1/repositories/library/collections", { collection_id: `c-${i}`, name: `Number ${i}` });
+    for (let i = 0; i < many; i += 1)
+      await server.api("POST", "/v1/repositories/library/collections", {
+        collection_id: `c-${i}`,
+        name: `Number ${i}`,
+      });
     await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
   });
   afterAll(async () => {

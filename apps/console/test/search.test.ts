@@ -1,6 +1,16 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, eventually, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  eventually,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { addDocuments } from "./support/documents.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
@@ -14,11 +24,27 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
   beforeAll(async () => {
     [server, browser] = await Promise.all([startServer(), launchBrowser()]);
     await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "papers", name: "Papers", graph: { extract: "cooccurrence" } });
+    await server.api("POST", "/v1/repositories/kb/collections", {
+      collection_id: "papers",
+      name: "Papers",
+      graph: { extract: "cooccurrence" },
+    });
     await addDocuments(server, "/v1/repositories/kb/collections/papers", [
-      { name: "ada.txt", text: "Ada Lovelace worked with Charles Babbage on the Analytical Engine.", metadata: { year: 1843 } },
-      { name: "hopper.txt", text: "Grace Hopper wrote the first compiler for an engine of the navy.", metadata: { year: 1952 } },
-      { name: hostileName, text: "The <script>alert('engine')</script> engine of nobody. <b>Bold</b>", metadata: { year: 2020, topic: "<b>x</b>" } },
+      {
+        name: "ada.txt",
+        text: "Ada Lovelace worked with Charles Babbage on the Analytical Engine.",
+        metadata: { year: 1843 },
+      },
+      {
+        name: "hopper.txt",
+        text: "Grace Hopper wrote the first compiler for an engine of the navy.",
+        metadata: { year: 1952 },
+      },
+      {
+        name: hostileName,
+        text: "The <script>alert('engine')</script> engine of nobody. <b>Bold</b>",
+        metadata: { year: 2020, topic: "<b>x</b>" },
+      },
     ]);
   });
   afterAll(async () => {
@@ -53,7 +79,9 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     await page.getByLabel("Value of condition 1").fill("1900");
     await page.getByLabel("Value of condition 1").press("Enter");
     await answer.getByText("2 hits").waitFor();
-    await eventually(() => answer.getByRole("row").nth(1).getByRole("cell").allTextContents()).toEqual(expect.arrayContaining(["Papers", "3", "1"]));
+    await eventually(() => answer.getByRole("row").nth(1).getByRole("cell").allTextContents()).toEqual(
+      expect.arrayContaining(["Papers", "3", "1"]),
+    );
     await expectAccessible(page);
     // The address alone shows the same again.
     await page.reload();
@@ -106,7 +134,10 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
   });
 
   it("shows each question of a run, tries one of them in the lab, and deletes the evaluation after its name was typed", async () => {
-    const { items } = await server.api<{ items: readonly { document_id: string; name: string }[] }>("GET", "/v1/repositories/kb/collections/papers/documents");
+    const { items } = await server.api<{ items: readonly { document_id: string; name: string }[] }>(
+      "GET",
+      "/v1/repositories/kb/collections/papers/documents",
+    );
     const ada = items.find(({ name }) => name === "ada.txt")?.document_id as string;
     const { evaluation_id } = await server.api<{ evaluation_id: string }>("POST", "/v1/evaluations", {
       name: "By question",
@@ -123,7 +154,9 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     await page.getByRole("table", { name: "Runs" }).getByRole("row").nth(1).click();
     const questions = page.getByRole("table", { name: "Questions of the run" });
     await questions.getByRole("row", { name: /1 Who worked .* #1; 1 not found 0\.613 0\.500 1\.000/ }).waitFor();
-    await questions.getByRole("row", { name: /2 <b>wholly<\/b> unanswerable 1 not found 0\.000 0\.000 0\.000/ }).waitFor();
+    await questions
+      .getByRole("row", { name: /2 <b>wholly<\/b> unanswerable 1 not found 0\.000 0\.000 0\.000/ })
+      .waitFor();
     await expectAccessible(page);
     await screenshot(page, "search-evaluation-run");
     // The address alone shows the same again.
@@ -148,10 +181,21 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
   });
 
   it("as another user finds what that user may read, tells a wrong filter before it asks and a wrong time after, on a phone", async () => {
-    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "secret", name: "Secret", allowed_groups: ["board"] });
-    await addDocuments(server, "/v1/repositories/kb/collections/secret", [{ name: "plan.txt", text: "The secret engine of Charles Babbage." }]);
+    await server.api("POST", "/v1/repositories/kb/collections", {
+      collection_id: "secret",
+      name: "Secret",
+      allowed_groups: ["board"],
+    });
+    await addDocuments(server, "/v1/repositories/kb/collections/secret", [
+      { name: "plan.txt", text: "The secret engine of Charles Babbage." },
+    ]);
     const { page, complaints, close } = await openPage(browser, phone);
-    const of = (more: string) => signedIn(page, server, `/search?q=${encodeURIComponent("secret engine")}&in=${encodeURIComponent('["kb/secret"]')}${more}`);
+    const of = (more: string) =>
+      signedIn(
+        page,
+        server,
+        `/search?q=${encodeURIComponent("secret engine")}&in=${encodeURIComponent('["kb/secret"]')}${more}`,
+      );
     await of("&user=ada&groups=board");
     await page.getByText("plan.txt", { exact: true }).waitFor();
     await expectNoSidewaysScroll(page);

@@ -41,7 +41,14 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     }));
     await server.api("POST", "/v1/metrics:ingest", { items: [...items, ...scores] });
     await server.api("PUT", "/v1/tool-redactions/login", { mask: ["input_args.password"] });
-    const unchained = { tool_name: "search", agent_id: "a", session_id: "s", status: "success", duration_ms: 1, timestamp: "2026-01-02T03:00:00Z" };
+    const unchained = {
+      tool_name: "search",
+      agent_id: "a",
+      session_id: "s",
+      status: "success",
+      duration_ms: 1,
+      timestamp: "2026-01-02T03:00:00Z",
+    };
     await server.api("POST", "/v1/tool-invocations:ingest", { items: [unchained] });
     await server.api("PUT", "/v1/tool-log/settings", { hash_chain: true });
     const calls = Array.from({ length: 300 }, (_, index) => ({
@@ -52,7 +59,10 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
       duration_ms: 10 + index,
       timestamp: at(index),
       input_args: { password: "secret", q: hostile },
-      error_details: index % 10 === 0 ? { error_type: "HttpError", error_message: "502 from upstream", stack_trace: "at fetch" } : null,
+      error_details:
+        index % 10 === 0
+          ? { error_type: "HttpError", error_message: "502 from upstream", stack_trace: "at fetch" }
+          : null,
     }));
     await server.api("POST", "/v1/tool-invocations:ingest", { items: calls });
   });
@@ -76,7 +86,11 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await screenshot(page, "metrics");
     await page.getByLabel("Agent", { exact: true }).selectOption({ label: "agent-0" });
     await page.getByText("29 entries").waitFor();
-    await page.getByRole("table", { name: "Measurements, newest first" }).getByRole("cell", { name: "agent-0" }).first().waitFor();
+    await page
+      .getByRole("table", { name: "Measurements, newest first" })
+      .getByRole("cell", { name: "agent-0" })
+      .first()
+      .waitFor();
     await page.reload();
     await page.getByText("29 entries").waitFor();
     await page.getByLabel("Time range").selectOption({ label: "Between dates" });
@@ -94,7 +108,9 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await signedIn(page, server, "/agent-metrics");
     await page.getByLabel("Metric", { exact: true }).selectOption({ label: "faithfulness (custom)" });
     await page.getByLabel("Group by").selectOption({ label: "region (custom)" });
-    await page.waitForURL(/type=custom\.faithfulness.*group=dimensions\.region|group=dimensions\.region.*type=custom\.faithfulness/);
+    await page.waitForURL(
+      /type=custom\.faithfulness.*group=dimensions\.region|group=dimensions\.region.*type=custom\.faithfulness/,
+    );
     await page.getByRole("heading", { name: "Average of faithfulness (custom) over time" }).waitFor();
     await page.locator("figure svg").first().waitFor();
     const figures = page.getByRole("table", { name: "Figures of each group" });
@@ -133,7 +149,10 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await expectAccessible(page);
     await screenshot(page, "tools-call");
     await closeByEscape(sheet);
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export as CSV" }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Export as CSV" }).click(),
+    ]);
     expect((await readFile(await download.path(), "utf8")).trim().split("\n")).toHaveLength(11);
     await page.getByRole("tab", { name: "Proof" }).click();
     await page.getByLabel("Day (UTC)").fill(at(0).slice(0, 10));

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Response } from "playwright-core";
 import { gzipSync } from "node:zlib";
-import { browserPath, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const firstScreenBytesMax = 250_000;

@@ -3,7 +3,16 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, closeByEscape, eventually, expectAccessible, launchBrowser, openPage, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  closeByEscape,
+  eventually,
+  expectAccessible,
+  launchBrowser,
+  openPage,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startOperationServer, type OperationServer } from "./support/operation.ts";
 
 describe.skipIf(browserPath === undefined)("console: deletions and audits", () => {
@@ -36,7 +45,9 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     await screenshot(page, "operation-deletion");
     await rm(file, { recursive: true });
     // The server tries again by itself, too: should it be faster, the button is gone.
-    await report.getByRole("button", { name: "Try again now" }).evaluateAll(([button]) => (button as HTMLElement | undefined)?.click());
+    await report
+      .getByRole("button", { name: "Try again now" })
+      .evaluateAll(([button]) => (button as HTMLElement | undefined)?.click());
     await report.getByText("Finished").waitFor();
     await eventually(() => report.getByText("confirmed").count()).toBe(4);
     await closeByEscape(report);
@@ -52,9 +63,15 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     const life = /^.*\/knowledge\.d\/[^/]+/.exec(content)?.[0] as string;
     await rename(life, `${life}.aside`);
     await writeFile(life, "in the way");
-    const { job_id } = await server.api<{ job_id: string }>("DELETE", "/v1/repositories/kb/collections/blocked?purge=true&confirm=blocked");
+    const { job_id } = await server.api<{ job_id: string }>(
+      "DELETE",
+      "/v1/repositories/kb/collections/blocked?purge=true&confirm=blocked",
+    );
     const objects = async () => {
-      const { stores } = await server.api<{ stores: { store: string; remaining: number | null; error: unknown }[] }>("GET", `/v1/operations/${job_id}`);
+      const { stores } = await server.api<{ stores: { store: string; remaining: number | null; error: unknown }[] }>(
+        "GET",
+        `/v1/operations/${job_id}`,
+      );
       return stores.find(({ store }) => store === "objects");
     };
     await eventually(async () => (await objects())?.error ?? null).not.toBeNull();
@@ -98,7 +115,9 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     await asked.getByRole("button", { name: "Cancel" }).click();
     await asked.waitFor({ state: "detached" });
     const audits = async () =>
-      (await server.api<{ readonly items: readonly { kind: string }[] }>("GET", "/v1/jobs")).items.filter(({ kind }) => kind === "fsck");
+      (await server.api<{ readonly items: readonly { kind: string }[] }>("GET", "/v1/jobs")).items.filter(
+        ({ kind }) => kind === "fsck",
+      );
     expect(await audits()).toHaveLength(1);
     await page.getByRole("button", { name: "Start the audit" }).click();
     await asked.getByRole("button", { name: "Start and repair" }).click();

@@ -1,6 +1,15 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, closeByEscape, eventually, expectAccessible, launchBrowser, openPage, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  closeByEscape,
+  eventually,
+  expectAccessible,
+  launchBrowser,
+  openPage,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 describe.skipIf(browserPath === undefined)("console: what was typed and not saved", () => {

@@ -1,6 +1,16 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, eventually, expectAccessible, expectNoSidewaysScroll, launchBrowser, openPage, phone, screenshot, signedIn } from "./support/browser.ts";
+import {
+  browserPath,
+  eventually,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  launchBrowser,
+  openPage,
+  phone,
+  screenshot,
+  signedIn,
+} from "./support/browser.ts";
 import { startServer, type ConsoleServer } from "./support/server.ts";
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
@@ -52,7 +62,10 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     await page.getByRole("heading", { level: 1, name: hostile }).waitFor();
     await page.getByText("Nobody holds it").waitFor();
     await page.getByRole("img", { name: /Timeline of/ }).waitFor();
-    await page.getByRole("table", { name: "Timeline as a table" }).getByRole("cell", { name: "Checkpoint after step 2" }).waitFor();
+    await page
+      .getByRole("table", { name: "Timeline as a table" })
+      .getByRole("cell", { name: "Checkpoint after step 2" })
+      .waitFor();
     await expectAccessible(page);
     await screenshot(page, "workflows-timeline");
     await page.getByRole("cell", { name: "Checkpoint after step 2" }).click();
@@ -95,7 +108,10 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     // What stands behind an open dialog is hidden: only when it has closed does the page say something.
     await retry.waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "Why it failed" }).waitFor({ state: "detached" });
-    expect(await server.api("GET", "/v1/workflows/run")).toMatchObject({ status: "in_progress", metadata: { retry_count: 1 } });
+    expect(await server.api("GET", "/v1/workflows/run")).toMatchObject({
+      status: "in_progress",
+      metadata: { retry_count: 1 },
+    });
     expect(complaints.splice(0)).toEqual([]);
     await close();
   });

@@ -7,7 +7,9 @@ import { diskBytesOf } from "../processes.ts";
 export async function openText(dir: string): Promise<Candidate<TextSet, readonly string[]>> {
   const path = join(dir, "fts5.sqlite");
   const db = new DatabaseSync(path);
-  db.exec("PRAGMA journal_mode = WAL; PRAGMA cache_size = -65536; CREATE VIRTUAL TABLE chunks USING fts5 (body, content = '', tokenize = 'porter')");
+  db.exec(
+    "PRAGMA journal_mode = WAL; PRAGMA cache_size = -65536; CREATE VIRTUAL TABLE chunks USING fts5 (body, content = '', tokenize = 'porter')",
+  );
   const select = db.prepare("SELECT rowid FROM chunks WHERE chunks MATCH ? ORDER BY rank LIMIT ?");
   select.setReturnArrays(true);
   const version = (db.prepare("SELECT sqlite_version() AS v").get() as { v: string }).v;
@@ -25,7 +27,8 @@ export async function openText(dir: string): Promise<Candidate<TextSet, readonly
       db.exec("INSERT INTO chunks (chunks) VALUES ('optimize'); COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
       return built(diskBytesOf(path));
     },
-    search: (terms, k) => (select.all(terms.map((term) => `"${term}"`).join(" OR "), k) as unknown as [number][]).map(([id]) => id),
+    search: (terms, k) =>
+      (select.all(terms.map((term) => `"${term}"`).join(" OR "), k) as unknown as [number][]).map(([id]) => id),
     close: async () => db.close(),
   };
 }

@@ -28,13 +28,21 @@ export async function open(dir: string): Promise<Candidate> {
       table = await connection.createTable("rows", rows, { mode: "overwrite" });
       const config = lancedb.Index.hnswSq({ distanceType: "dot", m: 16, efConstruction: 128 });
       await table.createIndex("vector", { config, waitTimeoutSeconds: 3_600 });
-      for (const field of ["tag10", "tag1"]) await table.createIndex(field, { config: lancedb.Index.bitmap(), waitTimeoutSeconds: 600 });
+      for (const field of ["tag10", "tag1"])
+        await table.createIndex(field, { config: lancedb.Index.bitmap(), waitTimeoutSeconds: 600 });
       return built(diskBytesOf(dir));
     },
     search: async (query, k, parameter, filter) => {
       if (table === undefined) throw new Error("not built");
       const [nprobes = 1, ef = 64, refine = 1] = parameter as readonly number[];
-      let search = table.vectorSearch(query).distanceType("dot").nprobes(nprobes).ef(ef).refineFactor(refine).select(["id", "_distance"]).limit(k);
+      let search = table
+        .vectorSearch(query)
+        .distanceType("dot")
+        .nprobes(nprobes)
+        .ef(ef)
+        .refineFactor(refine)
+        .select(["id", "_distance"])
+        .limit(k);
       if (filter !== undefined) search = search.where(`${filter.field} = ${filter.equals}`);
       const found = await search.toArrow();
       return (found.getChild("id")?.toArray() ?? []) as Int32Array;

@@ -3,7 +3,19 @@
  * It listens on a socket in that folder only, and dies with this process.
  */
 import { execFileSync } from "node:child_process";
-import { chownSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { VectorSet } from "../candidate.ts";
 import { scratch } from "../data.ts";
@@ -43,8 +55,27 @@ async function startIn(folder: string): Promise<Postgres> {
   const inside = folder.slice(root.length);
   const asPostgres = [root, "setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--pdeathsig", "INT"];
   const env = { PATH: `${binaries}:/usr/sbin:/usr/bin:/sbin:/bin`, LC_ALL: "C" };
-  execFileSync("chroot", [...asPostgres, `${binaries}initdb`, "-D", `${inside}/data`, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync"], { env });
-  const flags = Object.entries({ ...settings, unix_socket_directories: inside }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  execFileSync(
+    "chroot",
+    [
+      ...asPostgres,
+      `${binaries}initdb`,
+      "-D",
+      `${inside}/data`,
+      "-A",
+      "trust",
+      "-U",
+      "postgres",
+      "-E",
+      "UTF8",
+      "--no-sync",
+    ],
+    { env },
+  );
+  const flags = Object.entries({ ...settings, unix_socket_directories: inside }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
   const client = () => new pg.Client({ host: folder, user: "postgres", database: "postgres" });
   const ready = async (): Promise<boolean> => {
     const probe = client();
@@ -57,7 +88,13 @@ async function startIn(folder: string): Promise<Postgres> {
       await probe.end();
     }
   };
-  const server = await startServer("chroot", [...asPostgres, `${binaries}postgres`, "-D", `${inside}/data`, ...flags], env, "/", ready);
+  const server = await startServer(
+    "chroot",
+    [...asPostgres, `${binaries}postgres`, "-D", `${inside}/data`, ...flags],
+    env,
+    "/",
+    ready,
+  );
   const connection = client();
   await connection.connect();
   const { rows } = await connection.query<{ server: string; vector: string }>(
@@ -75,7 +112,12 @@ async function startIn(folder: string): Promise<Postgres> {
     },
     run: async (sql) => void (await connection.query(sql)),
     ids: async (name, text, vector, ...others) => {
-      const found = await connection.query<[number]>({ name, text, values: [binaryVector(vector), ...others], rowMode: "array" });
+      const found = await connection.query<[number]>({
+        name,
+        text,
+        values: [binaryVector(vector), ...others],
+        rowMode: "array",
+      });
       return found.rows.map(([id]) => id);
     },
     close: async () => {
@@ -102,12 +144,20 @@ function provision(): void {
   mkdirSync(scratch, { recursive: true });
   try {
     // Without an address it takes Debian's, by the machine's own settings.
-    execFileSync("mmdebstrap", ["--variant=minbase", "--include=postgresql-17,postgresql-17-pgvector", "trixie", temporary], { stdio: "pipe" });
+    execFileSync(
+      "mmdebstrap",
+      ["--variant=minbase", "--include=postgresql-17,postgresql-17-pgvector", "trixie", temporary],
+      { stdio: "pipe" },
+    );
     renameSync(temporary, root);
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
     const { code, stderr } = error as { code?: string; stderr?: Buffer };
-    throw new Error(code === "ENOENT" ? "mmdebstrap is not installed" : `mmdebstrap: ${stderr?.toString().trim().split("\n").at(-1) ?? String(error)}`);
+    throw new Error(
+      code === "ENOENT"
+        ? "mmdebstrap is not installed"
+        : `mmdebstrap: ${stderr?.toString().trim().split("\n").at(-1) ?? String(error)}`,
+    );
   }
   if (!existsSync(extension)) throw new Error(`${extension} is missing in what mmdebstrap made`);
 }

@@ -22,7 +22,9 @@ export interface Postgres {
 }
 
 export async function open(dir: string): Promise<Candidate> {
-  const postgres = await openServer().catch((error: unknown) => openPglite(dir, error instanceof Error ? error.message : String(error)));
+  const postgres = await openServer().catch((error: unknown) =>
+    openPglite(dir, error instanceof Error ? error.message : String(error)),
+  );
   let current: Parameter | undefined;
   return {
     name: postgres.name,
@@ -44,7 +46,8 @@ export async function open(dir: string): Promise<Candidate> {
     },
     search: async (query, k, ef, filter) => {
       if (current !== ef) await postgres.run(`SET hnsw.ef_search = ${(current = ef) as number}`);
-      if (filter === undefined) return postgres.ids("nearest", "SELECT id FROM rows ORDER BY v <#> $1::vector LIMIT $2", query, k);
+      if (filter === undefined)
+        return postgres.ids("nearest", "SELECT id FROM rows ORDER BY v <#> $1::vector LIMIT $2", query, k);
       const sql = `SELECT id FROM rows WHERE ${filter.field} = $3 ORDER BY v <#> $1::vector LIMIT $2`;
       return postgres.ids(filter.field, sql, query, k, filter.equals);
     },

@@ -22,7 +22,11 @@ export async function open(dir: string): Promise<Candidate> {
         const upsert = Array.from({ length: Math.min(deltaRows, data.rows - from) }, (_, i) => {
           const row = from + i;
           const vector = data.vectors.subarray(row * data.dims, (row + 1) * data.dims);
-          return { id: String(row), vector, metadata: { tag10: data.tag10[row] as number, tag1: data.tag1[row] as number } };
+          return {
+            id: String(row),
+            vector,
+            metadata: { tag10: data.tag10[row] as number, tag1: data.tag1[row] as number },
+          };
         });
         try {
           await vectors.append(scope, collection, { upsert });
@@ -74,7 +78,9 @@ export async function openText(dir: string): Promise<Candidate<TextSet, readonly
       const built = startBuild(inProcess.cpuMs);
       await vectors.create(scope, collection, { dims: 2 });
       for (let from = 0; from < data.rows; from += deltaRows) {
-        const upsert = data.texts.slice(from, from + deltaRows).map((text, i) => ({ id: String(from + i), vector: [1, 0], text }));
+        const upsert = data.texts
+          .slice(from, from + deltaRows)
+          .map((text, i) => ({ id: String(from + i), vector: [1, 0], text }));
         await vectors.append(scope, collection, { upsert });
       }
       await vectors.compact(scope, collection, { all: true });

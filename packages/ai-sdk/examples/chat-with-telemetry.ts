@@ -1,6 +1,14 @@
 /** One turn of a chat, stored and observed: `node examples/chat-with-telemetry.ts`. */
 import { createChatStore, pinakesTelemetry } from "@pinakes/ai-sdk";
-import { convertToModelMessages, generateText, isStepCount, jsonSchema, registerTelemetry, tool, type UIMessage } from "ai";
+import {
+  convertToModelMessages,
+  generateText,
+  isStepCount,
+  jsonSchema,
+  registerTelemetry,
+  tool,
+  type UIMessage,
+} from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { openEmbedded } from "pinakes";
 
@@ -20,7 +28,11 @@ const doGenerate = [
   { ...answer, content: [{ type: "text" as const, text: "20 degrees." }] },
 ];
 const model = new MockLanguageModelV4({ modelId: "scripted", doGenerate }); // Yours: openai("…").
-const inputSchema = jsonSchema<{ city: string }>({ type: "object", properties: { city: { type: "string" } }, required: ["city"] });
+const inputSchema = jsonSchema<{ city: string }>({
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+});
 const tools = { weather: tool({ inputSchema, execute: async ({ city }) => ({ city, degrees: 20 }) }) };
 
 const chatId = await chats.createChat();
@@ -34,10 +46,18 @@ const { text } = await generateText({
   runtimeContext: { session_id: chatId },
   telemetry: { functionId: "weather-agent", includeRuntimeContext: { session_id: true } },
 });
-await chats.saveChat({ chatId, messages: [...messages, { id: "a1", role: "assistant", parts: [{ type: "text", text }] }] });
+await chats.saveChat({
+  chatId,
+  messages: [...messages, { id: "a1", role: "assistant", parts: [{ type: "text", text }] }],
+});
 
 await telemetry.flush();
-for (const { role, parts } of await chats.loadChat(chatId)) console.log(`${role}: ${parts[0]?.type === "text" ? parts[0].text : ""}`);
-for await (const { tool_name, status } of client.tools.list({ session_id: chatId })) console.log(`tool ${tool_name}: ${status}`);
-const { items } = await client.metrics.aggregate({ aggregates: ["sum", "count"], filter: { agent_id: "weather-agent", metric_type: "token_usage" } });
+for (const { role, parts } of await chats.loadChat(chatId))
+  console.log(`${role}: ${parts[0]?.type === "text" ? parts[0].text : ""}`);
+for await (const { tool_name, status } of client.tools.list({ session_id: chatId }))
+  console.log(`tool ${tool_name}: ${status}`);
+const { items } = await client.metrics.aggregate({
+  aggregates: ["sum", "count"],
+  filter: { agent_id: "weather-agent", metric_type: "token_usage" },
+});
 console.log(`${items[0]?.values.count} model calls, ${items[0]?.values.sum} tokens`);

@@ -1,11 +1,23 @@
 import { threadMessagesMax, type StateApi } from "@pinakes/client";
-import { convertToModelMessages, createIdGenerator, readUIMessageStream, simulateReadableStream, streamText, toUIMessageStream, type UIMessage } from "ai";
+import {
+  convertToModelMessages,
+  createIdGenerator,
+  readUIMessageStream,
+  simulateReadableStream,
+  streamText,
+  toUIMessageStream,
+  type UIMessage,
+} from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { createChatStore } from "../src/index.ts";
 import { openWorld, ways } from "./support/worlds.ts";
 
-const say = (id: string, text = `text of ${id}`, role: UIMessage["role"] = "user"): UIMessage => ({ id, role, parts: [{ type: "text", text }] });
+const say = (id: string, text = `text of ${id}`, role: UIMessage["role"] = "user"): UIMessage => ({
+  id,
+  role,
+  parts: [{ type: "text", text }],
+});
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, i) => say(`m${from + i}`));
 const idsOf = (messages: readonly UIMessage[]) => messages.map(({ id }) => id);
 const code = (name: string) => expect.objectContaining({ code: name }) as object;
@@ -25,7 +37,13 @@ describe.each(ways)("the chat store on %s, %s", (engine, via) => {
         role: "assistant",
         parts: [
           { type: "step-start" },
-          { type: "tool-weather", toolCallId: "c1", state: "output-available", input: { city: "Rome" }, output: [{ degrees: 20 }] },
+          {
+            type: "tool-weather",
+            toolCallId: "c1",
+            state: "output-available",
+            input: { city: "Rome" },
+            output: [{ degrees: 20 }],
+          },
           { type: "text", text: "20 degrees é😀", state: "done" },
         ],
       },
@@ -97,7 +115,13 @@ describe.each(ways)("the chat store on %s, %s", (engine, via) => {
     const chats = createChatStore(await world.api());
     const chatId = await chats.createChat();
     await chats.saveChat({ chatId, messages: many(2) });
-    for (const messages of [[say("m1"), say("m0")], [say("x"), say("m0")], [say("y"), say("y")], [say("m0"), say("m0")], [say("")]]) {
+    for (const messages of [
+      [say("m1"), say("m0")],
+      [say("x"), say("m0")],
+      [say("y"), say("y")],
+      [say("m0"), say("m0")],
+      [say("")],
+    ]) {
       await expect(chats.saveChat({ chatId, messages })).rejects.toEqual(code("INVALID"));
     }
     expect(await chats.loadChat(chatId)).toEqual(many(2));
@@ -109,7 +133,11 @@ describe.each(ways)("the chat store on %s, %s", (engine, via) => {
     const chatId = await chats.createChat();
     const messages = [say("u1", "Hello?")];
     const result = streamText({ model: streaming("Good", " day"), messages: await convertToModelMessages(messages) });
-    const stream = toUIMessageStream({ stream: result.stream, originalMessages: messages, generateMessageId: createIdGenerator({ prefix: "msg" }) });
+    const stream = toUIMessageStream({
+      stream: result.stream,
+      originalMessages: messages,
+      generateMessageId: createIdGenerator({ prefix: "msg" }),
+    });
     let saves = 0;
     for await (const message of readUIMessageStream({ stream })) {
       if (message.id === "" || message.parts.length === 0) continue;

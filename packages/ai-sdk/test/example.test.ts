@@ -10,6 +10,11 @@ it("R-AGT-95 the example runs end to end: a chat, its tool call and its tokens a
   const dir = await mkdtemp(join(tmpdir(), "pinakes-ai-sdk-"));
   const example = fileURLToPath(new URL("../examples/chat-with-telemetry.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [example, dir]);
-  expect(stdout.trim().split("\n")).toEqual(["user: How warm is it in Rome?", "assistant: 20 degrees.", "tool weather: success", "2 model calls, 40 tokens"]);
+  expect(stdout.trim().split("\n")).toEqual([
+    "user: How warm is it in Rome?",
+    "assistant: 20 degrees.",
+    "tool weather: success",
+    "2 model calls, 40 tokens",
+  ]);
   await rm(dir, { recursive: true });
 });

@@ -4,7 +4,10 @@
  */
 import { ConflictError, createStateClient } from "@pinakes/client";
 
-const client = createStateClient({ url: process.env["PINAKES_URL"] ?? "http://127.0.0.1:7430", apiKey: process.env["PINAKES_KEY"] });
+const client = createStateClient({
+  url: process.env["PINAKES_URL"] ?? "http://127.0.0.1:7430",
+  apiKey: process.env["PINAKES_KEY"],
+});
 
 // What runs, and how far it has come.
 const { workflow_id } = await client.workflows.create({ type: "sequential", name: "Report", total_steps: 3 });
@@ -23,20 +26,24 @@ const fencingToken = lease?.fencing_token;
 await client.workflows.checkpoint(workflow_id, { step: 2, state: { draft: "Sales rose." } }, { fencingToken });
 
 // Read-modify-write: when somebody else was faster, the function is called again with what is there now.
-await client.workflows.update(workflow_id, ({ description }) => ({ description: `${description} Second draft.` }), { fencingToken });
+await client.workflows.update(workflow_id, ({ description }) => ({ description: `${description} Second draft.` }), {
+  fencingToken,
+});
 await client.workflows.complete(workflow_id, { fencingToken });
 
 // What was said, and what of it fits a model.
 const [agent_id, session_id] = ["writer", workflow_id];
 await client.memories.append({ agent_id, session_id, message_type: "user", content: "Keep it short.", token_count: 4 });
 await client.memories.append({ agent_id, session_id, message_type: "assistant", content: "I will.", token_count: 3 });
-for await (const { message_type, content } of client.memories.list({ agent_id, session_id })) console.log(`${message_type}: ${content}`);
+for await (const { message_type, content } of client.memories.list({ agent_id, session_id }))
+  console.log(`${message_type}: ${content}`);
 const { messages, omitted } = await client.memories.context({ agent_id, session_id, maxTokens: 5 });
 console.log(`${messages.length} message fits, ${omitted} does not`);
 
 // What it did: recorded in the background, many at a time, nothing lost and nothing twice.
 const log = client.tools.recorder({ flushMs: 500, onError: (error) => console.error(error) });
-for (const duration_ms of [12, 30, 9]) log.record({ tool_name: "search", agent_id, session_id, status: "success", duration_ms });
+for (const duration_ms of [12, 30, 9])
+  log.record({ tool_name: "search", agent_id, session_id, status: "success", duration_ms });
 await log.close();
 const from = new Date(Date.now() - 86_400_000).toISOString();
 const { items } = await client.tools.aggregate({ from, filter: { session_id }, aggregates: ["count", "p95"] });
@@ -52,5 +59,8 @@ const notes = client.container<Note>("notes");
 await notes.define({ partition_key: "/author" });
 await notes.upsert({ id: workflow_id, author: "writer", stars: 4 });
 await notes.update("writer", workflow_id, (note) => ({ ...note, stars: note.stars + 1 }));
-for await (const { stars } of notes.query({ query: "SELECT * FROM c WHERE c.id = @id", parameters: [{ name: "@id", value: workflow_id }] }))
+for await (const { stars } of notes.query({
+  query: "SELECT * FROM c WHERE c.id = @id",
+  parameters: [{ name: "@id", value: workflow_id }],
+}))
   console.log(`${stars} stars`);

@@ -175,7 +175,11 @@ export interface ToolInvocation {
   readonly input_args: JsonObject;
   readonly output_result: JsonValue;
   readonly error_details: ToolError | null;
-  readonly security_context: { readonly user_id: string | null; readonly ip_address: string; readonly user_agent: string };
+  readonly security_context: {
+    readonly user_id: string | null;
+    readonly ip_address: string;
+    readonly user_agent: string;
+  };
   readonly created_at: string;
   readonly ttl?: number;
 }

@@ -129,5 +129,14 @@ const engineMarker = Symbol.for("pinakes.error");
 export function toClientError(error: unknown): unknown {
   if (typeof error !== "object" || error === null || !(engineMarker in error)) return error;
   const { code, status, message, retryable, context, retryAfterMs } = error as unknown as EngineError;
-  return clientError({ code, status, detail: message, retryable, currentEtag: context.currentEtag, batch: context.batch, retryAfterMs, cause: error });
+  return clientError({
+    code,
+    status,
+    detail: message,
+    retryable,
+    currentEtag: context.currentEtag,
+    batch: context.batch,
+    retryAfterMs,
+    cause: error,
+  });
 }

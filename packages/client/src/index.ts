@@ -37,7 +37,14 @@ export {
 } from "./state-client.ts";
 export { httpApi } from "./http/http-api.ts";
 export type { HttpOptions } from "./http/request.ts";
-export { ConflictError, NotFoundError, PinakesClientError, PreconditionFailedError, RateLimitedError, type BatchFailure } from "./errors.ts";
+export {
+  ConflictError,
+  NotFoundError,
+  PinakesClientError,
+  PreconditionFailedError,
+  RateLimitedError,
+  type BatchFailure,
+} from "./errors.ts";
 export type { ContainerClient, FollowChanges, FollowedChange } from "./sugar/container-client.ts";
 export { decodeId, encodeId } from "./sugar/document-id.ts";
 export { inBatches, threadMessagesMax } from "./sugar/in-batches.ts";

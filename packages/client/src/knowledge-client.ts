@@ -37,7 +37,9 @@ export interface UploadProgress {
   readonly total: number | null;
 }
 
-export interface UploadOptions extends Partial<Pick<NewDocument, "name" | "metadata" | "chunking_strategy" | "replace" | "path">> {
+export interface UploadOptions extends Partial<
+  Pick<NewDocument, "name" | "metadata" | "chunking_strategy" | "replace" | "path">
+> {
   /** Resolve when the document can be searched; an ingestion that fails rejects with its reason. */
   readonly wait?: boolean | undefined;
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
@@ -51,13 +53,20 @@ export interface WaitOptions {
 
 export interface DocumentsClient extends Omit<DocumentsApi, "upload" | "list" | "chunks" | "deleteAll"> {
   /** All documents of the collection, which stays; `confirm` is the id of the collection. With `wait`, resolves when they are deleted. */
-  deleteAll(at: CollectionRef, options: WaitOptions & { readonly confirm: string; readonly wait?: boolean | undefined }): Promise<Job>;
+  deleteAll(
+    at: CollectionRef,
+    options: WaitOptions & { readonly confirm: string; readonly wait?: boolean | undefined },
+  ): Promise<Job>;
   /** A `File`, or a name with its body. Stored when this resolves; with `wait`, also indexed. */
   upload(at: CollectionRef, file: File | NewDocument, options?: UploadOptions): Promise<UploadedDocument>;
   list(at: CollectionRef, query?: DocumentQuery): Listing<Document>;
   chunks(at: CollectionRef, documentId: string, query?: Paging): Listing<Chunk>;
   /** Resolves when the document is indexed; rejects with the reason when it failed. */
-  wait(at: CollectionRef, documentId: string, options?: Pick<UploadOptions, "signal" | "onProgress">): Promise<Document>;
+  wait(
+    at: CollectionRef,
+    documentId: string,
+    options?: Pick<UploadOptions, "signal" | "onProgress">,
+  ): Promise<Document>;
 }
 
 export interface JobsClient extends Omit<JobsApi, "list"> {
@@ -70,10 +79,14 @@ export interface KnowledgeClient extends Pick<SearchApi, "verifyCitations"> {
   readonly repositories: Omit<RepositoriesApi, "list"> & { list(query?: Paging & IncludeTotal): Listing<Repository> };
   readonly collections: Omit<CollectionsApi, "list"> & { list(query?: CollectionQuery): Listing<Collection> };
   readonly documents: DocumentsClient;
-  readonly graph: Omit<GraphApi, "match"> & { match(at: CollectionRef, query?: TriplePattern & Paging): Listing<Triple> };
+  readonly graph: Omit<GraphApi, "match"> & {
+    match(at: CollectionRef, query?: TriplePattern & Paging): Listing<Triple>;
+  };
   readonly jobs: JobsClient;
   readonly operations: Omit<OperationsApi, "list"> & { list(query?: OperationQuery): Listing<Operation> };
-  readonly keys: Omit<KeysApi, "list"> & { list(query?: Paging & { readonly workspace_id?: string | undefined }): Listing<Key> };
+  readonly keys: Omit<KeysApi, "list"> & {
+    list(query?: Paging & { readonly workspace_id?: string | undefined }): Listing<Key>;
+  };
   readonly server: ServerApi;
   search(query: string, options?: SearchOptions): Promise<SearchAnswer>;
   /** What happens to documents, collections and jobs, without end, until the signal. */
@@ -84,14 +97,16 @@ export function createKnowledgeClient(implementation: KnowledgeApi): KnowledgeCl
   const api = mapKnowledgeErrors(implementation);
   return {
     repositories: extend(api.repositories, {
-      list: (query?: Paging & IncludeTotal) => listing((paging) => api.repositories.list({ ...query, ...paging }), query),
+      list: (query?: Paging & IncludeTotal) =>
+        listing((paging) => api.repositories.list({ ...query, ...paging }), query),
     }),
     collections: extend(api.collections, {
       list: (query?: CollectionQuery) => listing((paging) => api.collections.list({ ...query, ...paging }), query),
     }),
     documents: documentsClient(api.documents, api.jobs),
     graph: extend(api.graph, {
-      match: (at: CollectionRef, query?: TriplePattern & Paging) => listing((paging) => api.graph.match(at, { ...query, ...paging }), query),
+      match: (at: CollectionRef, query?: TriplePattern & Paging) =>
+        listing((paging) => api.graph.match(at, { ...query, ...paging }), query),
     }),
     jobs: extend(api.jobs, {
       list: (query?: Paging) => listing((paging) => api.jobs.list({ ...query, ...paging }), query),
@@ -101,7 +116,8 @@ export function createKnowledgeClient(implementation: KnowledgeApi): KnowledgeCl
       list: (query?: OperationQuery) => listing((paging) => api.operations.list({ ...query, ...paging }), query),
     }),
     keys: extend(api.keys, {
-      list: (query?: Paging & { readonly workspace_id?: string | undefined }) => listing((paging) => api.keys.list({ ...query, ...paging }), query),
+      list: (query?: Paging & { readonly workspace_id?: string | undefined }) =>
+        listing((paging) => api.keys.list({ ...query, ...paging }), query),
     }),
     server: api.server,
     search: (query, options) => api.search.query(query, options),
@@ -112,20 +128,33 @@ export function createKnowledgeClient(implementation: KnowledgeApi): KnowledgeCl
 
 function documentsClient(api: DocumentsApi, jobs: JobsApi): DocumentsClient {
   return extend(api, {
-    deleteAll: async (at: CollectionRef, { confirm, wait = false, ...waiting }: Parameters<DocumentsClient["deleteAll"]>[1]) => {
+    deleteAll: async (
+      at: CollectionRef,
+      { confirm, wait = false, ...waiting }: Parameters<DocumentsClient["deleteAll"]>[1],
+    ) => {
       const job = await api.deleteAll(at, { confirm });
       return wait ? waitForJob(jobs, job.job_id, waiting) : job;
     },
-    list: (at: CollectionRef, query?: DocumentQuery) => listing((paging) => api.list(at, { ...query, ...paging }), query),
-    chunks: (at: CollectionRef, documentId: string, query?: Paging) => listing((paging) => api.chunks(at, documentId, { ...query, ...paging }), query),
-    upload: async (at: CollectionRef, file: File | NewDocument, { wait = false, onProgress, signal, ...given }: UploadOptions = {}) => {
+    list: (at: CollectionRef, query?: DocumentQuery) =>
+      listing((paging) => api.list(at, { ...query, ...paging }), query),
+    chunks: (at: CollectionRef, documentId: string, query?: Paging) =>
+      listing((paging) => api.chunks(at, documentId, { ...query, ...paging }), query),
+    upload: async (
+      at: CollectionRef,
+      file: File | NewDocument,
+      { wait = false, onProgress, signal, ...given }: UploadOptions = {},
+    ) => {
       const document: NewDocument = { ...("body" in file ? file : { name: file.name, body: file }), ...given };
       const total = sizeOf(document.body);
-      const onBytes = onProgress === undefined ? undefined : (done: number): void => onProgress({ phase: "uploading", done, total });
+      const onBytes =
+        onProgress === undefined ? undefined : (done: number): void => onProgress({ phase: "uploading", done, total });
       const uploaded = await api.upload(at, document, { onBytes, signal });
-      return wait ? { ...uploaded, ...(await waitForDocument(api, at, uploaded.document_id, { onProgress, signal })) } : uploaded;
+      return wait
+        ? { ...uploaded, ...(await waitForDocument(api, at, uploaded.document_id, { onProgress, signal })) }
+        : uploaded;
     },
-    wait: (at: CollectionRef, documentId: string, options?: Pick<UploadOptions, "signal" | "onProgress">) => waitForDocument(api, at, documentId, options),
+    wait: (at: CollectionRef, documentId: string, options?: Pick<UploadOptions, "signal" | "onProgress">) =>
+      waitForDocument(api, at, documentId, options),
   });
 }
 
@@ -153,7 +182,8 @@ async function waitForDocument(
       return false;
     },
   );
-  if (document.status === "failed") throw failed(`The document "${document.name}" could not be indexed: ${document.error ?? "no reason was recorded"}`);
+  if (document.status === "failed")
+    throw failed(`The document "${document.name}" could not be indexed: ${document.error ?? "no reason was recorded"}`);
   return document;
 }
 
@@ -166,12 +196,17 @@ async function waitForJob(api: JobsApi, jobId: string, { signal, onProgress }: W
       return now.status !== "queued" && now.status !== "running";
     },
   );
-  if (job.status !== "succeeded") throw failed(`The job ${jobId} (${job.kind}) ${job.status}: ${job.error ?? "no reason was recorded"}`);
+  if (job.status !== "succeeded")
+    throw failed(`The job ${jobId} (${job.kind}) ${job.status}: ${job.error ?? "no reason was recorded"}`);
   return job;
 }
 
 /** With growing pauses: short work is noticed soon, long work is not asked about all the time. */
-async function polled<State>(read: () => Promise<State>, signal: AbortSignal | undefined, isOver: (state: State) => boolean): Promise<State> {
+async function polled<State>(
+  read: () => Promise<State>,
+  signal: AbortSignal | undefined,
+  isOver: (state: State) => boolean,
+): Promise<State> {
   for (let pauseMs = pollMsFirst; ; pauseMs = Math.min(pauseMs * 1.5, pollMsMax)) {
     signal?.throwIfAborted();
     const state = await read();

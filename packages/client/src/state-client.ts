@@ -4,7 +4,16 @@
  */
 import type { Paging } from "./api/common.ts";
 import type { MemoriesApi, MemoryQuery, Session, ThreadMessage, ThreadsApi } from "./api/memories-api.ts";
-import type { MetricQuery, MetricsApi, NewMetric, NewToolInvocation, Rollup, TimeRange, ToolQuery, ToolsApi } from "./api/series-api.ts";
+import type {
+  MetricQuery,
+  MetricsApi,
+  NewMetric,
+  NewToolInvocation,
+  Rollup,
+  TimeRange,
+  ToolQuery,
+  ToolsApi,
+} from "./api/series-api.ts";
 import type { ContainersApi } from "./api/containers-api.ts";
 import type { StateApi } from "./api/state-api.ts";
 import type { WorkflowChange, WorkflowQuery, WorkflowsApi, WorkflowWrite } from "./api/workflows-api.ts";
@@ -87,18 +96,21 @@ export function createClient(implementation: StateApi): StateClient {
     memories: extend(api.memories, {
       list: ({ agent_id, ...query }: MemoryQuery & { readonly agent_id: string }) =>
         listing((paging) => api.memories.list(agent_id, { ...query, ...paging }), query),
-      sessions: (agentId: string, query?: Paging) => listing((paging) => api.memories.sessions(agentId, { ...query, ...paging }), query),
+      sessions: (agentId: string, query?: Paging) =>
+        listing((paging) => api.memories.sessions(agentId, { ...query, ...paging }), query),
     }),
     threads: threadsClient(api.threads),
     systemThreads: threadsClient(api.systemThreads),
     metrics: extend(api.metrics, {
       list: (query?: MetricQuery) => listing((paging) => api.metrics.list({ ...query, ...paging }), query),
       rollups: (query?: TimeRange & Paging) => listing((paging) => api.metrics.rollups({ ...query, ...paging }), query),
-      recorder: (options?: RecorderOptions<NewMetric>) => createRecorder<NewMetric>((lines) => api.metrics.ingest(lines), options),
+      recorder: (options?: RecorderOptions<NewMetric>) =>
+        createRecorder<NewMetric>((lines) => api.metrics.ingest(lines), options),
     }),
     tools: extend(api.tools, {
       list: (query?: ToolQuery) => listing((paging) => api.tools.list({ ...query, ...paging }), query),
-      recorder: (options?: RecorderOptions<NewToolInvocation>) => createRecorder<NewToolInvocation>((lines) => api.tools.ingest(lines), options),
+      recorder: (options?: RecorderOptions<NewToolInvocation>) =>
+        createRecorder<NewToolInvocation>((lines) => api.tools.ingest(lines), options),
     }),
   };
 }
@@ -106,8 +118,13 @@ export function createClient(implementation: StateApi): StateClient {
 function workflowsClient(api: WorkflowsApi, updates: Updates): WorkflowsClient {
   return extend(api, {
     list: (query?: WorkflowQuery) => listing((paging) => api.list({ ...query, ...paging }), query),
-    checkpoints: (workflowId: string, query?: Ordered) => listing((paging) => api.checkpoints(workflowId, { ...query, ...paging }), query),
-    update: (workflowId: string, change: Parameters<WorkflowsClient["update"]>[1], options: UpdateOptions & Pick<WorkflowWrite, "fencingToken"> = {}) => {
+    checkpoints: (workflowId: string, query?: Ordered) =>
+      listing((paging) => api.checkpoints(workflowId, { ...query, ...paging }), query),
+    update: (
+      workflowId: string,
+      change: Parameters<WorkflowsClient["update"]>[1],
+      options: UpdateOptions & Pick<WorkflowWrite, "fencingToken"> = {},
+    ) => {
       const read = (): Promise<Stored<Workflow>> => api.get(workflowId, { checkpoints: "none" });
       const write = async (before: Stored<Workflow>): Promise<Stored<Workflow>> => {
         const changed = workflowChange(before, await change(before));
@@ -121,6 +138,7 @@ function workflowsClient(api: WorkflowsApi, updates: Updates): WorkflowsClient {
 
 function threadsClient(api: ThreadsApi): ThreadsClient {
   return extend(api, {
-    list: (threadId: string, query?: Ordered) => listing((paging) => api.list(threadId, { ...query, ...paging }), query),
+    list: (threadId: string, query?: Ordered) =>
+      listing((paging) => api.list(threadId, { ...query, ...paging }), query),
   });
 }

@@ -14,7 +14,9 @@ export function containerTests({ client }: Context): void {
     const notes = client().container<Note>(fresh("notes"));
     await notes.define({ partition_key: "/owner", indexes: { by_n: { partition: ["/owner"], sort: ["/n"] } } });
     await notes.define({ partition_key: "/owner", indexes: { by_n: { partition: ["/owner"], sort: ["/n"] } } });
-    await expect(notes.define({ partition_key: "/owner" }, { ifNoneMatch: "*" })).rejects.toThrow(PreconditionFailedError);
+    await expect(notes.define({ partition_key: "/owner" }, { ifNoneMatch: "*" })).rejects.toThrow(
+      PreconditionFailedError,
+    );
     const made = await notes.create({ id: "n0", owner: "o", n: 0 });
     await expect(notes.create({ id: "n0", owner: "o", n: 0 })).rejects.toThrow(ConflictError);
     expect(await notes.find("o", "n0")).toEqual(made);
@@ -24,17 +26,25 @@ export function containerTests({ client }: Context): void {
     await notes.patch("o", "n1", [{ op: "incr", path: "/n", value: 5 }]);
     await notes.batch(
       "o",
-      Array.from({ length: 5 }, (_, i) => ({ op: "create" as const, document: { id: `b${i}`, owner: "o", n: 100 + i } })),
+      Array.from({ length: 5 }, (_, i) => ({
+        op: "create" as const,
+        document: { id: `b${i}`, owner: "o", n: 100 + i },
+      })),
     );
     const bulk = await notes.bulk([
       { op: "create", document: { id: "x", owner: "p", n: 1 } },
       { op: "delete", id: "b4", pk: "o" },
     ]);
     expect([bulk.succeeded, bulk.failed]).toEqual([2, 0]);
-    const numbers = async (query: Parameters<typeof notes.query>[0]): Promise<number[]> => (await notes.query(query).all()).map(({ n }) => n);
-    await expect.poll(() => numbers({ index: "by_n", equals: { owner: "o" }, limit: 2 })).toEqual([6, 10, 100, 101, 102, 103]);
+    const numbers = async (query: Parameters<typeof notes.query>[0]): Promise<number[]> =>
+      (await notes.query(query).all()).map(({ n }) => n);
+    await expect
+      .poll(() => numbers({ index: "by_n", equals: { owner: "o" }, limit: 2 }))
+      .toEqual([6, 10, 100, 101, 102, 103]);
     expect(await numbers({ equals: { owner: "o" }, range: { prefix: "b" }, limit: 3 })).toEqual([100, 101, 102, 103]);
-    await expect.poll(() => notes.query<number>("SELECT VALUE c.n FROM c WHERE c.n >= 102 ORDER BY c.n").all()).toEqual([102, 103]);
+    await expect
+      .poll(() => notes.query<number>("SELECT VALUE c.n FROM c WHERE c.n >= 102 ORDER BY c.n").all())
+      .toEqual([102, 103]);
     expect(
       await notes.readMany([
         { pk: "o", id: "n1" },

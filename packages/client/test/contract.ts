@@ -38,7 +38,11 @@ export function contractTests(engine: Engine, via: Via): void {
 
 function updates({ world, client }: Context): void {
   it("R-AGT-53 a hundred updates at once, by four clients, end at exactly +100", async () => {
-    const { workflow_id } = await client().workflows.create({ type: "sequential", name: "Counted", total_steps: 1_000 });
+    const { workflow_id } = await client().workflows.create({
+      type: "sequential",
+      name: "Counted",
+      total_steps: 1_000,
+    });
     const clients = await Promise.all(Array.from({ length: 4 }, async () => createClient(await world().api())));
     const counts = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
@@ -58,17 +62,29 @@ function updates({ world, client }: Context): void {
     const container = client().container<{ id: string; owner: string; count: number }>(fresh("counters"));
     await container.define({ partition_key: "/owner" });
     await container.create({ id: "c", owner: "o", count: 0 });
-    const others = createClient(await world().api()).container<{ id: string; owner: string; count: number }>(container.name);
+    const others = createClient(await world().api()).container<{ id: string; owner: string; count: number }>(
+      container.name,
+    );
     await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
-        (i % 2 === 0 ? container : others).update("o", "c", (document) => ({ ...document, count: document.count + 1 }), { retries: 100 }),
+        (i % 2 === 0 ? container : others).update(
+          "o",
+          "c",
+          (document) => ({ ...document, count: document.count + 1 }),
+          { retries: 100 },
+        ),
       ),
     );
     expect(await container.read("o", "c")).toMatchObject({ count: 100 });
   });
 
   it("an update writes only what it changed; one that changes nothing writes nothing; an error of the function is the caller's", async () => {
-    const made = await client().workflows.create({ type: "saga", name: "Small", total_steps: 3, metadata: { tags: ["a"] } });
+    const made = await client().workflows.create({
+      type: "saga",
+      name: "Small",
+      total_steps: 3,
+      metadata: { tags: ["a"] },
+    });
     const same = await client().workflows.update(made.workflow_id, (workflow) => structuredClone(workflow));
     expect(same._etag).toBe(made._etag);
     const named = await client().workflows.update(made.workflow_id, () => Promise.resolve({ name: "Named" }));
@@ -95,7 +111,9 @@ function updates({ world, client }: Context): void {
       { retries: 2 },
     );
     const error = await update.catch((thrown: unknown) => thrown);
-    expect(PreconditionFailedError.isInstance(error) && error.currentEtag).toBe((await other.workflows.get(workflow_id))._etag);
+    expect(PreconditionFailedError.isInstance(error) && error.currentEtag).toBe(
+      (await other.workflows.get(workflow_id))._etag,
+    );
     expect(calls).toBe(3);
   });
 }
@@ -117,7 +135,11 @@ function lists({ client }: Context): void {
     const list = client().memories.list({ agent_id, session_id, limit: 10 });
     const first = await list.page();
     const second = await list.page({ cursor: first.next_cursor as string });
-    expect([first.items.length, second.items[0]?.content, (await list.page({ limit: 2 })).items.length]).toEqual([10, "m10", 2]);
+    expect([first.items.length, second.items[0]?.content, (await list.page({ limit: 2 })).items.length]).toEqual([
+      10,
+      "m10",
+      2,
+    ]);
     for await (const { content } of list) if (content === "m3") break;
     expect((await list.all()).length).toBe(23);
     const [session] = await client().memories.sessions(agent_id).all();
@@ -137,7 +159,11 @@ function lists({ client }: Context): void {
       })),
     );
     const window = await client().memories.context({ agent_id, session_id, maxTokens: 35 });
-    expect([window.messages.map(({ content }) => content), window.token_count, window.omitted]).toEqual([["m7", "m8", "m9"], 30, 7]);
+    expect([window.messages.map(({ content }) => content), window.token_count, window.omitted]).toEqual([
+      ["m7", "m8", "m9"],
+      30,
+      7,
+    ]);
   });
 }
 
@@ -153,29 +179,46 @@ function errors({ world, client }: Context): void {
       return error;
     };
     const missing = await caught(client().workflows.get("nobody"));
-    expect([missing instanceof NotFoundError, NotFoundError.isInstance(missing), missing.code, missing.status, missing.retryable]).toEqual([
-      true,
-      true,
-      "NOT_FOUND",
-      404,
-      false,
-    ]);
+    expect([
+      missing instanceof NotFoundError,
+      NotFoundError.isInstance(missing),
+      missing.code,
+      missing.status,
+      missing.retryable,
+    ]).toEqual([true, true, "NOT_FOUND", 404, false]);
     expect(missing.detail).not.toBe("");
     const stale = await caught(client().workflows.patch(made.workflow_id, { name: "x" }, { ifMatch: "stale" }));
-    expect([stale.code, PreconditionFailedError.isInstance(stale) && stale.currentEtag]).toEqual(["PRECONDITION_FAILED", made._etag]);
+    expect([stale.code, PreconditionFailedError.isInstance(stale) && stale.currentEtag]).toEqual([
+      "PRECONDITION_FAILED",
+      made._etag,
+    ]);
     const conflict = await caught(
       client()
         .workflows.resume(made.workflow_id)
         .then(() => client().workflows.complete(made.workflow_id))
         .then(() => client().workflows.start(made.workflow_id)),
     );
-    expect([ConflictError.isInstance(conflict), NotFoundError.isInstance(conflict), conflict.status]).toEqual([true, false, 409]);
+    expect([ConflictError.isInstance(conflict), NotFoundError.isInstance(conflict), conflict.status]).toEqual([
+      true,
+      false,
+      409,
+    ]);
     const invalid = await caught(client().workflows.create({ type: "nonsense" as never, name: "x", total_steps: 1 }));
     expect([invalid.code, invalid.detail]).toEqual(["INVALID", expect.stringContaining("state_machine")]);
-    const forbidden = await caught(client().memories.append({ agent_id: "a", session_id: "s", message_type: "user", content: "x", workspace_id: "another" }));
+    const forbidden = await caught(
+      client().memories.append({
+        agent_id: "a",
+        session_id: "s",
+        message_type: "user",
+        content: "x",
+        workspace_id: "another",
+      }),
+    );
     expect(forbidden.code).toBe("FORBIDDEN");
     const other = createClient(await world().api("other"));
-    expect((await caught(other.workflows.get(made.workflow_id))).detail).toBe((await caught(other.workflows.get(made.workflow_id))).detail);
+    expect((await caught(other.workflows.get(made.workflow_id))).detail).toBe(
+      (await caught(other.workflows.get(made.workflow_id))).detail,
+    );
     await caught(Array.fromAsync(client().workflows.events("nobody", { signal: AbortSignal.timeout(10_000) })));
     const batch = await caught(client().containers.batch(fresh("nowhere"), "p", [{ op: "read", id: "x" }]));
     expect(batch.code).toBe("NOT_FOUND");
@@ -227,12 +270,19 @@ function wording({ client }: Context): void {
     const wrong = await detailOf(client().metrics.aggregate({ aggregates: ["mode" as never] }));
     expect(wrong).toMatch(/^aggregates\[0\]: must be one of "count", "sum", .*, got "mode"/);
     const kind = await detailOf(client().workflows.create({ type: "parallel" as never, name: "x", total_steps: 1 }));
-    expect(kind).toContain('type: must be one of "sequential", "concurrent", "group_chat", "handoff", "state_machine", "saga", got "parallel"');
+    expect(kind).toContain(
+      'type: must be one of "sequential", "concurrent", "group_chat", "handoff", "state_machine", "saga", got "parallel"',
+    );
     const missing = await detailOf(client().workflows.create({ name: "x", total_steps: 1 } as never));
     expect(missing).toContain('type: is missing; one of "sequential"');
     const window = await detailOf(client().memories.context({ agent_id: "a", session_id: "s", maxTokens: 0 }));
     expect(window).toContain("maxTokens (over HTTP max_tokens): must be a whole number from 1");
-    const parameters = await detailOf(client().containers.query("agent-metrics", { query: "SELECT * FROM c WHERE c.id = @x", parameters: { x: 1 } as never }));
+    const parameters = await detailOf(
+      client().containers.query("agent-metrics", {
+        query: "SELECT * FROM c WHERE c.id = @x",
+        parameters: { x: 1 } as never,
+      }),
+    );
     expect(parameters).toContain("parameters: must be a list");
   });
 
@@ -270,7 +320,8 @@ function recorders({ client }: Context): void {
     await expect.poll(async () => (await client().tools.list(range).all()).length).toBe(101);
     const metrics = client().metrics.recorder();
     const agent_id = fresh("agent");
-    for (const value of [1, 2, 3]) metrics.record({ agent_id, metric_type: "latency", value, timestamp: "2027-05-01T10:00:00.000Z" });
+    for (const value of [1, 2, 3])
+      metrics.record({ agent_id, metric_type: "latency", value, timestamp: "2027-05-01T10:00:00.000Z" });
     await metrics.close();
     const { items } = await client().metrics.aggregate({
       from: "2027-05-01T00:00:00.000Z",
@@ -285,17 +336,22 @@ function recorders({ client }: Context): void {
     const session_id = fresh("session");
     const refused: unknown[] = [];
     const recorder = client().tools.recorder({
-      onError: (error, lines) => refused.push([(error as PinakesClientError).code, lines.map(({ duration_ms }) => duration_ms)]),
+      onError: (error, lines) =>
+        refused.push([(error as PinakesClientError).code, lines.map(({ duration_ms }) => duration_ms)]),
     });
     recorder.record(call(1, session_id));
     recorder.record({ ...call(2, session_id), status: "broken" as never });
     recorder.record(call(3, session_id));
     await expect(recorder.close()).rejects.toMatchObject({
       code: "INCOMPLETE",
-      detail: expect.stringMatching(/^1 recorded line was not stored: .*status: must be one of "success", "error", "timeout", got "broken"/) as string,
+      detail: expect.stringMatching(
+        /^1 recorded line was not stored: .*status: must be one of "success", "error", "timeout", got "broken"/,
+      ) as string,
     });
     expect(refused).toEqual([["INVALID", [2]]]);
     const range = { session_id, from: "2027-01-01T00:00:00.000Z", to: "2027-12-31T00:00:00.000Z" };
-    await expect.poll(async () => (await client().tools.list(range).all()).map(({ duration_ms }) => duration_ms).toSorted()).toEqual([1, 3]);
+    await expect
+      .poll(async () => (await client().tools.list(range).all()).map(({ duration_ms }) => duration_ms).toSorted())
+      .toEqual([1, 3]);
   });
 }

@@ -37,5 +37,6 @@ it.each([
   const [readme, example] = await Promise.all(["README.md", file].map((name) => readFile(join(root, name), "utf8")));
   const shown = [...(readme as string).matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code as string);
   const lines = (example as string).split("\n").map((line) => line.trim());
-  for (const line of (shown[block] as string).split("\n")) if (line.trim() !== "" && !line.startsWith("//")) expect(lines).toContain(line.trim());
+  for (const line of (shown[block] as string).split("\n"))
+    if (line.trim() !== "" && !line.startsWith("//")) expect(lines).toContain(line.trim());
 });

@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../pinakes/src/http/app.ts";
 import { RateLimiter } from "../../pinakes/src/http/kit/index.ts";
 import { serve } from "../../pinakes/src/http/serve.ts";
-import { createClient, createStateClient, httpApi, PinakesClientError, RateLimitedError, type StateClient } from "../src/index.ts";
+import {
+  createClient,
+  createStateClient,
+  httpApi,
+  PinakesClientError,
+  RateLimitedError,
+  type StateClient,
+} from "../src/index.ts";
 import { openWorld, type World } from "./support/worlds.ts";
 
 interface Call {
@@ -18,7 +25,11 @@ type Spoil = "request lost" | "answer lost" | number | undefined;
 function spoiling(spoil: (call: Call, n: number) => Spoil): { readonly fetch: typeof fetch; readonly calls: Call[] } {
   const calls: Call[] = [];
   const spoiled: typeof fetch = async (input, init) => {
-    const call = { method: init?.method ?? "GET", path: new Request(input).url.replace(/^\w+:\/\/[^/]+/, ""), headers: new Headers(init?.headers) };
+    const call = {
+      method: init?.method ?? "GET",
+      path: new Request(input).url.replace(/^\w+:\/\/[^/]+/, ""),
+      headers: new Headers(init?.headers),
+    };
     const n = calls.push(call);
     const what = spoil(call, n);
     if (what === "request lost") throw new TypeError("fetch failed");
@@ -39,24 +50,36 @@ describe("the client and a bad network", () => {
     key = await world.key("acme");
   });
   afterAll(async () => world[Symbol.asyncDispose]());
-  const clientOver = (spoil: (call: Call, n: number) => Spoil, options: object = {}): { client: StateClient; calls: Call[] } => {
+  const clientOver = (
+    spoil: (call: Call, n: number) => Spoil,
+    options: object = {},
+  ): { client: StateClient; calls: Call[] } => {
     const { fetch: spoiled, calls } = spoiling(spoil);
     return { client: createStateClient({ url: world.url, apiKey: key, fetch: spoiled, ...options }), calls };
   };
 
   it("reads are repeated until they are answered; not more often than allowed", async () => {
-    const { client, calls } = clientOver((_call, n) => (n < 4 ? ["request lost" as const, 503, 429][n - 1] : undefined));
+    const { client, calls } = clientOver((_call, n) =>
+      n < 4 ? ["request lost" as const, 503, 429][n - 1] : undefined,
+    );
     expect((await client.workflows.stats()).total).toBeGreaterThanOrEqual(0);
     expect(calls).toHaveLength(4);
     const lost = clientOver(() => "request lost", { retries: 2 });
     const error = await lost.client.workflows.stats().catch((thrown: unknown) => thrown);
-    expect(PinakesClientError.isInstance(error) && [error.code, error.status, error.retryable]).toEqual(["UNAVAILABLE", 0, true]);
+    expect(PinakesClientError.isInstance(error) && [error.code, error.status, error.retryable]).toEqual([
+      "UNAVAILABLE",
+      0,
+      true,
+    ]);
     expect(lost.calls).toHaveLength(3);
     const limited = clientOver(() => 429, { retries: 1 });
     const told = await limited.client.workflows.stats().catch((thrown: unknown) => thrown);
     expect(RateLimitedError.isInstance(told) && told.retryAfterMs).toBe(0);
     const none = clientOver(() => 500);
-    await expect(none.client.workflows.stats()).rejects.toMatchObject({ code: "INTERNAL", detail: expect.stringContaining("<h1>no</h1>") as string });
+    await expect(none.client.workflows.stats()).rejects.toMatchObject({
+      code: "INTERNAL",
+      detail: expect.stringContaining("<h1>no</h1>") as string,
+    });
     expect(none.calls).toHaveLength(1);
   });
 
@@ -74,7 +97,9 @@ describe("the client and a bad network", () => {
       retryAfterMs: 61_000,
     });
     expect(calls).toBe(1);
-    await expect(createStateClient({ url: world.url, fetch: busy("Thu, 01 Jan 1970 00:00:00 GMT"), retries: 2 }).workflows.stats()).rejects.toMatchObject({
+    await expect(
+      createStateClient({ url: world.url, fetch: busy("Thu, 01 Jan 1970 00:00:00 GMT"), retries: 2 }).workflows.stats(),
+    ).rejects.toMatchObject({
       retryAfterMs: 0,
     });
     expect(calls).toBe(3);
@@ -88,7 +113,12 @@ describe("the client and a bad network", () => {
 
   it("a create whose answer was lost is repeated under its key, and is there once", async () => {
     const { client, calls } = clientOver((_call, n) => (n === 1 ? "answer lost" : undefined));
-    const made = await client.memories.append({ agent_id: "once", session_id: "s", message_type: "user", content: "x" });
+    const made = await client.memories.append({
+      agent_id: "once",
+      session_id: "s",
+      message_type: "user",
+      content: "x",
+    });
     expect((await client.memories.list({ agent_id: "once" }).all()).map(({ id }) => id)).toEqual([made.id]);
     const keys = calls.filter(({ method }) => method === "POST").map(({ headers }) => headers.get("idempotency-key"));
     expect(keys).toHaveLength(2);
@@ -118,27 +148,33 @@ describe("the client and a bad network", () => {
     expect((await plain.workflows.get(workflow_id)).current_step).toBe(2);
   });
 
-  it.each(["request lost", "answer lost"] as const)("a recorder keeps its lines when a flush fails (%s): nothing is lost, nothing is doubled", async (how) => {
-    const { client, calls } = clientOver((_call, n) => (n === 1 || n === 3 ? how : undefined), { retries: 0 });
-    const errors: unknown[] = [];
-    const session_id = `flaky-${how.length}`;
-    const recorder = client.tools.recorder({
-      flushMs: 60_000,
-      maxBatch: 10,
-      onError: (error, lines) => errors.push([(error as PinakesClientError).code, lines.length]),
-    });
-    const record = (i: number): boolean => recorder.record({ tool_name: "t", agent_id: "a", session_id, status: "success", duration_ms: i });
-    for (let i = 0; i < 25; i += 1) record(i);
-    await expect.poll(() => errors).toEqual([["UNAVAILABLE", 0]]);
-    await expect(recorder.flush()).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    expect(recorder.pending).toBe(15);
-    record(25);
-    await recorder.close();
-    expect(recorder.pending).toBe(0);
-    const stored = (await client.tools.list({ session_id }).all()).map(({ duration_ms }) => duration_ms).toSorted((a, b) => a - b);
-    expect(stored).toEqual(Array.from({ length: 26 }, (_, i) => i));
-    expect(calls.filter(({ path }) => path.endsWith(":ingest")).length).toBeGreaterThanOrEqual(5);
-  });
+  it.each(["request lost", "answer lost"] as const)(
+    "a recorder keeps its lines when a flush fails (%s): nothing is lost, nothing is doubled",
+    async (how) => {
+      const { client, calls } = clientOver((_call, n) => (n === 1 || n === 3 ? how : undefined), { retries: 0 });
+      const errors: unknown[] = [];
+      const session_id = `flaky-${how.length}`;
+      const recorder = client.tools.recorder({
+        flushMs: 60_000,
+        maxBatch: 10,
+        onError: (error, lines) => errors.push([(error as PinakesClientError).code, lines.length]),
+      });
+      const record = (i: number): boolean =>
+        recorder.record({ tool_name: "t", agent_id: "a", session_id, status: "success", duration_ms: i });
+      for (let i = 0; i < 25; i += 1) record(i);
+      await expect.poll(() => errors).toEqual([["UNAVAILABLE", 0]]);
+      await expect(recorder.flush()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      expect(recorder.pending).toBe(15);
+      record(25);
+      await recorder.close();
+      expect(recorder.pending).toBe(0);
+      const stored = (await client.tools.list({ session_id }).all())
+        .map(({ duration_ms }) => duration_ms)
+        .toSorted((a, b) => a - b);
+      expect(stored).toEqual(Array.from({ length: 26 }, (_, i) => i));
+      expect(calls.filter(({ path }) => path.endsWith(":ingest")).length).toBeGreaterThanOrEqual(5);
+    },
+  );
 
   it("a recorder has a bound, and tells what it could not take or send", async () => {
     const { client } = clientOver(() => "request lost", { retries: 0 });
@@ -150,7 +186,10 @@ describe("the client and a bad network", () => {
     });
     const line = { agent_id: "a", metric_type: "cost", value: 1 } as const;
     expect([1, 2, 3, 4].map(() => recorder.record(line))).toEqual([true, true, true, false]);
-    await expect(recorder.close()).rejects.toMatchObject({ code: "INCOMPLETE", detail: expect.stringContaining("4 recorded lines") as string });
+    await expect(recorder.close()).rejects.toMatchObject({
+      code: "INCOMPLETE",
+      detail: expect.stringContaining("4 recorded lines") as string,
+    });
     expect(errors).toEqual([
       ["LIMIT_EXCEEDED", 1],
       ["UNAVAILABLE", 0],
@@ -178,7 +217,8 @@ describe("the client and a bad network", () => {
           // As soon as an event has come through, the first connection breaks.
           if (done) controller.error(new TypeError("terminated"));
           else controller.enqueue(value);
-          if (cut.length === 1 && value !== undefined && new TextDecoder().decode(value).includes("data:")) await reader.cancel();
+          if (cut.length === 1 && value !== undefined && new TextDecoder().decode(value).includes("data:"))
+            await reader.cancel();
         },
       });
       return new Response(body, { status: response.status, headers: response.headers });
@@ -194,7 +234,12 @@ describe("the client and a bad network", () => {
       }
     })();
     await expect
-      .poll(async () => (await plain.workflows.update(workflow_id, ({ description }) => ({ description: `${description}.` })), seen.length))
+      .poll(
+        async () => (
+          await plain.workflows.update(workflow_id, ({ description }) => ({ description: `${description}.` })),
+          seen.length
+        ),
+      )
       .toBeGreaterThan(0);
     await plain.workflows.patch(workflow_id, { current_step: 8 });
     await watching;
@@ -216,7 +261,10 @@ describe("the client and a bad network", () => {
     await expect(call).rejects.toThrow("enough");
     await expect(client.workflows.stats()).rejects.toThrow("enough");
     const slow = createStateClient({ url: world.url, fetch: hanging, timeoutMs: 5, retries: 1 });
-    await expect(slow.workflows.stats()).rejects.toMatchObject({ code: "UNAVAILABLE", detail: expect.stringContaining("within 5 ms") as string });
+    await expect(slow.workflows.stats()).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      detail: expect.stringContaining("within 5 ms") as string,
+    });
   });
 
   it("keys may be made for each request; without one the server says so", async () => {
@@ -243,9 +291,13 @@ describe("the client and a bad network", () => {
     for (const url of [undefined, "", "127.0.0.1:7991", "localhost", 7430]) {
       const made = () => createStateClient({ url, apiKey: key } as never);
       expect(made).toThrow(PinakesClientError);
-      expect(made).toThrow("url: must be the address of the server with http:// or https://, such as http://127.0.0.1:7430; got ");
+      expect(made).toThrow(
+        "url: must be the address of the server with http:// or https://, such as http://127.0.0.1:7430; got ",
+      );
     }
-    expect((await createStateClient({ url: `${world.url}/v1/`, apiKey: key }).workflows.stats()).total).toBeGreaterThanOrEqual(0);
+    expect(
+      (await createStateClient({ url: `${world.url}/v1/`, apiKey: key }).workflows.stats()).total,
+    ).toBeGreaterThanOrEqual(0);
     const nobody = createServer();
     await new Promise<void>((resolve) => void nobody.listen(0, "127.0.0.1", resolve));
     const { port } = nobody.address() as AddressInfo;
@@ -259,11 +311,16 @@ describe("the client and a bad network", () => {
     const secure = await createStateClient({ url: world.url.replace("http:", "https:"), retries: 0 })
       .workflows.stats()
       .catch((thrown: unknown) => thrown);
-    expect(PinakesClientError.isInstance(secure) && secure.detail).toContain("it does not speak https there; use http://");
+    expect(PinakesClientError.isInstance(secure) && secure.detail).toContain(
+      "it does not speak https there; use http://",
+    );
   });
 
   it("R-AGT-93 a server that asks for patience gets it: 429 with Retry-After, then the answer", async () => {
-    const limiter = new RateLimiter({ caller: { perSecond: 1, burst: 1 }, authFailures: { perSecond: 1e6, burst: 1e6 } });
+    const limiter = new RateLimiter({
+      caller: { perSecond: 1, burst: 1 },
+      authFailures: { perSecond: 1e6, burst: 1e6 },
+    });
     const app = await createApp(world.pinakes, { limiter });
     const server = await serve(app, { host: "127.0.0.1", port: 0 });
     try {
@@ -290,7 +347,9 @@ describe("session tokens", () => {
     const server: typeof fetch = (_input, init) => {
       sent.push(new Headers(init?.headers).get("x-session-token"));
       answer += 1;
-      return Promise.resolve(new Response("{}", { headers: { "x-session-token": `c~${String(answer).padStart(60, "t")} c~same` } }));
+      return Promise.resolve(
+        new Response("{}", { headers: { "x-session-token": `c~${String(answer).padStart(60, "t")} c~same` } }),
+      );
     };
     const api = httpApi({ url: "http://server", fetch: server });
     for (let i = 0; i < 100; i += 1) await api.workflows.stats();
@@ -306,7 +365,9 @@ describe("session tokens", () => {
     const client = createClient(await world.api());
     for (let i = 0; i < 5; i += 1) {
       const { workflow_id } = await client.workflows.create({ type: "saga", name: `w${i}`, total_steps: 1 });
-      expect((await client.workflows.list({ status: "pending" }).all()).map((one) => one.workflow_id)).toContain(workflow_id);
+      expect((await client.workflows.list({ status: "pending" }).all()).map((one) => one.workflow_id)).toContain(
+        workflow_id,
+      );
     }
   });
 });

@@ -1,6 +1,13 @@
 /** The knowledge side of the client, whatever is behind it: an embedded Pinakes or a server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ConflictError, NotFoundError, PinakesClientError, PreconditionFailedError, type KnowledgeEvent, type PinakesClient } from "../src/index.ts";
+import {
+  ConflictError,
+  NotFoundError,
+  PinakesClientError,
+  PreconditionFailedError,
+  type KnowledgeEvent,
+  type PinakesClient,
+} from "../src/index.ts";
 import { fresh } from "./support/context.ts";
 import { openWorld, type Engine, type Via, type World } from "./support/worlds.ts";
 
@@ -29,7 +36,11 @@ export function knowledgeContractTests(engine: Engine, via: Via): void {
 
 async function newCollection(client: PinakesClient): Promise<string> {
   const { repository_id } = await client.repositories.create({ repository_id: fresh("kb"), name: "Knowledge" });
-  const { collection_id } = await client.collections.create({ repository: repository_id, collection_id: "notes", name: "Notes" });
+  const { collection_id } = await client.collections.create({
+    repository: repository_id,
+    collection_id: "notes",
+    name: "Notes",
+  });
   return `${repository_id}/${collection_id}`;
 }
 
@@ -38,18 +49,28 @@ function catalog({ client }: Context): void {
     const at = await newCollection(client());
     const [repository = ""] = at.split("/");
     const before = await client().collections.get(at);
-    expect(before).toMatchObject({ repository_id: repository, collection_id: "notes", name: "Notes", status: "ACTIVE", access: "ADMIN" });
+    expect(before).toMatchObject({
+      repository_id: repository,
+      collection_id: "notes",
+      name: "Notes",
+      status: "ACTIVE",
+      access: "ADMIN",
+    });
     const changed = await client().collections.update(at, { description: "Of trains." }, { ifMatch: before.etag });
     expect(changed).toMatchObject({ description: "Of trains.", warnings: [] });
     const stale = client().collections.update(at, { description: "Too late." }, { ifMatch: before.etag });
     await expect(stale).rejects.toSatisfy(PreconditionFailedError.isInstance);
     const again = client().collections.create({ repository, collection_id: "notes", name: "Again" });
     await expect(again).rejects.toSatisfy(ConflictError.isInstance);
-    const names = (await client().collections.list({ repository, status: "live", limit: 1 }).all()).map(({ collection_id }) => collection_id);
+    const names = (await client().collections.list({ repository, status: "live", limit: 1 }).all()).map(
+      ({ collection_id }) => collection_id,
+    );
     expect(names).toContain("notes");
     expect((await client().collections.archive(at)).status).toBe("ARCHIVED");
     expect((await client().collections.unarchive(at)).status).toBe("ACTIVE");
-    expect((await client().repositories.update(repository, { description: "All of it." })).description).toBe("All of it.");
+    expect((await client().repositories.update(repository, { description: "All of it." })).description).toBe(
+      "All of it.",
+    );
   });
 
   it("a reference that names no collection is refused before anything is sent", async () => {
@@ -70,16 +91,38 @@ function documents({ client }: Context): void {
     const uploaded = await client().documents.upload(
       at,
       { name: 'ada "the" ünïcode.md', body },
-      { metadata: { person: "ada" }, wait: true, onProgress: ({ phase, done, total }) => phases.push(`${phase} ${done}/${total}`) },
+      {
+        metadata: { person: "ada" },
+        wait: true,
+        onProgress: ({ phase, done, total }) => phases.push(`${phase} ${done}/${total}`),
+      },
     );
-    expect(uploaded).toMatchObject({ name: 'ada "the" ünïcode.md', status: "indexed", file_type: "md", metadata: { person: "ada" }, version: 1 });
-    expect(phases).toContain(`uploading ${new TextEncoder().encode(body).length}/${new TextEncoder().encode(body).length}`);
+    expect(uploaded).toMatchObject({
+      name: 'ada "the" ünïcode.md',
+      status: "indexed",
+      file_type: "md",
+      metadata: { person: "ada" },
+      version: 1,
+    });
+    expect(phases).toContain(
+      `uploading ${new TextEncoder().encode(body).length}/${new TextEncoder().encode(body).length}`,
+    );
     const { document_id } = uploaded;
 
-    const { hits } = await client().search("how does Ada like to travel?", { in: at, filter: { person: "ada" }, limit: 3 });
-    expect(hits[0]).toMatchObject({ document_id, text: expect.stringContaining("trains"), citation: { filename: uploaded.name } });
+    const { hits } = await client().search("how does Ada like to travel?", {
+      in: at,
+      filter: { person: "ada" },
+      limit: 3,
+    });
+    expect(hits[0]).toMatchObject({
+      document_id,
+      text: expect.stringContaining("trains"),
+      citation: { filename: uploaded.name },
+    });
     const [first] = hits;
-    expect(await client().verifyCitations(first === undefined ? [] : [first.citation])).toMatchObject([{ valid: true, result: "exact" }]);
+    expect(await client().verifyCitations(first === undefined ? [] : [first.citation])).toMatchObject([
+      { valid: true, result: "exact" },
+    ]);
 
     const window = await client().documents.text(at, document_id);
     expect(window.text).toContain("Ada prefers trains");
@@ -103,7 +146,9 @@ function documents({ client }: Context): void {
     const filed = await client().documents.upload(at, new File(["A file of a browser."], "file.txt"), { wait: true });
     expect(filed).toMatchObject({ name: "file.txt", size_bytes: 20 });
     await client().documents.upload(at, { name: "bytes.txt", body: new TextEncoder().encode("Bytes.") });
-    await expect(client().documents.upload(at, { name: "bytes.txt", body: "Others." })).rejects.toSatisfy(ConflictError.isInstance);
+    await expect(client().documents.upload(at, { name: "bytes.txt", body: "Others." })).rejects.toSatisfy(
+      ConflictError.isInstance,
+    );
     const replaced = await client().documents.upload(at, { name: "bytes.txt", body: "Others." }, { replace: true });
     expect(replaced.status).not.toBe("failed");
   });
@@ -122,29 +167,50 @@ function graph({ client }: Context): void {
   it("triples are added, loaded, matched, asked and changed in SPARQL, and removed", async () => {
     const at = await newCollection(client());
     const knows = { type: "iri", value: "https://e.org/knows" } as const;
-    expect(await client().graph.add(at, [{ s: "<https://e.org/ada>", p: knows, o: { type: "literal", value: 'Grace "H"', language: "en" } }])).toMatchObject({
+    expect(
+      await client().graph.add(at, [
+        { s: "<https://e.org/ada>", p: knows, o: { type: "literal", value: 'Grace "H"', language: "en" } },
+      ]),
+    ).toMatchObject({
       read: 1,
       inserted: 1,
     });
     const turtle = "@prefix e: <https://e.org/> . e:ada e:age 36 ; e:knows e:alan .";
     expect(await client().graph.load(at, turtle, { format: "turtle" })).toMatchObject({ read: 2, inserted: 2 });
     const bad = client().graph.load(at, "this is no Turtle", { format: "turtle" });
-    await expect(bad).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("Nothing was stored.") });
+    await expect(bad).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("Nothing was stored."),
+    });
 
     const known = await client().graph.match(at, { p: knows, limit: 1 }).all();
-    expect(known.map(({ o }) => o)).toEqual(expect.arrayContaining([{ type: "literal", value: 'Grace "H"', language: "en" }]));
+    expect(known.map(({ o }) => o)).toEqual(
+      expect.arrayContaining([{ type: "literal", value: 'Grace "H"', language: "en" }]),
+    );
     expect(known).toHaveLength(2);
 
     const people = await client().graph.query(at, "SELECT ?o ?nothing { <https://e.org/ada> <https://e.org/age> ?o }");
     const age = { type: "literal", value: "36", datatype: "http://www.w3.org/2001/XMLSchema#integer" };
     expect(people).toEqual({ kind: "bindings", variables: ["o", "nothing"], rows: [{ o: age }] });
     expect(await client().graph.query(at, "ASK { ?s ?p ?o }")).toEqual({ kind: "boolean", value: true });
-    const made = await client().graph.query(at, "CONSTRUCT { ?o <https://e.org/of> ?s } { ?s <https://e.org/age> ?o . FILTER(isIRI(?s)) } LIMIT 1");
+    const made = await client().graph.query(
+      at,
+      "CONSTRUCT { ?o <https://e.org/of> ?s } { ?s <https://e.org/age> ?o . FILTER(isIRI(?s)) } LIMIT 1",
+    );
     expect(made).toEqual({ kind: "quads", quads: [] });
-    const copied = await client().graph.query(at, "CONSTRUCT { ?s <https://e.org/said> ?o } { ?s <https://e.org/knows> ?o . FILTER(isLiteral(?o)) }");
-    expect(copied).toMatchObject({ kind: "quads", quads: [{ o: { type: "literal", value: 'Grace "H"', language: "en" }, g: null }] });
+    const copied = await client().graph.query(
+      at,
+      "CONSTRUCT { ?s <https://e.org/said> ?o } { ?s <https://e.org/knows> ?o . FILTER(isLiteral(?o)) }",
+    );
+    expect(copied).toMatchObject({
+      kind: "quads",
+      quads: [{ o: { type: "literal", value: 'Grace "H"', language: "en" }, g: null }],
+    });
 
-    expect(await client().graph.update(at, "INSERT DATA { <https://e.org/x> <https://e.org/y> 1 }")).toEqual({ inserted: 1, removed: 0 });
+    expect(await client().graph.update(at, "INSERT DATA { <https://e.org/x> <https://e.org/y> 1 }")).toEqual({
+      inserted: 1,
+      removed: 0,
+    });
     expect(await client().graph.remove(at, { p: knows })).toEqual({ removed: 2 });
     expect(await client().graph.match(at).all()).toHaveLength(2);
   });
@@ -165,7 +231,9 @@ function work({ client }: Context): void {
     expect(done.result).toMatchObject({ mode: "purge" });
     const operation = await client().operations.get(job.job_id);
     expect(operation.stores.every(({ remaining }) => remaining === 0)).toBe(true);
-    expect((await client().operations.list({ repository }).all()).map(({ operation_id }) => operation_id)).toContain(job.job_id);
+    expect((await client().operations.list({ repository }).all()).map(({ operation_id }) => operation_id)).toContain(
+      job.job_id,
+    );
     expect((await client().jobs.list({ limit: 100 }).page()).items.map(({ job_id }) => job_id)).toContain(job.job_id);
   });
 
@@ -177,12 +245,21 @@ function work({ client }: Context): void {
     const followed = (async () => {
       for await (const event of client().events({ signal: stop.signal })) {
         seen.push(event);
-        if (event.type === "document.status" && event.resource["document_id"] === documentId && event.data["status"] === "indexed") return;
+        if (
+          event.type === "document.status" &&
+          event.resource["document_id"] === documentId &&
+          event.data["status"] === "indexed"
+        )
+          return;
       }
     })();
     // The stream begins from now on: upload until it has told of one, however long it took to open.
     for (let n = 0; seen.length === 0; n += 1) {
-      ({ document_id: documentId } = await client().documents.upload(at, { name: `e${n}.txt`, body: `Event ${n}.` }, { wait: true }));
+      ({ document_id: documentId } = await client().documents.upload(
+        at,
+        { name: `e${n}.txt`, body: `Event ${n}.` },
+        { wait: true },
+      ));
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     ({ document_id: documentId } = await client().documents.upload(at, { name: "last.txt", body: "The last event." }));
@@ -205,7 +282,11 @@ function work({ client }: Context): void {
 function tenants({ world, client }: Context): void {
   it("another workspace's client sees none of it, as if it did not exist", async () => {
     const at = await newCollection(client());
-    const { document_id } = await client().documents.upload(at, { name: "secret.txt", body: "The canary sings at noon." }, { wait: true });
+    const { document_id } = await client().documents.upload(
+      at,
+      { name: "secret.txt", body: "The canary sings at noon." },
+      { wait: true },
+    );
     const other = await world().client("rival");
     const missing = await newCollection(other).then((mine) => mine.replace(/^[^/]*/, "nowhere"));
     const calls: ((c: PinakesClient, where: string) => Promise<unknown>)[] = [
@@ -219,7 +300,9 @@ function tenants({ world, client }: Context): void {
       (c, where) => c.collections.delete(where),
     ];
     for (const call of calls) {
-      const [foreign, absent] = await Promise.all([at, missing].map((where) => call(other, where).catch((error: PinakesClientError) => error)));
+      const [foreign, absent] = await Promise.all(
+        [at, missing].map((where) => call(other, where).catch((error: PinakesClientError) => error)),
+      );
       expect(foreign).toSatisfy(NotFoundError.isInstance);
       const words = (error: unknown) => (error as Error).message.replaceAll(at.split("/")[0] ?? "", "nowhere");
       expect(words(foreign)).toBe(words(absent));

@@ -17,7 +17,9 @@ const root = join(import.meta.dirname, "..");
 it("R-AGT-94 the example: a graph that waits for a person in one process goes on in the next", async () => {
   const dir = await mkdtemp(join(tmpdir(), "pinakes-langgraph-"));
   const run = async (): Promise<string[]> => {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(root, "examples/approval.ts")], { env: { ...process.env, PINAKES_DATA: dir } });
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, "examples/approval.ts")], {
+      env: { ...process.env, PINAKES_DATA: dir },
+    });
     return stdout.trim().split("\n");
   };
   try {
@@ -29,7 +31,9 @@ it("R-AGT-94 the example: a graph that waits for a person in one process goes on
 });
 
 it("what the README shows is in the example, word for word", async () => {
-  const [readme, example] = await Promise.all(["README.md", "examples/approval.ts"].map((name) => readFile(join(root, name), "utf8")));
+  const [readme, example] = await Promise.all(
+    ["README.md", "examples/approval.ts"].map((name) => readFile(join(root, name), "utf8")),
+  );
   const [, shown] = /```ts\n([^]*?)```/.exec(readme as string) as RegExpExecArray;
   const lines = (example as string).split("\n").map((line) => line.trim());
   for (const line of (shown as string).split("\n")) if (line.trim() !== "") expect(lines).toContain(line.trim());
@@ -47,7 +51,10 @@ describe.each([
 
   it("R-AGT-94 tasks side by side, one of them interrupted: the others are not run again after the resume", async () => {
     const runs: string[] = [];
-    const State = Annotation.Root({ names: Annotation<string[]>, done: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) });
+    const State = Annotation.Root({
+      names: Annotation<string[]>,
+      done: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+    });
     const build = async () =>
       new StateGraph(State)
         .addNode("greet", (input: { name: string }) => {
@@ -70,14 +77,21 @@ describe.each([
     const build = async () =>
       new StateGraph(MessagesAnnotation)
         .addNode("answer", ({ messages }) => ({
-          messages: [new AIMessage({ content: `${messages.length}: ${String(messages.at(-1)?.content)}`.padEnd(600, "."), id: `a${messages.length}` })],
+          messages: [
+            new AIMessage({
+              content: `${messages.length}: ${String(messages.at(-1)?.content)}`.padEnd(600, "."),
+              id: `a${messages.length}`,
+            }),
+          ],
         }))
         .addEdge(START, "answer")
         .addEdge("answer", END)
         .compile({ checkpointer: await newSaver() });
     const config: RunnableConfig = { configurable: { thread_id: "history" } };
     const say = async (text: string, at: RunnableConfig = config): Promise<(string | undefined)[]> => {
-      const { messages } = await (await build()).invoke({ messages: [new HumanMessage({ content: text, id: `h-${text}` })] }, at);
+      const { messages } = await (
+        await build()
+      ).invoke({ messages: [new HumanMessage({ content: text, id: `h-${text}` })] }, at);
       return messages.map(({ id }) => id);
     };
     await say("one");
@@ -85,14 +99,24 @@ describe.each([
     expect(await say("three")).toEqual(["h-one", "a1", "h-two", "a3", "h-three", "a5"]);
     const history = await Array.fromAsync((await build()).getStateHistory(config));
     expect(history).toHaveLength(9);
-    expect(history.map(({ values }) => (values as { messages?: unknown[] }).messages?.length ?? 0)).toEqual([6, 5, 4, 4, 3, 2, 2, 1, 0]);
-    const afterOne = history.find(({ values, next }) => next.length === 0 && (values as { messages: unknown[] }).messages.length === 2);
+    expect(history.map(({ values }) => (values as { messages?: unknown[] }).messages?.length ?? 0)).toEqual([
+      6, 5, 4, 4, 3, 2, 2, 1, 0,
+    ]);
+    const afterOne = history.find(
+      ({ values, next }) => next.length === 0 && (values as { messages: unknown[] }).messages.length === 2,
+    );
     expect(await say("other", afterOne?.config)).toEqual(["h-one", "a1", "h-other", "a3"]);
     // A state that is changed by hand, from an earlier one.
     const graph = await build();
-    const changed = await graph.updateState(afterOne?.config as RunnableConfig, { messages: [new HumanMessage({ content: "by hand", id: "h-hand" })] });
+    const changed = await graph.updateState(afterOne?.config as RunnableConfig, {
+      messages: [new HumanMessage({ content: "by hand", id: "h-hand" })],
+    });
     const state = await (await build()).getState(changed);
-    expect((state.values as { messages: { id: string }[] }).messages.map(({ id }) => id)).toEqual(["h-one", "a1", "h-hand"]);
+    expect((state.values as { messages: { id: string }[] }).messages.map(({ id }) => id)).toEqual([
+      "h-one",
+      "a1",
+      "h-hand",
+    ]);
     const before = await (await build()).getState(history[0]?.config as RunnableConfig);
     expect((before.values as { messages: unknown[] }).messages).toHaveLength(6);
     await (await newSaver()).deleteThread("history");
@@ -100,7 +124,10 @@ describe.each([
   });
 
   it("R-AGT-94 a copied checkpoint has the values of the one it was copied from", async () => {
-    const State = Annotation.Root({ a: Annotation<number>, b: Annotation<string[]>({ reducer: (x, y) => [...x, ...y], default: () => [] }) });
+    const State = Annotation.Root({
+      a: Annotation<number>,
+      b: Annotation<string[]>({ reducer: (x, y) => [...x, ...y], default: () => [] }),
+    });
     const build = async () =>
       new StateGraph(State)
         .addNode("one", () => ({ a: 1, b: ["x".repeat(700)] }))

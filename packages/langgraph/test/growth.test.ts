@@ -20,7 +20,9 @@ function said(turn: number): string {
 
 async function storedBytes(client: StateClient, threadId: string): Promise<number> {
   let bytes = 0;
-  const items = client.container("langgraph-checkpoints").query<object>({ equals: { thread_id: threadId }, limit: 1_000 });
+  const items = client
+    .container("langgraph-checkpoints")
+    .query<object>({ equals: { thread_id: threadId }, limit: 1_000 });
   for await (const item of items) bytes += Buffer.byteLength(JSON.stringify(item));
   return bytes;
 }
@@ -48,7 +50,12 @@ describe("the growth of a thread", () => {
     let half = 0;
     for (let turn = 1; turn <= turns; turn += 1) {
       messages.push(new HumanMessage({ content: said(turn), id: `m${turn}` }));
-      const checkpoint = { ...emptyCheckpoint(), id: uuid6(turn), channel_values: { messages: [...messages] }, channel_versions: { messages: turn } };
+      const checkpoint = {
+        ...emptyCheckpoint(),
+        id: uuid6(turn),
+        channel_values: { messages: [...messages] },
+        channel_versions: { messages: turn },
+      };
       config = await saver.put(config, checkpoint, { source: "loop", step: turn, parents: {} }, { messages: turn });
       if (turn === turns / 2) half = await storedBytes(client, "put");
     }
@@ -58,7 +65,9 @@ describe("the growth of a thread", () => {
     expect(stored).toBeLessThan(3 * final.bytes);
     expect(stored / half).toBeLessThan(2.2);
     // Every checkpoint is still whole.
-    const old = await new PinakesSaver(client).getTuple({ configurable: { thread_id: "put", checkpoint_id: await nthCheckpoint(saver, "put", 150) } });
+    const old = await new PinakesSaver(client).getTuple({
+      configurable: { thread_id: "put", checkpoint_id: await nthCheckpoint(saver, "put", 150) },
+    });
     expect(old?.checkpoint.channel_values["messages"]).toHaveLength(50);
   });
 
@@ -68,7 +77,8 @@ describe("the growth of a thread", () => {
       .addEdge(START, "agent")
       .addEdge("agent", END);
     const graph = talk.compile({ checkpointer: new PinakesSaver(client) });
-    for (let turn = 0; turn < turns / 2; turn += 1) await graph.invoke({ messages: [new HumanMessage(said(turn))] }, { configurable: { thread_id: "graph" } });
+    for (let turn = 0; turn < turns / 2; turn += 1)
+      await graph.invoke({ messages: [new HumanMessage(said(turn))] }, { configurable: { thread_id: "graph" } });
     const final = await finalState(client, "graph");
     expect(final.messages).toHaveLength(turns);
     expect(await storedBytes(client, "graph")).toBeLessThan(3 * final.bytes);
@@ -80,7 +90,12 @@ describe("the growth of a thread", () => {
     const list = (from: number, count: number): BaseMessage[] =>
       Array.from({ length: count }, (_, i) => new HumanMessage({ content: said(from + i), id: `m${from + i}` }));
     const put = async (parent: RunnableConfig, version: number, messages: BaseMessage[]): Promise<RunnableConfig> => {
-      const checkpoint = { ...emptyCheckpoint(), id: uuid6(version), channel_values: { messages }, channel_versions: { messages: version } };
+      const checkpoint = {
+        ...emptyCheckpoint(),
+        id: uuid6(version),
+        channel_values: { messages },
+        channel_versions: { messages: version },
+      };
       return saver.put(parent, checkpoint, { source: "loop", step: version, parents: {} }, { messages: version });
     };
     const trunk = list(0, 100);
@@ -93,10 +108,17 @@ describe("the growth of a thread", () => {
     expect((bytes[1] as number) - (bytes[0] as number)).toBeLessThan(6_000);
     expect((bytes[2] as number) - (bytes[1] as number)).toBeLessThan(20_000);
     const ends = await Promise.all(
-      [...forks, edited].map(async (config) => (await new PinakesSaver(client).getTuple(config))?.checkpoint.channel_values["messages"] as BaseMessage[]),
+      [...forks, edited].map(
+        async (config) =>
+          (await new PinakesSaver(client).getTuple(config))?.checkpoint.channel_values["messages"] as BaseMessage[],
+      ),
     );
     const contents = ends.map((messages) => messages.map(({ id }) => id));
-    expect(contents).toEqual([[...trunk.map(({ id }) => id), "m200"], [...trunk.map(({ id }) => id), "m300"], trunk.map(({ id }) => id)]);
+    expect(contents).toEqual([
+      [...trunk.map(({ id }) => id), "m200"],
+      [...trunk.map(({ id }) => id), "m300"],
+      trunk.map(({ id }) => id),
+    ]);
     expect(ends[2]?.[50]?.content).toBe(said(999));
   });
 });

@@ -13,13 +13,18 @@ const newThread = (): RunnableConfig => ({ configurable: { thread_id: `t${(threa
 const idOf = (config: RunnableConfig): string => config.configurable?.["thread_id"] as string;
 
 let counter = 0;
-async function put(saver: PinakesSaver, config: RunnableConfig, values: Record<string, unknown>): Promise<RunnableConfig> {
+async function put(
+  saver: PinakesSaver,
+  config: RunnableConfig,
+  values: Record<string, unknown>,
+): Promise<RunnableConfig> {
   counter += 1;
   const channel_versions = Object.fromEntries(Object.keys(values).map((name) => [name, counter]));
   const checkpoint = { ...emptyCheckpoint(), id: uuid6(counter), channel_values: values, channel_versions };
   return saver.put(config, checkpoint, { source: "loop", step: counter, parents: {} }, channel_versions);
 }
-const valuesOf = (tuple: CheckpointTuple | undefined): Record<string, unknown> | undefined => tuple?.checkpoint.channel_values;
+const valuesOf = (tuple: CheckpointTuple | undefined): Record<string, unknown> | undefined =>
+  tuple?.checkpoint.channel_values;
 
 describe.each([
   ["sqlite", "embedded"],
@@ -65,13 +70,19 @@ describe.each([
   it("values larger than an item are stored in parts, and lists longer than a batch in several", async () => {
     const large = "😀x".repeat(700_000);
     const many = Array.from({ length: 1_500 }, (_, i) => ({ i, text: `${i} `.repeat(150) }));
-    const config = await put(new PinakesSaver(client), newThread(), { large, many, both: [large, ...many.slice(0, 3)] });
+    const config = await put(new PinakesSaver(client), newThread(), {
+      large,
+      many,
+      both: [large, ...many.slice(0, 3)],
+    });
     const found = valuesOf(await new PinakesSaver(client).getTuple(config));
     expect(found?.["large"] === large).toBe(true);
     expect(found?.["many"]).toEqual(many);
     expect((found as { both: unknown[] }).both[0] === large).toBe(true);
     // The large text is there once, in parts of 65,536 characters.
-    const parts = (await itemsOf(config)).flatMap((item) => ("x" in item && (item.x as string).includes("😀") ? [(item.x as string).length] : []));
+    const parts = (await itemsOf(config)).flatMap((item) =>
+      "x" in item && (item.x as string).includes("😀") ? [(item.x as string).length] : [],
+    );
     expect(parts.reduce((sum, chars) => sum + chars)).toBe(large.length);
     expect(Math.max(...parts)).toBeLessThanOrEqual(65_536);
   });
@@ -79,9 +90,12 @@ describe.each([
   it("a serialiser of one's own is used for every value", async () => {
     const reversed = (text: string): string => Array.from(text).toReversed().join("");
     const serde = {
-      dumpsTyped: (value: unknown): Promise<[string, Uint8Array]> => Promise.resolve(["reversed", Buffer.from(reversed(JSON.stringify(value)))]),
+      dumpsTyped: (value: unknown): Promise<[string, Uint8Array]> =>
+        Promise.resolve(["reversed", Buffer.from(reversed(JSON.stringify(value)))]),
       loadsTyped: (type: string, data: Uint8Array | string): Promise<unknown> =>
-        type === "reversed" ? Promise.resolve(JSON.parse(reversed(Buffer.from(data as Uint8Array).toString()))) : Promise.reject(new Error(type)),
+        type === "reversed"
+          ? Promise.resolve(JSON.parse(reversed(Buffer.from(data as Uint8Array).toString())))
+          : Promise.reject(new Error(type)),
     };
     const values = { list: ["a", { b: "c".repeat(1_000) }], value: { d: 1 } };
     const config = await put(new PinakesSaver(client, { serde }), newThread(), values);
@@ -99,19 +113,27 @@ describe.each([
       messages.push(new AIMessage({ content: `${turn}`.repeat(800), id: `m${turn}` }));
       config = await put(saver, config, { messages: [...messages] });
     }
-    for (const saver of savers) expect(valuesOf(await saver.getTuple({ configurable: { thread_id: idOf(config) } }))?.["messages"]).toEqual(messages);
+    for (const saver of savers)
+      expect(valuesOf(await saver.getTuple({ configurable: { thread_id: idOf(config) } }))?.["messages"]).toEqual(
+        messages,
+      );
   });
 
   it("deleting a thread leaves nothing of it; who goes on without knowing begins a new one, whole", async () => {
     const [writer, other] = [new PinakesSaver(client), new PinakesSaver(client)];
-    const messages = Array.from({ length: 40 }, (_, i) => new HumanMessage({ content: `${i} `.repeat(400), id: `m${i}` }));
+    const messages = Array.from(
+      { length: 40 },
+      (_, i) => new HumanMessage({ content: `${i} `.repeat(400), id: `m${i}` }),
+    );
     const config = await put(writer, newThread(), { messages });
     await writer.putWrites(config, [["messages", [new HumanMessage("w".repeat(900))]]], "task");
     await other.deleteThread(idOf(config));
     expect(await itemsOf(config)).toEqual([]);
     expect(await writer.getTuple(config)).toBeUndefined();
     // The writer knows its messages as stored, and they are not any more.
-    const next = await put(writer, config, { messages: [...messages, new HumanMessage({ content: "new", id: "new" })] });
+    const next = await put(writer, config, {
+      messages: [...messages, new HumanMessage({ content: "new", id: "new" })],
+    });
     expect(valuesOf(await new PinakesSaver(client).getTuple(next))?.["messages"]).toHaveLength(41);
     await other.deleteThread(idOf(config));
     await other.deleteThread(idOf(config));
@@ -120,9 +142,12 @@ describe.each([
 
   it("a delete that stopped in the middle is finished by whoever goes on: nothing of the old thread is seen again", async () => {
     const saver = new PinakesSaver(client);
-    const old = await put(saver, await put(saver, newThread(), { messages: ["old".repeat(300)] }), { messages: ["old", "older"] });
+    const old = await put(saver, await put(saver, newThread(), { messages: ["old".repeat(300)] }), {
+      messages: ["old", "older"],
+    });
     const stopping = new Proxy(api.containers, {
-      get: (target, name) => (name === "batch" ? () => Promise.reject(new Error("the power went")) : (Reflect.get(target, name) as unknown)),
+      get: (target, name) =>
+        name === "batch" ? () => Promise.reject(new Error("the power went")) : (Reflect.get(target, name) as unknown),
     });
     await expect(new PinakesSaver({ containers: stopping }).deleteThread(idOf(old))).rejects.toThrow("the power went");
     const next = await put(new PinakesSaver(client), old, { messages: ["new"] });
@@ -161,7 +186,11 @@ describe.each([
     const saver = new PinakesSaver(client);
     const config = await put(saver, newThread(), {});
     const pending = async (): Promise<unknown[]> =>
-      ((await new PinakesSaver(client).getTuple(config))?.pendingWrites ?? []).map(([task, channel, value]) => [task, channel, value]);
+      ((await new PinakesSaver(client).getTuple(config))?.pendingWrites ?? []).map(([task, channel, value]) => [
+        task,
+        channel,
+        value,
+      ]);
     await saver.putWrites(config, [["a", 1]], "task");
     await saver.putWrites(config, [["a", 1]], "task");
     await saver.putWrites(
@@ -212,7 +241,10 @@ describe.each([
         config = await put(saver, config, { messages: [...messages] });
         await saver.putWrites(config, [["messages", turn]], `task-${turn}`);
         const tuple = await new PinakesSaver(client).getTuple({ configurable: { thread_id: idOf(config) } });
-        expect([valuesOf(tuple)?.["messages"], tuple?.pendingWrites]).toEqual([messages, [[`task-${turn}`, "messages", turn]]]);
+        expect([valuesOf(tuple)?.["messages"], tuple?.pendingWrites]).toEqual([
+          messages,
+          [[`task-${turn}`, "messages", turn]],
+        ]);
       }
       expect(await Array.fromAsync(saver.list(config))).toHaveLength(1);
       expect(await Array.fromAsync(saver.list({ configurable: { thread_id: idOf(config) } }))).toHaveLength(10);

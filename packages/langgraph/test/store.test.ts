@@ -5,7 +5,8 @@ import { openWorld, type World } from "../../client/test/support/worlds.ts";
 import { PinakesStore, type PinakesStoreOptions } from "../src/index.ts";
 
 /** A text becomes how often each of three letters is in it. */
-const embed = (texts: string[]): Promise<number[][]> => Promise.resolve(texts.map((text) => ["x", "y", "z"].map((letter) => text.split(letter).length - 1)));
+const embed = (texts: string[]): Promise<number[][]> =>
+  Promise.resolve(texts.map((text) => ["x", "y", "z"].map((letter) => text.split(letter).length - 1)));
 
 describe.each([
   ["memory", "embedded"],
@@ -25,7 +26,11 @@ describe.each([
     expect(await store.get(["users", "u1"], "prefs")).toBeNull();
     await store.put(["users", "u1"], "prefs", { theme: "dark", nested: { list: [1, null, "ä"] } });
     const first = await store.get(["users", "u1"], "prefs");
-    expect(first).toMatchObject({ namespace: ["users", "u1"], key: "prefs", value: { theme: "dark", nested: { list: [1, null, "ä"] } } });
+    expect(first).toMatchObject({
+      namespace: ["users", "u1"],
+      key: "prefs",
+      value: { theme: "dark", nested: { list: [1, null, "ä"] } },
+    });
     await store.put(["users", "u1"], "prefs", { theme: "light" });
     const second = await store.get(["users", "u1"], "prefs");
     expect(second?.value).toEqual({ theme: "light" });
@@ -40,7 +45,9 @@ describe.each([
     const store = await newStore();
     const keys = ["~a", "a/b", "a?b#c", "%2e", "ключ", "k".repeat(3_000), "k".repeat(3_001), "__proto__"];
     for (const [i, key] of keys.entries()) await store.put(["odd labels/%", "x"], key, { i });
-    expect(await Promise.all(keys.map(async (key) => (await store.get(["odd labels/%", "x"], key))?.value))).toEqual(keys.map((_, i) => ({ i })));
+    expect(await Promise.all(keys.map(async (key) => (await store.get(["odd labels/%", "x"], key))?.value))).toEqual(
+      keys.map((_, i) => ({ i })),
+    );
     await store.put(["user"], "k", { of: "user" });
     await store.put(["users"], "k", { of: "users" });
     expect((await store.search(["user"])).map(({ value }) => value)).toEqual([{ of: "user" }]);
@@ -51,7 +58,13 @@ describe.each([
   it("searches under a prefix, with filters, offset and limit", async () => {
     const store = await newStore();
     const item = (i: number) => ({ n: i, kind: i % 2 === 0 ? "even" : "odd", tags: [i] });
-    await store.batch(Array.from({ length: 60 }, (_, i) => ({ namespace: ["docs", i < 30 ? "a" : "b"], key: String(i).padStart(2, "0"), value: item(i) })));
+    await store.batch(
+      Array.from({ length: 60 }, (_, i) => ({
+        namespace: ["docs", i < 30 ? "a" : "b"],
+        key: String(i).padStart(2, "0"),
+        value: item(i),
+      })),
+    );
     const found = async (filter: object, more: object = {}): Promise<number[]> =>
       (await store.search(["docs"], { filter, limit: 100, ...more })).map(({ value }) => value["n"] as number);
     await expect.poll(() => found({})).toHaveLength(60);
@@ -66,7 +79,9 @@ describe.each([
     expect(await found({ tags: [7] })).toEqual([7]);
     expect(await found({ absent: { $gt: 0 } })).toEqual([]);
     await expect(found({ n: { $near: 1 } })).rejects.toThrow("$nin");
-    expect((await store.search(["docs", "b"], { limit: 100 })).map(({ key }) => key)).toEqual(Array.from({ length: 30 }, (_, i) => String(i + 30)));
+    expect((await store.search(["docs", "b"], { limit: 100 })).map(({ key }) => key)).toEqual(
+      Array.from({ length: 30 }, (_, i) => String(i + 30)),
+    );
     expect(await store.search(["doc"])).toEqual([]);
   });
 
@@ -87,7 +102,8 @@ describe.each([
       { prefix: ["nothing"] },
     ];
     await expect.poll(() => store.listNamespaces({})).toHaveLength(5);
-    for (const question of questions) expect(await store.listNamespaces(question)).toEqual(await model.listNamespaces(question));
+    for (const question of questions)
+      expect(await store.listNamespaces(question)).toEqual(await model.listNamespaces(question));
   });
 
   it("a batch reads what was there before it writes, and of several writes of one key the last counts", async () => {
@@ -123,12 +139,19 @@ describe.each([
     expect(ranked[2]?.score).toBeCloseTo(2 / Math.sqrt(5));
     expect(ranked[5]?.score).toBeUndefined();
     expect((await store.search(["m"], { query: "x", limit: 2, offset: 1 })).map(({ key }) => key)).toEqual(["6", "3"]);
-    expect((await store.search(["m"], { query: "x", filter: { text: "y" } })).map(({ key }) => key)).toEqual(["6", "2"]);
-    expect((await store.search(["m"])).map(({ key, score }) => [key, score])).toEqual(["1", "2", "3", "4", "5", "6"].map((key) => [key, undefined]));
+    expect((await store.search(["m"], { query: "x", filter: { text: "y" } })).map(({ key }) => key)).toEqual([
+      "6",
+      "2",
+    ]);
+    expect((await store.search(["m"])).map(({ key, score }) => [key, score])).toEqual(
+      ["1", "2", "3", "4", "5", "6"].map((key) => [key, undefined]),
+    );
   });
 
   it("another workspace sees nothing of it", async () => {
-    const [mine, theirs] = await Promise.all(["acme", "other"].map(async (name) => new PinakesStore(createClient(await world.api(name)))));
+    const [mine, theirs] = await Promise.all(
+      ["acme", "other"].map(async (name) => new PinakesStore(createClient(await world.api(name)))),
+    );
     await mine?.put(["n"], "k", { mine: true });
     expect(await theirs?.get(["n"], "k")).toBeNull();
     expect(await theirs?.search([])).toEqual([]);

@@ -29,7 +29,13 @@ function start() {
   const order = createWorkflow({ id: "order", inputSchema: text, outputSchema: text }).then(approve).commit();
   // Yours: a model such as "openai/…", and Memory of @mastra/memory. (The mocks' types are narrower than what they are used for.)
   const model = createMockModel({ mockText: "Noted.", version: "v2" }) as never;
-  const agent = new Agent({ id: "helper", name: "helper", instructions: "Help.", model, memory: new MockMemory({ storage: storage as never }) });
+  const agent = new Agent({
+    id: "helper",
+    name: "helper",
+    instructions: "Help.",
+    model,
+    memory: new MockMemory({ storage: storage as never }),
+  });
   return new Mastra({ storage, workflows: { order }, agents: { agent }, logger: false });
 }
 

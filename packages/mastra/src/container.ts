@@ -80,7 +80,10 @@ export class Container<Item extends Document> {
    * Read, decide, write on the etag that was read; and again if somebody else was faster. `change` gets null where there is nothing,
    * answers undefined to leave things as they are, and may ask for another turn with `startAgain`.
    */
-  async modify(key: Key, change: (before: Item | null) => Item | undefined | Promise<Item | undefined>): Promise<Item | null> {
+  async modify(
+    key: Key,
+    change: (before: Item | null) => Item | undefined | Promise<Item | undefined>,
+  ): Promise<Item | null> {
     for (let attempt = 1; ; attempt += 1) {
       const before = await this.read(key);
       try {
@@ -124,7 +127,8 @@ export class Container<Item extends Document> {
 
   /** Throws what is no race, and races without end. */
   async #another(attempt: number, error: unknown): Promise<void> {
-    if (attempt === attemptsMax || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(codeOf(error) ?? "")) throw error;
+    if (attempt === attemptsMax || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(codeOf(error) ?? ""))
+      throw error;
     await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(pauseMsMax, attempt * 2)));
   }
 
@@ -181,7 +185,8 @@ export class Container<Item extends Document> {
   }
 }
 
-export const startAgain = (detail: string): PinakesClientError => new PinakesClientError({ code: "PRECONDITION_FAILED", status: 412, detail, retryable: true });
+export const startAgain = (detail: string): PinakesClientError =>
+  new PinakesClientError({ code: "PRECONDITION_FAILED", status: 412, detail, retryable: true });
 
 export const isStartAgain = (error: unknown): boolean => codeOf(error) === "PRECONDITION_FAILED";
 
@@ -219,5 +224,7 @@ async function notFoundAsNull<Result>(answer: Promise<Result>): Promise<Result |
 }
 
 function codeOf(error: unknown): string | undefined {
-  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : undefined;
 }

@@ -27,7 +27,10 @@ export interface PageOf<Item> {
 export async function takePage<Item>(
   source: AsyncIterable<Item>,
   { offset, size }: Window,
-  { matches = () => true, countAll = true }: { readonly matches?: (item: Item) => boolean; readonly countAll?: boolean } = {},
+  {
+    matches = () => true,
+    countAll = true,
+  }: { readonly matches?: (item: Item) => boolean; readonly countAll?: boolean } = {},
 ): Promise<PageOf<Item>> {
   const items: Item[] = [];
   let total = 0;

@@ -59,8 +59,19 @@ export class PinakesScores extends ScoresStorage {
     return { score: fromDocument(saved as ScoreDocument) };
   }
 
-  async listScoresByScorerId({ scorerId, pagination, entityId, entityType, source, filters }: ListScoresByScorerIdInput): Promise<ListScoresResponse> {
-    const also = { ...(entityId ? { entityId } : {}), ...(entityType ? { entityType } : {}), ...(source ? { source } : {}) };
+  async listScoresByScorerId({
+    scorerId,
+    pagination,
+    entityId,
+    entityType,
+    source,
+    filters,
+  }: ListScoresByScorerIdInput): Promise<ListScoresResponse> {
+    const also = {
+      ...(entityId ? { entityId } : {}),
+      ...(entityType ? { entityType } : {}),
+      ...(source ? { source } : {}),
+    };
     return this.#list("ofScorer", { scorerId }, pagination, { ...also, ...tenancy(filters) });
   }
 
@@ -68,11 +79,21 @@ export class PinakesScores extends ScoresStorage {
     return this.#list("ofRun", { runId }, pagination, tenancy(filters));
   }
 
-  async listScoresByEntityId({ entityId, entityType, pagination, filters }: ListScoresByEntityIdInput): Promise<ListScoresResponse> {
+  async listScoresByEntityId({
+    entityId,
+    entityType,
+    pagination,
+    filters,
+  }: ListScoresByEntityIdInput): Promise<ListScoresResponse> {
     return this.#list("ofEntity", { entityId, entityType }, pagination, tenancy(filters));
   }
 
-  override async listScoresBySpan({ traceId, spanId, pagination, filters }: ListScoresBySpanInput): Promise<ListScoresResponse> {
+  override async listScoresBySpan({
+    traceId,
+    spanId,
+    pagination,
+    filters,
+  }: ListScoresBySpanInput): Promise<ListScoresResponse> {
     return this.#list("ofSpan", { traceId, spanId }, pagination, tenancy(filters));
   }
 
@@ -97,10 +118,14 @@ export class PinakesScores extends ScoresStorage {
 
 function tenancy(filters: ScoreTenancyFilters | undefined): Readonly<Record<string, JsonScalar>> {
   const { organizationId, projectId } = filters ?? {};
-  return { ...(organizationId === undefined ? {} : { organizationId }), ...(projectId === undefined ? {} : { projectId }) };
+  return {
+    ...(organizationId === undefined ? {} : { organizationId }),
+    ...(projectId === undefined ? {} : { projectId }),
+  };
 }
 
-const ofRow = (values: Readonly<Record<string, JsonScalar>>) => Object.fromEntries(Object.entries(values).map(([name, value]) => [`row.${name}`, value]));
+const ofRow = (values: Readonly<Record<string, JsonScalar>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [`row.${name}`, value]));
 
 function fromDocument({ id, row, createdAt, updatedAt }: ScoreDocument): ScoreRowData {
   return { ...row, id, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) } as unknown as ScoreRowData;

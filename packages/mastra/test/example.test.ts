@@ -10,6 +10,13 @@ it("R-AGT-95 the example runs end to end: a workflow is resumed and a conversati
   const dir = await mkdtemp(join(tmpdir(), "pinakes-mastra-"));
   const example = fileURLToPath(new URL("../examples/approval-and-memory.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [example, dir]);
-  expect(stdout.trim().split("\n")).toEqual(["suspended", "success { text: 'tea: ordered' }", "user", "assistant", "user", "assistant"]);
+  expect(stdout.trim().split("\n")).toEqual([
+    "suspended",
+    "success { text: 'tea: ordered' }",
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+  ]);
   await rm(dir, { recursive: true });
 });

@@ -13,7 +13,9 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
       await memory.saveThread({ thread: thread("t1") });
       await memory.saveThread({ thread: thread("t2", { resourceId: "r2" }) });
       const some = Array.from({ length: 12 }, (_, i) => message(`a${i}`, i, { metadata: { even: i % 2 === 0, n: i } }));
-      const others = Array.from({ length: 7 }, (_, i) => message(`b${i}`, i * 2 + 0.5, { threadId: "t2", resourceId: "r2", role: "assistant" }));
+      const others = Array.from({ length: 7 }, (_, i) =>
+        message(`b${i}`, i * 2 + 0.5, { threadId: "t2", resourceId: "r2", role: "assistant" }),
+      );
       await memory.saveMessages({ messages: [...some, ...others] });
     }
     const wishes: readonly StorageListMessagesInput[] = [
@@ -28,11 +30,18 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
       { threadId: ["t1", "t2"], perPage: 6, page: 1 },
       { threadId: ["t2", "t1"], perPage: false, orderBy: { field: "createdAt", direction: "DESC" } },
       { threadId: "t1", filter: { dateRange: { start: dateAt(3), end: dateAt(6) } } },
-      { threadId: "t1", filter: { dateRange: { start: dateAt(3), end: dateAt(6), startExclusive: true, endExclusive: true } } },
+      {
+        threadId: "t1",
+        filter: { dateRange: { start: dateAt(3), end: dateAt(6), startExclusive: true, endExclusive: true } },
+      },
       { threadId: "t1", filter: { metadata: { even: true } }, perPage: 4 },
       { threadId: "t1", filter: { metadata: { n: 3, even: false } } },
       { threadId: "t1", perPage: 0, include: [{ id: "a5", withPreviousMessages: 2, withNextMessages: 1 }] },
-      { threadId: "t1", perPage: 2, include: [{ id: "b3", threadId: "t2", withPreviousMessages: 1, withNextMessages: 1 }] },
+      {
+        threadId: "t1",
+        perPage: 2,
+        include: [{ id: "b3", threadId: "t2", withPreviousMessages: 1, withNextMessages: 1 }],
+      },
       { threadId: "t1", perPage: 0, resourceId: "r1", include: [{ id: "b3", withPreviousMessages: 5 }] },
       { threadId: "t1", perPage: 2, include: [{ id: "a1", withNextMessages: 20 }] },
       { threadId: "nothing" },
@@ -42,7 +51,9 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
     }
     await expect(stores.ours.memory.listMessages({ threadId: " " })).rejects.toThrow(/threadId must be/);
     await expect(stores.ours.memory.listMessages({ threadId: "t1", page: -1 })).rejects.toThrow(/page must be >= 0/);
-    await expect(stores.ours.memory.listMessages({ threadId: "t1", filter: { metadata: { "a.b": 1 } } })).rejects.toThrow();
+    await expect(
+      stores.ours.memory.listMessages({ threadId: "t1", filter: { metadata: { "a.b": 1 } } }),
+    ).rejects.toThrow();
     const window = await stores.ours.memory.listMessages({ threadId: "t1", perPage: 5, includeTotal: false });
     expect([window.messages.length, window.hasMore]).toEqual([5, true]);
     const byResource = { resourceId: "r2", perPage: 3, orderBy: { field: "createdAt", direction: "DESC" } } as const;
@@ -56,7 +67,11 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
     const count = 2 * batchOperationsMax + 1;
     const messages = Array.from({ length: count }, (_, i) => message(`m-${(i * 37) % count}-${i}`, 0));
     await memory.saveMessages({ messages });
-    const changed = { ...message("x", 0), id: messages[3]?.id ?? "", content: { format: 2 as const, parts: [{ type: "text" as const, text: "other" }] } };
+    const changed = {
+      ...message("x", 0),
+      id: messages[3]?.id ?? "",
+      content: { format: 2 as const, parts: [{ type: "text" as const, text: "other" }] },
+    };
     await memory.saveMessages({ messages: [changed, changed] });
     const stored = (await memory.listMessages({ threadId: "t1", perPage: false })).messages;
     expect(idsOf(stored)).toEqual(idsOf(messages));
@@ -71,7 +86,9 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
     for (const { memory } of [stores.ours, stores.reference]) {
       await memory.saveThread({ thread: thread("t1") });
       await memory.saveThread({ thread: thread("t2") });
-      await memory.saveMessages({ messages: [message("m1", 1, { metadata: { a: 1 } }), message("m2", 2), message("m3", 3)] });
+      await memory.saveMessages({
+        messages: [message("m1", 1, { metadata: { a: 1 } }), message("m2", 2), message("m3", 3)],
+      });
       await memory.updateMessages({
         messages: [
           { id: "m1", content: { metadata: { b: 2 } } as never },
@@ -86,18 +103,27 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
     }
     const { memory } = stores.ours;
     expect((await memory.listMessages({ threadId: "t1" })).messages[0]?.content.metadata).toEqual({ a: 1, b: 2 });
-    expect(((await memory.getThreadById({ threadId: "t2" }))?.updatedAt.getTime() ?? 0) > dateAt(0).getTime()).toBe(true);
+    expect(((await memory.getThreadById({ threadId: "t2" }))?.updatedAt.getTime() ?? 0) > dateAt(0).getTime()).toBe(
+      true,
+    );
     await memory.saveMessages({ messages: [message("m1", 1, { threadId: "t2" })] });
     expect(idsOf((await memory.listMessages({ threadId: "t2" })).messages)).toEqual(["m1", "m2"]);
     expect((await memory.listMessages({ threadId: "t1" })).messages).toEqual([]);
-    await expect(memory.saveMessages({ messages: [message("m9", 1, { threadId: "" })] })).rejects.toThrow(/has no threadId/);
+    await expect(memory.saveMessages({ messages: [message("m9", 1, { threadId: "" })] })).rejects.toThrow(
+      /has no threadId/,
+    );
   });
 
   it("R-AGT-95 Mastra memory: threads are saved, changed in parts, listed by resource, metadata and time, and deleted with their messages", async () => {
     await using stores = await openStores(engine, via);
     for (const { memory } of [stores.ours, stores.reference]) {
       for (let i = 0; i < 9; i += 1) {
-        const more = { resourceId: i % 3 === 0 ? "r2" : "r1", metadata: { n: i % 2, deep: { a: [i % 2] } }, createdAt: dateAt(i), updatedAt: dateAt(100 - i) };
+        const more = {
+          resourceId: i % 3 === 0 ? "r2" : "r1",
+          metadata: { n: i % 2, deep: { a: [i % 2] } },
+          createdAt: dateAt(i),
+          updatedAt: dateAt(100 - i),
+        };
         await memory.saveThread({ thread: thread(`t${i}`, more) });
       }
     }
@@ -113,10 +139,15 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
       { filter: { resourceId: "nobody" } },
     ];
     for (const wish of wishes) {
-      const [ours, theirs] = [await stores.ours.memory.listThreads(wish), await stores.reference.memory.listThreads(wish)];
+      const [ours, theirs] = [
+        await stores.ours.memory.listThreads(wish),
+        await stores.reference.memory.listThreads(wish),
+      ];
       expect(ours, JSON.stringify(wish)).toEqual(theirs);
     }
-    await expect(stores.ours.memory.listThreads({ filter: { metadata: { "a-b": 1 } } })).rejects.toThrow(/Invalid metadata key/);
+    await expect(stores.ours.memory.listThreads({ filter: { metadata: { "a-b": 1 } } })).rejects.toThrow(
+      /Invalid metadata key/,
+    );
     const { memory } = stores.ours;
     const changed = await memory.updateThread({ id: "t1", metadata: { more: true } });
     expect(changed).toMatchObject({ title: "Title of t1", metadata: { n: 1, more: true } });
@@ -147,15 +178,34 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
       expect((await other.listMessagesById({ messageIds: [resourceId] })).messages).toEqual([]);
     }
     await memory.updateResource({ resourceId: "r1", workingMemory: "likes tea" });
-    await Promise.all([memory, other].flatMap((own, i) => [0, 1, 2, 3].map((n) => own.updateResource({ resourceId: "r1", metadata: { [`k${i}${n}`]: n } }))));
+    await Promise.all(
+      [memory, other].flatMap((own, i) =>
+        [0, 1, 2, 3].map((n) => own.updateResource({ resourceId: "r1", metadata: { [`k${i}${n}`]: n } })),
+      ),
+    );
     const resource = await other.getResourceById({ resourceId: "r1" });
     expect(resource?.workingMemory).toBe("likes tea");
-    expect(Object.keys(resource?.metadata ?? {}).sort()).toEqual(["k00", "k01", "k02", "k03", "k10", "k11", "k12", "k13"]);
+    expect(Object.keys(resource?.metadata ?? {}).sort()).toEqual([
+      "k00",
+      "k01",
+      "k02",
+      "k03",
+      "k10",
+      "k11",
+      "k12",
+      "k13",
+    ]);
     await memory.saveThread({ thread: thread("t1", { metadata: { count: 0 } }) });
-    const more = (own: Domains["memory"]) => own.updateThreadMetadata({ id: "t1", update: ({ metadata }) => ({ count: (metadata?.["count"] as number) + 1 }) });
+    const more = (own: Domains["memory"]) =>
+      own.updateThreadMetadata({
+        id: "t1",
+        update: ({ metadata }) => ({ count: (metadata?.["count"] as number) + 1 }),
+      });
     await Promise.all([memory, other, memory, other, memory, other].map(more));
     expect((await memory.getThreadById({ threadId: "t1" }))?.metadata).toEqual({ count: 6 });
-    expect(await memory.updateThreadMetadata({ id: "t1", resourceId: "r2", update: () => ({ stolen: true }) })).toBeNull();
+    expect(
+      await memory.updateThreadMetadata({ id: "t1", resourceId: "r2", update: () => ({ stolen: true }) }),
+    ).toBeNull();
     expect(await memory.updateThreadMetadata({ id: "nobody", update: () => ({}) })).toBeNull();
     expect((await memory.getThreadById({ threadId: "t1" }))?.metadata).toEqual({ count: 6 });
   });
@@ -192,7 +242,10 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
     await using stores = await openStores(engine, via);
     await stores.ours.memory.saveThread({ thread: thread("t1") });
     const { PinakesStore } = await import("../src/index.ts");
-    for (const store of [new PinakesStore({ api: await stores.world.api("other") }), new PinakesStore({ api: await stores.world.api(), prefix: "second" })]) {
+    for (const store of [
+      new PinakesStore({ api: await stores.world.api("other") }),
+      new PinakesStore({ api: await stores.world.api(), prefix: "second" }),
+    ]) {
       expect(await store.stores.memory?.getThreadById({ threadId: "t1" })).toBeNull();
       expect((await store.stores.memory?.listThreads({}))?.total).toBe(0);
     }
@@ -205,6 +258,13 @@ describe.each(ways)("memory on %s, %s", (engine, via) => {
 
 async function listed({ memory }: Domains, wish: StorageListMessagesInput) {
   const { messages, total, page, perPage, hasMore } = await memory.listMessages(wish);
-  const bare = messages.map(({ id, threadId, resourceId, role, createdAt, content }) => ({ id, threadId, resourceId, role, createdAt, content }));
+  const bare = messages.map(({ id, threadId, resourceId, role, createdAt, content }) => ({
+    id,
+    threadId,
+    resourceId,
+    role,
+    createdAt,
+    content,
+  }));
   return { messages: bare, total, page, perPage, hasMore };
 }

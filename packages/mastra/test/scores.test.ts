@@ -25,7 +25,8 @@ function score(i: number): SaveScorePayload {
 describe.each(ways)("scores and thread state on %s, %s", (engine, via) => {
   it("R-AGT-95 Mastra scores: saved, saved again, and listed by scorer, run, entity and span", async () => {
     await using stores = await openStores(engine, via);
-    for (const { scores } of [stores.ours, stores.reference]) for (let i = 0; i < 8; i += 1) await scores.saveScore(score(i));
+    for (const { scores } of [stores.ours, stores.reference])
+      for (let i = 0; i < 8; i += 1) await scores.saveScore(score(i));
     const pages = [
       { page: 0, perPage: 2 },
       { page: 1, perPage: 2 },
@@ -46,12 +47,21 @@ describe.each(ways)("scores and thread state on %s, %s", (engine, via) => {
         expect(bare(ours)).toEqual(bare(theirs));
       }
       const span = { traceId: "trace", spanId: "span1", pagination };
-      expect(bare(await stores.ours.scores.listScoresBySpan(span))).toEqual(bare(await stores.reference.scores.listScoresBySpan(span)));
+      expect(bare(await stores.ours.scores.listScoresBySpan(span))).toEqual(
+        bare(await stores.reference.scores.listScoresBySpan(span)),
+      );
     }
     const { scores } = stores.ours;
     const all = { page: 0, perPage: false } as const;
-    expect((await scores.listScoresByRunId({ runId: "run1", pagination: all })).scores.map(({ id }) => id)).toEqual(["s7", "s4", "s1"]);
-    expect((await scores.listScoresByEntityId({ entityId: "agent1", entityType: "WORKFLOW", pagination: all })).pagination.total).toBe(3);
+    expect((await scores.listScoresByRunId({ runId: "run1", pagination: all })).scores.map(({ id }) => id)).toEqual([
+      "s7",
+      "s4",
+      "s1",
+    ]);
+    expect(
+      (await scores.listScoresByEntityId({ entityId: "agent1", entityType: "WORKFLOW", pagination: all })).pagination
+        .total,
+    ).toBe(3);
     const { score: again } = await scores.saveScore({ ...score(2), score: 1 });
     expect([again.createdAt, (await scores.getScoreById({ id: "s2" }))?.score]).toEqual([dateAt(2), 1]);
     expect(await scores.getScoreById({ id: "nobody" })).toBeNull();
@@ -70,7 +80,10 @@ describe.each(ways)("scores and thread state on %s, %s", (engine, via) => {
     await threadState?.setState({ ...key, value: [{ id: "2" }] });
     await threadState?.setState({ ...key, type: "goal", value: null });
     const other = (await stores.another()).stores.threadState;
-    expect([await other?.getState(key), await other?.getState({ ...key, type: "goal" })]).toEqual([[{ id: "2" }], null]);
+    expect([await other?.getState(key), await other?.getState({ ...key, type: "goal" })]).toEqual([
+      [{ id: "2" }],
+      null,
+    ]);
     await threadState?.deleteState(key);
     expect(await threadState?.getState(key)).toBeUndefined();
     await stores.store.init();

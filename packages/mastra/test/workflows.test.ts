@@ -21,7 +21,13 @@ function snapshot(runId: string, more: Partial<WorkflowRunState> = {}): Workflow
   } as WorkflowRunState;
 }
 const done = (output: unknown) => ({ status: "success" as const, output, payload: {}, startedAt: 1, endedAt: 2 });
-const bare = ({ runId, workflowName, resourceId, snapshot: state, createdAt }: WorkflowRun) => ({ runId, workflowName, resourceId, state, createdAt });
+const bare = ({ runId, workflowName, resourceId, snapshot: state, createdAt }: WorkflowRun) => ({
+  runId,
+  workflowName,
+  resourceId,
+  state,
+  createdAt,
+});
 
 describe.each(ways)("workflows on %s, %s", (engine, via) => {
   it("R-AGT-95 Mastra workflows: runs are persisted, found, listed and filtered as Mastra's own store does", async () => {
@@ -54,8 +60,14 @@ describe.each(ways)("workflows on %s, %s", (engine, via) => {
       { workflowName: "nothing" },
     ];
     for (const wish of wishes) {
-      const [ours, theirs] = [await stores.ours.workflows.listWorkflowRuns(wish), await stores.reference.workflows.listWorkflowRuns(wish)];
-      expect({ ...ours, runs: ours.runs.map(bare) }, JSON.stringify(wish)).toEqual({ ...theirs, runs: theirs.runs.map(bare) });
+      const [ours, theirs] = [
+        await stores.ours.workflows.listWorkflowRuns(wish),
+        await stores.reference.workflows.listWorkflowRuns(wish),
+      ];
+      expect({ ...ours, runs: ours.runs.map(bare) }, JSON.stringify(wish)).toEqual({
+        ...theirs,
+        runs: theirs.runs.map(bare),
+      });
     }
     const { workflows } = stores.ours;
     await expect(workflows.listWorkflowRuns({ page: -1, perPage: 1 })).rejects.toThrow(/page must be >= 0/);
@@ -71,8 +83,18 @@ describe.each(ways)("workflows on %s, %s", (engine, via) => {
     await using stores = await openStores(engine, via);
     const { workflows } = stores.ours;
     const key = { workflowName: "w", runId: "1" };
-    await workflows.persistWorkflowSnapshot({ ...key, resourceId: "r1", snapshot: snapshot("1"), createdAt: dateAt(1), updatedAt: dateAt(1) });
-    await workflows.persistWorkflowSnapshot({ ...key, snapshot: snapshot("1", { status: "success" }), updatedAt: dateAt(2) });
+    await workflows.persistWorkflowSnapshot({
+      ...key,
+      resourceId: "r1",
+      snapshot: snapshot("1"),
+      createdAt: dateAt(1),
+      updatedAt: dateAt(1),
+    });
+    await workflows.persistWorkflowSnapshot({
+      ...key,
+      snapshot: snapshot("1", { status: "success" }),
+      updatedAt: dateAt(2),
+    });
     expect(await workflows.getWorkflowRunById(key)).toEqual({
       ...key,
       resourceId: "r1",
@@ -88,18 +110,31 @@ describe.each(ways)("workflows on %s, %s", (engine, via) => {
     const other = domainsOf(await stores.another()).workflows;
     expect(workflows.supportsConcurrentUpdates()).toBe(true);
     const key = { workflowName: "w", runId: "1" };
-    expect(await workflows.updateWorkflowResults({ ...key, stepId: "s", result: done(1), requestContext: {} })).toEqual({});
+    expect(await workflows.updateWorkflowResults({ ...key, stepId: "s", result: done(1), requestContext: {} })).toEqual(
+      {},
+    );
     expect(await workflows.updateWorkflowState({ ...key, opts: { status: "success" } })).toBeUndefined();
     await workflows.persistWorkflowSnapshot({ ...key, snapshot: snapshot("1") });
     const steps = Array.from({ length: 12 }, (_, i) => `step${i}`);
     await Promise.all(
-      steps.map((stepId, i) => (i % 2 === 0 ? workflows : other).updateWorkflowResults({ ...key, stepId, result: done(i), requestContext: { [stepId]: i } })),
+      steps.map((stepId, i) =>
+        (i % 2 === 0 ? workflows : other).updateWorkflowResults({
+          ...key,
+          stepId,
+          result: done(i),
+          requestContext: { [stepId]: i },
+        }),
+      ),
     );
     const state = await other.loadWorkflowSnapshot(key);
-    expect(steps.map((stepId) => (state?.context[stepId] as { output: unknown } | undefined)?.output)).toEqual(steps.map((_, i) => i));
+    expect(steps.map((stepId) => (state?.context[stepId] as { output: unknown } | undefined)?.output)).toEqual(
+      steps.map((_, i) => i),
+    );
     expect(Object.keys(state?.requestContext ?? {}).sort()).toEqual([...steps].sort());
     const claims = await Promise.all(
-      [workflows, other, workflows, other].map((own) => own.updateWorkflowState({ ...key, opts: { status: "suspended", expectedStatus: "running" } as never })),
+      [workflows, other, workflows, other].map((own) =>
+        own.updateWorkflowState({ ...key, opts: { status: "suspended", expectedStatus: "running" } as never }),
+      ),
     );
     expect(claims.filter((claim) => claim !== undefined).length).toBe(1);
     expect((await workflows.loadWorkflowSnapshot(key))?.status).toBe("suspended");

@@ -22,7 +22,10 @@ it("what it cannot hold becomes what JSON makes of it", () => {
     type: "unknown",
     providerData: { at: new Date(0), none: undefined, nan: Number.NaN, run: () => 1, list: [undefined] },
   } as unknown as AgentInputItem;
-  expect(encodeItem(item)).toEqual({ type: "unknown", providerData: { at: "1970-01-01T00:00:00.000Z", nan: null, list: [null] } });
+  expect(encodeItem(item)).toEqual({
+    type: "unknown",
+    providerData: { at: "1970-01-01T00:00:00.000Z", nan: null, list: [null] },
+  });
 });
 
 it("the order of properties does not change the canonical text; that of lists does", () => {

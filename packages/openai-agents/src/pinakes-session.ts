@@ -69,7 +69,9 @@ export class PinakesSession implements SessionHistoryRewriteAwareSession, Sessio
   async popItem(): Promise<AgentInputItem | undefined> {
     const takeLast = ({ items }: LogView) => {
       const last = items.at(-1);
-      return last === undefined ? { result: undefined } : { result: last, change: { ...newChange(), removes: [last.id] } };
+      return last === undefined
+        ? { result: undefined }
+        : { result: last, change: { ...newChange(), removes: [last.id] } };
     };
     const popped = await this.#inTurn(() => untilApplied(this.#log, 1, takeLast));
     return popped === undefined ? undefined : decodeItem(popped.item);
@@ -103,7 +105,12 @@ export class PinakesSession implements SessionHistoryRewriteAwareSession, Sessio
     const rewriteFrom = ({ items }: LogView) => {
       const rewritten = next(items.map(({ item }) => item));
       let same = 0;
-      while (same < items.length && same < rewritten.length && canonicalJson(items[same]?.item) === canonicalJson(rewritten[same])) same += 1;
+      while (
+        same < items.length &&
+        same < rewritten.length &&
+        canonicalJson(items[same]?.item) === canonicalJson(rewritten[same])
+      )
+        same += 1;
       if (same === items.length && same === rewritten.length) return { result: undefined };
       const change = { ...newChange(), removes: items.slice(same).map(({ id }) => id), items: rewritten.slice(same) };
       return { result: undefined, change };

@@ -10,7 +10,10 @@ import { codeOf, type Change, type ChangeOutcome, type LogView, type SessionLog 
 import { attemptsMax, pause, tooBusy } from "./log/until-applied.ts";
 import { sha256 } from "./sha256.ts";
 
-export async function applyTransaction(log: SessionLog, { operationId, transaction }: SessionHistoryTransactionArgs): Promise<void> {
+export async function applyTransaction(
+  log: SessionLog,
+  { operationId, transaction }: SessionHistoryTransactionArgs,
+): Promise<void> {
   const parts = partsOf(transaction);
   const id = `operation-${await sha256(operationId)}`;
   const digest = await sha256(canonicalJson([transaction.type, parts.expected, parts.items]));
@@ -46,7 +49,8 @@ interface Parts {
 
 function partsOf(transaction: SessionHistoryTransaction): Parts {
   if (transaction.type === "append_items") return { expected: [], items: transaction.items.map(encodeItem) };
-  if (transaction.type === "replace_suffix") return { expected: transaction.expectedSuffix.map(encodeItem), items: transaction.replacement.map(encodeItem) };
+  if (transaction.type === "replace_suffix")
+    return { expected: transaction.expectedSuffix.map(encodeItem), items: transaction.replacement.map(encodeItem) };
   throw new UserError("Unsupported session history transaction type.");
 }
 
@@ -54,7 +58,8 @@ function partsOf(transaction: SessionHistoryTransaction): Parts {
 async function earlierAttempt(log: SessionLog, id: string, digest: string): Promise<"done" | number> {
   const stored = await log.find(id);
   if (stored?.kind !== "change") return 0;
-  if (stored.digest !== digest) throw new UserError("Session history operation was already applied with a different transaction.");
+  if (stored.digest !== digest)
+    throw new UserError("Session history operation was already applied with a different transaction.");
   if (!isVoid(stored)) return "done";
   await log.remove(id, stored._etag);
   return stored.sequence;
@@ -64,7 +69,9 @@ async function earlierAttempt(log: SessionLog, id: string, digest: string): Prom
 function matchSuffix(view: LogView, expected: readonly JsonObject[]): readonly string[] | undefined {
   if (expected.length === 0) return [];
   const suffix = view.items.slice(-expected.length);
-  const matches = suffix.length === expected.length && suffix.every(({ item }, i) => canonicalJson(item) === canonicalJson(expected[i]));
+  const matches =
+    suffix.length === expected.length &&
+    suffix.every(({ item }, i) => canonicalJson(item) === canonicalJson(expected[i]));
   return matches ? suffix.map(({ id }) => id) : undefined;
 }
 

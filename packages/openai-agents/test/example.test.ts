@@ -10,6 +10,13 @@ it("R-AGT-95 the example runs end to end: the second run knows what was said in 
   const dir = await mkdtemp(join(tmpdir(), "pinakes-openai-agents-"));
   const example = fileURLToPath(new URL("../examples/lasting-session.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [example, dir]);
-  expect(stdout.trim().split("\n")).toEqual(["You are Ada.", "user", "assistant", "user", "assistant", "the model saw 3 items"]);
+  expect(stdout.trim().split("\n")).toEqual([
+    "You are Ada.",
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+    "the model saw 3 items",
+  ]);
   await rm(dir, { recursive: true });
 });

@@ -7,9 +7,14 @@ import { openSessions, unreliable, user } from "./support/sessions.ts";
 it("R-AGT-95 OpenAI Agents Session: a change removes as many items as the limit says, and one more is refused", async () => {
   await using sessions = await openSessions("memory", "embedded");
   const log = new SessionLog(sessions.api.threads, "s1");
-  const removes = Array.from({ length: removedItemsMax }, (_, i) => `0123456789abcdef0123.${String(i).padStart(6, "0")}`);
+  const removes = Array.from(
+    { length: removedItemsMax },
+    (_, i) => `0123456789abcdef0123.${String(i).padStart(6, "0")}`,
+  );
   const change = { id: "c1", group: "g1", items: [] };
-  await expect(log.change({ ...change, removes: [...removes, "more"] }, 0)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+  await expect(log.change({ ...change, removes: [...removes, "more"] }, 0)).rejects.toMatchObject({
+    code: "LIMIT_EXCEEDED",
+  });
   expect((await log.read(1)).head).toBe(0);
   expect(await log.change({ ...change, removes }, 0)).toEqual({ counts: true, head: 1 });
 });

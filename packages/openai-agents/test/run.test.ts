@@ -16,7 +16,12 @@ function makeAgent() {
   const pay = tool({
     name: "pay",
     description: "Pays",
-    parameters: { type: "object", properties: { euros: { type: "number" } }, required: ["euros"], additionalProperties: false },
+    parameters: {
+      type: "object",
+      properties: { euros: { type: "number" } },
+      required: ["euros"],
+      additionalProperties: false,
+    },
     needsApproval: async () => true,
     execute: async (input) => `paid ${JSON.stringify(input)}`,
   });
@@ -45,6 +50,13 @@ describe.each(ways)("the SDK's runner on %s, %s", (engine, via) => {
     expect(ours.outputs).toEqual(["Paid.", "Five euros."]);
     const items = await sessions.session().getItems();
     expect(items).toEqual(JSON.parse(JSON.stringify(await memory.getItems())));
-    expect(items.map((item) => item.type ?? "message")).toEqual(["message", "function_call", "function_call_result", "message", "message", "message"]);
+    expect(items.map((item) => item.type ?? "message")).toEqual([
+      "message",
+      "function_call",
+      "function_call_result",
+      "message",
+      "message",
+      "message",
+    ]);
   });
 });

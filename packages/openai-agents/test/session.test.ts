@@ -21,8 +21,20 @@ describe.each(ways)("a session on %s, %s", (engine, via) => {
         content: [{ type: "output_text", text: "hi", providerData: { $bytes: "no bytes", ttl: 5 } }],
       },
       call("c1", '{"q":"é😀"}'),
-      { type: "function_call_result", callId: "c1", name: "look_up", status: "completed", output: { type: "text", text: "found" } },
-      { type: "message", role: "user", content: [{ type: "input_image", image: "data:x", providerData: { raw: new Uint8Array([0, 255, 7]), $$bytes: 1 } }] },
+      {
+        type: "function_call_result",
+        callId: "c1",
+        name: "look_up",
+        status: "completed",
+        output: { type: "text", text: "found" },
+      },
+      {
+        type: "message",
+        role: "user",
+        content: [
+          { type: "input_image", image: "data:x", providerData: { raw: new Uint8Array([0, 255, 7]), $$bytes: 1 } },
+        ],
+      },
     ];
     await session.addItems(items);
     await session.addItems([]);
@@ -73,9 +85,21 @@ describe.each(ways)("a session on %s, %s", (engine, via) => {
   it("R-AGT-95 OpenAI Agents Session: pops at the same time each take another item, and none that was just added", async () => {
     await using sessions = await openSessions(engine, via);
     await sessions.session().addItems(users(30));
-    const poppers = [sessions.session(), sessions.session(), sessions.session(), ...(await Promise.all([1, 2, 3].map(() => sessions.stranger())))];
+    const poppers = [
+      sessions.session(),
+      sessions.session(),
+      sessions.session(),
+      ...(await Promise.all([1, 2, 3].map(() => sessions.stranger()))),
+    ];
     const popped = await Promise.all(poppers.map((session) => session.popItem()));
-    expect(textsOf(popped.filter((item) => item !== undefined)).sort()).toEqual(["m24", "m25", "m26", "m27", "m28", "m29"]);
+    expect(textsOf(popped.filter((item) => item !== undefined)).sort()).toEqual([
+      "m24",
+      "m25",
+      "m26",
+      "m27",
+      "m28",
+      "m29",
+    ]);
     expect(await sessions.session().getItems()).toEqual(users(24));
     // What was popped is gone from the store, not only from the history.
     const left = await sessions.api.threads.list("s1", { limit: 1000 });
@@ -89,7 +113,11 @@ describe.each(ways)("a session on %s, %s", (engine, via) => {
       for (const how of ["lost", "undelivered"] as const) {
         const sessionId = `${how}-${broken}`;
         const none = new Set<number>();
-        const threads = unreliable(sessions.api.threads, how === "lost" ? new Set([broken]) : none, how === "undelivered" ? new Set([broken]) : none);
+        const threads = unreliable(
+          sessions.api.threads,
+          how === "lost" ? new Set([broken]) : none,
+          how === "undelivered" ? new Set([broken]) : none,
+        );
         const session = new PinakesSession({ api: { threads }, sessionId });
         await expect(session.addItems(items)).rejects.toThrow(/network|answer/);
         const before = (await sessions.session(sessionId).getItems()).length;
@@ -110,8 +138,12 @@ describe.each(ways)("a session on %s, %s", (engine, via) => {
     for (const own of [session, reference]) {
       await own.addItems(items);
       await own.applyHistoryMutations({ mutations: [] });
-      await own.applyHistoryMutations({ mutations: [{ type: "replace_function_call", callId: "c1", replacement: call("c1", '{"x":1}') }] });
-      await own.applyHistoryMutations({ mutations: [{ type: "replace_function_call", callId: "nobody", replacement: call("nobody") }] });
+      await own.applyHistoryMutations({
+        mutations: [{ type: "replace_function_call", callId: "c1", replacement: call("c1", '{"x":1}') }],
+      });
+      await own.applyHistoryMutations({
+        mutations: [{ type: "replace_function_call", callId: "nobody", replacement: call("nobody") }],
+      });
       await own.addItems([user("c")]);
     }
     expect(await session.getItems()).toEqual(await reference.getItems());

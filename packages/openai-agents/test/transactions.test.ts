@@ -1,9 +1,17 @@
-import { isSessionHistoryRewriteAwareSession, isSessionHistoryTransactionAwareSession, UserError, type SessionHistoryTransaction } from "@openai/agents-core";
+import {
+  isSessionHistoryRewriteAwareSession,
+  isSessionHistoryTransactionAwareSession,
+  UserError,
+  type SessionHistoryTransaction,
+} from "@openai/agents-core";
 import { describe, expect, it } from "vitest";
 import { PinakesSession } from "../src/index.ts";
 import { openSessions, unreliable, user, users, ways } from "./support/sessions.ts";
 
-const append = (count: number, name = "a"): SessionHistoryTransaction => ({ type: "append_items", items: users(count, name) });
+const append = (count: number, name = "a"): SessionHistoryTransaction => ({
+  type: "append_items",
+  items: users(count, name),
+});
 const replace = (expected: readonly string[], replacement: readonly string[]): SessionHistoryTransaction => ({
   type: "replace_suffix",
   expectedSuffix: expected.map(user),
@@ -14,14 +22,18 @@ describe.each(ways)("transactions of a session on %s, %s", (engine, via) => {
   it("R-AGT-95 OpenAI Agents Session: the SDK sees both capabilities", async () => {
     await using sessions = await openSessions(engine, via);
     const session = sessions.session();
-    expect([isSessionHistoryTransactionAwareSession(session), isSessionHistoryRewriteAwareSession(session)]).toEqual([true, true]);
+    expect([isSessionHistoryTransactionAwareSession(session), isSessionHistoryRewriteAwareSession(session)]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   it("R-AGT-95 idempotent history transactions: an operation is applied once, whoever repeats it, and its id means nothing else", async () => {
     await using sessions = await openSessions(engine, via);
     const session = sessions.session();
     await session.addItems([user("q")]);
-    for (const own of [session, session, sessions.session()]) await own.applyHistoryTransaction({ operationId: "op1", transaction: append(30) });
+    for (const own of [session, session, sessions.session()])
+      await own.applyHistoryTransaction({ operationId: "op1", transaction: append(30) });
     expect(await session.getItems()).toEqual([user("q"), ...users(30, "a")]);
     for (const transaction of [append(29), append(31), append(30, "b"), replace(["a29"], ["x"])]) {
       await expect(session.applyHistoryTransaction({ operationId: "op1", transaction })).rejects.toThrow(UserError);
@@ -34,7 +46,8 @@ describe.each(ways)("transactions of a session on %s, %s", (engine, via) => {
     await session.popItem();
     await session.applyHistoryTransaction(change);
     expect(await session.getItems(2)).toEqual([user("a27"), user("x")]);
-    for (const operationId of ["", " "]) await expect(session.applyHistoryTransaction({ operationId, transaction: append(1) })).rejects.toThrow(UserError);
+    for (const operationId of ["", " "])
+      await expect(session.applyHistoryTransaction({ operationId, transaction: append(1) })).rejects.toThrow(UserError);
     await session.clearSession();
     await session.applyHistoryTransaction(change).catch((error: unknown) => expect(error).toBeInstanceOf(UserError));
     await session.applyHistoryTransaction({ operationId: "op1", transaction: append(2) });
@@ -45,8 +58,14 @@ describe.each(ways)("transactions of a session on %s, %s", (engine, via) => {
     await using sessions = await openSessions(engine, via);
     const session = sessions.session();
     await session.addItems(users(3));
-    for (const transaction of [replace(["m1"], ["x"]), replace(["m1", "m2", "m3"], ["x"]), replace(["no", "m0", "m1", "m2"], ["x"])]) {
-      await expect(session.applyHistoryTransaction({ operationId: "op", transaction })).rejects.toThrow(/suffix no longer matches/);
+    for (const transaction of [
+      replace(["m1"], ["x"]),
+      replace(["m1", "m2", "m3"], ["x"]),
+      replace(["no", "m0", "m1", "m2"], ["x"]),
+    ]) {
+      await expect(session.applyHistoryTransaction({ operationId: "op", transaction })).rejects.toThrow(
+        /suffix no longer matches/,
+      );
     }
     expect(await session.getItems()).toEqual(users(3));
     await session.applyHistoryTransaction({ operationId: "op", transaction: replace(["m2"], []) });
@@ -57,10 +76,12 @@ describe.each(ways)("transactions of a session on %s, %s", (engine, via) => {
     await using sessions = await openSessions(engine, via);
     await sessions.session().addItems(users(3));
     const attempts = ["x", "y", "z", "x"].map(async (name, i) =>
-      (await sessions.stranger()).applyHistoryTransaction({ operationId: `op-${name}`, transaction: replace(["m2"], [name, `${name}${name}`]) }).then(
-        () => i,
-        (error: unknown) => (expect(error).toBeInstanceOf(UserError), undefined),
-      ),
+      (await sessions.stranger())
+        .applyHistoryTransaction({ operationId: `op-${name}`, transaction: replace(["m2"], [name, `${name}${name}`]) })
+        .then(
+          () => i,
+          (error: unknown) => (expect(error).toBeInstanceOf(UserError), undefined),
+        ),
     );
     const won = (await Promise.all(attempts)).filter((i) => i !== undefined);
     const name = ["x", "y", "z", "x"][won[0] ?? -1] ?? "";
@@ -89,7 +110,11 @@ describe.each(ways)("transactions of a session on %s, %s", (engine, via) => {
         const sessionId = `${how}-${broken}`;
         await sessions.session(sessionId).addItems(users(3));
         const none = new Set<number>();
-        const threads = unreliable(sessions.api.threads, how === "lost" ? new Set([broken]) : none, how === "undelivered" ? new Set([broken]) : none);
+        const threads = unreliable(
+          sessions.api.threads,
+          how === "lost" ? new Set([broken]) : none,
+          how === "undelivered" ? new Set([broken]) : none,
+        );
         const session = new PinakesSession({ api: { threads }, sessionId });
         const change = { operationId: "op", transaction: replace(["m1", "m2"], replacement) };
         await expect(session.applyHistoryTransaction(change)).rejects.toThrow(/network|answer/);

@@ -11,7 +11,11 @@ const grace = pinakes.as({ tenant: "acme", userId: "grace", groups: ["engineerin
 // A repository, and a collection in it that only engineers see.
 if ((await knowledge.listRepositories(admin)).items.length === 0) {
   await knowledge.createRepository(admin, { repository_id: "handbook", name: "Handbook" });
-  await knowledge.createCollection(admin, "handbook", { collection_id: "runbooks", name: "Runbooks", allowed_groups: ["engineering"] });
+  await knowledge.createCollection(admin, "handbook", {
+    collection_id: "runbooks",
+    name: "Runbooks",
+    allowed_groups: ["engineering"],
+  });
 }
 
 // A document: any text, PDF, Word, Markdown, CSV, HTML, … as a text, bytes or a stream of them. The same name again takes its place, in one step.
@@ -25,7 +29,11 @@ If the primary does not answer for 30 seconds, promote the replica in the other 
 
 Rebuild the old primary as a replica. Never start it as it is: it may hold writes that nobody else has.
 `;
-const { document_id } = await knowledge.upload(grace, "handbook", "runbooks", { name: "failover.md", body: runbook, replace: true });
+const { document_id } = await knowledge.upload(grace, "handbook", "runbooks", {
+  name: "failover.md",
+  body: runbook,
+  replace: true,
+});
 
 // It is parsed, cut, embedded and indexed in the background; a failure says why.
 let document = await knowledge.document(grace, "handbook", "runbooks", document_id);
@@ -38,7 +46,9 @@ console.log(document.name, "is", document.status, document.error ?? "");
 // Meaning and words in one ranking, over everything Grace may read. Each hit says where it stands.
 const { hits } = await knowledge.search(grace, { query: "the main database is down, what now?", limit: 3 });
 for (const { text: passage, score, citation } of hits) {
-  console.log(`${score.toFixed(2)}  ${citation.filename}, ${citation.section ?? ""} [${citation.start}–${citation.end}]: ${passage.slice(0, 60)}…`);
+  console.log(
+    `${score.toFixed(2)}  ${citation.filename}, ${citation.section ?? ""} [${citation.start}–${citation.end}]: ${passage.slice(0, 60)}…`,
+  );
 }
 
 // A citation can be checked later, against the version that was cited.

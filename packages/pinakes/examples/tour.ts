@@ -34,14 +34,23 @@ const { cursor } = await repository.changes(scope, { from: "now" });
 
 // Write: one document, then several of one partition, all or nothing.
 const now = () => new Date().toISOString();
-const first = await repository.create(scope, { agent_id: "a1", topic: "travel", text: "Prefers trains.", importance: 7, created_at: now() });
+const first = await repository.create(scope, {
+  agent_id: "a1",
+  topic: "travel",
+  text: "Prefers trains.",
+  importance: 7,
+  created_at: now(),
+});
 const { session } = await repository.batch(scope, { agent_id: "a1" }, [
   { op: "create", document: { agent_id: "a1", topic: "travel", text: "Never before nine.", created_at: now() } },
   { op: "create", document: { agent_id: "a1", topic: "food", text: "No mushrooms.", created_at: now(), ttl: 3_600 } },
 ]);
 
 // Change: read, change, write back; again if somebody else was faster.
-const changed = await repository.update(scope, { agent_id: "a1", id: first.id }, (note) => ({ ...note, importance: note.importance + 1 }));
+const changed = await repository.update(scope, { agent_id: "a1", id: first.id }, (note) => ({
+  ...note,
+  importance: note.importance + 1,
+}));
 console.log("importance is now", changed.importance);
 
 // A write with an outdated etag changes nothing, and the error says what to do.

@@ -6,16 +6,25 @@ const { vectors } = pinakes;
 const scope = tenantScope("acme");
 
 // Any embedding model will do; this toy counts letters, so that the example needs none.
-const embed = (text: string): number[] => Array.from({ length: 26 }, (_, i) => text.toLowerCase().split(String.fromCodePoint(97 + i)).length - 1 || 0.01);
+const embed = (text: string): number[] =>
+  Array.from({ length: 26 }, (_, i) => text.toLowerCase().split(String.fromCodePoint(97 + i)).length - 1 || 0.01);
 
 const collection = `papers-${Date.now()}`;
 await vectors.create(scope, collection, { dims: 26 });
 
 // Rows go in as deltas, all or nothing. Acknowledged means on disk, and found by every query from then on, compacted or not.
 const papers = [
-  { id: "turing", text: "On computable numbers, with an application to the decision problem", metadata: { year: 1936, tags: ["logic"] } },
+  {
+    id: "turing",
+    text: "On computable numbers, with an application to the decision problem",
+    metadata: { year: 1936, tags: ["logic"] },
+  },
   { id: "shannon", text: "A mathematical theory of communication", metadata: { year: 1948, tags: ["information"] } },
-  { id: "codd", text: "A relational model of data for large shared data banks", metadata: { year: 1970, tags: ["databases"] } },
+  {
+    id: "codd",
+    text: "A relational model of data for large shared data banks",
+    metadata: { year: 1970, tags: ["databases"] },
+  },
 ];
 const { session } = await vectors.append(scope, collection, {
   deltaId: "first-papers", // sent again, it changes nothing

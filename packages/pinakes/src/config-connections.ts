@@ -45,7 +45,9 @@ export function readConnectionLimits(value: (name: string) => string | undefined
   const limits = names.map((name) => [name, readOne(name, value(settingOf(name)))] as const);
   const read = Object.fromEntries(limits) as unknown as ConnectionLimits;
   if (read.headersTimeoutSeconds > read.requestTimeoutSeconds)
-    throw invalid(`${settingOf("headersTimeoutSeconds")}: must not be more than ${settingOf("requestTimeoutSeconds")}, which counts them as well.`);
+    throw invalid(
+      `${settingOf("headersTimeoutSeconds")}: must not be more than ${settingOf("requestTimeoutSeconds")}, which counts them as well.`,
+    );
   return read;
 }
 
@@ -53,6 +55,7 @@ function readOne(name: keyof ConnectionLimits, text: string | undefined): number
   if (text === undefined) return connectionDefaults[name];
   const most = name.endsWith("Seconds") ? secondsMax : countMax;
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(number >= 1 && number <= most)) throw invalid(`${settingOf(name)}: must be a whole number from 1 to ${most}, got ${JSON.stringify(text)}.`);
+  if (!(number >= 1 && number <= most))
+    throw invalid(`${settingOf(name)}: must be a whole number from 1 to ${most}, got ${JSON.stringify(text)}.`);
   return number;
 }

@@ -74,20 +74,34 @@ describe("config", () => {
 
   it("puts embedded stores into PINAKES_DATA", () => {
     const { stores } = readConfig({ PINAKES_DATA: "/srv/pinakes" });
-    expect(stores).toMatchObject({ data: "/srv/pinakes", items: { engine: "sqlite", dir: "/srv/pinakes" }, objects: { dir: "/srv/pinakes/objects" } });
-    expect(readConfig({ PINAKES_DATA: "/srv/x", PINAKES_ITEMS: "sqlite:", PINAKES_OBJECTS: "file:" }).stores).toMatchObject({
+    expect(stores).toMatchObject({
+      data: "/srv/pinakes",
+      items: { engine: "sqlite", dir: "/srv/pinakes" },
+      objects: { dir: "/srv/pinakes/objects" },
+    });
+    expect(
+      readConfig({ PINAKES_DATA: "/srv/x", PINAKES_ITEMS: "sqlite:", PINAKES_OBJECTS: "file:" }).stores,
+    ).toMatchObject({
       items: { dir: "/srv/x" },
       objects: { dir: "/srv/x/objects" },
     });
   });
 
   it("reads every kind of item and object store", () => {
-    const items = (PINAKES_ITEMS: string) => readConfig({ PINAKES_ITEMS, PINAKES_OBJECTS: "s3://b", PINAKES_DATABASE: "db1" }).stores.items;
+    const items = (PINAKES_ITEMS: string) =>
+      readConfig({ PINAKES_ITEMS, PINAKES_OBJECTS: "s3://b", PINAKES_DATABASE: "db1" }).stores.items;
     expect(items("sqlite:./here")).toEqual({ engine: "sqlite", dir: resolve("here") });
     expect(items("SQLite:/abs/here")).toEqual({ engine: "sqlite", dir: "/abs/here" });
-    expect(items("postgres://u:p@h:5432/n?sslmode=require")).toEqual({ engine: "postgres", url: "postgres://u:p@h:5432/n?sslmode=require" });
+    expect(items("postgres://u:p@h:5432/n?sslmode=require")).toEqual({
+      engine: "postgres",
+      url: "postgres://u:p@h:5432/n?sslmode=require",
+    });
     expect(items("postgresql://h/n")).toEqual({ engine: "postgres", url: "postgresql://h/n" });
-    expect(items("dynamodb://eu-central-1/my-app")).toEqual({ engine: "dynamodb", region: "eu-central-1", prefix: "my-app" });
+    expect(items("dynamodb://eu-central-1/my-app")).toEqual({
+      engine: "dynamodb",
+      region: "eu-central-1",
+      prefix: "my-app",
+    });
     expect(items("dynamodb://eu-central-1")).toEqual({ engine: "dynamodb", region: "eu-central-1", prefix: "db1" });
     expect(items("dynamodb://local/x?endpoint=http://127.0.0.1:8000")).toEqual({
       engine: "dynamodb",
@@ -125,13 +139,16 @@ describe("config", () => {
   it("R-CMP-30 the retention of earlier versions can be set, for example to 35 days", () => {
     const { vectors } = readConfig({ PINAKES_VECTOR_RETENTION_DAYS: "35", PINAKES_VECTOR_MEMORY_MB: "512" });
     expect(vectors).toEqual({ policy: { retentionMs: 35 * 86_400_000 }, memoryBytesMax: 512 * 1024 ** 2 });
-    for (const wrong of ["0", "3651", "7.5", "week"]) expect(() => readConfig({ PINAKES_VECTOR_RETENTION_DAYS: wrong })).toThrow("from 1 to 3650");
-    for (const wrong of ["15", "1048577"]) expect(() => readConfig({ PINAKES_VECTOR_MEMORY_MB: wrong })).toThrow("from 16 to 1048576");
+    for (const wrong of ["0", "3651", "7.5", "week"])
+      expect(() => readConfig({ PINAKES_VECTOR_RETENTION_DAYS: wrong })).toThrow("from 1 to 3650");
+    for (const wrong of ["15", "1048577"])
+      expect(() => readConfig({ PINAKES_VECTOR_MEMORY_MB: wrong })).toThrow("from 16 to 1048576");
   });
 
   it("the time that the quarantine keeps what a repair took away is a setting, with limits", () => {
     expect(readConfig({ PINAKES_QUARANTINE_DAYS: "7" }).quarantineDays).toBe(7);
-    for (const wrong of ["0", "3651", "7.5", "month"]) expect(() => readConfig({ PINAKES_QUARANTINE_DAYS: wrong })).toThrow("from 1 to 3650");
+    for (const wrong of ["0", "3651", "7.5", "month"])
+      expect(() => readConfig({ PINAKES_QUARANTINE_DAYS: wrong })).toThrow("from 1 to 3650");
   });
 
   it("reads who has a drop-box", () => {
@@ -182,22 +199,40 @@ describe("config", () => {
       expect(told).toContain("file:/srv/x/objects");
       // An empty variable is an unset one.
       expect(problem({ PINAKES_ITEMS, PINAKES_OBJECTS: "" })).toContain("PINAKES_OBJECTS: say where");
-      expect(readConfig({ PINAKES_ITEMS, PINAKES_OBJECTS: "file:./here" }).stores.objects).toEqual({ driver: "fs", dir: resolve("here") });
+      expect(readConfig({ PINAKES_ITEMS, PINAKES_OBJECTS: "file:./here" }).stores.objects).toEqual({
+        driver: "fs",
+        dir: resolve("here"),
+      });
     }
   });
 
   it("refuses what it does not understand and says what to write", () => {
-    for (const PINAKES_PORT of ["x", "-1", "65536", "1e3", "80 80", "0x50"]) expect(problem({ PINAKES_PORT })).toContain("PINAKES_PORT: a number from 0");
+    for (const PINAKES_PORT of ["x", "-1", "65536", "1e3", "80 80", "0x50"])
+      expect(problem({ PINAKES_PORT })).toContain("PINAKES_PORT: a number from 0");
     for (const PINAKES_DATABASE of ["a/b", "../x", "a b", "-a", "x".repeat(61)])
       expect(problem({ PINAKES_DATABASE })).toContain("PINAKES_DATABASE: a name of 1–60");
     for (const PINAKES_ITEMS of ["./data", "mysql://h/n", "sqlite3:./x", ":", "data"])
       expect(problem({ PINAKES_ITEMS })).toMatch(/PINAKES_ITEMS: .* write sqlite:/);
-    for (const PINAKES_ITEMS of ["dynamodb:", "dynamodb://", "dynamodb://r/a/b", "dynamodb://r/a?region=x", "dynamodb://r/a?endpoint=here"])
+    for (const PINAKES_ITEMS of [
+      "dynamodb:",
+      "dynamodb://",
+      "dynamodb://r/a/b",
+      "dynamodb://r/a?region=x",
+      "dynamodb://r/a?endpoint=here",
+    ])
       expect(problem({ PINAKES_ITEMS })).toContain("write dynamodb://region/prefix");
     expect(problem({ PINAKES_ITEMS: "postgres://[h" })).toContain("write postgres://");
     for (const PINAKES_OBJECTS of ["s3://", "s3://bucket?endpoint=nowhere", "s3://bucket?bucket=b"])
       expect(problem({ PINAKES_OBJECTS })).toContain("write s3://bucket/prefix");
-    for (const PINAKES_QUEUE of ["sqs:", "sqs://", "sqs://r/a/b", "sqs://r?x=1", "sqs://r?endpoint=here", "redis://h", "item"])
+    for (const PINAKES_QUEUE of [
+      "sqs:",
+      "sqs://",
+      "sqs://r/a/b",
+      "sqs://r?x=1",
+      "sqs://r?endpoint=here",
+      "redis://h",
+      "item",
+    ])
       expect(problem({ PINAKES_QUEUE })).toContain("write items, or sqs://region/prefix");
     expect(problem({ PINAKES_OBJECTS: "./objects" })).toContain("write file:./folder, s3://bucket/prefix or memory:");
   });
@@ -213,14 +248,18 @@ describe("config", () => {
     const secret = "s3cr:e@t/x";
     const url = `postgres://me:${secret}@db.local/app`;
     expect(describeItems({ engine: "postgres", url })).toBe("postgres  postgres://me:…@db.local/app");
-    expect(describeItems({ engine: "postgres", url: "postgres://db.local/app?password=hidden&sslmode=require" })).not.toContain("hidden");
+    expect(
+      describeItems({ engine: "postgres", url: "postgres://db.local/app?password=hidden&sslmode=require" }),
+    ).not.toContain("hidden");
     expect(problem({ PINAKES_ITEMS: `mysql://me:${secret}@db.local/app` })).not.toContain("s3cr");
     expect(problem({ PINAKES_ITEMS: `mysql://me:${secret}@db.local/app` })).not.toContain("e@t");
   });
 
   it("describes every store in a line", () => {
     expect(describeItems({ engine: "sqlite", dir: "/d" })).toBe("sqlite  /d");
-    expect(describeItems({ engine: "dynamodb", region: "r", prefix: "p", endpoint: "http://x" })).toBe("dynamodb  r/p at http://x");
+    expect(describeItems({ engine: "dynamodb", region: "r", prefix: "p", endpoint: "http://x" })).toBe(
+      "dynamodb  r/p at http://x",
+    );
     expect(describeItems({ engine: "memory" })).toContain("memory");
     expect(describeObjects({ driver: "fs", dir: "/o" })).toBe("folder  /o");
     expect(describeObjects({ driver: "memory" })).toContain("memory");

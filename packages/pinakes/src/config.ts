@@ -91,7 +91,13 @@ export type ItemsLocation =
 
 export type ObjectsLocation =
   | { readonly driver: "fs"; readonly dir: string }
-  | { readonly driver: "s3"; readonly bucket: string; readonly prefix: string; readonly region?: string; readonly endpoint?: string }
+  | {
+      readonly driver: "s3";
+      readonly bucket: string;
+      readonly prefix: string;
+      readonly region?: string;
+      readonly endpoint?: string;
+    }
   | { readonly driver: "memory" };
 
 export type QueueLocation =
@@ -143,7 +149,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: value(names.host) ?? "127.0.0.1",
     port: parsePort(ownPort(value(names.port)) ?? "7430"),
     stores: parseStores(
-      { dir: value(names.dir), database: value(names.database), items: value(names.items), objects: value(names.objects), queue: value(names.queue) },
+      {
+        dir: value(names.dir),
+        database: value(names.database),
+        items: value(names.items),
+        objects: value(names.objects),
+        queue: value(names.queue),
+      },
       names,
     ),
     vectors: parseVectors(value(names.retention), value(names.memory)),
@@ -173,7 +185,9 @@ function parseJson(text: string | undefined, name: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw invalid(`${name}: is not JSON (${error instanceof Error ? error.message : String(error)}).`, { cause: error });
+    throw invalid(`${name}: is not JSON (${error instanceof Error ? error.message : String(error)}).`, {
+      cause: error,
+    });
   }
 }
 
@@ -187,20 +201,26 @@ function listOf(text: string | undefined): readonly string[] {
 function parseOrigins(text: string | undefined): readonly string[] {
   return listOf(text).map((part) => {
     const origin = URL.canParse(part) ? new URL(part).origin : undefined;
-    if (origin !== part) throw invalid(`${names.allowedOrigins}: must be origins such as https://app.example.com, joined by ",", got ${JSON.stringify(part)}.`);
+    if (origin !== part)
+      throw invalid(
+        `${names.allowedOrigins}: must be origins such as https://app.example.com, joined by ",", got ${JSON.stringify(part)}.`,
+      );
     return part;
   });
 }
 
 function parseLogLevel(text: string): LogLevel {
   const level = logLevels.find((one) => one === text);
-  if (level === undefined) throw invalid(`${names.logLevel}: must be one of ${logLevels.join(", ")}, got ${JSON.stringify(text)}.`);
+  if (level === undefined)
+    throw invalid(`${names.logLevel}: must be one of ${logLevels.join(", ")}, got ${JSON.stringify(text)}.`);
   return level;
 }
 
 function parseVectors(retention: string | undefined, memory: string | undefined): VectorsConfig {
   return {
-    ...(retention === undefined ? {} : { policy: { retentionMs: wholeNumber(retention, names.retention, 1, 3_650) * 86_400_000 } }),
+    ...(retention === undefined
+      ? {}
+      : { policy: { retentionMs: wholeNumber(retention, names.retention, 1, 3_650) * 86_400_000 } }),
     ...(memory === undefined ? {} : { memoryBytesMax: wholeNumber(memory, names.memory, 16, 1_048_576) * 1024 ** 2 }),
   };
 }
@@ -210,7 +230,9 @@ function parseDropBoxes(text: string | undefined): Config["dropBoxes"] {
     .split(",")
     .filter((part) => part.trim() !== "")
     .map((part) => {
-      const match = /^([A-Za-z0-9._-]{1,128})(?::([A-Za-z0-9._-]{1,128}(?:\/[A-Za-z0-9._-]{1,128})?))?$/.exec(part.trim());
+      const match = /^([A-Za-z0-9._-]{1,128})(?::([A-Za-z0-9._-]{1,128}(?:\/[A-Za-z0-9._-]{1,128})?))?$/.exec(
+        part.trim(),
+      );
       if (match === null)
         throw invalid(
           `${names.dropBoxes}: must be tenant or tenant:collection (or tenant:repository/collection), several joined by ",", got ${JSON.stringify(part)}.`,
@@ -221,7 +243,8 @@ function parseDropBoxes(text: string | undefined): Config["dropBoxes"] {
 
 function wholeNumber(text: string, name: string, least: number, most: number): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) throw invalid(`${name}: must be a whole number from ${least} to ${most}, got ${JSON.stringify(text)}.`);
+  if (!(value >= least && value <= most))
+    throw invalid(`${name}: must be a whole number from ${least} to ${most}, got ${JSON.stringify(text)}.`);
   return value;
 }
 
@@ -229,11 +252,16 @@ const databaseDefault = "pinakes";
 const formerDatabaseDefault = "project-ascension-db";
 
 /** The places of the stores; `called` is what the caller calls them, for the messages. */
-export function parseStores(input: StoresInput, called: { dir: string; database: string; items: string; objects: string; queue: string }): StoresConfig {
+export function parseStores(
+  input: StoresInput,
+  called: { dir: string; database: string; items: string; objects: string; queue: string },
+): StoresConfig {
   const data = resolve(input.dir ?? "./data");
   const database = input.database ?? databaseDefault;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$/.test(database)) {
-    throw invalid(`${called.database}: a name of 1–60 letters, digits, "-" and "_", beginning with a letter or digit; got ${JSON.stringify(database)}.`);
+    throw invalid(
+      `${called.database}: a name of 1–60 letters, digits, "-" and "_", beginning with a letter or digit; got ${JSON.stringify(database)}.`,
+    );
   }
   const items = parseItems(input.items ?? `sqlite:${data}`, { data, database, called: called.items });
   if (input.objects === undefined && isServed(items)) throw objectsNeeded(items, called, join(data, "objects"));
@@ -253,28 +281,38 @@ function isServed({ engine }: ItemsLocation): boolean {
   return engine === "postgres" || engine === "dynamodb";
 }
 
-function objectsNeeded({ engine }: ItemsLocation, called: { items: string; objects: string }, folder: string): PinakesError {
+function objectsNeeded(
+  { engine }: ItemsLocation,
+  called: { items: string; objects: string },
+  folder: string,
+): PinakesError {
   return invalid(
     `${called.objects}: say where the objects are, because ${called.items} names a server (${engine}) that other machines can use, and the default ` +
       `folder would be this machine's alone. Write s3://bucket/prefix; or, if only this machine uses the server, file:${folder}.`,
   );
 }
 
-function parseItems(text: string, { data, database, called }: { data: string; database: string; called: string }): ItemsLocation {
+function parseItems(
+  text: string,
+  { data, database, called }: { data: string; database: string; called: string },
+): ItemsLocation {
   const [scheme, rest] = split(text);
   switch (scheme) {
     case "sqlite":
       return { engine: "sqlite", dir: rest === "" ? data : resolve(rest) };
     case "postgres":
     case "postgresql":
-      if (!URL.canParse(text)) throw invalid(`${called}: not a valid address; write postgres://user:password@host:5432/name.`);
+      if (!URL.canParse(text))
+        throw invalid(`${called}: not a valid address; write postgres://user:password@host:5432/name.`);
       return { engine: "postgres", url: text };
     case "dynamodb":
       return parseDynamo(text, database, called);
     case "memory":
       return { engine: "memory" };
     default:
-      throw invalid(`${called}: ${quoted(text)} is not known; write sqlite:./folder, postgres://user:password@host/name, dynamodb://region/prefix or memory:.`);
+      throw invalid(
+        `${called}: ${quoted(text)} is not known; write sqlite:./folder, postgres://user:password@host/name, dynamodb://region/prefix or memory:.`,
+      );
   }
 }
 
@@ -285,13 +323,15 @@ function parseDynamo(text: string, database: string, called: string): ItemsLocat
   const prefix = url.pathname.replace(/^\//, "") || database;
   const endpoint = url.searchParams.get("endpoint");
   const others = [...url.searchParams.keys()].some((key) => key !== "endpoint");
-  if (url.hostname === "" || prefix.includes("/") || others || (endpoint !== null && !isEndpoint(endpoint))) throw invalid(form);
+  if (url.hostname === "" || prefix.includes("/") || others || (endpoint !== null && !isEndpoint(endpoint)))
+    throw invalid(form);
   return { engine: "dynamodb", region: url.hostname, prefix, ...(endpoint === null ? {} : { endpoint }) };
 }
 
 function parseObjects(text: string, { data, called }: { data: string; called: string }): ObjectsLocation {
   const [scheme, rest] = split(text);
-  if (scheme === "file") return { driver: "fs", dir: rest === "" ? join(data, "objects") : resolve(rest.replace(/^\/\/(?=\/)/, "")) };
+  if (scheme === "file")
+    return { driver: "fs", dir: rest === "" ? join(data, "objects") : resolve(rest.replace(/^\/\/(?=\/)/, "")) };
   if (scheme === "s3") return parseS3(text, called);
   if (scheme === "memory") return { driver: "memory" };
   throw invalid(`${called}: ${quoted(text)} is not known; write file:./folder, s3://bucket/prefix or memory:.`);
@@ -303,10 +343,20 @@ function parseS3(text: string, called: string): ObjectsLocation {
   const url = new URL(text);
   const settings = Object.fromEntries(url.searchParams);
   const { region, endpoint, ...others } = settings;
-  const bad = url.hostname === "" || Object.keys(others).length > 0 || region === "" || (endpoint !== undefined && !isEndpoint(endpoint));
+  const bad =
+    url.hostname === "" ||
+    Object.keys(others).length > 0 ||
+    region === "" ||
+    (endpoint !== undefined && !isEndpoint(endpoint));
   if (bad) throw invalid(form);
   const prefix = decodeURIComponent(url.pathname.replace(/^\//, ""));
-  return { driver: "s3", bucket: url.hostname, prefix, ...(region === undefined ? {} : { region }), ...(endpoint === undefined ? {} : { endpoint }) };
+  return {
+    driver: "s3",
+    bucket: url.hostname,
+    prefix,
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+  };
 }
 
 function parseQueue(text: string, called: string): QueueLocation {
@@ -316,9 +366,18 @@ function parseQueue(text: string, called: string): QueueLocation {
   const url = new URL(text);
   const { endpoint, ...others } = Object.fromEntries(url.searchParams);
   const prefix = url.pathname.replace(/^\//, "");
-  const bad = url.hostname === "" || prefix.includes("/") || Object.keys(others).length > 0 || (endpoint !== undefined && !isEndpoint(endpoint));
+  const bad =
+    url.hostname === "" ||
+    prefix.includes("/") ||
+    Object.keys(others).length > 0 ||
+    (endpoint !== undefined && !isEndpoint(endpoint));
   if (bad) throw invalid(form);
-  return { driver: "sqs", region: url.hostname, ...(prefix === "" ? {} : { prefix }), ...(endpoint === undefined ? {} : { endpoint }) };
+  return {
+    driver: "sqs",
+    region: url.hostname,
+    ...(prefix === "" ? {} : { prefix }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+  };
 }
 
 function split(text: string): [string, string] {
@@ -374,7 +433,8 @@ function withoutPassword(text: string): string {
 /** For clients, which may run beside the server and share its environment. */
 const clientNames: readonly string[] = ["PINAKES_URL", "PINAKES_KEY", "PINAKES_API_KEY"];
 /** What Kubernetes and Docker put there for services called pinakes, or pinakes-something. */
-const injectedNames = /^PINAKES_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+const injectedNames =
+  /^PINAKES_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
 function isForeign(name: string): boolean {
   return clientNames.includes(name) || injectedNames.test(name);
@@ -387,7 +447,9 @@ function ownPort(text: string | undefined): string | undefined {
 
 function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void {
   const known: readonly string[] = [...Object.values(names), ...connectionSettings];
-  const unknown = Object.keys(env).filter((name) => name.startsWith("PINAKES_") && !known.includes(name) && !isForeign(name));
+  const unknown = Object.keys(env).filter(
+    (name) => name.startsWith("PINAKES_") && !known.includes(name) && !isForeign(name),
+  );
   if (unknown.length === 0) return;
   const hints = unknown.map((name) => `${name} (did you mean ${nearestWord(name, known)}?)`);
   throw new PinakesError("INVALID", `Unknown setting: ${hints.join(", ")}. Known are ${known.join(", ")}.`);

@@ -16,11 +16,23 @@ import { PinakesError } from "./domain/errors.ts";
 import type { Filter } from "./domain/filter.ts";
 import { termOf } from "./domain/rdf.ts";
 import type { Authenticated } from "./identity/index.ts";
-import { stoppedLoad, tripleView, uploadedFrom, type Knowledge, type LoadInput, type SparqlAnswer, type SparqlInput } from "./knowledge/index.ts";
+import {
+  stoppedLoad,
+  tripleView,
+  uploadedFrom,
+  type Knowledge,
+  type LoadInput,
+  type SparqlAnswer,
+  type SparqlInput,
+} from "./knowledge/index.ts";
 import type { Pinakes } from "./open.ts";
 
 /** `auth`: who acts on keys, where that is not the caller itself. */
-export function embeddedKnowledge(pinakes: Pinakes, caller: Caller, auth: Authenticated = pinakes.identity.embedded(caller)): KnowledgeApi {
+export function embeddedKnowledge(
+  pinakes: Pinakes,
+  caller: Caller,
+  auth: Authenticated = pinakes.identity.embedded(caller),
+): KnowledgeApi {
   const { knowledge, identity } = pinakes;
   return {
     ...catalogApi(knowledge, caller),
@@ -28,7 +40,12 @@ export function embeddedKnowledge(pinakes: Pinakes, caller: Caller, auth: Authen
     graph: graphApi(knowledge, caller),
     search: {
       query: (query, { in: within, filter, ...options } = {}) =>
-        knowledge.search(caller, { query, ...options, filter: filter as Filter | undefined, collections: collectionsOf(within) }),
+        knowledge.search(caller, {
+          query,
+          ...options,
+          filter: filter as Filter | undefined,
+          collections: collectionsOf(within),
+        }),
       verifyCitations: async (citations) => (await knowledge.verifyCitations(caller, citations)).checks,
     },
     jobs: {
@@ -66,13 +83,17 @@ function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "r
       create: (input) => knowledge.createRepository(caller, input),
       get: (repositoryId) => knowledge.repository(caller, repositoryId),
       list: (query) => knowledge.listRepositories(caller, query),
-      update: (repositoryId, change, { ifMatch } = {}) => knowledge.updateRepository(caller, repositoryId, change, ifMatch),
-      delete: (repositoryId, { confirm, ifMatch }) => knowledge.deleteRepository(caller, repositoryId, confirm, ifMatch),
+      update: (repositoryId, change, { ifMatch } = {}) =>
+        knowledge.updateRepository(caller, repositoryId, change, ifMatch),
+      delete: (repositoryId, { confirm, ifMatch }) =>
+        knowledge.deleteRepository(caller, repositoryId, confirm, ifMatch),
     },
     collections: {
       create: ({ repository, ...input }) => knowledge.createCollection(caller, repository, input),
-      get: async (at, { deleted = false, incarnation } = {}) => knowledge.collection(caller, ...named(at), { deleted, incarnation }),
-      list: ({ repository, ...query } = {}) => knowledge.listCollections(caller, { ...query, repositoryId: repository }),
+      get: async (at, { deleted = false, incarnation } = {}) =>
+        knowledge.collection(caller, ...named(at), { deleted, incarnation }),
+      list: ({ repository, ...query } = {}) =>
+        knowledge.listCollections(caller, { ...query, repositoryId: repository }),
       update: async (at, change, { ifMatch } = {}) => knowledge.updateCollection(caller, ...named(at), change, ifMatch),
       delete: async (at, options) => knowledge.deleteCollection(caller, ...named(at), options),
       restore: async (at, options) => knowledge.restoreCollection(caller, ...named(at), options),
@@ -90,7 +111,8 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
       knowledge.upload(caller, ...named(at), { ...input, ...uploadedFrom(path), body: counted(body, onBytes) }),
     get: async (at, documentId) => knowledge.document(caller, ...named(at), documentId),
     list: async (at, query) => knowledge.listDocuments(caller, ...named(at), query),
-    delete: async (at, documentId, { ifMatch } = {}) => knowledge.deleteDocument(caller, ...named(at), documentId, ifMatch),
+    delete: async (at, documentId, { ifMatch } = {}) =>
+      knowledge.deleteDocument(caller, ...named(at), documentId, ifMatch),
     deleteAll: async (at, { confirm }) => knowledge.deleteDocuments(caller, ...named(at), confirm),
     reindex: async (at, documentId) => knowledge.reindexDocument(caller, ...named(at), documentId),
     content: async (at, documentId, { version } = {}) => {
@@ -116,10 +138,13 @@ function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {
       load(at, body, { format, all_or_nothing: allOrNothing, base_iri: baseIri, graph: name }),
     match: async (at, query) => graph.matchTriples(caller, ...named(at), query),
     remove: async (at, pattern) => graph.removeTriples(caller, ...named(at), pattern),
-    query: async (at, query, options = {}) => answerOf(await graph.sparql(caller, ...named(at), { query, ...settingsOf(options) })),
+    query: async (at, query, options = {}) =>
+      answerOf(await graph.sparql(caller, ...named(at), { query, ...settingsOf(options) })),
     update: async (at, update, options = {}) => {
       const answer = await graph.sparql(caller, ...named(at), { update, ...settingsOf(options) });
-      return answer.kind === "updated" ? { inserted: answer.inserted, removed: answer.removed } : { inserted: 0, removed: 0 };
+      return answer.kind === "updated"
+        ? { inserted: answer.inserted, removed: answer.removed }
+        : { inserted: 0, removed: 0 };
     },
   };
 }
@@ -139,8 +164,22 @@ async function* counted(body: UploadBody, onBytes?: (sent: number) => void): Asy
   }
 }
 
-function settingsOf({ defaultGraphs, namedGraphs, defaultGraph, timeoutMs, limit, signal }: SparqlOptions): Omit<SparqlInput, "query" | "update"> {
-  return { default_graphs: defaultGraphs, named_graphs: namedGraphs, default_graph: defaultGraph, timeout_ms: timeoutMs, limit, signal };
+function settingsOf({
+  defaultGraphs,
+  namedGraphs,
+  defaultGraph,
+  timeoutMs,
+  limit,
+  signal,
+}: SparqlOptions): Omit<SparqlInput, "query" | "update"> {
+  return {
+    default_graphs: defaultGraphs,
+    named_graphs: namedGraphs,
+    default_graph: defaultGraph,
+    timeout_ms: timeoutMs,
+    limit,
+    signal,
+  };
 }
 
 async function answerOf(answer: SparqlAnswer): Promise<ClientAnswer> {

@@ -28,7 +28,9 @@ describe("openEmbedded", () => {
     await expect(openEmbedded({ dir, workspace: "" })).rejects.toMatchObject({ code: "INVALID" });
     for (const wrong of [undefined, "a b"]) {
       const refused: unknown = await openEmbedded({ dir, workspace: wrong as string }).catch((error: unknown) => error);
-      expect(PinakesClientError.isInstance(refused) && refused.detail).toContain('workspace: must say whose data it is, such as { workspace: "acme" }');
+      expect(PinakesClientError.isInstance(refused) && refused.detail).toContain(
+        'workspace: must say whose data it is, such as { workspace: "acme" }',
+      );
     }
     await using client = await openEmbedded({ dir, workspace: "acme" });
     expect((await client.workflows.stats()).total).toBe(0);

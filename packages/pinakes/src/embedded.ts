@@ -22,7 +22,11 @@ const userIdDefault = "embedded";
  * await using client = await openEmbedded({ dir: "./data", workspace: "acme" });
  * await client.memories.append({ agent_id: "a1", session_id: "s1", message_type: "user", content: "Hello" });
  */
-export async function openEmbedded({ workspace, userId = userIdDefault, ...options }: EmbeddedOptions): Promise<EmbeddedClient> {
+export async function openEmbedded({
+  workspace,
+  userId = userIdDefault,
+  ...options
+}: EmbeddedOptions): Promise<EmbeddedClient> {
   // Before any store is made. Who calls from JavaScript has no types that say it is needed.
   if (typeof workspace !== "string" || workspace === "") throw noWorkspace("It is missing.");
   const pinakes = await open(options);
@@ -46,5 +50,10 @@ function callerOf(pinakes: Pinakes, workspace: string, userId: string): ReturnTy
 }
 
 function noWorkspace(why: string, cause?: unknown): PinakesClientError {
-  return new PinakesClientError({ code: "INVALID", status: 400, detail: `workspace: must say whose data it is, such as { workspace: "acme" }. ${why}`, cause });
+  return new PinakesClientError({
+    code: "INVALID",
+    status: 400,
+    detail: `workspace: must say whose data it is, such as { workspace: "acme" }. ${why}`,
+    cause,
+  });
 }

@@ -52,5 +52,12 @@ export {
 export type * from "./state/index.ts";
 export { MemorySchema, MetricSchema, ToolInvocationSchema, WorkflowSchema } from "./state/index.ts";
 export type * from "./vectors/index.ts";
-export { announceDelta, dropBoxQueue, folderReader, importLayout, objectsReader, vectorLimits } from "./vectors/index.ts";
+export {
+  announceDelta,
+  dropBoxQueue,
+  folderReader,
+  importLayout,
+  objectsReader,
+  vectorLimits,
+} from "./vectors/index.ts";
 export { systemClock, type Clock } from "./ports/clock.ts";

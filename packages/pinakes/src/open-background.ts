@@ -56,11 +56,26 @@ export function backgroundWork(parts: BackgroundParts): Periodic[] {
   return [
     ttlSweep(parts),
     vectorWork(parts.vectors, log),
-    new Periodic({ name: "ingestion", everyMs: ingestPauseMs, run: (signal, succeeded) => knowledge.work(signal, succeeded), log }),
+    new Periodic({
+      name: "ingestion",
+      everyMs: ingestPauseMs,
+      run: (signal, succeeded) => knowledge.work(signal, succeeded),
+      log,
+    }),
     new Periodic({ name: "watchdog", everyMs: watchdogMs, run: (signal) => knowledge.sweep(signal), log }),
     new Periodic({ name: "state", everyMs: stateSweepMs, run: (signal) => state.sweep(signal), log }),
-    new Periodic({ name: "lifecycle stores", everyMs: lifecycleTickMs, run: (signal, succeeded) => knowledge.lifecycle.listen(signal, succeeded), log }),
-    new Periodic({ name: "lifecycle", everyMs: lifecycleTickMs, run: (signal) => knowledge.lifecycle.tick(signal), log }),
+    new Periodic({
+      name: "lifecycle stores",
+      everyMs: lifecycleTickMs,
+      run: (signal, succeeded) => knowledge.lifecycle.listen(signal, succeeded),
+      log,
+    }),
+    new Periodic({
+      name: "lifecycle",
+      everyMs: lifecycleTickMs,
+      run: (signal) => knowledge.lifecycle.tick(signal),
+      log,
+    }),
     new Periodic({ name: "audit", everyMs: auditRoundMs, run: (signal) => knowledge.audit.round(signal), log }),
     migrationWork(parts.migrations, log),
     ...pipelineWork(knowledge, log),
@@ -72,33 +87,79 @@ function pipelineWork({ pipelines }: OpenedKnowledge, log: Log): Periodic[] {
   const { watch, listen, schedule } = pipelines.background;
   return [
     ...(watch
-      ? [new Periodic({ name: "pipeline folders", everyMs: pipelinePauseMs, run: (signal, succeeded) => pipelines.startWatching(signal, succeeded), log })]
+      ? [
+          new Periodic({
+            name: "pipeline folders",
+            everyMs: pipelinePauseMs,
+            run: (signal, succeeded) => pipelines.startWatching(signal, succeeded),
+            log,
+          }),
+        ]
       : []),
     ...(listen
-      ? [new Periodic({ name: "pipeline events", everyMs: pipelinePauseMs, run: (signal, succeeded) => pipelines.listen(signal, succeeded), log })]
+      ? [
+          new Periodic({
+            name: "pipeline events",
+            everyMs: pipelinePauseMs,
+            run: (signal, succeeded) => pipelines.listen(signal, succeeded),
+            log,
+          }),
+        ]
       : []),
-    ...(schedule ? [new Periodic({ name: "pipeline schedules", everyMs: pipelineScheduleMs, run: (signal) => pipelines.sweepSchedules(signal), log })] : []),
+    ...(schedule
+      ? [
+          new Periodic({
+            name: "pipeline schedules",
+            everyMs: pipelineScheduleMs,
+            run: (signal) => pipelines.sweepSchedules(signal),
+            log,
+          }),
+        ]
+      : []),
   ];
 }
 
 function vectorWork(vectors: OpenedVectors, log: Log): Periodic {
-  const work = new Periodic({ name: "vector work", everyMs: vectorSweepMs, run: (signal) => vectors.sweep(signal), log });
+  const work = new Periodic({
+    name: "vector work",
+    everyMs: vectorSweepMs,
+    run: (signal) => vectors.sweep(signal),
+    log,
+  });
   vectors.onWake(() => work.hurry(vectorWakeMs));
   return work;
 }
 
 function migrationWork(migrations: Migrations, log: Log): Periodic {
-  const work = new Periodic({ name: "migrations", everyMs: migrationSweepMs, run: (signal) => migrations.tick(signal), log });
+  const work = new Periodic({
+    name: "migrations",
+    everyMs: migrationSweepMs,
+    run: (signal) => migrations.tick(signal),
+    log,
+  });
   migrations.onWake(() => work.hurry(migrationWakeMs));
   return work;
 }
 
 function ttlSweep({ items, containers, sweepMs: everyMs, scopes, log }: BackgroundParts): Periodic {
   const scope = scopes.ttl();
-  return new Periodic({ name: "ttl sweep", everyMs, run: async (signal) => void (await sweepExpired({ items, scope, containers, signal })), log });
+  return new Periodic({
+    name: "ttl sweep",
+    everyMs,
+    run: async (signal) => void (await sweepExpired({ items, scope, containers, signal })),
+    log,
+  });
 }
 
-function dropBoxWork({ dropBoxes, vectors: { vectors }, knowledge, objects, queue, scopes, log }: BackgroundParts): Periodic[] {
+function dropBoxWork({
+  dropBoxes,
+  vectors: { vectors },
+  knowledge,
+  objects,
+  queue,
+  scopes,
+  log,
+}: BackgroundParts): Periodic[] {
   if (dropBoxes.length === 0) return [];
   const system = scopes.dropBoxes();
   const owner = `${hostname()}.${process.pid}`;
@@ -106,7 +167,8 @@ function dropBoxWork({ dropBoxes, vectors: { vectors }, knowledge, objects, queu
     const scope = system.forTenant(tenant);
     const options = { owner, waitMs: dropBoxWaitMs, ...(collection === undefined ? {} : { collection }) };
     const boxParts = { vectors, objects, queue, log, place: knowledge.dropBoxPlace };
-    const run = async (signal: AbortSignal): Promise<void> => void (await processDropBox(boxParts, scope, { ...options, signal }));
+    const run = async (signal: AbortSignal): Promise<void> =>
+      void (await processDropBox(boxParts, scope, { ...options, signal }));
     return new Periodic({ name: `drop-box of ${tenant}`, everyMs: dropBoxPauseMs, run, log });
   });
 }

@@ -13,7 +13,8 @@ const { postgres, dynamo } = useServers();
 
 const names = { dir: "dir", database: "database", items: "items", objects: "objects", queue: "queue" };
 const quiet = { background: false } as const;
-const ids = (options: Pick<OpenOptions, "dir" | "items" | "objects" | "database">, bind = false) => storeIds(parseStores(options, names), { bind });
+const ids = (options: Pick<OpenOptions, "dir" | "items" | "objects" | "database">, bind = false) =>
+  storeIds(parseStores(options, names), { bind });
 
 async function opened(options: OpenOptions): Promise<void> {
   await using pinakes = await open({ ...quiet, ...options });
@@ -49,9 +50,12 @@ describe.each([
     const mixed = open({ ...quiet, ...one, objects: two.objects });
     await expect(mixed).rejects.toMatchObject({ code: "CONFLICT" });
     const detail = await mixed.then(String, (error: Error) => error.message);
-    for (const part of [first.items, second.items, "PINAKES_OBJECTS", `${engine}-two`, "pinakes stores bind"]) expect(detail).toContain(part);
+    for (const part of [first.items, second.items, "PINAKES_OBJECTS", `${engine}-two`, "pinakes stores bind"])
+      expect(detail).toContain(part);
     // An empty folder, and memory, are not its objects either.
-    await expect(open({ ...quiet, ...one, objects: `file:${join(base, `${engine}-empty`)}` })).rejects.toThrow(/has no store id/);
+    await expect(open({ ...quiet, ...one, objects: `file:${join(base, `${engine}-empty`)}` })).rejects.toThrow(
+      /has no store id/,
+    );
     await expect(open({ ...quiet, ...one, objects: "memory:" })).rejects.toThrow(/has no store id/);
     // New items with somebody's objects: refused, and nothing is written to them.
     await expect(open({ ...quiet, ...place("three", "one") })).rejects.toThrow(/have no store id yet/);

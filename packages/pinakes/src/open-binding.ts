@@ -85,7 +85,9 @@ export class Binding {
     const wanted = this.#record?.store_id;
     if (now?.store_id === wanted) return;
     const is = now === undefined ? "have no store id any more" : `belong to store ${now.store_id} now`;
-    throw conflict(`The items ${is}; this process was started with store ${wanted}. The database was emptied or exchanged: restart this process.`);
+    throw conflict(
+      `The items ${is}; this process was started with store ${wanted}. The database was emptied or exchanged: restart this process.`,
+    );
   }
 
   async checkObjects(): Promise<void> {
@@ -101,11 +103,16 @@ export class Binding {
     const record = this.#record;
     if (record?.triples !== true) return;
     const other = held.find((id) => id !== record.store_id);
-    if (held.length === 0 || other !== undefined) throw this.#foreign("triples", `belong to store ${record.store_id}`, other);
+    if (held.length === 0 || other !== undefined)
+      throw this.#foreign("triples", `belong to store ${record.store_id}`, other);
   }
 
   async ids(): Promise<StoreIds> {
-    return { items: (await this.#readRecord())?.store_id, objects: await this.#readMark(), triples: await this.#readTriples() };
+    return {
+      items: (await this.#readRecord())?.store_id,
+      objects: await this.#readMark(),
+      triples: await this.#readTriples(),
+    };
   }
 
   /** On purpose: objects and triples get the id of the items, whatever they had. */
@@ -145,7 +152,13 @@ export class Binding {
   }
 
   async #create(): Promise<StoreRecord> {
-    const record: StoreRecord = { format: formatVersion, store_id: randomUUID(), created_at: this.#stores.now(), objects: false, triples: false };
+    const record: StoreRecord = {
+      format: formatVersion,
+      store_id: randomUUID(),
+      created_at: this.#stores.now(),
+      objects: false,
+      triples: false,
+    };
     const document = { id: recordKey.id, probe: recordKey.partition[0], ...(record as unknown as JsonObject) };
     try {
       await this.#stores.items.write(this.#scope, probe.name, recordKey.partition, { op: "create", document });
@@ -178,7 +191,11 @@ export class Binding {
   /** Only after the others have the id: what the record says is bound and has none was emptied. */
   async #noteBound(record: StoreRecord): Promise<StoreRecord> {
     const { items, objects, triples } = this.#stores;
-    const next = { ...record, objects: record.objects || objects.capabilities.durable, triples: record.triples || triples.capabilities.durable };
+    const next = {
+      ...record,
+      objects: record.objects || objects.capabilities.durable,
+      triples: record.triples || triples.capabilities.durable,
+    };
     if (next.objects === record.objects && next.triples === record.triples) return record;
     if (next.objects && !record.objects && (await this.#readMark()) !== record.store_id)
       throw this.#foreign("objects", `belong to store ${record.store_id}`, await this.#readMark());
@@ -200,7 +217,12 @@ export class Binding {
   }
 
   async #readTriples(): Promise<readonly string[]> {
-    const { quads } = await this.#stores.triples.match(this.#scope, space, { s: subject, p: predicate }, { limit: marksMax });
+    const { quads } = await this.#stores.triples.match(
+      this.#scope,
+      space,
+      { s: subject, p: predicate },
+      { limit: marksMax },
+    );
     return quads.map(({ o }) => termOf(o).value);
   }
 
@@ -208,7 +230,8 @@ export class Binding {
     const { config } = this.#stores;
     const items = describeItems(config.items).replaceAll(/\s+/g, " ");
     const place = what === "objects" ? describeObjects(config.objects).replaceAll(/\s+/g, " ") : items;
-    const theirs = held === undefined ? "has no store id (it was emptied, moved away, or is a new one)" : `belongs to store ${held}`;
+    const theirs =
+      held === undefined ? "has no store id (it was emptied, moved away, or is a new one)" : `belongs to store ${held}`;
     const setting = what === "objects" ? "PINAKES_OBJECTS (option objects)" : "PINAKES_ITEMS (option items)";
     return conflict(
       `The ${what} at ${place} do not belong to the items at ${items}: the items ${ours}, and the ${what === "objects" ? "object" : "triple"} store ${theirs}. ` +
@@ -235,7 +258,9 @@ function readMark(bytes: Uint8Array): string {
   try {
     mark = JSON.parse(Buffer.from(bytes).toString("utf8"));
   } catch (error) {
-    throw new PinakesError("CORRUPT", `The object ${markKey}, which has the store id, cannot be read.`, { cause: error });
+    throw new PinakesError("CORRUPT", `The object ${markKey}, which has the store id, cannot be read.`, {
+      cause: error,
+    });
   }
   return requireId(mark);
 }
@@ -243,13 +268,22 @@ function readMark(bytes: Uint8Array): string {
 function readRecord(document: JsonObject): StoreRecord {
   const { format, created_at, objects, triples } = document;
   const store_id = requireId(document);
-  return { format: format as number, store_id, created_at: created_at as number, objects: objects === true, triples: triples === true };
+  return {
+    format: format as number,
+    store_id,
+    created_at: created_at as number,
+    objects: objects === true,
+    triples: triples === true,
+  };
 }
 
 function requireId(value: unknown): string {
   const { format, store_id } = isJsonObject(value) ? value : {};
   if (typeof format === "number" && format > formatVersion)
-    throw new PinakesError("NOT_SUPPORTED", `The store was written by a later version of Pinakes (its id has format ${format}); use that version.`);
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `The store was written by a later version of Pinakes (its id has format ${format}); use that version.`,
+    );
   if (typeof store_id === "string" && /^[0-9a-f-]{36}$/.test(store_id)) return store_id;
   throw new PinakesError("CORRUPT", "The record that has the store id cannot be read.");
 }

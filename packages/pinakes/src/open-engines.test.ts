@@ -27,13 +27,23 @@ describe("open on every engine", () => {
     ["dynamodb", () => dynamo("engines")],
   ])("R-AGT-01 %s: declare, write, query, be ready; opening it all again changes nothing", async (engine, address) => {
     for (const round of [1, 2]) {
-      await using pinakes = await open({ database: "engines", dir: join(base, engine), items: address(), objects: `file:${join(base, engine, "objects")}` });
+      await using pinakes = await open({
+        database: "engines",
+        dir: join(base, engine),
+        items: address(),
+        objects: `file:${join(base, engine, "objects")}`,
+      });
       expect(pinakes.info().items.engine).toBe(engine);
       expect(await pinakes.ready()).toEqual({ ready: true, reasons: {}, warnings: {} });
       const repository = await notes.open(pinakes.items);
-      if (round === 2 && engine !== "memory") expect(await repository.read(scope, { user_id: "u", id: "n1" })).toMatchObject({ text: "1" });
-      const { session } = await repository.batch(scope, { user_id: "u" }, [{ op: "upsert", document: { id: "n1", user_id: "u", topic: "t", text: "1" } }]);
-      expect((await repository.query(scope, "byTopic", { equals: { topic: "t" }, session })).items).toMatchObject([{ id: "n1" }]);
+      if (round === 2 && engine !== "memory")
+        expect(await repository.read(scope, { user_id: "u", id: "n1" })).toMatchObject({ text: "1" });
+      const { session } = await repository.batch(scope, { user_id: "u" }, [
+        { op: "upsert", document: { id: "n1", user_id: "u", topic: "t", text: "1" } },
+      ]);
+      expect((await repository.query(scope, "byTopic", { equals: { topic: "t" }, session })).items).toMatchObject([
+        { id: "n1" },
+      ]);
       await pinakes.queue.send(scope, "jobs", { group: "g", body: { round } });
       const [message] = await pinakes.queue.receive(scope, "jobs", { owner: "w", waitMs: 5_000 });
       expect(message?.body).toEqual({ round });
@@ -45,22 +55,30 @@ describe("open on every engine", () => {
     ["sqlite", (name: string) => `sqlite:${join(base, name)}`],
     ["postgres", postgres],
     ["dynamodb", () => dynamo("").replace(/\/\?/, "?")],
-  ])("%s: a store under the default name of earlier versions is found; with one under the default name, only that is used", async (engine, address) => {
-    const dir = join(base, `former-${engine}`);
-    const options = (database?: string) => ({ dir, items: address(`former-${engine}`), objects: "memory:", ...(database === undefined ? {} : { database }) });
-    const text = async (database?: string, wanted?: string): Promise<string | undefined> => {
-      await using pinakes = await open(options(database));
-      const repository = await notes.open(pinakes.items);
-      if (wanted !== undefined) await repository.create(scope, { id: "n1", user_id: "u", topic: "t", text: wanted });
-      const found = await repository.read(scope, { user_id: "u", id: "n1" });
-      return `${pinakes.info().database}: ${found?.text ?? "nothing"}`;
-    };
-    expect(await text("project-ascension-db", "old")).toBe("project-ascension-db: old");
-    expect(await text()).toBe("project-ascension-db: old");
-    expect(await text("pinakes", "new")).toBe("pinakes: new");
-    expect(await text()).toBe("pinakes: new");
-    expect(await text("project-ascension-db")).toBe("project-ascension-db: old");
-  });
+  ])(
+    "%s: a store under the default name of earlier versions is found; with one under the default name, only that is used",
+    async (engine, address) => {
+      const dir = join(base, `former-${engine}`);
+      const options = (database?: string) => ({
+        dir,
+        items: address(`former-${engine}`),
+        objects: "memory:",
+        ...(database === undefined ? {} : { database }),
+      });
+      const text = async (database?: string, wanted?: string): Promise<string | undefined> => {
+        await using pinakes = await open(options(database));
+        const repository = await notes.open(pinakes.items);
+        if (wanted !== undefined) await repository.create(scope, { id: "n1", user_id: "u", topic: "t", text: wanted });
+        const found = await repository.read(scope, { user_id: "u", id: "n1" });
+        return `${pinakes.info().database}: ${found?.text ?? "nothing"}`;
+      };
+      expect(await text("project-ascension-db", "old")).toBe("project-ascension-db: old");
+      expect(await text()).toBe("project-ascension-db: old");
+      expect(await text("pinakes", "new")).toBe("pinakes: new");
+      expect(await text()).toBe("pinakes: new");
+      expect(await text("project-ascension-db")).toBe("project-ascension-db: old");
+    },
+  );
 
   it("dynamodb: a document too large for an item goes to the object store that was chosen, and is refused where that does not last", async () => {
     const dir = join(base, "spill");
@@ -68,7 +86,9 @@ describe("open on every engine", () => {
     const text = "x".repeat(600_000);
     {
       await using alone = await open({ dir, items, objects: "memory:" });
-      const refused = notes.open(alone.items).then((repository) => repository.create(scope, { id: "big", user_id: "u", topic: "t", text }));
+      const refused = notes
+        .open(alone.items)
+        .then((repository) => repository.create(scope, { id: "big", user_id: "u", topic: "t", text }));
       await expect(refused).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
     }
     await using pinakes = await open({ dir, items, objects: `file:${join(dir, "objects")}` });
@@ -79,7 +99,12 @@ describe("open on every engine", () => {
   });
 
   it("a server that goes away makes it not ready, with the reason, and back again", async () => {
-    await using pinakes = await open({ dir: join(base, "away"), items: postgres(), objects: "memory:", database: "away" });
+    await using pinakes = await open({
+      dir: join(base, "away"),
+      items: postgres(),
+      objects: "memory:",
+      database: "away",
+    });
     await postgresServer().kill9();
     // A session that lives on for a moment after its server may still answer once.
     let away = await pinakes.ready();

@@ -38,7 +38,10 @@ export async function openObjects(location: ObjectsLocation, clock: Clock): Prom
     case "s3": {
       // A store with an address of its own is rarely Amazon's: the bucket goes into the path.
       const { driver: _, ...place } = location;
-      return (await import("./drivers/s3/index.ts")).openS3Objects({ ...place, pathStyle: place.endpoint !== undefined });
+      return (await import("./drivers/s3/index.ts")).openS3Objects({
+        ...place,
+        pathStyle: place.endpoint !== undefined,
+      });
     }
     case "memory":
       return (await import("./drivers/memory-objects/index.ts")).openMemoryObjects({ clock });
@@ -46,7 +49,12 @@ export async function openObjects(location: ObjectsLocation, clock: Clock): Prom
 }
 
 /** Through the store that records its containers: the sweep of expired items must see the queue's, too. */
-export async function openQueue(location: QueueLocation, items: ItemStore, clock: Clock, topicPrefix?: string): Promise<Queue> {
+export async function openQueue(
+  location: QueueLocation,
+  items: ItemStore,
+  clock: Clock,
+  topicPrefix?: string,
+): Promise<Queue> {
   switch (location.driver) {
     case "items":
       return openItemQueue({ items, clock });
@@ -54,7 +62,8 @@ export async function openQueue(location: QueueLocation, items: ItemStore, clock
       const { driver: _, ...place } = location;
       const topics = new Topics(topicPrefix);
       // Other programs announce deltas, ask stores to remove collections and answer for stores of their own: as they write it, without our envelope.
-      const plainQueues = (tenant: string, queue: string) => queue === dropBoxQueue || (tenant === lifecycleTenant && topics.has(queue));
+      const plainQueues = (tenant: string, queue: string) =>
+        queue === dropBoxQueue || (tenant === lifecycleTenant && topics.has(queue));
       return (await import("./drivers/sqs/index.ts")).openSqsQueue({ ...place, items, plainQueues });
     }
   }
@@ -92,13 +101,26 @@ export interface OpenedItems {
   readonly background: readonly Periodic[];
 }
 
-export async function openItems({ items: location, database }: StoresConfig, context: EngineContext): Promise<OpenedItems> {
+export async function openItems(
+  { items: location, database }: StoresConfig,
+  context: EngineContext,
+): Promise<OpenedItems> {
   const { clock } = context;
   switch (location.engine) {
     case "sqlite":
-      return { items: await (await import("./drivers/sqlite/index.ts")).openSqliteItems({ dir: location.dir, database, clock }), background: [] };
+      return {
+        items: await (
+          await import("./drivers/sqlite/index.ts")
+        ).openSqliteItems({ dir: location.dir, database, clock }),
+        background: [],
+      };
     case "postgres":
-      return { items: await (await import("./drivers/postgres/index.ts")).openPostgresItems({ url: location.url, database, clock }), background: [] };
+      return {
+        items: await (
+          await import("./drivers/postgres/index.ts")
+        ).openPostgresItems({ url: location.url, database, clock }),
+        background: [],
+      };
     case "dynamodb":
       return openDynamo(location, context);
     case "memory":
@@ -114,18 +136,30 @@ export interface OpenedArchive {
 }
 
 /** The items of a store as they are stored, and the store itself over the same engine. Memory has nothing to move. */
-export async function openArchive({ items: location, database }: StoresConfig, { clock, objects, spillScope }: EngineContext): Promise<OpenedArchive> {
-  const opened = async (engine: DumpableEngine) => ({ items: await createItemStore(engine, { clock }), archive: archiveOf(engine) });
+export async function openArchive(
+  { items: location, database }: StoresConfig,
+  { clock, objects, spillScope }: EngineContext,
+): Promise<OpenedArchive> {
+  const opened = async (engine: DumpableEngine) => ({
+    items: await createItemStore(engine, { clock }),
+    archive: archiveOf(engine),
+  });
   switch (location.engine) {
     case "sqlite":
       return opened((await import("./drivers/sqlite/index.ts")).connectSqliteEngine({ dir: location.dir, database }));
     case "postgres":
-      return opened(await (await import("./drivers/postgres/index.ts")).connectPostgresEngine({ url: location.url, database, clock }));
+      return opened(
+        await (
+          await import("./drivers/postgres/index.ts")
+        ).connectPostgresEngine({ url: location.url, database, clock }),
+      );
     case "dynamodb": {
       const { engine: _, ...place } = location;
       const spill = objects.capabilities.durable ? { objects: { store: objects, scope: spillScope() } } : {};
       return {
-        ...(await opened(await (await import("./drivers/dynamodb/index.ts")).connectDynamoEngine({ ...place, clock, ...spill }))),
+        ...(await opened(
+          await (await import("./drivers/dynamodb/index.ts")).connectDynamoEngine({ ...place, clock, ...spill }),
+        )),
         spillPrefix: "spill/",
       };
     }
@@ -142,7 +176,10 @@ export interface TriplesContext {
 }
 
 /** Beside the items, and one for each database: what another one holds in the same folder or server would look like left behind. */
-export async function openTriples({ items: location, database }: StoresConfig, { items, scope }: TriplesContext): Promise<TripleStore> {
+export async function openTriples(
+  { items: location, database }: StoresConfig,
+  { items, scope }: TriplesContext,
+): Promise<TripleStore> {
   switch (location.engine) {
     case "sqlite":
       return (await import("./drivers/sqlite/index.ts")).openSqliteTriples({ dir: location.dir, database });
@@ -164,7 +201,8 @@ async function openDynamo(
 ): Promise<OpenedItems> {
   const { connectDynamoEngine } = await import("./drivers/dynamodb/index.ts");
   const place = { region, prefix, clock, ...(endpoint === undefined ? {} : { endpoint }) };
-  if (!objects.capabilities.durable) return { items: await createItemStore(await connectDynamoEngine(place), { clock }), background: [] };
+  if (!objects.capabilities.durable)
+    return { items: await createItemStore(await connectDynamoEngine(place), { clock }), background: [] };
   const spill = { store: objects, scope: spillScope() };
   const engine = await connectDynamoEngine({ ...place, objects: spill });
   const sweeper = new Periodic({
@@ -188,7 +226,8 @@ export interface OpenedChats {
 }
 
 export async function openChats(given: unknown): Promise<OpenedChats> {
-  if (given === undefined) return { chat: { models: [], get: () => Promise.reject(unknownChat(undefined, [])) }, close: async () => {} };
+  if (given === undefined)
+    return { chat: { models: [], get: () => Promise.reject(unknownChat(undefined, [])) }, close: async () => {} };
   const { openChatModel, readChatSettings } = await import("./drivers/models/index.ts");
   const settings = readChatSettings(given);
   const opened = new Map<string, Promise<ChatModel>>();
@@ -216,8 +255,12 @@ export async function openChats(given: unknown): Promise<OpenedChats> {
 }
 
 function unknownChat(id: string | undefined, known: readonly string[]): PinakesError {
-  const there = known.length === 0 ? "none is; set PINAKES_CHAT_MODELS, or the option chatModels" : `there are ${known.join(", ")}`;
-  return new PinakesError("NOT_FOUND", `${id === undefined ? "A chat model" : `The chat model "${id}"`} is not configured; ${there}.`);
+  const there =
+    known.length === 0 ? "none is; set PINAKES_CHAT_MODELS, or the option chatModels" : `there are ${known.join(", ")}`;
+  return new PinakesError(
+    "NOT_FOUND",
+    `${id === undefined ? "A chat model" : `The chat model "${id}"`} is not configured; ${there}.`,
+  );
 }
 
 /** The models that collections may name. Each is opened when it is first used; the first of the list is the default. */
@@ -241,7 +284,10 @@ export async function openModels(given: unknown): Promise<OpenedModels> {
       get: async (id) => {
         const found = settings.find((one) => one.id === id);
         if (found === undefined)
-          throw new PinakesError("NOT_FOUND", `The embedding model "${id}" is not configured; there are ${settings.map((one) => one.id).join(", ")}.`);
+          throw new PinakesError(
+            "NOT_FOUND",
+            `The embedding model "${id}" is not configured; there are ${settings.map((one) => one.id).join(", ")}.`,
+          );
         const known = opened.get(id) ?? openEmbedder(found).then((embedder) => cachedEmbedder(embedder));
         opened.set(id, known);
         // One that cannot be opened now may be later.
@@ -270,11 +316,16 @@ export interface PipelineOptions {
   readonly pipelineQueue?: string | EventQueueSettings;
 }
 
-export async function openPipelinePlaces({ pipelineFolders = [], pipelineBuckets = [], pipelineQueue }: PipelineOptions) {
+export async function openPipelinePlaces({
+  pipelineFolders = [],
+  pipelineBuckets = [],
+  pipelineQueue,
+}: PipelineOptions) {
   const { openS3Bucket, openSqsEvents, parseBucket, parseEventQueue } = await import("./drivers/s3-source/index.ts");
   const opened = new Map<string, Promise<S3Bucket>>();
   const buckets = pipelineBuckets.map((given, i): BucketPlace => {
-    const place: Exclude<typeof given, string> = typeof given === "string" ? parseBucket(given, `pipelineBuckets[${i}]`) : given;
+    const place: Exclude<typeof given, string> =
+      typeof given === "string" ? parseBucket(given, `pipelineBuckets[${i}]`) : given;
     const key = JSON.stringify([place.bucket, place.region, place.endpoint, place.credentials?.accessKeyId]);
     const connect = async () => {
       const known = opened.get(key) ?? openS3Bucket(place);

@@ -69,6 +69,7 @@ export function quarantineMsOf(days: number | undefined): number | undefined {
 }
 
 function daysInMs(days: number | undefined, name: string, least: number, most: number): number | undefined {
-  if (days === undefined || (Number.isInteger(days) && days >= least && days <= most)) return days === undefined ? undefined : days * 86_400_000;
+  if (days === undefined || (Number.isInteger(days) && days >= least && days <= most))
+    return days === undefined ? undefined : days * 86_400_000;
   throw invalid(`${name}: must be a whole number from ${least} to ${most}, got ${JSON.stringify(days)}.`);
 }

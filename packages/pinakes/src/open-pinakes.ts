@@ -174,11 +174,13 @@ export class OpenPinakes implements Pinakes {
       },
       triples: () => binding.checkTriples(),
     });
-    const background = this.#parts.background.map((work) => work.status()).map(({ name, lastError }) => [name, lastError] as const);
+    const background = this.#parts.background
+      .map((work) => work.status())
+      .map(({ name, lastError }) => [name, lastError] as const);
     const { failed, oldestMs } = this.lifecycle.metrics.unfinished;
     const { late, stuck } = deletionWarnings(failed, Math.floor(oldestMs / 1_000), this.deletionLagSecondsMax);
-    const told = [...background, ["deletions", stuck] as const, ["deletion lag", late] as const].flatMap(([name, words]) =>
-      words === undefined ? [] : [[name, words] as const],
+    const told = [...background, ["deletions", stuck] as const, ["deletion lag", late] as const].flatMap(
+      ([name, words]) => (words === undefined ? [] : [[name, words] as const]),
     );
     return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries(told) };
   }
@@ -213,9 +215,13 @@ async function writable(store: string, write: () => Promise<void>): Promise<void
   try {
     await write();
   } catch (error) {
-    throw new PinakesError("UNAVAILABLE", `The ${store} can be read, but writes fail: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `The ${store} can be read, but writes fail: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -56,13 +56,20 @@ describe("open", () => {
     const repository = await notes.open(pinakes.items);
     await repository.create(scope, { id: "n1", user_id: "u1", text: "short-lived", ttl: 10 });
     clock.advance(11_000);
-    await until(async () => (await repository.changes(scope)).changes.some(({ kind, expired }) => kind === "delete" && expired === true));
+    await until(async () =>
+      (await repository.changes(scope)).changes.some(({ kind, expired }) => kind === "delete" && expired === true),
+    );
   });
 
   it("tells why it is not ready, and about background work that fails", async () => {
     const dir = join(base, "vanishing");
     const lines: string[] = [];
-    await using pinakes = await open({ items: "memory:", objects: `file:${dir}`, sweepMs: 5, log: (line) => lines.push(line) });
+    await using pinakes = await open({
+      items: "memory:",
+      objects: `file:${dir}`,
+      sweepMs: 5,
+      log: (line) => lines.push(line),
+    });
     expect((await pinakes.ready()).ready).toBe(true);
     await rm(dir, { recursive: true });
     const answer = await pinakes.ready();

@@ -47,13 +47,20 @@ const sweepMsDefault = 5_000;
  * const notes = await defineContainer({ … }).open(pinakes.items);
  */
 export async function open(options: OpenOptions = {}): Promise<Pinakes> {
-  return openStores(parseStores(options, { dir: "dir", database: "database", items: "items", objects: "objects", queue: "queue" }), options);
+  return openStores(
+    parseStores(options, { dir: "dir", database: "database", items: "items", objects: "objects", queue: "queue" }),
+    options,
+  );
 }
 
 /** The same with settings that were checked already. */
-export async function openStores(wanted: StoresConfig, options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {}): Promise<Pinakes> {
+export async function openStores(
+  wanted: StoresConfig,
+  options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {},
+): Promise<Pinakes> {
   const { clock = systemClock, log = () => {}, logScope = log, sweepMs = sweepMsDefault } = options;
-  if (!Number.isInteger(sweepMs) || sweepMs < 1) throw invalid(`sweepMs: must be a whole number of milliseconds from 1, got ${JSON.stringify(sweepMs)}.`);
+  if (!Number.isInteger(sweepMs) || sweepMs < 1)
+    throw invalid(`sweepMs: must be a whole number of milliseconds from 1, got ${JSON.stringify(sweepMs)}.`);
   const deletionLagSecondsMax = deletionLagOf(options.deletionLagSeconds);
   const config = await withDatabase(wanted);
   await using undo = new AsyncDisposableStack();
@@ -66,7 +73,8 @@ export async function openStores(wanted: StoresConfig, options: Omit<OpenOptions
   await items.openContainer(probe);
   const tripleScope = () => systemScope("triples: keeps the quads of all tenants as items", logScope);
   const triples = undo.use(await openTriples(config, { items, scope: tripleScope }));
-  const binding = new Binding({ items, objects, triples, config, now: () => clock.now(), system: systemScope("store id and readiness", logScope) });
+  const system = systemScope("store id and readiness", logScope);
+  const binding = new Binding({ items, objects, triples, config, now: () => clock.now(), system });
   await binding.bind();
   const queue = undo.use(await openQueue(config.queue, items, clock, options.topicPrefix));
   const vectors = await openVectors({
@@ -80,13 +88,17 @@ export async function openStores(wanted: StoresConfig, options: Omit<OpenOptions
     ...options.vectors,
   });
   undo.defer(() => vectors.close());
-  const features = await openFeatures({ items, objects, queue, vectors: vectors.vectors, triples, clock, log }, options);
+  const features = await openFeatures(
+    { items, objects, queue, vectors: vectors.vectors, triples, clock, log },
+    options,
+  );
   undo.defer(() => features.close());
   const scopes = {
     ttl: () => systemScope("ttl sweep", logScope),
     dropBoxes: () => systemScope("drop-boxes: takes in the deltas that producers announced", logScope),
   };
-  const parts = { items, objects, queue, vectors, ...features, containers, sweepMs, dropBoxes: options.dropBoxes ?? [], scopes, log };
+  const dropBoxes = options.dropBoxes ?? [];
+  const parts = { items, objects, queue, vectors, ...features, containers, sweepMs, dropBoxes, scopes, log };
   const background = options.background === false ? [] : [...backgroundWork(parts), ...own];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on it is closed by close().
@@ -116,15 +128,27 @@ export interface StoreIdOptions {
 }
 
 /** The ids that the stores of a configuration carry, without refusing those that do not belong together. */
-export async function storeIds(wanted: StoresConfig, { clock = systemClock, log = () => {}, bind = false }: StoreIdOptions = {}): Promise<StoreIds> {
+export async function storeIds(
+  wanted: StoresConfig,
+  { clock = systemClock, log = () => {}, bind = false }: StoreIdOptions = {},
+): Promise<StoreIds> {
   const config = await withDatabase(wanted);
   await using undo = new AsyncDisposableStack();
   const objects = undo.use(await openObjects(config.objects, clock));
   const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", log);
   const items = undo.use((await openItems(config, { clock, log, objects, spillScope })).items);
   await items.openContainer(probe);
-  const triples = undo.use(await openTriples(config, { items, scope: () => systemScope("triples: reads the store id", log) }));
-  const binding = new Binding({ items, objects, triples, config, now: () => clock.now(), system: systemScope("store id", log) });
+  const triples = undo.use(
+    await openTriples(config, { items, scope: () => systemScope("triples: reads the store id", log) }),
+  );
+  const binding = new Binding({
+    items,
+    objects,
+    triples,
+    config,
+    now: () => clock.now(),
+    system: systemScope("store id", log),
+  });
   return await (bind ? binding.force() : binding.ids());
 }
 
@@ -141,28 +165,49 @@ export interface MoveEngineOptions {
  * Everything of one configuration's stores into another's, offline: nothing may use either meanwhile. Can be repeated until it is through;
  * the report says whether both hold the same.
  */
-export async function moveEngine(wantedFrom: StoresConfig, wantedTo: StoresConfig, options: MoveEngineOptions = {}): Promise<MoveReport> {
+export async function moveEngine(
+  wantedFrom: StoresConfig,
+  wantedTo: StoresConfig,
+  options: MoveEngineOptions = {},
+): Promise<MoveReport> {
   const [from, to] = [await withDatabase(wantedFrom), await withDatabase(wantedTo)];
-  const { clock = systemClock, log = () => {}, signal = new AbortController().signal, verifyOnly, onProgress } = options;
+  const {
+    clock = systemClock,
+    log = () => {},
+    signal = new AbortController().signal,
+    verifyOnly,
+    onProgress,
+  } = options;
   await using undo = new AsyncDisposableStack();
   const opened = async (config: StoresConfig): Promise<MovingStores> => {
     const objects = undo.use(await openObjects(config.objects, clock));
     const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", log);
     const { archive, items, spillPrefix } = await openArchive(config, { clock, log, objects, spillScope });
     undo.use(items);
-    const triples = undo.use(await openTriples(config, { items, scope: () => systemScope("triples: moves the quads of all tenants", log) }));
+    const triples = undo.use(
+      await openTriples(config, { items, scope: () => systemScope("triples: moves the quads of all tenants", log) }),
+    );
     return { archive, items, objects, triples, spillPrefix };
   };
   const system = systemScope("moves everything of all tenants to another engine", log);
   const [source, target] = [await opened(from), await opened(to)];
   // The target gets the id of the source, with everything else; one that it was given by an earlier open would stay beside it.
-  const binding = (stores: MovingStores, config: StoresConfig) => new Binding({ ...stores, config, system, now: () => clock.now() });
+  const binding = (stores: MovingStores, config: StoresConfig) =>
+    new Binding({ ...stores, config, system, now: () => clock.now() });
   if (verifyOnly !== true) await binding(target, to).makeWayFor(binding(source, from));
   return await moveStores(source, target, { system, now: () => clock.now(), signal, verifyOnly, onProgress });
 }
 
 async function openFeatures(
-  stores: { items: ItemStore; objects: ObjectStore; queue: Queue; vectors: Vectors; triples: TripleStore; clock: Clock; log: Log },
+  stores: {
+    items: ItemStore;
+    objects: ObjectStore;
+    queue: Queue;
+    vectors: Vectors;
+    triples: TripleStore;
+    clock: Clock;
+    log: Log;
+  },
   options: OpenOptions,
 ): Promise<Features> {
   const { items, clock, log } = stores;
@@ -175,7 +220,9 @@ async function openFeatures(
   const parser = await openParsers();
   undo.defer(() => parser.close());
   const system = systemScope("identity: keys, sessions and workspaces", logScope);
-  const identity = undo.use(await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }));
+  const identity = undo.use(
+    await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }),
+  );
   const auditSystem = systemScope("audit: looks for tenants among the objects", logScope);
   const pipelines = await openPipelinePlaces(options);
   undo.defer(() => pipelines.close());

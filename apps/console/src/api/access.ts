@@ -16,7 +16,12 @@ export interface AccessDecision {
   readonly reason: string;
   /** The groups that opened it. */
   readonly groups: readonly string[];
-  readonly document?: { readonly document_id: string; readonly status: string; readonly uploaded_by: string; readonly searchable: boolean };
+  readonly document?: {
+    readonly document_id: string;
+    readonly status: string;
+    readonly uploaded_by: string;
+    readonly searchable: boolean;
+  };
 }
 
 export function accessOptions(question: AccessQuestion | undefined) {

@@ -37,5 +37,8 @@ export function metricsOptions(query: MetricQuery) {
 }
 
 export function metricNamesOptions() {
-  return queryOptions({ queryKey: ["metrics", "names"], queryFn: ({ signal }) => get<MetricNames>("/v1/metrics/names", { signal }) });
+  return queryOptions({
+    queryKey: ["metrics", "names"],
+    queryFn: ({ signal }) => get<MetricNames>("/v1/metrics/names", { signal }),
+  });
 }

@@ -23,7 +23,9 @@ let calls: readonly Call[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-export function beginCall(call: Pick<Call, "method" | "path" | "body" | "contentType" | "form">): (status: number) => void {
+export function beginCall(
+  call: Pick<Call, "method" | "path" | "body" | "contentType" | "form">,
+): (status: number) => void {
   lastId += 1;
   const id = lastId;
   const at = Date.now();

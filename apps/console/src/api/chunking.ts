@@ -15,7 +15,11 @@ export function chunkingPreviewOptions(text: string, strategy: object) {
   return queryOptions({
     queryKey: ["chunking-preview", strategy, text],
     queryFn: ({ signal }) =>
-      post<{ readonly chunks: readonly Piece[]; readonly count: number }>("/v1/chunking:preview", { text, chunking_strategy: strategy }, { signal }),
+      post<{ readonly chunks: readonly Piece[]; readonly count: number }>(
+        "/v1/chunking:preview",
+        { text, chunking_strategy: strategy },
+        { signal },
+      ),
     staleTime: Infinity,
     retry: false,
   });

@@ -19,7 +19,10 @@ export interface CollectionInput {
 
 type ChangedCollection = Collection & { readonly warnings?: readonly string[] };
 
-export function createRepository(input: { readonly repository_id?: string; readonly name: string }): Promise<Repository> {
+export function createRepository(input: {
+  readonly repository_id?: string;
+  readonly name: string;
+}): Promise<Repository> {
   return post<Repository>("/v1/repositories", input);
 }
 
@@ -27,12 +30,20 @@ export function createCollection(rid: string, input: CollectionInput): Promise<C
   return post<Collection>(path`/v1/repositories/${rid}/collections`, input);
 }
 
-export async function updateCollection(id: CollectionId, input: CollectionInput, ifMatch: string): Promise<ChangedCollection> {
+export async function updateCollection(
+  id: CollectionId,
+  input: CollectionInput,
+  ifMatch: string,
+): Promise<ChangedCollection> {
   const { body, etag } = await request<ChangedCollection>("PATCH", collectionPath(id), { body: input, ifMatch });
   return { ...body, etag: etag ?? body.etag };
 }
 
-export function archiveCollection(id: CollectionId, how: "archive" | "unarchive", ifMatch: string): Promise<Collection> {
+export function archiveCollection(
+  id: CollectionId,
+  how: "archive" | "unarchive",
+  ifMatch: string,
+): Promise<Collection> {
   return post<Collection>(`${collectionPath(id)}:${how}`, undefined, { ifMatch });
 }
 
@@ -53,8 +64,16 @@ export interface Deletion {
   readonly allowPartial?: boolean;
 }
 
-export async function deleteCollection(id: CollectionId, { purge, incarnation, ifMatch, allowPartial }: Deletion): Promise<JobRow> {
-  const query = { purge: purge ? true : undefined, confirm: purge ? id.cid : undefined, incarnation, allow_partial: allowPartial === true ? true : undefined };
+export async function deleteCollection(
+  id: CollectionId,
+  { purge, incarnation, ifMatch, allowPartial }: Deletion,
+): Promise<JobRow> {
+  const query = {
+    purge: purge ? true : undefined,
+    confirm: purge ? id.cid : undefined,
+    incarnation,
+    allow_partial: allowPartial === true ? true : undefined,
+  };
   return (await request<JobRow>("DELETE", collectionPath(id), { query, ifMatch })).body;
 }
 

@@ -96,7 +96,10 @@ export function repositoryOptions(rid: string) {
 }
 
 /** What tells a row of a list of collections from all others. */
-export function collectionRowId({ repository_id, collection_id }: Pick<Collection, "repository_id" | "collection_id">): string {
+export function collectionRowId({
+  repository_id,
+  collection_id,
+}: Pick<Collection, "repository_id" | "collection_id">): string {
   return `${repository_id} ${collection_id}`;
 }
 
@@ -106,7 +109,12 @@ export function collectionsOptions(query: Readonly<Record<string, string | undef
 }
 
 export function repositoryCollectionsOptions(rid: string, query: Readonly<Record<string, string | undefined>> = {}) {
-  return pagedOptions<Collection>(["collections", "of", rid], path`/v1/repositories/${rid}/collections`, query, collectionRowId);
+  return pagedOptions<Collection>(
+    ["collections", "of", rid],
+    path`/v1/repositories/${rid}/collections`,
+    query,
+    collectionRowId,
+  );
 }
 
 export function collectionPath({ rid, cid }: CollectionId): string {

@@ -64,13 +64,17 @@ export const containersOptions = queryOptions({
 });
 
 export function containerOptions(name: string) {
-  return queryOptions({ queryKey: ["containers", name], queryFn: ({ signal }) => get<Container>(path`/v1/containers/${name}`, { signal }) });
+  return queryOptions({
+    queryKey: ["containers", name],
+    queryFn: ({ signal }) => get<Container>(path`/v1/containers/${name}`, { signal }),
+  });
 }
 
 export function indexesOptions(name: string) {
   return queryOptions({
     queryKey: ["containers", name, "indexes"],
-    queryFn: ({ signal }) => get<{ readonly items: readonly IndexState[] }>(path`/v1/containers/${name}/indexes`, { signal }),
+    queryFn: ({ signal }) =>
+      get<{ readonly items: readonly IndexState[] }>(path`/v1/containers/${name}/indexes`, { signal }),
   });
 }
 
@@ -86,7 +90,12 @@ interface QueryPage extends Page<Json> {
 export function sqlOptions(name: string, question: SqlQuestion | undefined) {
   return infiniteQueryOptions({
     queryKey: ["containers", name, "query", question],
-    queryFn: ({ pageParam, signal }) => post<QueryPage>(path`/v1/containers/${name}/query`, { ...question, limit: pageSize, cursor: pageParam }, { signal }),
+    queryFn: ({ pageParam, signal }) =>
+      post<QueryPage>(
+        path`/v1/containers/${name}/query`,
+        { ...question, limit: pageSize, cursor: pageParam },
+        { signal },
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: QueryPage) => page.next_cursor ?? undefined,
     select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items), advice: pages[0]?.advice }),
@@ -112,7 +121,10 @@ export function changesOptions(name: string) {
   return infiniteQueryOptions({
     queryKey: ["containers", name, "changes"],
     queryFn: ({ pageParam, signal }) =>
-      get<ChangesPage>(path`/v1/containers/${name}/changes`, { query: { mode: "all", from: "oldest", limit: pageSize, cursor: pageParam }, signal }),
+      get<ChangesPage>(path`/v1/containers/${name}/changes`, {
+        query: { mode: "all", from: "oldest", limit: pageSize, cursor: pageParam },
+        signal,
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ more, cursor }: ChangesPage) => (more ? cursor : undefined),
     select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items) }),
@@ -138,8 +150,18 @@ export function readItem({ container, id, pk }: ItemKey, signal?: AbortSignal): 
   return get<JsonObject>(path`/v1/containers/${container}/items/${id}`, { query: { pk }, signal });
 }
 
-export async function replaceItem({ container, id, pk }: ItemKey, document: JsonObject, etag: string): Promise<JsonObject> {
-  return (await request<JsonObject>("PUT", path`/v1/containers/${container}/items/${id}`, { query: { pk }, body: document, ifMatch: `"${etag}"` })).body;
+export async function replaceItem(
+  { container, id, pk }: ItemKey,
+  document: JsonObject,
+  etag: string,
+): Promise<JsonObject> {
+  return (
+    await request<JsonObject>("PUT", path`/v1/containers/${container}/items/${id}`, {
+      query: { pk },
+      body: document,
+      ifMatch: `"${etag}"`,
+    })
+  ).body;
 }
 
 export function createItem(container: string, document: JsonObject): Promise<JsonObject> {

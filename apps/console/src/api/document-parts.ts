@@ -78,7 +78,10 @@ export function textOptions(id: DocumentId, document: Document, first: number) {
   return infiniteQueryOptions({
     queryKey: [...keyOf(id, document, "text"), first],
     queryFn: ({ pageParam, signal }) =>
-      get<TextWindow>(`${documentPath(id)}/text`, { query: { start: pageParam * textWindowChars, end: (pageParam + 1) * textWindowChars }, signal }),
+      get<TextWindow>(`${documentPath(id)}/text`, {
+        query: { start: pageParam * textWindowChars, end: (pageParam + 1) * textWindowChars },
+        signal,
+      }),
     initialPageParam: first,
     getNextPageParam: ({ next_start }, _all, last: number) => (next_start === null ? undefined : last + 1),
     getPreviousPageParam: (_page, _all, before: number) => (before === 0 ? undefined : before - 1),
@@ -90,7 +93,11 @@ export function textOptions(id: DocumentId, document: Document, first: number) {
 export function sourceTextOptions(id: DocumentId, document: Document) {
   return queryOptions({
     queryKey: [...keyOf(id, document, "source"), document.version],
-    queryFn: ({ signal }) => get<TextWindow>(`${documentPath(id)}/text`, { query: { version: document.version, end: textWindowChars }, signal }),
+    queryFn: ({ signal }) =>
+      get<TextWindow>(`${documentPath(id)}/text`, {
+        query: { version: document.version, end: textWindowChars },
+        signal,
+      }),
     staleTime: Infinity,
   });
 }

@@ -40,7 +40,12 @@ export function documentPath({ did, ...collection }: DocumentId): string {
 }
 
 export function documentsOptions(id: CollectionId, query: Readonly<Record<string, string | undefined>> = {}) {
-  return pagedOptions<Document>(["documents", id.rid, id.cid], `${collectionPath(id)}/documents`, query, ({ document_id }) => document_id);
+  return pagedOptions<Document>(
+    ["documents", id.rid, id.cid],
+    `${collectionPath(id)}/documents`,
+    query,
+    ({ document_id }) => document_id,
+  );
 }
 
 export function documentOptions(id: DocumentId) {

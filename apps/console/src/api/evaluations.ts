@@ -56,7 +56,10 @@ export interface RunQuestion {
 export interface NewEvaluation {
   readonly name: string;
   readonly collections: Evaluation["collections"];
-  readonly queries: readonly { readonly query: string; readonly relevant: readonly { readonly document_id: string }[] }[];
+  readonly queries: readonly {
+    readonly query: string;
+    readonly relevant: readonly { readonly document_id: string }[];
+  }[];
   readonly k?: number;
 }
 
@@ -72,7 +75,10 @@ export function evaluationOptions(id: string) {
 }
 
 export function runQuestionsOptions(id: string, jobId: string) {
-  return pagedOptions<RunQuestion>([...evaluationsKey, "run", id, jobId], path`/v1/evaluations/${id}/runs/${jobId}/questions`);
+  return pagedOptions<RunQuestion>(
+    [...evaluationsKey, "run", id, jobId],
+    path`/v1/evaluations/${id}/runs/${jobId}/questions`,
+  );
 }
 
 export async function deleteEvaluation(id: string): Promise<void> {

@@ -10,7 +10,12 @@ import { checkConnection } from "./connection.ts";
 export interface ServerEvent {
   readonly id: string;
   readonly type: "document.status" | "collection.status" | "job.progress" | "job.done";
-  readonly resource: { readonly repository_id?: string; readonly collection_id?: string; readonly document_id?: string; readonly job_id?: string };
+  readonly resource: {
+    readonly repository_id?: string;
+    readonly collection_id?: string;
+    readonly document_id?: string;
+    readonly job_id?: string;
+  };
   readonly data: Readonly<Record<string, unknown>>;
   readonly at: string;
 }

@@ -69,7 +69,12 @@ export interface ExplainedAnswer extends SearchAnswer {
     readonly fusion: Fusion;
     readonly vector_weight: number;
     readonly collections: readonly Searched[];
-    readonly graph?: { readonly hops: number; readonly weight: number; readonly entities: number; readonly passages_added: number };
+    readonly graph?: {
+      readonly hops: number;
+      readonly weight: number;
+      readonly entities: number;
+      readonly passages_added: number;
+    };
   };
 }
 

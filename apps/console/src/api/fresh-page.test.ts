@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { withFreshPage, type Pages } from "./fresh-page.ts";
 
 const page = (items: string, next: string | null = "more") => ({ items: items.split(""), next_cursor: next });
-const list = (...pages: Pages<string>["pages"]): Pages<string> => ({ pages, pageParams: pages.map((_, index) => (index === 0 ? undefined : `${index}`)) });
+const list = (...pages: Pages<string>["pages"]): Pages<string> => ({
+  pages,
+  pageParams: pages.map((_, index) => (index === 0 ? undefined : `${index}`)),
+});
 const rows = ({ pages }: Pages<string>) => pages.map(({ items }) => items.join(""));
 const put = (data: Pages<string>, index: number, items: string, next: string | null = "more") =>
   withFreshPage(data, index, page(items, next), (one) => one.toLowerCase());

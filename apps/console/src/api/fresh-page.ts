@@ -9,7 +9,12 @@ type IdOf<Item> = (item: Item) => string;
  * The page takes the place of the one at `index`. New rows push others off its end: those stay where they were, for the page after it still
  * begins where it did. Rows that were deleted pull others up, out of the page after it: no row stands twice.
  */
-export function withFreshPage<Item>(data: Pages<Item>, index: number, fresh: Page<Item>, idOf: IdOf<Item>): Pages<Item> {
+export function withFreshPage<Item>(
+  data: Pages<Item>,
+  index: number,
+  fresh: Page<Item>,
+  idOf: IdOf<Item>,
+): Pages<Item> {
   const old = data.pages[index];
   if (old === undefined) return data;
   const ids = new Set(fresh.items.map(idOf));

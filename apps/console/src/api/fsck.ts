@@ -58,7 +58,8 @@ export function startAudit(input: NewAudit): Promise<JobRow> {
 export function findingsOptions(jobId: string) {
   return queryOptions({
     queryKey: ["fsck", jobId, "findings"],
-    queryFn: async ({ signal }) => (await get<{ readonly items: readonly Finding[] }>(path`/v1/fsck/${jobId}/findings`, { signal })).items,
+    queryFn: async ({ signal }) =>
+      (await get<{ readonly items: readonly Finding[] }>(path`/v1/fsck/${jobId}/findings`, { signal })).items,
   });
 }
 

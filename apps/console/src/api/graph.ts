@@ -31,7 +31,12 @@ export function triplesOptions(id: CollectionId, { s, p, o, g }: TriplePattern) 
   return pagedOptions<Triple>(["triples", id.rid, id.cid], `${collectionPath(id)}/triples`, { s, p, o, g });
 }
 
-export function triplePage(id: CollectionId, pattern: TriplePattern, limit: number, signal?: AbortSignal): Promise<Page<Triple>> {
+export function triplePage(
+  id: CollectionId,
+  pattern: TriplePattern,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<Page<Triple>> {
   return get<Page<Triple>>(`${collectionPath(id)}/triples`, { query: { ...pattern, limit }, signal });
 }
 
@@ -57,7 +62,8 @@ export interface Provenance {
 export function provenanceOptions(id: CollectionId, { s, p, o, g }: TriplePattern) {
   return queryOptions({
     queryKey: ["triples", id.rid, id.cid, "provenance", { s, p, o, g }],
-    queryFn: ({ signal }) => get<Provenance>(`${collectionPath(id)}/triples/provenance`, { query: { s, p, o, g }, signal }),
+    queryFn: ({ signal }) =>
+      get<Provenance>(`${collectionPath(id)}/triples/provenance`, { query: { s, p, o, g }, signal }),
   });
 }
 
@@ -94,7 +100,11 @@ interface ResultsBody {
   readonly results?: { readonly bindings: readonly Binding[] };
 }
 
-export async function askSparql(id: CollectionId, query: string, { union, limit, timeoutMs, signal }: SparqlSettings = {}): Promise<SparqlResult> {
+export async function askSparql(
+  id: CollectionId,
+  query: string,
+  { union, limit, timeoutMs, signal }: SparqlSettings = {},
+): Promise<SparqlResult> {
   const response = await send("POST", `${collectionPath(id)}/sparql`, {
     text: query,
     contentType: "application/sparql-query",
@@ -117,5 +127,11 @@ interface Loaded {
 
 /** All or nothing. A refusal names the line. */
 export async function loadTriples(id: CollectionId, text: string, contentType: string): Promise<Loaded> {
-  return (await request<Loaded>("POST", `${collectionPath(id)}/triples`, { text, contentType, query: { all_or_nothing: true } })).body;
+  return (
+    await request<Loaded>("POST", `${collectionPath(id)}/triples`, {
+      text,
+      contentType,
+      query: { all_or_nothing: true },
+    })
+  ).body;
 }

@@ -89,13 +89,16 @@ export function sessionOptions(id: SessionId) {
 }
 
 export function messagesOptions(id: SessionId) {
-  return pagedOptions<Memory>(["memories", "messages", id.agent, id.session], `${sessionPath(id)}/messages`, { order: "asc" });
+  return pagedOptions<Memory>(["memories", "messages", id.agent, id.session], `${sessionPath(id)}/messages`, {
+    order: "asc",
+  });
 }
 
 export function contextOptions(id: SessionId, maxTokens: number | undefined, strategy: ContextStrategy) {
   return queryOptions({
     queryKey: ["memories", "context", id.agent, id.session, maxTokens, strategy],
-    queryFn: ({ signal }) => get<ContextWindow>(`${sessionPath(id)}/context`, { query: { max_tokens: maxTokens, strategy }, signal }),
+    queryFn: ({ signal }) =>
+      get<ContextWindow>(`${sessionPath(id)}/context`, { query: { max_tokens: maxTokens, strategy }, signal }),
     enabled: maxTokens !== undefined,
   });
 }
@@ -110,7 +113,12 @@ export function threadOptions(agent: string, id: string) {
 export function memorySearchOptions(query: string, mode: MemorySearchMode | undefined, agent: string | undefined) {
   return queryOptions({
     queryKey: ["memories", "search", query, mode, agent],
-    queryFn: ({ signal }) => post<MemorySearchResult>("/v1/memories:search", { query, mode, agent_id: agent, limit: searchHitsMax }, { signal }),
+    queryFn: ({ signal }) =>
+      post<MemorySearchResult>(
+        "/v1/memories:search",
+        { query, mode, agent_id: agent, limit: searchHitsMax },
+        { signal },
+      ),
     enabled: query !== "",
   });
 }

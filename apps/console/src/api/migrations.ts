@@ -34,7 +34,12 @@ export interface Migration {
   readonly problem_count: number;
   readonly unit_count: number;
   readonly row_count: number;
-  readonly progress: { readonly unit: string; readonly unit_number: number; readonly done: number; readonly total: number } | null;
+  readonly progress: {
+    readonly unit: string;
+    readonly unit_number: number;
+    readonly done: number;
+    readonly total: number;
+  } | null;
   readonly error: string | null;
   readonly auto?: boolean;
   readonly created_by: string;

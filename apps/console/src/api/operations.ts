@@ -41,7 +41,12 @@ export interface DeletionLag {
   readonly failed: number;
   readonly lag_seconds: number;
   readonly limit_seconds: number;
-  readonly oldest: { readonly operation_id: string; readonly repository_id: string; readonly collection_id: string; readonly created_at: string } | null;
+  readonly oldest: {
+    readonly operation_id: string;
+    readonly repository_id: string;
+    readonly collection_id: string;
+    readonly created_at: string;
+  } | null;
   readonly warning: string | null;
 }
 

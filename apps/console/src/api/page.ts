@@ -18,10 +18,16 @@ export interface ListMeta {
 const pageSize = 100;
 
 /** For useInfiniteQuery: all items so far are `data.items`. With `idOf` a change does not read all its pages again. */
-export function pagedOptions<Item>(queryKey: QueryKey, at: string, query: RequestOptions["query"] = {}, idOf?: (item: Item) => string) {
+export function pagedOptions<Item>(
+  queryKey: QueryKey,
+  at: string,
+  query: RequestOptions["query"] = {},
+  idOf?: (item: Item) => string,
+) {
   // The total is that of all pages, so the first one tells it.
   const asked = (cursor: string | undefined) => (cursor === undefined ? query : { ...query, include_total: undefined });
-  const read = (cursor: string | undefined, signal?: AbortSignal) => get<Page<Item>>(at, { query: { ...asked(cursor), limit: pageSize, cursor }, signal });
+  const read = (cursor: string | undefined, signal?: AbortSignal) =>
+    get<Page<Item>>(at, { query: { ...asked(cursor), limit: pageSize, cursor }, signal });
   const list: ListMeta | undefined = idOf && { read: (cursor) => read(cursor), idOf: (row) => idOf(row as Item) };
   return infiniteQueryOptions({
     queryKey: [...queryKey, query],
@@ -51,7 +57,13 @@ interface PagedList {
 }
 
 /** A page that failed is not asked for again by itself, which would go on without end: the reader says when. */
-export function moreOf({ hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage }: PagedList): More {
+export function moreOf({
+  hasNextPage,
+  isFetchingNextPage,
+  isFetchNextPageError,
+  error,
+  fetchNextPage,
+}: PagedList): More {
   return {
     has: hasNextPage && !isFetchNextPageError,
     loading: isFetchingNextPage,

@@ -8,12 +8,22 @@ interface Dated {
 }
 
 /** In all lists whose key begins with `queryKey`. One that belongs below the pages that are there is not put into them. */
-export function putInPages<Item extends Dated>(client: QueryClient, queryKey: QueryKey, item: Item, idOf: (item: Item) => string): void {
+export function putInPages<Item extends Dated>(
+  client: QueryClient,
+  queryKey: QueryKey,
+  item: Item,
+  idOf: (item: Item) => string,
+): void {
   change<Item>(client, queryKey, (data) => withItem(data, item, idOf));
 }
 
 /** Only where it is already: a list with filters may not want it. */
-export function replaceInPages<Item>(client: QueryClient, queryKey: QueryKey, item: Item, idOf: (item: Item) => string): void {
+export function replaceInPages<Item>(
+  client: QueryClient,
+  queryKey: QueryKey,
+  item: Item,
+  idOf: (item: Item) => string,
+): void {
   change<Item>(client, queryKey, (data) => replaced(data, item, idOf));
 }
 
@@ -25,7 +35,10 @@ export function withItem<Item extends Dated>(data: Pages<Item>, item: Item, idOf
 
 function replaced<Item>(data: Pages<Item>, item: Item, idOf: (item: Item) => string): Pages<Item> {
   const id = idOf(item);
-  return { ...data, pages: data.pages.map((page) => ({ ...page, items: page.items.map((one) => (idOf(one) === id ? item : one)) })) };
+  return {
+    ...data,
+    pages: data.pages.map((page) => ({ ...page, items: page.items.map((one) => (idOf(one) === id ? item : one)) })),
+  };
 }
 
 /** Before the first row that is not newer. Older than all of them: it is on a page that nobody asked for yet, and will come with it. */
@@ -52,5 +65,7 @@ function has<Item>(data: Pages<Item>, id: string, idOf: (item: Item) => string):
 
 /** All rows that are there, of all lists whose key begins with `queryKey`. */
 export function itemsInPages<Item>(client: QueryClient, queryKey: QueryKey): readonly Item[] {
-  return client.getQueriesData<Pages<Item>>({ queryKey }).flatMap(([, data]) => data?.pages.flatMap(({ items }) => items) ?? []);
+  return client
+    .getQueriesData<Pages<Item>>({ queryKey })
+    .flatMap(([, data]) => data?.pages.flatMap(({ items }) => items) ?? []);
 }

@@ -2,7 +2,14 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { uiStrings } from "../strings/ui.ts";
 import { refOf } from "./collection-ref.ts";
-import { collectionOptions, collectionsOptions, repositoriesOptions, type Collection, type CollectionId, type Repository } from "./collections.ts";
+import {
+  collectionOptions,
+  collectionsOptions,
+  repositoriesOptions,
+  type Collection,
+  type CollectionId,
+  type Repository,
+} from "./collections.ts";
 
 interface PlaceIds {
   readonly repository_id: string;
@@ -19,9 +26,12 @@ export function placeName(
   collections: readonly Pick<Collection, "repository_id" | "collection_id" | "name">[],
 ): PlaceName {
   const repositoryNames = new Map(repositories.map((one) => [one.repository_id, one.name]));
-  const collectionNames = new Map(collections.map((one) => [refOf({ rid: one.repository_id, cid: one.collection_id }), one.name]));
+  const collectionNames = new Map(
+    collections.map((one) => [refOf({ rid: one.repository_id, cid: one.collection_id }), one.name]),
+  );
   return ({ repository_id: rid, collection_id: cid }) => {
-    const repository = repositoryNames.get(rid) ?? rid.replace(personalId, (_, begin: string) => uiStrings.personalOf(begin));
+    const repository =
+      repositoryNames.get(rid) ?? rid.replace(personalId, (_, begin: string) => uiStrings.personalOf(begin));
     return cid === "" ? repository : `${repository} / ${collectionNames.get(refOf({ rid, cid })) ?? cid}`;
   };
 }
@@ -37,7 +47,10 @@ export function usePlaceName(): PlaceName {
 export function useCollection({ rid, cid }: CollectionId): Collection | undefined {
   const list = useInfiniteQuery(collectionsOptions()).data?.items;
   const listed = list?.find((one) => one.repository_id === rid && one.collection_id === cid);
-  const asked = useQuery({ ...collectionOptions({ rid, cid }), enabled: list !== undefined && listed === undefined }).data;
+  const asked = useQuery({
+    ...collectionOptions({ rid, cid }),
+    enabled: list !== undefined && listed === undefined,
+  }).data;
   return listed ?? asked;
 }
 

@@ -41,7 +41,8 @@ export function queuesOptions(enabled = true) {
 export function deadLettersOptions(queue: string) {
   return queryOptions({
     queryKey: [...queuesKey, "dead", queue],
-    queryFn: async ({ signal }) => (await get<{ readonly items: readonly DeadLetter[] }>(path`/v1/queues/${queue}/dead`, { signal })).items,
+    queryFn: async ({ signal }) =>
+      (await get<{ readonly items: readonly DeadLetter[] }>(path`/v1/queues/${queue}/dead`, { signal })).items,
   });
 }
 

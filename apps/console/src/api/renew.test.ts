@@ -46,7 +46,9 @@ class Rows {
 }
 
 function observe(client: QueryClient, server: Rows) {
-  const meta: { readonly list: ListMeta } = { list: { read: (cursor) => server.read(cursor), idOf: (row) => String((row as Row).id) } };
+  const meta: { readonly list: ListMeta } = {
+    list: { read: (cursor) => server.read(cursor), idOf: (row) => String((row as Row).id) },
+  };
   const options = infiniteQueryOptions({
     queryKey,
     queryFn: ({ pageParam }) => server.read(pageParam),

@@ -71,27 +71,38 @@ async function renewOne(client: QueryClient, query: Query, changed: readonly str
 function pagesToRead({ pages }: Pages<Row>, ids: ReadonlySet<string>, idOf: ListMeta["idOf"]): readonly number[] {
   const last = pages.length - 1;
   const end = pages[last];
-  const changed = pages.flatMap(({ items }, index) => (index > 0 && items.some((one) => ids.has(idOf(one))) ? [index] : []));
+  const changed = pages.flatMap(({ items }, index) =>
+    index > 0 && items.some((one) => ids.has(idOf(one))) ? [index] : [],
+  );
   const chosen = new Set([...(end !== undefined && isEnd(end) ? [last] : []), ...changed.slice(0, changedPagesMax), 0]);
   return [...chosen].toSorted((a, b) => b - a);
 }
 
 async function renewPage(query: Query, index: number, { read, idOf }: ListMeta): Promise<void> {
   const before = query.state.data as Pages<Row>;
-  const fresh = index === 0 ? await readToKnown(before, { read, idOf }) : await read(before.pageParams[index] as string | undefined);
+  const fresh =
+    index === 0
+      ? await readToKnown(before, { read, idOf })
+      : await read(before.pageParams[index] as string | undefined);
   await settled(query);
   const now = query.state.data as Pages<Row>;
   // The list was read anew or became another meanwhile.
   if (now.pageParams[index] !== before.pageParams[index]) return;
   const known = index > 0 || isEnd(fresh) || fresh.items.some((one) => hasRow(before, idOf(one), idOf));
-  query.setData(known ? withFreshPage(now, index, fresh, idOf) : { pages: [fresh], pageParams: now.pageParams.slice(0, 1) });
+  query.setData(
+    known ? withFreshPage(now, index, fresh, idOf) : { pages: [fresh], pageParams: now.pageParams.slice(0, 1) },
+  );
 }
 
 /** From the beginning to the first row that is known: there may be more new ones than fit a page. */
 async function readToKnown(data: Pages<Row>, { read, idOf }: ListMeta): Promise<Page<Row>> {
   let page = await read(undefined);
   let items = page.items;
-  for (let count = 1; count < newPagesMax && !isEnd(page) && !page.items.some((one) => hasRow(data, idOf(one), idOf)); count += 1) {
+  for (
+    let count = 1;
+    count < newPagesMax && !isEnd(page) && !page.items.some((one) => hasRow(data, idOf(one), idOf));
+    count += 1
+  ) {
     page = await read(page.next_cursor ?? undefined);
     items = [...items, ...page.items];
   }
@@ -108,7 +119,12 @@ async function settled(query: Query): Promise<void> {
 }
 
 async function nextPageCame(query: Query): Promise<void> {
-  while (query.state.fetchStatus === "fetching" && query.state.fetchMeta?.fetchMore !== undefined && query.promise !== undefined) await ended(query.promise);
+  while (
+    query.state.fetchStatus === "fetching" &&
+    query.state.fetchMeta?.fetchMore !== undefined &&
+    query.promise !== undefined
+  )
+    await ended(query.promise);
 }
 
 async function ended(promise: Promise<unknown>): Promise<void> {

@@ -69,7 +69,12 @@ export async function send(method: string, at: string, options: RequestOptions =
   const ended = beginCall({ method, path: target, body: options.secret === true ? undefined : sent, contentType });
   let response: Response;
   try {
-    response = await fetch(target, { method, headers, ...(sent === undefined ? {} : { body: sent }), ...(signal === undefined ? {} : { signal }) });
+    response = await fetch(target, {
+      method,
+      headers,
+      ...(sent === undefined ? {} : { body: sent }),
+      ...(signal === undefined ? {} : { signal }),
+    });
   } catch (error) {
     ended(0);
     if (signal?.aborted === true) throw error;

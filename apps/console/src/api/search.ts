@@ -24,7 +24,12 @@ export interface Hit {
   readonly chunk_id: string;
   readonly text: string;
   readonly score: number;
-  readonly scores: { readonly vector?: number; readonly keyword?: number; readonly graph?: number; readonly fused?: number };
+  readonly scores: {
+    readonly vector?: number;
+    readonly keyword?: number;
+    readonly graph?: number;
+    readonly fused?: number;
+  };
   readonly metadata: unknown;
   readonly citation: Citation;
   readonly [more: string]: unknown;
@@ -49,7 +54,11 @@ export interface SearchAnswer {
   /** Why there are no hits, if there are none. */
   readonly outcome: SearchOutcome;
   /** Collections that could not be searched. */
-  readonly skipped?: readonly { readonly repository_id: string; readonly collection_id: string; readonly reason: string }[];
+  readonly skipped?: readonly {
+    readonly repository_id: string;
+    readonly collection_id: string;
+    readonly reason: string;
+  }[];
   readonly mode_used: string;
   readonly timings: { readonly embed_ms: number; readonly search_ms: number; readonly total_ms: number };
   readonly [more: string]: unknown;

@@ -25,7 +25,9 @@ export const statsRanges = ["1h", "24h", "7d"] as const;
 export type StatsRange = (typeof statsRanges)[number];
 
 /** Steps that make about as many points as a chart can show. */
-const spans: Readonly<Record<StatsRange, { readonly seconds: number; readonly stepSeconds: number; readonly againMs: number }>> = {
+const spans: Readonly<
+  Record<StatsRange, { readonly seconds: number; readonly stepSeconds: number; readonly againMs: number }>
+> = {
   "1h": { seconds: 3_600, stepSeconds: 60, againMs: 10_000 },
   "24h": { seconds: 86_400, stepSeconds: 900, againMs: 30_000 },
   "7d": { seconds: 604_800, stepSeconds: 7_200, againMs: 60_000 },
@@ -37,7 +39,11 @@ export function statsOptions(range: StatsRange, enabled: boolean) {
     queryKey: ["stats", range],
     queryFn: async ({ signal }): Promise<Stats> => {
       const to = Date.now();
-      const query = { from: new Date(to - seconds * 1000).toISOString(), to: new Date(to).toISOString(), step: stepSeconds };
+      const query = {
+        from: new Date(to - seconds * 1000).toISOString(),
+        to: new Date(to).toISOString(),
+        step: stepSeconds,
+      };
       const { points } = await get<Pick<Stats, "points">>("/v1/stats", { query, signal });
       return { points, to, stepSeconds };
     },

@@ -25,7 +25,12 @@ export function readTerm(text: string): Term | undefined {
 export function termOfBound({ type, value, "xml:lang": language, datatype }: BoundTerm): Term {
   if (type === "uri") return { type: "iri", value };
   if (type === "bnode") return { type: "blank", value };
-  return { type: "literal", value, ...(language === undefined ? {} : { language }), ...(datatype === undefined ? {} : { datatype }) };
+  return {
+    type: "literal",
+    value,
+    ...(language === undefined ? {} : { language }),
+    ...(datatype === undefined ? {} : { datatype }),
+  };
 }
 
 /** The last part of an IRI, or the words of a literal: enough to know it by. */

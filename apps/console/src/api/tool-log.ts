@@ -20,8 +20,16 @@ export interface ToolInvocation {
   readonly duration_ms: number;
   readonly input_args: unknown;
   readonly output_result: unknown;
-  readonly error_details: { readonly error_type: string; readonly error_message: string; readonly stack_trace: string } | null;
-  readonly security_context: { readonly user_id?: string | null; readonly ip_address?: string; readonly user_agent?: string };
+  readonly error_details: {
+    readonly error_type: string;
+    readonly error_message: string;
+    readonly stack_trace: string;
+  } | null;
+  readonly security_context: {
+    readonly user_id?: string | null;
+    readonly ip_address?: string;
+    readonly user_agent?: string;
+  };
 }
 
 export interface ToolQuery {

@@ -18,7 +18,11 @@ interface UploadAnswer {
   readonly documents: readonly Document[];
 }
 
-export function uploadFile(id: CollectionId, file: File, { replace, signal, onProgress }: UploadOptions): Promise<Document> {
+export function uploadFile(
+  id: CollectionId,
+  file: File,
+  { replace, signal, onProgress }: UploadOptions,
+): Promise<Document> {
   const path = `${collectionPath(id)}/documents`;
   const form = new FormData();
   // Fields apply to the files after them.
@@ -68,6 +72,11 @@ export function uploadFile(id: CollectionId, file: File, { replace, signal, onPr
  * Whether the server would take a file of this name, before its bytes are sent: a refusal in the midst of a large upload breaks the
  * connection, and its reason would be lost. It is asked for a link for the upload, which is left to expire.
  */
-export async function askWhetherTaken(id: CollectionId, name: string, replace: boolean, signal: AbortSignal): Promise<void> {
+export async function askWhetherTaken(
+  id: CollectionId,
+  name: string,
+  replace: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   await post(`${collectionPath(id)}/uploads`, { name, replace, expires_in_seconds: 1 }, { signal });
 }

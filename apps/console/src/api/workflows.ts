@@ -46,7 +46,11 @@ export interface Workflow {
     readonly timeout_seconds: number;
     readonly environment: string;
   };
-  readonly performance_metrics: { readonly total_duration_ms: number; readonly execution_time_ms: number; readonly total_cost_usd: number };
+  readonly performance_metrics: {
+    readonly total_duration_ms: number;
+    readonly execution_time_ms: number;
+    readonly total_cost_usd: number;
+  };
   readonly error_details: WorkflowError | null;
   readonly created_at: string;
   readonly updated_at: string;
@@ -101,7 +105,11 @@ export const workflowStatsOptions = queryOptions({
   queryFn: ({ signal }) => get<WorkflowStats>("/v1/workflows:stats", { signal }),
 });
 
-export function workflowsOptions(query: { readonly status?: string | undefined; readonly type?: string | undefined; readonly order?: string | undefined }) {
+export function workflowsOptions(query: {
+  readonly status?: string | undefined;
+  readonly type?: string | undefined;
+  readonly order?: string | undefined;
+}) {
   return pagedOptions<Workflow>(["workflows", "list"], "/v1/workflows", query);
 }
 
@@ -130,7 +138,9 @@ export function leaseOptions(wid: string) {
 
 /** The newest first. */
 export function checkpointsOptions(wid: string) {
-  return pagedOptions<Checkpoint>(["workflows", "checkpoints", wid], `${workflowPath(wid)}/checkpoints`, { order: "desc" });
+  return pagedOptions<Checkpoint>(["workflows", "checkpoints", wid], `${workflowPath(wid)}/checkpoints`, {
+    order: "desc",
+  });
 }
 
 export interface Act {
@@ -141,7 +151,11 @@ export interface Act {
 }
 
 export async function actOnWorkflow(wid: string, { verb, etag, fencingToken, body }: Act): Promise<void> {
-  await request("POST", `${workflowPath(wid)}:${verb}`, { ifMatch: quoted(etag), query: { fencing_token: fencingToken }, body });
+  await request("POST", `${workflowPath(wid)}:${verb}`, {
+    ifMatch: quoted(etag),
+    query: { fencing_token: fencingToken },
+    body,
+  });
 }
 
 export async function deleteWorkflow(wid: string, etag: string, fencingToken?: number): Promise<void> {

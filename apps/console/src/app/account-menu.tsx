@@ -32,8 +32,17 @@ export function AccountMenu() {
   return (
     <Menu
       entries={[
-        ...themes.map(({ theme: one, icon }) => ({ label: s.theme[one], icon, disabled: one === theme, onChoose: () => setTheme(one) })),
-        { label: s.pages.reference, icon: <BookOpen aria-hidden />, onChoose: () => window.open("/docs", "_blank", "noopener") },
+        ...themes.map(({ theme: one, icon }) => ({
+          label: s.theme[one],
+          icon,
+          disabled: one === theme,
+          onChoose: () => setTheme(one),
+        })),
+        {
+          label: s.pages.reference,
+          icon: <BookOpen aria-hidden />,
+          onChoose: () => window.open("/docs", "_blank", "noopener"),
+        },
         { label: s.account.signOut, icon: <LogOut aria-hidden />, onChoose: () => void leave() },
       ]}
     >

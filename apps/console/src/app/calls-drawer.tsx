@@ -42,7 +42,9 @@ function Calls() {
             <CopyButton text={curlOf(call, location.origin)} label={s.curl} />
           </div>
           {call.body !== undefined && (
-            <pre className="mt-2 max-h-40 overflow-auto rounded bg-raised p-2 font-mono text-xs break-all whitespace-pre-wrap">{call.body}</pre>
+            <pre className="mt-2 max-h-40 overflow-auto rounded bg-raised p-2 font-mono text-xs break-all whitespace-pre-wrap">
+              {call.body}
+            </pre>
           )}
         </li>
       ))}

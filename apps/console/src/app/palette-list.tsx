@@ -77,7 +77,12 @@ function usePlaces(typed: string): readonly Place[] {
   });
   const wanted = typed.toLowerCase();
   const pages = navigation.flatMap(({ label, entries }) =>
-    entries.map((entry): Place => ({ value: entry.to, label: entry.label, group: label ?? shellStrings.product, href: entry.to })),
+    entries.map((entry): Place => ({
+      value: entry.to,
+      label: entry.label,
+      group: label ?? shellStrings.product,
+      href: entry.to,
+    })),
   );
   const found = collections.data?.items ?? [];
   return [

@@ -64,7 +64,11 @@ onEvent((event) => {
 const onTheWay: readonly unknown[] = ["uploading", "pending", "indexing"];
 
 /** By convention a key begins with the kind of thing, then its repository and collection. */
-function staleOf({ type, resource: { repository_id, collection_id, document_id }, data }: ServerEvent): readonly Stale[] {
+function staleOf({
+  type,
+  resource: { repository_id, collection_id, document_id },
+  data,
+}: ServerEvent): readonly Stale[] {
   if (type === "job.progress" || type === "job.done") return [whole("jobs"), whole("operations")];
   const of = [repository_id, collection_id].filter((id) => id !== undefined);
   if (type === "document.status")
@@ -74,7 +78,10 @@ function staleOf({ type, resource: { repository_id, collection_id, document_id }
       // What a document states is there when it is indexed. To look through a graph is much work, so not at each step on the way.
       ...(onTheWay.includes(data["status"]) ? [] : [whole("triples", ...of)]),
     ];
-  const row = repository_id === undefined || collection_id === undefined ? [] : [collectionRowId({ repository_id, collection_id })];
+  const row =
+    repository_id === undefined || collection_id === undefined
+      ? []
+      : [collectionRowId({ repository_id, collection_id })];
   return [{ queryKey: ["collections"], rows: row }, whole("collection", ...of)];
 }
 

@@ -33,7 +33,13 @@ export function Shell() {
       <div className="flex min-h-0 min-w-0 flex-col lg:h-full">
         <ConnectionBanner />
         <header className="flex items-center gap-2 border-b bg-panel px-3 py-2">
-          <Button look="quiet" size="icon" className="lg:hidden" aria-label={s.openNavigation} onClick={() => setNavigating(true)}>
+          <Button
+            look="quiet"
+            size="icon"
+            className="lg:hidden"
+            aria-label={s.openNavigation}
+            onClick={() => setNavigating(true)}
+          >
             <MenuIcon aria-hidden />
           </Button>
           <CommandPalette />
@@ -73,7 +79,9 @@ function Navigation() {
                 <Link
                   to={to}
                   activeOptions={{ exact: to === "/", includeSearch: false }}
-                  className={cx("flex items-center gap-2 rounded-md px-2 py-1.5 text-sm text-soft hover:bg-raised hover:text-ink [&>svg]:size-4")}
+                  className={cx(
+                    "flex items-center gap-2 rounded-md px-2 py-1.5 text-sm text-soft hover:bg-raised hover:text-ink [&>svg]:size-4",
+                  )}
                   activeProps={{ className: "bg-brand-soft !text-brand font-medium" }}
                 >
                   <Icon aria-hidden />

@@ -10,7 +10,11 @@ const s = shellStrings.drops;
 export function catchStrayDrops(): () => void {
   const dragged = (event: DragEvent) => {
     // An editor takes files as text, and only when nobody forbids it.
-    if (isHandled(event) || (event.target instanceof Element && event.target.closest("[contenteditable=true]") !== null)) return;
+    if (
+      isHandled(event) ||
+      (event.target instanceof Element && event.target.closest("[contenteditable=true]") !== null)
+    )
+      return;
     event.preventDefault();
   };
   const dropped = (event: DragEvent) => {

@@ -13,7 +13,10 @@ export function flagParam(value: unknown): true | undefined {
   return value === true || value === "true" ? true : undefined;
 }
 
-export function oneOfParam<const Choice extends string>(value: unknown, choices: readonly Choice[]): Choice | undefined {
+export function oneOfParam<const Choice extends string>(
+  value: unknown,
+  choices: readonly Choice[],
+): Choice | undefined {
   return choices.find((choice) => choice === value);
 }
 

@@ -26,7 +26,8 @@ export const accessStrings = {
     test: "Test access",
     actionsFor: (name: string) => `Actions for ${name}`,
     revokeTitle: "Revoke this key?",
-    revokeAbout: (user: string) => `Whoever calls with it as ${user} is refused from now on. It cannot be brought back; a new key can be made.`,
+    revokeAbout: (user: string) =>
+      `Whoever calls with it as ${user} is refused from now on. It cannot be brought back; a new key can be made.`,
     revoked: "The key was revoked",
   },
   form: {
@@ -56,9 +57,15 @@ export const accessStrings = {
     done: "I have copied it",
   },
   groups: {
-    about: "Groups that keys, repositories and collections of this workspace name. There is no list of groups besides: a token may bring others.",
+    about:
+      "Groups that keys, repositories and collections of this workspace name. There is no list of groups besides: a token may bring others.",
     table: "Groups that are named somewhere",
-    columns: { group: "Group", users: "Users with it", repositories: "Opens repositories", collections: "Opens collections" },
+    columns: {
+      group: "Group",
+      users: "Users with it",
+      repositories: "Opens repositories",
+      collections: "Opens collections",
+    },
     empty: "No group is named anywhere",
     emptyAbout: "A repository or collection with no groups is open to the workspace.",
     cut: (count: string) => `Only the first ${count} keys and collections were looked at.`,

@@ -63,9 +63,11 @@ export const collectionFormStrings = {
   previewTitle: "Try it on your own text",
   previewText: "Text",
   previewCut: "How it is cut",
-  previewInherit: 'What a new repository does is not known before it is made. Choose "Own settings" to see how a text is cut.',
+  previewInherit:
+    'What a new repository does is not known before it is made. Choose "Own settings" to see how a text is cut.',
   previewCount: (count: number) => `${count} ${count === 1 ? "passage" : "passages"}`,
-  previewSizes: (least: string, mean: string, most: string) => `shortest ${least}, mean ${mean}, longest ${most} characters`,
+  previewSizes: (least: string, mean: string, most: string) =>
+    `shortest ${least}, mean ${mean}, longest ${most} characters`,
   previewMore: (shown: number, count: number) => `The first ${shown} of ${count} are shown.`,
   previewLegend: "Numbers mark where a passage begins. Marked text is in two passages: the overlap.",
   previewPiece: (index: number) => `Passage ${index}`,

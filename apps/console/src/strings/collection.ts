@@ -41,7 +41,8 @@ export const collectionStrings = {
     none: "none",
     never: "never",
   },
-  strategy: (type: string, size: string, overlap: string, unit: string) => `${type}, ${size} ${unit}, overlap ${overlap}`,
+  strategy: (type: string, size: string, overlap: string, unit: string) =>
+    `${type}, ${size} ${unit}, overlap ${overlap}`,
   units: { char: "characters", token: "tokens" },
 
   actions: {
@@ -49,7 +50,8 @@ export const collectionStrings = {
     edit: "Edit",
     archive: "Archive",
     archiveTitle: (name: string) => `Archive ${name}?`,
-    archiveAbout: "It stays readable and searchable, and nothing in it changes any more until it is taken out of the archive.",
+    archiveAbout:
+      "It stays readable and searchable, and nothing in it changes any more until it is taken out of the archive.",
     unarchive: "Take out of the archive",
     unarchiveTitle: (name: string) => `Take ${name} out of the archive?`,
     unarchiveAbout: "Documents can be added and changed again.",
@@ -57,7 +59,8 @@ export const collectionStrings = {
     unarchived: "Taken out of the archive",
     reindex: "Re-index",
     reindexTitle: (name: string) => `Re-index ${name}?`,
-    reindexAbout: (documents: string) => `All ${documents} are cut and embedded anew. The old passages answer until the new ones are ready.`,
+    reindexAbout: (documents: string) =>
+      `All ${documents} are cut and embedded anew. The old passages answer until the new ones are ready.`,
     deleteDocuments: "Delete all documents",
     deleteDocumentsTitle: (name: string) => `Delete all documents of ${name}?`,
     deleteDocumentsAbout: (documents: string) =>
@@ -78,8 +81,12 @@ export const collectionStrings = {
     how: "How",
     soft: "Into the trash",
     softAbout: (days: number | undefined) => {
-      if (days === 0) return "This server keeps nothing in its trash: it is removed for good at once and cannot be restored.";
-      const until = days === undefined ? "until the server purges it" : `for ${days} ${days === 1 ? "day" : "days"}, then the server purges it`;
+      if (days === 0)
+        return "This server keeps nothing in its trash: it is removed for good at once and cannot be restored.";
+      const until =
+        days === undefined
+          ? "until the server purges it"
+          : `for ${days} ${days === 1 ? "day" : "days"}, then the server purges it`;
       return `Nobody can read it from now on, and every byte is kept. It can be restored ${until}.`;
     },
     purge: "For good",

@@ -14,7 +14,13 @@ export const collectionsStrings = {
     order: "Order",
     clear: "Clear filters",
   },
-  statuses: { live: "Active and archived", ACTIVE: "Active", ARCHIVED: "Archived", DELETE_IN_PROGRESS: "Being removed", DELETE_FAILED: "Removal failed" },
+  statuses: {
+    live: "Active and archived",
+    ACTIVE: "Active",
+    ARCHIVED: "Archived",
+    DELETE_IN_PROGRESS: "Being removed",
+    DELETE_FAILED: "Removal failed",
+  },
   orders: {
     "created_at desc": "Newest first",
     "created_at asc": "Oldest first",

@@ -3,7 +3,14 @@ export const containerStrings = {
   about: "All documents of this workspace, by container: look, query, edit.",
   table: "Containers",
   nothing: "No container",
-  columns: { name: "Name", kind: "Kind", partitionKey: "Partition key", indexes: "Indexes", ttl: "Time to live", rules: "Rules" },
+  columns: {
+    name: "Name",
+    kind: "Kind",
+    partitionKey: "Partition key",
+    indexes: "Indexes",
+    ttl: "Time to live",
+    rules: "Rules",
+  },
   kinds: { system: "system", own: "own" },
   ttl: { off: "off", own: "by item" },
   strict: "queries need an index",
@@ -102,7 +109,8 @@ export const containerStrings = {
   indexes: {
     table: "Indexes",
     nothing: "No index",
-    nothingAbout: "Items are found by their partition and id. A program declares indexes with PUT /v1/containers/{name}.",
+    nothingAbout:
+      "Items are found by their partition and id. A program declares indexes with PUT /v1/containers/{name}.",
     columns: { name: "Name", partition: "Partition", sort: "Order", state: "State" },
     building: (percent: number) => `building, ${percent} %`,
   },

@@ -1,6 +1,7 @@
 export const deletionStrings = {
   title: "Deletions",
-  about: "A collection that is purged or archived is changed in every store. Each confirms what it did; a finished report stays for 90 days.",
+  about:
+    "A collection that is purged or archived is changed in every store. Each confirms what it did; a finished report stays for 90 days.",
   table: "Operations, newest first",
   columns: {
     collection: "Collection",
@@ -41,7 +42,15 @@ export const deletionStrings = {
     life: "Which one of this id",
     partialAbout: "Some store was left out: it cannot do this, or is not registered any more.",
     stores: "Report of each store",
-    columns: { store: "Store", status: "Status", deleted: "Deleted", remaining: "Remaining", took: "Took", tries: "Tries", next: "Next try" },
+    columns: {
+      store: "Store",
+      status: "Status",
+      deleted: "Deleted",
+      remaining: "Remaining",
+      took: "Took",
+      tries: "Tries",
+      next: "Next try",
+    },
     units: "What each store counts",
     errors: "Why it is not done",
     retry: "Try again now",

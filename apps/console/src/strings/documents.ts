@@ -9,7 +9,8 @@ export const documentStrings = {
     versions: "Versions",
     metadata: "Metadata",
     backToCollection: "To the collection",
-    facts: (type: string, size: string, passages: string, version: number) => `${type.toUpperCase()} · ${size} · ${passages} · version ${version}`,
+    facts: (type: string, size: string, passages: string, version: number) =>
+      `${type.toUpperCase()} · ${size} · ${passages} · version ${version}`,
     passageCount: (count: number, text: string) => `${text} ${count === 1 ? "passage" : "passages"}`,
     underWay: "This document is being indexed. Its text and passages appear here by themselves when it is ready.",
     renewing: "It is being indexed again; until that is done you see what searches still find.",
@@ -30,8 +31,10 @@ export const documentStrings = {
     reindexFailed: "It could not be indexed again",
     deleted: (name: string) => `${name} is deleted`,
     deleteTitle: (name: string) => `Delete ${name}?`,
-    deleteText: "The file, its versions and its passages are removed at once, and no search finds them any more. This cannot be taken back.",
-    changed: (version: number, status: string) => `It was changed while you looked: it is at version ${version} now, ${status}. Delete it as it is now?`,
+    deleteText:
+      "The file, its versions and its passages are removed at once, and no search finds them any more. This cannot be taken back.",
+    changed: (version: number, status: string) =>
+      `It was changed while you looked: it is at version ${version} now, ${status}. Delete it as it is now?`,
   },
   text: {
     label: "Text of the document",
@@ -56,7 +59,8 @@ export const documentStrings = {
     nothing: "No passages yet",
     nothingText: "They are made when the document is indexed.",
     failed: "No passages",
-    failedText: "The document could not be indexed; the reason stands above. Text, passages and triples come when that is mended and it is tried again.",
+    failedText:
+      "The document could not be indexed; the reason stands above. Text, passages and triples come when that is mended and it is tried again.",
     looking: "Looking for the passage …",
     gone: "That passage is not in this document any more. It was indexed again since.",
     more: "Load more passages",
@@ -110,7 +114,8 @@ export const documentStrings = {
     triples: "Triples",
     never: "not yet",
     bytes: (exact: string) => `${exact} bytes`,
-    chunkingOf: (type: string, size: number, overlap: number, unit: string) => `${type}, ${size} ${unit}s, ${overlap} shared with the next`,
+    chunkingOf: (type: string, size: number, overlap: number, unit: string) =>
+      `${type}, ${size} ${unit}s, ${overlap} shared with the next`,
   },
   list: {
     label: "Documents",
@@ -140,7 +145,8 @@ export const documentStrings = {
     drop: "Drop files here",
     or: "or",
     choose: "Choose files",
-    limits: "PDF, Word, text, Markdown or CSV, up to 50 MB each. Collections in a shared repository also take HTML, JSON, XML, YAML, RTF, logs and RDF.",
+    limits:
+      "PDF, Word, text, Markdown or CSV, up to 50 MB each. Collections in a shared repository also take HTML, JSON, XML, YAML, RTF, logs and RDF.",
     limitsShared: "PDF, Word, text, Markdown, CSV, HTML, JSON, XML, YAML, RTF, logs or RDF, up to 50 MB each.",
     over: "Let go to add them",
     notActive: "The collection is archived or on its way out: nothing is added to it.",

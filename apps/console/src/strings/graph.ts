@@ -16,13 +16,15 @@ export const graphStrings = {
     textOf: (filename: string) => `Text of ${filename}`,
     large: (name: string, size: string) => `${name} (${size}) is too long to be shown here; it is loaded as it is.`,
     clear: "Take another",
-    tooLarge: (size: string, most: string) => `The file has ${size}, and here at most ${most} can be loaded. Use the command line: pinakes triples load.`,
+    tooLarge: (size: string, most: string) =>
+      `The file has ${size}, and here at most ${most} can be loaded. Use the command line: pinakes triples load.`,
     example: '@prefix ex: <https://example.org/> .\nex:ada ex:name "Ada" ; ex:knows ex:charles .',
     submit: "Load",
     loading: "Loading …",
     cancel: "Cancel",
     line: (line: number) => `Line ${line}:`,
-    done: (read: number, inserted: number) => `${read === 1 ? "1 triple" : `${read.toLocaleString("en")} triples`} read, ${inserted.toLocaleString("en")} new`,
+    done: (read: number, inserted: number) =>
+      `${read === 1 ? "1 triple" : `${read.toLocaleString("en")} triples`} read, ${inserted.toLocaleString("en")} new`,
   },
   explore: {
     find: "Find an entity",
@@ -36,8 +38,10 @@ export const graphStrings = {
     noneFoundAbout: "Try a shorter part of the name.",
     columns: { entity: "Entity", name: "Name or text", triples: "Triples" },
     all: "All entities",
-    picture: (nodes: number, edges: number) => `Picture of ${nodes} entities and ${edges} edges. The tables beside it say the same.`,
-    limited: (shown: number, all: number) => `${shown} of ${all} entities are in the picture; the rest would make it unreadable.`,
+    picture: (nodes: number, edges: number) =>
+      `Picture of ${nodes} entities and ${edges} edges. The tables beside it say the same.`,
+    limited: (shown: number, all: number) =>
+      `${shown} of ${all} entities are in the picture; the rest would make it unreadable.`,
     expandedFull: (most: number) => `At most ${most} entities are open at once; the oldest was closed.`,
     cut: (most: number) => `The first ${most} in each direction.`,
     seeAll: "See all in the pattern",

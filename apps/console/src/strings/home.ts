@@ -22,16 +22,19 @@ export const homeStrings = {
   steps: {
     label: "First steps",
     put: "1. Put documents in",
-    putText: "Take our five short sample texts, or your own files. They go into a collection of your own that nobody else sees.",
+    putText:
+      "Take our five short sample texts, or your own files. They go into a collection of your own that nobody else sees.",
     sample: "Make a sample collection",
     sampleAgain: "Add the sample collection",
     sampling: "Making the collection and sending the texts …",
     sampleFailed: "The sample collection could not be made",
     or: "or",
     index: "2. Watch them be indexed",
-    indexWaiting: "Each file is read, cut into passages, and each passage gets its place in the search index. You will see here how far each one is.",
+    indexWaiting:
+      "Each file is read, cut into passages, and each passage gets its place in the search index. You will see here how far each one is.",
     indexGoing: "Being read, cut into passages and indexed. This takes a few seconds for a short text.",
-    indexDone: (count: number) => (count === 1 ? "The file is ready to be asked." : `All ${count} files are ready to be asked.`),
+    indexDone: (count: number) =>
+      count === 1 ? "The file is ready to be asked." : `All ${count} files are ready to be asked.`,
     indexProblems: "Some files need a look: the reason stands beside each.",
     added: (count: number) => (count === 1 ? "One file was added." : `${count} files were added.`),
     addMore: "Add more files",

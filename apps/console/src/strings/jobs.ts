@@ -13,7 +13,13 @@ export const jobStrings = {
     age: "Begun",
     actions: "Actions",
   },
-  filters: { status: "Status", anyStatus: "Any status", kind: "Kind", anyKind: "Any kind", text: "Collection, job or error" },
+  filters: {
+    status: "Status",
+    anyStatus: "Any status",
+    kind: "Kind",
+    anyKind: "Any kind",
+    text: "Collection, job or error",
+  },
   kinds: {
     ingest: "Upload",
     delete: "Delete",
@@ -60,6 +66,7 @@ export const jobStrings = {
     audit: "To the audit and its findings",
     operation: "To the report of each store",
     noCancelIngest: "An upload is not cancelled: delete the documents that are not wanted.",
-    noCancelOperation: "This goes on until it is done: what is removed in one store cannot come back because another one waits.",
+    noCancelOperation:
+      "This goes on until it is done: what is removed in one store cannot come back because another one waits.",
   },
 } as const;

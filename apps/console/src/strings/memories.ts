@@ -14,7 +14,13 @@ export const memoryStrings = {
     title: "Sessions",
     table: (agent: string) => `Sessions of ${agent}`,
     nothing: "This agent has no session",
-    columns: { session: "Session", messages: "Messages", first: "First message", last: "Last message", forkedFrom: "Forked from" },
+    columns: {
+      session: "Session",
+      messages: "Messages",
+      first: "First message",
+      last: "Last message",
+      forkedFrom: "Forked from",
+    },
   },
   session: {
     messages: "Messages",
@@ -24,12 +30,20 @@ export const memoryStrings = {
     forkedFrom: "Forked from",
     conversation: "Conversation",
     nothing: "No message in this session",
-    shown: (shown: number, more: boolean) => (more ? `${shown} messages so far; more come as you scroll` : `${shown} messages`),
+    shown: (shown: number, more: boolean) =>
+      more ? `${shown} messages so far; more come as you scroll` : `${shown} messages`,
     cutOff: (shown: number) => `${shown} messages so far; the next ones could not be read`,
     loadingMore: "Loading more …",
   },
   message: {
-    roles: { user: "user", assistant: "assistant", system: "system", thought: "thought", tool_call: "tool call", tool_result: "tool result" },
+    roles: {
+      user: "user",
+      assistant: "assistant",
+      system: "system",
+      thought: "thought",
+      tool_call: "tool call",
+      tool_result: "tool result",
+    },
     tokens: (count: number) => `${count} ${count === 1 ? "token" : "tokens"}`,
     thread: "Thread",
     forkHere: "Fork here",
@@ -46,7 +60,8 @@ export const memoryStrings = {
     strategies: { recent: "the newest", relevance: "the most relevant" },
     show: "Preview",
     off: "Stop the preview",
-    outcome: (messages: number, tokens: string, omitted: number) => `${messages} messages fit, with ${tokens} tokens; ${omitted} are left out.`,
+    outcome: (messages: number, tokens: string, omitted: number) =>
+      `${messages} messages fit, with ${tokens} tokens; ${omitted} are left out.`,
   },
   thread: {
     title: "Thread",
@@ -84,7 +99,8 @@ export const memoryStrings = {
   remove: {
     label: "Delete session",
     title: (session: string) => `Delete session ${session}?`,
-    about: (count: number) => (count === 1 ? "Its only message is gone for good." : `All ${count} messages of it are gone for good.`),
+    about: (count: number) =>
+      count === 1 ? "Its only message is gone for good." : `All ${count} messages of it are gone for good.`,
     done: (count: number) => (count === 1 ? "1 message is deleted" : `${count} messages are deleted`),
   },
 } as const;

@@ -3,7 +3,13 @@ export const metricStrings = {
   about: "What agents measured: latency, tokens, cost, success and custom metrics, over time and by group.",
   refresh: "Refresh",
   type: "Metric",
-  types: { latency: "Latency", token_usage: "Tokens used", cost: "Cost", success_rate: "Success rate", tool_usage: "Tool usage" },
+  types: {
+    latency: "Latency",
+    token_usage: "Tokens used",
+    cost: "Cost",
+    success_rate: "Success rate",
+    tool_usage: "Tool usage",
+  },
   custom: (name: string) => `${name} (custom)`,
   agent: "Agent",
   anyAgent: "All agents",
@@ -42,17 +48,22 @@ export const metricStrings = {
     custom: "Between dates",
     from: "From (UTC)",
     to: "Up to and with (UTC)",
-    shortened: (days: number) => `At most ${days} days are shown at once: these are the first ${days} from the first date on.`,
+    shortened: (days: number) =>
+      `At most ${days} days are shown at once: these are the first ${days} from the first date on.`,
   },
   chart: {
     title: (measure: string, type: string) => `${measure} of ${type.toLowerCase()} over time`,
-    label: (measure: string, groups: number) => `${measure} over time, in ${groups} ${groups === 1 ? "line" : "lines"}; the table of groups has the figures`,
+    label: (measure: string, groups: number) =>
+      `${measure} over time, in ${groups} ${groups === 1 ? "line" : "lines"}; the table of groups has the figures`,
     nothing: "Nothing was measured in this time",
     nothingAbout: "Choose a longer time range, another metric or all agents.",
-    shortened: (shown: number, all: number) => `${shown} of ${all} groups are drawn, those with the most entries; the table has all.`,
+    shortened: (shown: number, all: number) =>
+      `${shown} of ${all} groups are drawn, those with the most entries; the table has all.`,
     rows: (rows: number) => (rows === 1 ? "1 entry" : `${rows.toLocaleString("en")} entries`),
     step: (step: string) => `Each point stands for ${step}, from the time below it on.`,
-    steps: { minute: "a minute", "5m": "5 minutes", hour: "an hour", "6h": "6 hours", day: "a day" } as Readonly<Record<string, string>>,
+    steps: { minute: "a minute", "5m": "5 minutes", hour: "an hour", "6h": "6 hours", day: "a day" } as Readonly<
+      Record<string, string>
+    >,
     noValue: "(none)",
     total: "All",
   },

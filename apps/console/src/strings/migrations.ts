@@ -6,9 +6,19 @@ const path = "Only what the server's operator allows in PINAKES_MIGRATION_SOURCE
 
 export const migrationStrings = {
   title: "Migrations",
-  about: "Data of another program, another layout or another place: looked at, copied, proved equal, switched to. The old form stays until you say otherwise.",
+  about:
+    "Data of another program, another layout or another place: looked at, copied, proved equal, switched to. The old form stays until you say otherwise.",
   table: "Migrations, newest first",
-  columns: { kind: "Kind", state: "State", source: "Source", units: "Collections", rows: "Rows", problems: "Problems", begun: "Begun", by: "By" },
+  columns: {
+    kind: "Kind",
+    state: "State",
+    source: "Source",
+    units: "Collections",
+    rows: "Rows",
+    problems: "Problems",
+    begun: "Begun",
+    by: "By",
+  },
   empty: "No migration yet",
   emptyAbout: "A new one begins with a plan, which reads everything and changes nothing.",
   create: "New migration",
@@ -20,7 +30,14 @@ export const migrationStrings = {
     unregistered: "Collections without a record",
     lisa: "LISA tables and objects",
   },
-  kindsShort: { collection: "Move", triples: "Triples", rows: "Files of vectors", chroma: "Chroma", unregistered: "Without a record", lisa: "LISA" },
+  kindsShort: {
+    collection: "Move",
+    triples: "Triples",
+    rows: "Files of vectors",
+    chroma: "Chroma",
+    unregistered: "Without a record",
+    lisa: "LISA",
+  },
   states: {
     planning: "planning",
     planned: "planned",
@@ -67,7 +84,10 @@ export const migrationStrings = {
     postgres: { label: "Or PostgreSQL address", hint: "Without a password: the server has it in PGPASSWORD." },
     schema: { label: "Schema of PostgreSQL", hint: "public when empty." },
     csv: { label: "Or folder of <table>.csv" },
-    separator: { label: "Between user and collection in a table's name", hint: 'With "__", ann__papers is Ann\'s collection papers.' },
+    separator: {
+      label: "Between user and collection in a table's name",
+      hint: 'With "__", ann__papers is Ann\'s collection papers.',
+    },
     objects: { label: "What is an IRI among the objects" },
     iri_base: { label: "Words as subjects become IRIs below" },
     path: { label: "File or folder", hint: path },
@@ -103,7 +123,8 @@ export const migrationStrings = {
     error: "The last try ended with",
     errorAgain: "It is tried again by itself after a while.",
     problems: (count: string) => `Problems of the plan (${count})`,
-    problemsAbout: "A plan with problems cannot be copied: mend the source or the mapping, and plan again. The first 20 are listed.",
+    problemsAbout:
+      "A plan with problems cannot be copied: mend the source or the mapping, and plan again. The first 20 are listed.",
     problemsTable: "Problems",
     where: "Where",
     reason: "Reason",
@@ -112,7 +133,16 @@ export const migrationStrings = {
     title: "What becomes a collection each",
     table: "Units of the migration",
     empty: "The plan has found nothing yet",
-    columns: { name: "Source", target: "Becomes", status: "Status", rows: "Rows", copied: "Here", same: "Both sides", old: "Old form", problems: "Problems" },
+    columns: {
+      name: "Source",
+      target: "Becomes",
+      status: "Status",
+      rows: "Rows",
+      copied: "Here",
+      same: "Both sides",
+      old: "Old form",
+      problems: "Problems",
+    },
     same: "equal",
     differs: "differ",
     notCompared: "not compared",
@@ -128,7 +158,11 @@ export const migrationStrings = {
   },
   steps: {
     plan: { name: "Plan again", about: "Look at the source again, after its problems were mended." },
-    copy: { name: "Copy", about: "Register the collections, hold them, and copy what is missing. They take no writes of others until the switch." },
+    copy: {
+      name: "Copy",
+      about:
+        "Register the collections, hold them, and copy what is missing. They take no writes of others until the switch.",
+    },
     validate: { name: "Compare", about: "Compare counts and content hashes of both sides." },
     cutover: { name: "Switch", about: "Compare once more, and open the collections for writers." },
     finish: { name: "Finish", about: "End it. The old form is removed only when you ask for it." },

@@ -1,12 +1,15 @@
 import type { SearchOutcome } from "../api/search.ts";
 
 /** An answer without hits, by its outcome. */
-export const noAnswerStrings: Readonly<Record<Exclude<SearchOutcome, "ok">, { readonly title: string; readonly about: string }>> = {
+export const noAnswerStrings: Readonly<
+  Record<Exclude<SearchOutcome, "ok">, { readonly title: string; readonly about: string }>
+> = {
   empty: { title: "Nothing to search yet", about: "No documents are indexed here. Add some, then ask again." },
   indexing: { title: "Still indexing", about: "Documents are being indexed. Ask again in a moment." },
   no_match: { title: "No match", about: "Nothing here answers this question. Try other words." },
 };
 
 export const skippedStrings = {
-  title: (count: number) => (count === 1 ? "1 collection could not be searched" : `${count} collections could not be searched`),
+  title: (count: number) =>
+    count === 1 ? "1 collection could not be searched" : `${count} collections could not be searched`,
 };

@@ -4,8 +4,16 @@ export const pipelineStrings = {
   create: "New pipeline",
   table: "Pipelines",
   empty: "No pipeline yet",
-  emptyAbout: "Documents come by upload. A pipeline takes them from a folder or a bucket instead, and keeps up with what changes there.",
-  columns: { source: "Source", trigger: "When", next: "Next run", removes: "Removes", created: "Created", actions: "Actions" },
+  emptyAbout:
+    "Documents come by upload. A pipeline takes them from a folder or a bucket instead, and keeps up with what changes there.",
+  columns: {
+    source: "Source",
+    trigger: "When",
+    next: "Next run",
+    removes: "Removes",
+    created: "Created",
+    actions: "Actions",
+  },
   triggers: { event: "When a file changes", schedule: "At certain times" },
   yes: "yes",
   no: "no",
@@ -17,7 +25,8 @@ export const pipelineStrings = {
   actionsFor: (source: string) => `Actions for ${source}`,
   form: {
     source: "Source",
-    sourceHint: "file:/folder or s3://bucket/prefix. Only what the operator opened to pipelines (pipelineFolders, pipelineBuckets).",
+    sourceHint:
+      "file:/folder or s3://bucket/prefix. Only what the operator opened to pipelines (pipelineFolders, pipelineBuckets).",
     trigger: "When it runs",
     schedule: "Times",
     scheduleHint: "daily, hourly, weekly, or five fields of cron in UTC. Empty: daily.",
@@ -32,10 +41,21 @@ export const pipelineStrings = {
     title: "What a run would do",
     about: "Nothing has been changed.",
     making: "Looking at the source …",
-    kinds: { add: "New", replace: "Changed", remove: "To be removed", keep: "Gone from the source, kept", unchanged: "Unchanged", skipped: "Skipped" },
+    kinds: {
+      add: "New",
+      replace: "Changed",
+      remove: "To be removed",
+      keep: "Gone from the source, kept",
+      unchanged: "Unchanged",
+      skipped: "Skipped",
+    },
     first: (shown: number, all: string) => `The first ${shown} of ${all}:`,
     blocked: "This run would be refused",
     force: "Run all the same",
   },
-  deleting: { title: "Delete this pipeline?", about: "Its documents stay. The folder or bucket is not touched.", done: "The pipeline was deleted" },
+  deleting: {
+    title: "Delete this pipeline?",
+    about: "Its documents stay. The folder or bucket is not touched.",
+    done: "The pipeline was deleted",
+  },
 } as const;

@@ -1,7 +1,15 @@
 export const queueStrings = {
   table: "Queues",
-  about: "The queue of documents, and one for each store that takes part in deletes; as far as this workspace is in them.",
-  columns: { name: "Queue", waiting: "Waiting", in_progress: "In progress", failed: "Failed", dead: "Messages given up", oldest: "Oldest waits" },
+  about:
+    "The queue of documents, and one for each store that takes part in deletes; as far as this workspace is in them.",
+  columns: {
+    name: "Queue",
+    waiting: "Waiting",
+    in_progress: "In progress",
+    failed: "Failed",
+    dead: "Messages given up",
+    oldest: "Oldest waits",
+  },
   documents: "documents (ingestion)",
   nothingWaits: "–",
   empty: "No queue",
@@ -22,8 +30,12 @@ export const queueStrings = {
     discarded: "It was discarded",
     actionFor: (action: string, id: string) => `${action}: ${id}`,
     discardTitle: "Discard this letter?",
-    discardAbout: "It is forgotten. What it was about stays as it is: a document stays failed, a store keeps what it has.",
-    allTitle: { redrive: (count: string) => `Try all ${count} again?`, discard: (count: string) => `Discard all ${count}?` },
+    discardAbout:
+      "It is forgotten. What it was about stays as it is: a document stays failed, a store keeps what it has.",
+    allTitle: {
+      redrive: (count: string) => `Try all ${count} again?`,
+      discard: (count: string) => `Discard all ${count}?`,
+    },
     allAbout: {
       redrive: "They go back into the queue one after the other.",
       discard: "They are forgotten one after the other. What they were about stays as it is.",

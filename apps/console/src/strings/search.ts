@@ -82,12 +82,21 @@ export const searchStrings = {
     filterWrong: (why: string) => `The filter is not a JSON object: ${why}`,
     farOff: "Nothing fits well; these are the nearest passages.",
     hits: (count: number) => `${count} ${count === 1 ? "hit" : "hits"}`,
-    timings: (total: string, embed: string, search: string) => `${total} in all: ${embed} to embed the question, ${search} to search`,
+    timings: (total: string, embed: string, search: string) =>
+      `${total} in all: ${embed} to embed the question, ${search} to search`,
     removed: (count: number, shown: string) => `${shown} ${count === 1 ? "passage" : "passages"} removed by the filter`,
     searched: "What was searched",
-    searchedColumns: { collection: "Collection", passages: "Passages", removed: "Removed by the filter", model: "Model", access: "Why it may be read" },
+    searchedColumns: {
+      collection: "Collection",
+      passages: "Passages",
+      removed: "Removed by the filter",
+      model: "Model",
+      access: "Why it may be read",
+    },
     mix: (fusion: string, weight: number) =>
-      fusion === "rrf" ? "Mixed by reciprocal ranks" : `Mixed with ${weight} for vectors and ${Number((1 - weight).toFixed(2))} for keywords`,
+      fusion === "rrf"
+        ? "Mixed by reciprocal ranks"
+        : `Mixed with ${weight} for vectors and ${Number((1 - weight).toFixed(2))} for keywords`,
     graphMix: (hops: number, weight: number, entities: number, added: number) =>
       `Graph: ${entities} ${entities === 1 ? "entity" : "entities"} named, ${hops} ${hops === 1 ? "hop" : "hops"}, weight ${weight}, ${added} ${added === 1 ? "passage" : "passages"} found by it alone`,
     more: (count: number) => `Show ${count} more`,
@@ -124,7 +133,8 @@ export const searchStrings = {
     about: (questions: number, documents: number) =>
       `${documents} right ${documents === 1 ? "document" : "documents"} for ${questions} ${questions === 1 ? "question" : "questions"}`,
     save: "Save as an evaluation",
-    quality: (ndcg: string, recall: string, mrr: string, k: number) => `By your marks: nDCG@${k} ${ndcg}, recall ${recall}, MRR ${mrr}`,
+    quality: (ndcg: string, recall: string, mrr: string, k: number) =>
+      `By your marks: nDCG@${k} ${ndcg}, recall ${recall}, MRR ${mrr}`,
     name: "Name",
     nameHint: "Letters, digits, spaces, - and _",
     k: "Documents that count (k)",
@@ -176,11 +186,20 @@ export const searchStrings = {
     openRun: "Open a run to see each of its questions.",
     questions: {
       title: (at: string) => `Questions of the run of ${at}`,
-      about: (k: number) => `Where the right documents stood among the first ${k}. Open a question to try it in the lab.`,
+      about: (k: number) =>
+        `Where the right documents stood among the first ${k}. Open a question to try it in the lab.`,
       label: "Questions of the run",
       empty: "The run has no questions",
       missing: (count: number) => `${count} not found`,
-      columns: { number: "No.", query: "Question", ranks: "Right documents", ndcg: "nDCG", recall: "Recall", mrr: "MRR", time: "Search" },
+      columns: {
+        number: "No.",
+        query: "Question",
+        ranks: "Right documents",
+        ndcg: "nDCG",
+        recall: "Recall",
+        mrr: "MRR",
+        time: "Search",
+      },
     },
     remove: {
       label: "Delete evaluation",

@@ -24,7 +24,13 @@ export const shellStrings = {
     access: "Keys and access",
     reference: "API reference",
   },
-  palette: { open: "Go to …", title: "Go to", placeholder: "A page or a collection", nothing: "Nothing has that name.", shortcut: "Ctrl K" },
+  palette: {
+    open: "Go to …",
+    title: "Go to",
+    placeholder: "A page or a collection",
+    nothing: "Nothing has that name.",
+    shortcut: "Ctrl K",
+  },
   theme: { label: "Colours", light: "Light", dark: "Dark", system: "As the system" },
   calls: {
     open: "API calls",
@@ -36,7 +42,12 @@ export const shellStrings = {
     noAnswer: "no answer",
   },
   connection: { lost: "The connection to the server is lost. Trying again …", back: "The connection is back." },
-  account: { label: "Account", signOut: "Sign out", workspace: (id: string) => `Workspace ${id}`, role: (role: string) => role.replaceAll("_", " ") },
+  account: {
+    label: "Account",
+    signOut: "Sign out",
+    workspace: (id: string) => `Workspace ${id}`,
+    role: (role: string) => role.replaceAll("_", " "),
+  },
   signIn: {
     title: "Sign in",
     about: "The server printed a link when it started. Open that link, or paste the key here.",
@@ -44,8 +55,10 @@ export const shellStrings = {
     submit: "Sign in",
     checking: "Signing in …",
     ended: "Your session is over. Sign in again to go on where you were.",
-    refused: "This token is not known, was used already or is too old. Take the key in the server's data folder (root-token), or an API key.",
-    where: "Where is the key? In the file root-token of the server's data folder: data, where it was started, unless PINAKES_DATA names another.",
+    refused:
+      "This token is not known, was used already or is too old. Take the key in the server's data folder (root-token), or an API key.",
+    where:
+      "Where is the key? In the file root-token of the server's data folder: data, where it was started, unless PINAKES_DATA names another.",
   },
   drops: {
     beside: "Nothing was added. Drop files on the box for them.",

@@ -12,8 +12,17 @@ export const toolStrings = {
   tabs: { label: "Parts of the tool log", log: "Calls", figures: "Figures", proof: "Proof" },
   table: "Calls of tools, newest first",
   nothing: "No call in this time",
-  nothingAbout: "Choose a longer time range or fewer filters. Programs add calls with POST /v1/tool-invocations:ingest.",
-  columns: { at: "Time", tool: "Tool", status: "Status", agent: "Agent", duration: "Duration", error: "Error", session: "Session" },
+  nothingAbout:
+    "Choose a longer time range or fewer filters. Programs add calls with POST /v1/tool-invocations:ingest.",
+  columns: {
+    at: "Time",
+    tool: "Tool",
+    status: "Status",
+    agent: "Agent",
+    duration: "Duration",
+    error: "Error",
+    session: "Session",
+  },
   export: { label: "Export", csv: "Export as CSV", ndjson: "Export as NDJSON" },
   detail: {
     title: (tool: string) => `Call of ${tool}`,
@@ -63,7 +72,8 @@ export const toolStrings = {
     changed: "Saved",
     day: "Day (UTC)",
     check: "Check this day",
-    intact: (entries: number) => `Intact: ${entries === 1 ? "its one entry is" : `all ${entries.toLocaleString("en")} entries are`} what was written.`,
+    intact: (entries: number) =>
+      `Intact: ${entries === 1 ? "its one entry is" : `all ${entries.toLocaleString("en")} entries are`} what was written.`,
     empty: "This day has no entries.",
     unchained: "This day has entries, but they are not chained: nothing can be proved of them.",
     expired: "Intact: all entries of this day have expired.",

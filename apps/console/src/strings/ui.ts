@@ -5,7 +5,8 @@ export const uiStrings = {
   copied: "Copied",
   notCopied: "It could not be copied; mark it and copy it by hand",
   more: "More",
-  rows: (shown: number, more: boolean) => (more ? `${shown} rows so far; more come as you scroll` : `${shown} ${shown === 1 ? "row" : "rows"}`),
+  rows: (shown: number, more: boolean) =>
+    more ? `${shown} rows so far; more come as you scroll` : `${shown} ${shown === 1 ? "row" : "rows"}`,
   rowsCutOff: (shown: number) => `${shown} rows so far; the next ones could not be read`,
   loadingMore: "Loading more …",
   sortBy: (column: string) => `Sort by ${column}`,

@@ -3,7 +3,8 @@ export const vectorStrings = {
   compact: "Compact now",
   compacting: "Compacting …",
   compacted: "Compacted",
-  compactedMore: (folds: number, merges: number, rows: string) => `${folds} folded, ${merges} merged, ${rows} rows written.`,
+  compactedMore: (folds: number, merges: number, rows: string) =>
+    `${folds} folded, ${merges} merged, ${rows} rows written.`,
   outcome: (outcome: string) => `The answer was: ${outcome}.`,
   nothing: "No vectors yet",
   nothingAbout: "They are created when the first document is indexed, or when rows are written.",
@@ -23,7 +24,8 @@ export const vectorStrings = {
     lease: "Compacted by",
     nobody: "nobody right now",
   },
-  settings: (dims: string, metric: string, language: string) => `${dims} dimensions, ${metric}; language of the words: ${language}`,
+  settings: (dims: string, metric: string, language: string) =>
+    `${dims} dimensions, ${metric}; language of the words: ${language}`,
   pending: (count: string, size: string) => `${count} (${size})`,
   segments: "Segments",
   noSegments: "No segment yet: what was written is read from the log.",
@@ -31,7 +33,16 @@ export const vectorStrings = {
   versions: "Versions",
   versionsAbout: (since: string) => `Searches can be asked as of any moment since ${since}.`,
   noVersions: "No version is kept.",
-  versionColumns: { version: "Version", at: "Published", reason: "Reason", writer: "By", rows: "Rows", segments: "Segments", size: "Size", asOf: "As of" },
+  versionColumns: {
+    version: "Version",
+    at: "Published",
+    reason: "Reason",
+    writer: "By",
+    rows: "Rows",
+    segments: "Segments",
+    size: "Size",
+    asOf: "As of",
+  },
   asOf: "Search as of then",
   usage: "What it holds",
   usageAgain: "Count again",
@@ -43,5 +54,6 @@ export const vectorStrings = {
   triples: "Triples",
   consistent: "Counters and a fresh count agree.",
   repaired: "They differed, and were put right.",
-  inconsistent: "Counters and a fresh count differ. While documents are being indexed this passes by itself; else run the audit of stores.",
+  inconsistent:
+    "Counters and a fresh count differ. While documents are being indexed this passes by itself; else run the audit of stores.",
 } as const;

@@ -10,7 +10,16 @@ export const workflowStrings = {
   orders: { desc: "Newest first", asc: "Oldest first" },
   statusFilter: "Status",
   words: (value: string) => value.replaceAll("_", " "),
-  columns: { name: "Name", status: "Status", type: "Type", steps: "Steps", agents: "Agents", owner: "Created by", created: "Created", updated: "Updated" },
+  columns: {
+    name: "Name",
+    status: "Status",
+    type: "Type",
+    steps: "Steps",
+    agents: "Agents",
+    owner: "Created by",
+    created: "Created",
+    updated: "Updated",
+  },
   table: "Workflows",
   nothing: "No workflow",
   nothingAbout: "A program makes one with POST /v1/workflows.",
@@ -39,10 +48,18 @@ export const workflowStrings = {
   lease: {
     unknown: "Not known yet",
     nobody: "Nobody holds it",
-    heldBy: (owner: string, token: number | undefined) => `Held by ${owner}${token === undefined ? "" : `, fencing token ${token}`}, until`,
+    heldBy: (owner: string, token: number | undefined) =>
+      `Held by ${owner}${token === undefined ? "" : `, fencing token ${token}`}, until`,
     over: (owner: string) => `${owner} held it; it is over since`,
   },
-  error: { title: "Why it failed", type: "Error", step: "Failed step", recovery: "Advice", message: "Message", trace: "Stack trace" },
+  error: {
+    title: "Why it failed",
+    type: "Error",
+    step: "Failed step",
+    recovery: "Advice",
+    message: "Message",
+    trace: "Stack trace",
+  },
   tabs: { label: "Parts of the workflow", timeline: "Timeline", checkpoints: "Checkpoints", events: "Live events" },
   timeline: {
     title: "Timeline",
@@ -60,7 +77,14 @@ export const workflowStrings = {
     notStarted: "not started",
     omitted: "Only the checkpoints loaded so far are drawn.",
   },
-  agent: { title: (name: string) => `Agent ${name}`, result: "Result", noResult: "No result yet.", started: "Started", ended: "Ended", duration: "Duration" },
+  agent: {
+    title: (name: string) => `Agent ${name}`,
+    result: "Result",
+    noResult: "No result yet.",
+    started: "Started",
+    ended: "Ended",
+    duration: "Duration",
+  },
   checkpoint: {
     table: "Checkpoints",
     nothing: "No checkpoint yet",
@@ -93,7 +117,10 @@ export const workflowStrings = {
   verbs: {
     start: { label: "Start", about: "It goes from pending to in progress." },
     pause: { label: "Pause", about: "It keeps its state and can be resumed." },
-    resume: { label: "Resume", about: "It goes on from its latest checkpoint. Name a worker to take the lease as well." },
+    resume: {
+      label: "Resume",
+      about: "It goes on from its latest checkpoint. Name a worker to take the lease as well.",
+    },
     retry: { label: "Retry", about: "It goes on with the step that failed, once more." },
     skip: { label: "Skip step", about: "It goes on with the step after the one that failed." },
     complete: { label: "Complete", about: "All steps count as done. This is its end." },

@@ -11,9 +11,25 @@ const tones: Readonly<Record<Tone, string>> = {
   bad: "bg-bad-soft text-bad",
 };
 
-export function Badge({ tone = "plain", className, children }: { readonly tone?: Tone; readonly className?: string; readonly children: ReactNode }) {
+export function Badge({
+  tone = "plain",
+  className,
+  children,
+}: {
+  readonly tone?: Tone;
+  readonly className?: string;
+  readonly children: ReactNode;
+}) {
   return (
-    <span className={cx("inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium whitespace-nowrap", tones[tone], className)}>{children}</span>
+    <span
+      className={cx(
+        "inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium whitespace-nowrap",
+        tones[tone],
+        className,
+      )}
+    >
+      {children}
+    </span>
   );
 }
 
@@ -21,7 +37,16 @@ export function Badge({ tone = "plain", className, children }: { readonly tone?:
 const statusTones: Readonly<Record<string, Tone>> = {
   ...tonesOf("good", ["ACTIVE", "ready", "indexed", "succeeded", "done", "completed", "success", "confirmed", "ok"]),
   ...tonesOf("brand", ["indexing", "running", "uploading", "in_progress", "copying", "sent"]),
-  ...tonesOf("warn", ["pending", "queued", "paused", "ARCHIVED", "DELETE_IN_PROGRESS", "waiting", "cancelled", "timeout"]),
+  ...tonesOf("warn", [
+    "pending",
+    "queued",
+    "paused",
+    "ARCHIVED",
+    "DELETE_IN_PROGRESS",
+    "waiting",
+    "cancelled",
+    "timeout",
+  ]),
   ...tonesOf("bad", ["failed", "error", "DELETE_FAILED", "DELETED", "dead", "failure"]),
 };
 

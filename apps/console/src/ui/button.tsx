@@ -20,7 +20,11 @@ export function Button({ look = "plain", size = "normal", className, type = "but
 }
 
 /** For a link that looks like a button. */
-export function buttonClass(look: keyof typeof looks = "plain", size: keyof typeof sizes = "normal", more?: string): string {
+export function buttonClass(
+  look: keyof typeof looks = "plain",
+  size: keyof typeof sizes = "normal",
+  more?: string,
+): string {
   return cx(
     "inline-flex shrink-0 items-center gap-1.5 rounded-md border font-medium whitespace-nowrap select-none disabled:opacity-50 [&>svg]:size-4",
     sizes[size],

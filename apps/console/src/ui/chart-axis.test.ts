@@ -23,7 +23,10 @@ describe("times of a chart", () => {
   });
 
   it("a label that is no time stays what it is", () => {
-    expect([axisTime({ points: points("first run") })("first run"), pointTime({ points: [], stepMs: 1 })("first run")]).toEqual(["first run", "first run"]);
+    expect([
+      axisTime({ points: points("first run") })("first run"),
+      pointTime({ points: [], stepMs: 1 })("first run"),
+    ]).toEqual(["first run", "first run"]);
   });
 });
 

@@ -6,13 +6,21 @@ const hourMs = dayMs / 24;
 
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const dayAndClock = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const dayAndClock = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
 
 type Times = Pick<ChartProps, "points" | "stepMs">;
 
 /** As short as it can be without being unclear: the hour alone only where points are close together and there are several of them. */
 export function axisTime({ points, stepMs }: Times): (at: string) => string {
-  const [first, last] = [points[0]?.["at"], points.at(-1)?.["at"]].map((at) => new Date(at ?? 0).getTime()) as [number, number];
+  const [first, last] = [points[0]?.["at"], points.at(-1)?.["at"]].map((at) => new Date(at ?? 0).getTime()) as [
+    number,
+    number,
+  ];
   if (stepMs !== undefined && stepMs >= dayMs) return written(day);
   if (last - first > 2 * dayMs) return written(stepMs === undefined ? day : dayAndClock);
   return written(stepMs !== undefined && (stepMs > hourMs || points.length === 1) ? dayAndClock : clock);
@@ -37,7 +45,12 @@ function written(format: Intl.DateTimeFormat): (at: string) => string {
 const wholeFrom = 2;
 
 /** Whether there may be fractions on the axis of values. */
-export function hasFractions({ points, series, stacked = false, whole = false }: Pick<ChartProps, "points" | "series" | "stacked" | "whole">): boolean {
+export function hasFractions({
+  points,
+  series,
+  stacked = false,
+  whole = false,
+}: Pick<ChartProps, "points" | "series" | "stacked" | "whole">): boolean {
   if (whole) return false;
   return points.every((point) => {
     const values = series.map(({ key }) => Math.abs(Number(point[key] ?? 0)));

@@ -5,7 +5,13 @@
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { sql } from "@codemirror/lang-sql";
-import { bracketMatching, HighlightStyle, indentOnInput, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import {
+  bracketMatching,
+  HighlightStyle,
+  indentOnInput,
+  StreamLanguage,
+  syntaxHighlighting,
+} from "@codemirror/language";
 import { sparql } from "@codemirror/legacy-modes/mode/sparql";
 import { linter } from "@codemirror/lint";
 import { EditorState, type Extension } from "@codemirror/state";
@@ -35,7 +41,9 @@ const look = EditorView.theme({
   ".cm-content": { fontFamily: "var(--font-mono)", caretColor: "var(--ink)" },
   ".cm-gutters": { backgroundColor: "transparent", color: "var(--ink-soft)", border: "none" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--brand-soft)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "var(--brand-soft)",
+  },
   ".cm-tooltip": { backgroundColor: "var(--panel)", color: "var(--ink)", border: "1px solid var(--line)" },
 });
 
@@ -45,9 +53,17 @@ const look = EditorView.theme({
  */
 const typeOver = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
-    if (event.inputType !== "insertText" || event.data === null || view.state.selection.main.empty || view.state.readOnly) return false;
+    if (
+      event.inputType !== "insertText" ||
+      event.data === null ||
+      view.state.selection.main.empty ||
+      view.state.readOnly
+    )
+      return false;
     event.preventDefault();
-    view.dispatch(view.state.update(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true }));
+    view.dispatch(
+      view.state.update(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true }),
+    );
     return true;
   },
 });

@@ -21,7 +21,17 @@ interface ConfirmProps {
   readonly error?: unknown;
 }
 
-export function Confirm({ open, onClose, title, children, action, typeName, onConfirm, pending = false, error }: ConfirmProps) {
+export function Confirm({
+  open,
+  onClose,
+  title,
+  children,
+  action,
+  typeName,
+  onConfirm,
+  pending = false,
+  error,
+}: ConfirmProps) {
   const [typed, setTyped] = useState("");
   const ready = (typeName === undefined || isTyped(typed, typeName)) && !pending;
   return (

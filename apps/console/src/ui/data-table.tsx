@@ -2,7 +2,16 @@
  * A table that stays quick with ten thousand rows: only those in sight are in the page, and the next page is asked for near the end.
  * The columns and their order are TanStack Table's, the rows in sight TanStack Virtual's.
  */
-import { createSortedRowModel, rowSortingFeature, sortFns, tableFeatures, useTable, type ColumnDef, type Row, type SortingState } from "@tanstack/react-table";
+import {
+  createSortedRowModel,
+  rowSortingFeature,
+  sortFns,
+  tableFeatures,
+  useTable,
+  type ColumnDef,
+  type Row,
+  type SortingState,
+} from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef, type KeyboardEvent, type ReactNode } from "react";
@@ -64,7 +73,12 @@ export function DataTable<Item extends object>(props: DataTableProps<Item>) {
   const { items, onRetry, className, more } = props;
   const error = more?.error !== undefined && items !== undefined ? undefined : props.error;
   return (
-    <div className={cx("flex max-h-[70dvh] min-h-40 min-w-0 flex-col overflow-hidden rounded-lg border bg-panel", className)}>
+    <div
+      className={cx(
+        "flex max-h-[70dvh] min-h-40 min-w-0 flex-col overflow-hidden rounded-lg border bg-panel",
+        className,
+      )}
+    >
       {error !== undefined && error !== null ? (
         <div className="p-4">
           <ErrorBox error={error} {...(onRetry === undefined ? {} : { onRetry })} />
@@ -86,7 +100,17 @@ function NoRows<Item extends object>({ empty, more }: DataTableProps<Item>) {
   return more.loading ? <Loading /> : <MoreError more={more} />;
 }
 
-function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorting, onSort, sortedByServer = false, more }: DataTableProps<Item>) {
+function Rows<Item extends object>({
+  label,
+  columns,
+  items,
+  rowId,
+  onOpen,
+  sorting,
+  onSort,
+  sortedByServer = false,
+  more,
+}: DataTableProps<Item>) {
   const scroller = useRef<HTMLDivElement>(null);
   const table = useTable<Features, Item>({
     features,
@@ -127,17 +151,39 @@ function Rows<Item extends object>({ label, columns, items, rowId, onOpen, sorti
       >
         <div className="relative min-w-max" style={{ height: virtualizer.getTotalSize() + headHeight }}>
           <div role="rowgroup" className="sticky top-0 z-10">
-            <div role="row" aria-rowindex={1} className="grid border-b bg-raised text-xs font-medium text-soft" style={{ gridTemplateColumns: template }}>
+            <div
+              role="row"
+              aria-rowindex={1}
+              className="grid border-b bg-raised text-xs font-medium text-soft"
+              style={{ gridTemplateColumns: template }}
+            >
               {columns.map((column) => (
-                <Head key={column.id} column={column} sorting={sorting} onSort={canSort(column, sortedByServer) ? onSort : undefined} />
+                <Head
+                  key={column.id}
+                  column={column}
+                  sorting={sorting}
+                  onSort={canSort(column, sortedByServer) ? onSort : undefined}
+                />
               ))}
             </div>
           </div>
-          <div role="rowgroup" onKeyDown={onOpen === undefined ? undefined : (event) => focus.onKeyDown(event, virtualizer)}>
+          <div
+            role="rowgroup"
+            onKeyDown={onOpen === undefined ? undefined : (event) => focus.onKeyDown(event, virtualizer)}
+          >
             {shown.map(({ index, start, key }) => {
               const row = rows[index];
               return row === undefined ? null : (
-                <Line key={key} row={row} columns={columns} index={index} start={start + headHeight} template={template} onOpen={onOpen} focus={focus} />
+                <Line
+                  key={key}
+                  row={row}
+                  columns={columns}
+                  index={index}
+                  start={start + headHeight}
+                  template={template}
+                  onOpen={onOpen}
+                  focus={focus}
+                />
               );
             })}
           </div>
@@ -166,11 +212,20 @@ function Head<Item>({ column: { id, header, align }, sorting, onSort }: HeadProp
   const direction = sorting?.id === id ? (sorting.desc ? "descending" : "ascending") : "none";
   const next = direction === "none" ? { id, desc: false } : direction === "ascending" ? { id, desc: true } : undefined;
   return (
-    <div role="columnheader" aria-sort={direction} className={cx("flex h-9 min-w-0 items-center px-3", align === "right" && "justify-end")}>
+    <div
+      role="columnheader"
+      aria-sort={direction}
+      className={cx("flex h-9 min-w-0 items-center px-3", align === "right" && "justify-end")}
+    >
       {onSort === undefined ? (
         <span className="truncate">{header}</span>
       ) : (
-        <button type="button" className="flex min-w-0 items-center gap-1 hover:text-ink" onClick={() => onSort(next)} title={s.sortBy(header)}>
+        <button
+          type="button"
+          className="flex min-w-0 items-center gap-1 hover:text-ink"
+          onClick={() => onSort(next)}
+          title={s.sortBy(header)}
+        >
           <span className="truncate">{header}</span>
           {direction === "ascending" && <ArrowUp className="size-3" aria-hidden />}
           {direction === "descending" && <ArrowDown className="size-3" aria-hidden />}
@@ -208,11 +263,18 @@ function Line<Item extends object>({ row, columns, index, start, template, onOpe
       onFocus={onOpen === undefined ? undefined : () => focus.moveTo(index)}
       onClick={onOpen === undefined ? undefined : () => onOpen(item)}
       onKeyDown={onOpen === undefined ? undefined : keyed}
-      className={cx("absolute inset-x-0 top-0 grid border-b text-sm", onOpen !== undefined && "cursor-pointer hover:bg-raised focus-visible:-outline-offset-2")}
+      className={cx(
+        "absolute inset-x-0 top-0 grid border-b text-sm",
+        onOpen !== undefined && "cursor-pointer hover:bg-raised focus-visible:-outline-offset-2",
+      )}
       style={{ gridTemplateColumns: template, height: rowHeight, transform: `translateY(${start}px)` }}
     >
       {columns.map((column) => (
-        <div role="cell" key={column.id} className={cx("flex min-w-0 items-center gap-2 px-3", column.align === "right" && "justify-end tabular-nums")}>
+        <div
+          role="cell"
+          key={column.id}
+          className={cx("flex min-w-0 items-center gap-2 px-3", column.align === "right" && "justify-end tabular-nums")}
+        >
           {column.cell(item)}
         </div>
       ))}
@@ -225,5 +287,9 @@ function canSort<Item>({ value, sortable }: Column<Item>, sortedByServer: boolea
 }
 
 function definition<Item extends object>({ id, value }: Column<Item>): ColumnDef<Features, Item> {
-  return { id, ...(value === undefined ? {} : { accessorFn: (item: Item) => value(item) ?? undefined }), sortUndefined: "last" };
+  return {
+    id,
+    ...(value === undefined ? {} : { accessorFn: (item: Item) => value(item) ?? undefined }),
+    sortUndefined: "last",
+  };
 }

@@ -19,10 +19,20 @@ interface DialogProps {
   readonly unsaved?: boolean;
 }
 
-const middle = "top-1/2 left-1/2 max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 rounded-lg border";
+const middle =
+  "top-1/2 left-1/2 max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 rounded-lg border";
 const side = "inset-y-0 right-0 h-dvh w-full max-w-[min(100vw,44rem)] border-l";
 
-export function Dialog({ open, onClose, title, about, children, place = "middle", wide = false, unsaved = false }: DialogProps) {
+export function Dialog({
+  open,
+  onClose,
+  title,
+  about,
+  children,
+  place = "middle",
+  wide = false,
+  unsaved = false,
+}: DialogProps) {
   const [told, setTold] = useState(false);
   const [asking, setAsking] = useState(false);
   const losing = open && (unsaved || told);

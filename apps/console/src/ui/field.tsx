@@ -15,20 +15,46 @@ interface FieldProps {
   readonly className?: string;
 }
 
-export function TextField({ label, hint, error, labelHidden, className, ...props }: FieldProps & Omit<ComponentProps<"input">, "className">) {
+export function TextField({
+  label,
+  hint,
+  error,
+  labelHidden,
+  className,
+  ...props
+}: FieldProps & Omit<ComponentProps<"input">, "className">) {
   const id = useId();
   return (
     <Field {...{ id, label, hint, error, labelHidden, className }}>
-      <input {...props} id={id} className={inputClass} aria-invalid={error !== undefined} aria-describedby={`${id}-more`} />
+      <input
+        {...props}
+        id={id}
+        className={inputClass}
+        aria-invalid={error !== undefined}
+        aria-describedby={`${id}-more`}
+      />
     </Field>
   );
 }
 
-export function TextArea({ label, hint, error, labelHidden, className, ...props }: FieldProps & Omit<ComponentProps<"textarea">, "className">) {
+export function TextArea({
+  label,
+  hint,
+  error,
+  labelHidden,
+  className,
+  ...props
+}: FieldProps & Omit<ComponentProps<"textarea">, "className">) {
   const id = useId();
   return (
     <Field {...{ id, label, hint, error, labelHidden, className }}>
-      <textarea {...props} id={id} className={cx(inputClass, "h-auto py-2")} aria-invalid={error !== undefined} aria-describedby={`${id}-more`} />
+      <textarea
+        {...props}
+        id={id}
+        className={cx(inputClass, "h-auto py-2")}
+        aria-invalid={error !== undefined}
+        aria-describedby={`${id}-more`}
+      />
     </Field>
   );
 }
@@ -46,11 +72,27 @@ interface SelectProps<Value extends string> extends FieldProps {
 }
 
 /** The browser's own: it works with a keyboard, a screen reader and a thumb. */
-export function Select<Value extends string>({ label, hint, error, labelHidden, className, value, choices, onChoose, disabled }: SelectProps<Value>) {
+export function Select<Value extends string>({
+  label,
+  hint,
+  error,
+  labelHidden,
+  className,
+  value,
+  choices,
+  onChoose,
+  disabled,
+}: SelectProps<Value>) {
   const id = useId();
   return (
     <Field {...{ id, label, hint, error, labelHidden, className }}>
-      <select id={id} className={cx(inputClass, "pr-2")} value={value} disabled={disabled} onChange={({ target }) => onChoose(target.value as Value)}>
+      <select
+        id={id}
+        className={cx(inputClass, "pr-2")}
+        value={value}
+        disabled={disabled}
+        onChange={({ target }) => onChoose(target.value as Value)}
+      >
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
             {shownName(choice.label)}
@@ -71,13 +113,27 @@ interface CheckProps {
 export function Check({ label, checked, onCheck, disabled }: CheckProps) {
   return (
     <label className="flex items-center gap-2 text-sm">
-      <input type="checkbox" className="size-4 accent-brand" checked={checked} disabled={disabled} onChange={({ target }) => onCheck(target.checked)} />
+      <input
+        type="checkbox"
+        className="size-4 accent-brand"
+        checked={checked}
+        disabled={disabled}
+        onChange={({ target }) => onCheck(target.checked)}
+      />
       {label}
     </label>
   );
 }
 
-function Field({ id, label, hint, error, labelHidden, className, children }: OptionalFieldProps & { readonly id: string; readonly children: ReactNode }) {
+function Field({
+  id,
+  label,
+  hint,
+  error,
+  labelHidden,
+  className,
+  children,
+}: OptionalFieldProps & { readonly id: string; readonly children: ReactNode }) {
   return (
     <div className={cx("flex min-w-0 flex-col gap-1", className)}>
       <label htmlFor={id} className={labelHidden === true ? "sr-only" : "text-xs font-medium text-soft"}>

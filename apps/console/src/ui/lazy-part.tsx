@@ -30,8 +30,12 @@ interface Looks<Props> {
   readonly whenFailed?: (reason: ReactNode) => ReactNode;
 }
 
-export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>, looks: Looks<Props> = {}): LazyPart<Props> {
-  const { whileLoading = () => <Loading />, whenFailed = (reason: ReactNode) => <div className="p-4">{reason}</div> } = looks;
+export function lazyPart<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  looks: Looks<Props> = {},
+): LazyPart<Props> {
+  const { whileLoading = () => <Loading />, whenFailed = (reason: ReactNode) => <div className="p-4">{reason}</div> } =
+    looks;
   const listeners = new Set<() => void>();
   let state: State<Props> = {};
   let loading: Promise<void> | undefined;
@@ -83,7 +87,8 @@ async function loadWithReason<Loaded>(load: () => Promise<Loaded>): Promise<Load
   try {
     return await load();
   } catch (error) {
-    if (!(await checkConnection())) throw new UnreachableError("A part of the page could not be loaded.", { cause: error });
+    if (!(await checkConnection()))
+      throw new UnreachableError("A part of the page could not be loaded.", { cause: error });
   }
   try {
     // The server answers, so it may have been a matter of a moment.

@@ -51,7 +51,9 @@ export function Panel({ title, actions, className, children }: PanelProps) {
     <section className={cx("min-w-0 rounded-lg border bg-panel", className)}>
       {(title !== undefined || actions !== undefined) && (
         <header className="flex flex-wrap items-center gap-2 border-b px-4 py-2.5">
-          <h2 className="min-w-0 flex-1 text-sm font-semibold wrap-anywhere">{typeof title === "string" ? <ShownName of={title} /> : title}</h2>
+          <h2 className="min-w-0 flex-1 text-sm font-semibold wrap-anywhere">
+            {typeof title === "string" ? <ShownName of={title} /> : title}
+          </h2>
           {actions}
         </header>
       )}

@@ -1,4 +1,17 @@
-import { Area, AreaChart, Bar, BarChart, CartesianGrid, Legend, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
+import {
+  Area,
+  AreaChart,
+  Bar,
+  BarChart,
+  CartesianGrid,
+  Legend,
+  Line,
+  LineChart,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from "recharts";
 import { formatCompact } from "../lib/format.ts";
 import { axisTime, hasFractions, pointTime } from "./chart-axis.ts";
 import type { ChartProps } from "./chart.tsx";
@@ -18,7 +31,14 @@ export default function Recharts(props: ChartProps) {
   const axes = (
     <>
       <CartesianGrid stroke="var(--line)" vertical={false} />
-      <XAxis dataKey="at" tickFormatter={formatAt ?? axisTime(props)} stroke="var(--ink-soft)" fontSize={11} minTickGap={32} tickLine={false} />
+      <XAxis
+        dataKey="at"
+        tickFormatter={formatAt ?? axisTime(props)}
+        stroke="var(--ink-soft)"
+        fontSize={11}
+        minTickGap={32}
+        tickLine={false}
+      />
       <YAxis
         interval={0}
         tickFormatter={format}
@@ -32,7 +52,13 @@ export default function Recharts(props: ChartProps) {
       <Tooltip
         labelFormatter={(label) => (typeof label === "string" ? pointAt(label) : label)}
         formatter={(value) => format(Number(value))}
-        contentStyle={{ background: "var(--panel)", border: "1px solid var(--line)", borderRadius: 6, color: "var(--ink)", fontSize: 12 }}
+        contentStyle={{
+          background: "var(--panel)",
+          border: "1px solid var(--line)",
+          borderRadius: 6,
+          color: "var(--ink)",
+          fontSize: 12,
+        }}
       />
       {series.length > 1 && <Legend wrapperStyle={{ fontSize: 12, color: "var(--ink-soft)" }} />}
     </>

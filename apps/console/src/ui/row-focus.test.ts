@@ -8,6 +8,10 @@ describe("keys between the rows of a table", () => {
   });
 
   it("other keys are not the table's, and an empty table has none", () => {
-    expect([nextRow("Enter", 0, 3), nextRow("PageDown", 0, 3), nextRow("End", 0, 0)]).toEqual([undefined, undefined, undefined]);
+    expect([nextRow("Enter", 0, 3), nextRow("PageDown", 0, 3), nextRow("End", 0, 0)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });

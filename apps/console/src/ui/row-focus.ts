@@ -34,13 +34,15 @@ export function useRowFocus(scroller: RefObject<HTMLDivElement | null>, count: n
     onKeyDown: (event, rows) => {
       const next = nextRow(event.key, stop, count);
       // Keys inside a field, a menu or on the head of the table are theirs.
-      if (next === undefined || !(event.target instanceof HTMLElement) || event.target.dataset["row"] === undefined) return;
+      if (next === undefined || !(event.target instanceof HTMLElement) || event.target.dataset["row"] === undefined)
+        return;
       event.preventDefault();
       wanted.current = next;
       setChosen(next);
       rows.scrollToIndex(next);
     },
-    rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), ...(count === 0 ? [] : [stop])])].sort((a, b) => a - b),
+    rangeExtractor: (range) =>
+      [...new Set([...defaultRangeExtractor(range), ...(count === 0 ? [] : [stop])])].sort((a, b) => a - b),
   };
 }
 
@@ -56,7 +58,9 @@ export function nextRow(key: string, at: number, count: number): number | undefi
 export function useTabStops(row: RefObject<HTMLElement | null>, managed: boolean, isStop: boolean): void {
   useEffect(() => {
     if (!managed) return;
-    for (const one of row.current?.querySelectorAll<HTMLElement>("a[href], button, input, select, [tabindex], [data-tab-stop]") ?? []) {
+    for (const one of row.current?.querySelectorAll<HTMLElement>(
+      "a[href], button, input, select, [tabindex], [data-tab-stop]",
+    ) ?? []) {
       // What is never a stop, such as a link that does the same as the row, stays so.
       if (one.tabIndex >= 0) one.dataset["tabStop"] = "";
       if (one.dataset["tabStop"] !== undefined) one.tabIndex = isStop ? 0 : -1;

@@ -14,7 +14,15 @@ export function Loading({ what }: { readonly what?: string }) {
   );
 }
 
-export function Empty({ title, children, action }: { readonly title: string; readonly children?: ReactNode; readonly action?: ReactNode }) {
+export function Empty({
+  title,
+  children,
+  action,
+}: {
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}) {
   return (
     <div className="flex flex-col items-center gap-2 p-8 text-center">
       <p className="font-medium">{title}</p>

@@ -9,11 +9,20 @@ import { messageOf } from "./states.tsx";
 const manager = Base.createToastManager();
 
 export function toast(title: string, description?: string): void {
-  manager.add({ title: shownName(title), ...(description === undefined ? {} : { description: shownName(description) }) });
+  manager.add({
+    title: shownName(title),
+    ...(description === undefined ? {} : { description: shownName(description) }),
+  });
 }
 
 export function toastError(title: string, error: unknown): void {
-  manager.add({ title: shownName(title), description: shownName(messageOf(error)), type: "error", priority: "high", timeout: 10_000 });
+  manager.add({
+    title: shownName(title),
+    description: shownName(messageOf(error)),
+    type: "error",
+    priority: "high",
+    timeout: 10_000,
+  });
 }
 
 export function Toasts() {

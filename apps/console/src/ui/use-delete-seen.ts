@@ -24,7 +24,11 @@ export function useDeleteSeen<Thing>({ seen, remove, read, onDeleted }: DeleteSe
   const told = now !== undefined && isProblem(deleting.error, 412);
   return {
     now,
-    confirm: { onConfirm: () => deleting.mutate(), pending: deleting.isPending, error: told ? undefined : deleting.error },
+    confirm: {
+      onConfirm: () => deleting.mutate(),
+      pending: deleting.isPending,
+      error: told ? undefined : deleting.error,
+    },
     /** Nothing was decided. */
     forget: () => {
       setNow(undefined);

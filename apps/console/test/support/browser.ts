@@ -37,8 +37,17 @@ export interface OpenPage {
 }
 
 export async function launchBrowser(): Promise<Browser> {
-  const quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run"];
-  return chromium.launch({ ...(browserPath === undefined ? {} : { executablePath: browserPath }), args: ["--no-sandbox", "--disable-gpu", ...quiet] });
+  const quiet = [
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--no-first-run",
+  ];
+  return chromium.launch({
+    ...(browserPath === undefined ? {} : { executablePath: browserPath }),
+    args: ["--no-sandbox", "--disable-gpu", ...quiet],
+  });
 }
 
 export async function openPage(browser: Browser, options: BrowserContextOptions = desktop): Promise<OpenPage> {
@@ -72,7 +81,11 @@ async function slowDown(page: Page): Promise<void> {
 }
 
 /** Signs in with the root token and opens `path`. */
-export async function signedIn(page: Page, server: { readonly url: string; readonly key: string }, path = "/"): Promise<void> {
+export async function signedIn(
+  page: Page,
+  server: { readonly url: string; readonly key: string },
+  path = "/",
+): Promise<void> {
   await page.goto(`${server.url}/sign-in?next=${encodeURIComponent(path)}#token=${server.key}`);
   await page.waitForURL(({ pathname }) => pathname !== "/sign-in");
   await page.locator("main#content").waitFor();
@@ -110,8 +123,14 @@ export async function expectAccessible(page: Page): Promise<void> {
 async function violations(page: Page): Promise<unknown> {
   return page.evaluate(async () => {
     const { axe: injected } = globalThis as unknown as { axe: typeof axe };
-    const found = await injected.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] });
-    return found.violations.map(({ id, help, nodes }) => ({ id, help, where: nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)) }));
+    const found = await injected.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
+    });
+    return found.violations.map(({ id, help, nodes }) => ({
+      id,
+      help,
+      where: nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)),
+    }));
   });
 }
 

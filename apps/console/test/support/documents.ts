@@ -14,7 +14,11 @@ interface Collection {
 const askAgainMs = 50;
 
 /** Resolves when all documents of the collection are indexed; a test that waits in vain ends by its own time. */
-export async function addDocuments(server: ConsoleServer, collection: string, texts: readonly NewText[]): Promise<void> {
+export async function addDocuments(
+  server: ConsoleServer,
+  collection: string,
+  texts: readonly NewText[],
+): Promise<void> {
   for (const text of texts) await server.api("POST", `${collection}/documents`, text);
   for (;;) {
     const { documents_by_status } = await server.api<Collection>("GET", collection);

@@ -18,15 +18,23 @@ export interface OperationServer extends ConsoleServer {
 
 export async function startOperationServer(): Promise<OperationServer> {
   const folder = await mkdtemp(join(tmpdir(), "pinakes-console-operation-"));
-  const server = await startServer({ PINAKES_ITEMS: `sqlite:${folder}`, PINAKES_OBJECTS: `file:${folder}/objects`, PINAKES_DELETION_LAG_SECONDS: "1" });
+  const server = await startServer({
+    PINAKES_ITEMS: `sqlite:${folder}`,
+    PINAKES_OBJECTS: `file:${folder}/objects`,
+    PINAKES_DELETION_LAG_SECONDS: "1",
+  });
   await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
   return {
     ...server,
     folder,
-    make: async (cid) => void (await server.api("POST", "/v1/repositories/kb/collections", { collection_id: cid, name: cid })),
+    make: async (cid) =>
+      void (await server.api("POST", "/v1/repositories/kb/collections", { collection_id: cid, name: cid })),
     upload: (cid, name, text) => upload(server, cid, name, text),
     contentOf: async (cid) => {
-      const { incarnation } = await server.api<{ readonly incarnation: string }>("GET", `/v1/repositories/kb/collections/${cid}`);
+      const { incarnation } = await server.api<{ readonly incarnation: string }>(
+        "GET",
+        `/v1/repositories/kb/collections/${cid}`,
+      );
       const files = await readdir(join(folder, "objects"), { recursive: true });
       const found = files.find((file) => file.includes(incarnation) && file.endsWith("content.o"));
       if (found === undefined) throw new Error(`No content of ${cid} among ${files.length} files.`);
@@ -43,7 +51,11 @@ async function upload(server: ConsoleServer, cid: string, name: string, text: st
   const form = new FormData();
   form.append("file", new Blob([text]), name);
   const headers = { authorization: `Bearer ${server.key}` };
-  const answer = await fetch(`${server.url}/v1/repositories/kb/collections/${cid}/documents`, { method: "POST", headers, body: form });
+  const answer = await fetch(`${server.url}/v1/repositories/kb/collections/${cid}/documents`, {
+    method: "POST",
+    headers,
+    body: form,
+  });
   const { job_id } = (await answer.json()) as { readonly job_id: string };
   const status = async () => (await server.api<{ readonly status: string }>("GET", `/v1/jobs/${job_id}`)).status;
   await eventually(status).toMatch(/succeeded|failed/);

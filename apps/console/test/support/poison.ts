@@ -9,5 +9,6 @@ export async function sendPoison(folder: string, count: number, text: string): P
   await using items = await openSqliteItems({ dir: folder, database: "pinakes", clock: systemClock });
   await using queue = await openItemQueue({ items, clock: systemClock });
   const scope = systemScope("a test sends what nobody understands", () => {}).forTenant(lifecycleTenant);
-  for (let number = 0; number < count; number += 1) await queue.send(scope, "vector-storage-management", { body: { text, number }, group: "poison" });
+  for (let number = 0; number < count; number += 1)
+    await queue.send(scope, "vector-storage-management", { body: { text, number }, group: "poison" });
 }

@@ -2,7 +2,15 @@
  * Chats of the AI SDK: the functions of its guide on message persistence, on Pinakes' threads. A chat is a thread, a message is a
  * message of it under its own id.
  */
-import { inBatches, type JsonObject, type Page, type Paging, type StateApi, type Stored, type ThreadMessage } from "@pinakes/client";
+import {
+  inBatches,
+  type JsonObject,
+  type Page,
+  type Paging,
+  type StateApi,
+  type Stored,
+  type ThreadMessage,
+} from "@pinakes/client";
 import { generateId, type UIMessage } from "ai";
 import { planSave, type Given, type SavePlan } from "./save-plan.ts";
 import { fromDocument, toDocument } from "./ui-document.ts";
@@ -14,7 +22,10 @@ export interface ChatStoreOptions {
 
 export interface ChatStore<Message extends UIMessage = UIMessage> {
   /** A new, empty chat; its id. CONFLICT when there is one with the id given. */
-  createChat(options?: { readonly chatId?: string | undefined; readonly metadata?: JsonObject | undefined }): Promise<string>;
+  createChat(options?: {
+    readonly chatId?: string | undefined;
+    readonly metadata?: JsonObject | undefined;
+  }): Promise<string>;
   /** All messages in order; none for a chat that does not exist. */
   loadChat(chatId: string): Promise<Message[]>;
   /**
@@ -22,7 +33,10 @@ export interface ChatStore<Message extends UIMessage = UIMessage> {
    * out between its first and its last message removed. The same again changes nothing.
    */
   saveChat(chat: { readonly chatId: string; readonly messages: readonly Message[] }): Promise<void>;
-  listMessages(chatId: string, query?: Paging & { readonly order?: "asc" | "desc" | undefined }): Promise<Page<Message>>;
+  listMessages(
+    chatId: string,
+    query?: Paging & { readonly order?: "asc" | "desc" | undefined },
+  ): Promise<Page<Message>>;
   deleteChat(chatId: string): Promise<{ readonly deleted: number }>;
 }
 
@@ -48,14 +62,24 @@ export function createChatStore<Message extends UIMessage = UIMessage>(
   return {
     createChat: async ({ chatId = newId(), metadata = {} } = {}) => {
       // The token makes the content new, so that a second create is a conflict and no repetition.
-      await api.threads.append(chatId, { id: headerId, kind: "chat", metadata, created_at: new Date().toISOString(), token: crypto.randomUUID() });
+      await api.threads.append(chatId, {
+        id: headerId,
+        kind: "chat",
+        metadata,
+        created_at: new Date().toISOString(),
+        token: crypto.randomUUID(),
+      });
       return chatId;
     },
-    loadChat: async (chatId) => (await storedMessages(api, chatId)).flatMap((document) => fromDocument<Message>(document) ?? []),
+    loadChat: async (chatId) =>
+      (await storedMessages(api, chatId)).flatMap((document) => fromDocument<Message>(document) ?? []),
     saveChat: async ({ chatId, messages }) => save(api, chatId, messages.map(toDocument)),
     listMessages: async (chatId, query) => {
       const page = await api.threads.list(chatId, query);
-      return { items: page.items.flatMap((document) => fromDocument<Message>(document) ?? []), next_cursor: page.next_cursor };
+      return {
+        items: page.items.flatMap((document) => fromDocument<Message>(document) ?? []),
+        next_cursor: page.next_cursor,
+      };
     },
     deleteChat: (chatId) => api.threads.clear(chatId),
   };
@@ -109,5 +133,7 @@ async function removeOnce(api: Api, chatId: string, id: string, ifMatch: string)
 const isRace = (error: unknown) => ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(codeOf(error) ?? "");
 
 function codeOf(error: unknown): string | undefined {
-  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : undefined;
 }

@@ -21,7 +21,8 @@ export function planSave(stored: readonly Stored<ThreadMessage>[], given: readon
   let last = -1;
   for (const message of given) {
     const at = place.get(message.id);
-    if (kept.has(message.id) || append.some((other) => other.id === message.id)) throw invalid(`The message "${message.id}" is in the list twice.`);
+    if (kept.has(message.id) || append.some((other) => other.id === message.id))
+      throw invalid(`The message "${message.id}" is in the list twice.`);
     if (at === undefined) append.push(message);
     else if (append.length > 0 || at < last) throw invalid(outOfOrder(message.id));
     else {

@@ -1,5 +1,12 @@
 /** A UI message as a message of a thread, and back. */
-import { encodeId, PinakesClientError, type JsonObject, type JsonValue, type Stored, type ThreadMessage } from "@pinakes/client";
+import {
+  encodeId,
+  PinakesClientError,
+  type JsonObject,
+  type JsonValue,
+  type Stored,
+  type ThreadMessage,
+} from "@pinakes/client";
 import type { UIMessage } from "ai";
 
 const messageKind = "ui-message";
@@ -14,7 +21,12 @@ export function toDocument(message: UIMessage): JsonObject & { readonly id: stri
         'A message without an id cannot be saved twice as one. Give the response one: toUIMessageStream({ generateMessageId: createIdGenerator({ prefix: "msg" }) }).',
     });
   }
-  return { id: encodeId(message.id), kind: messageKind, role: message.role, message: JSON.parse(JSON.stringify(message)) as JsonObject };
+  return {
+    id: encodeId(message.id),
+    kind: messageKind,
+    role: message.role,
+    message: JSON.parse(JSON.stringify(message)) as JsonObject,
+  };
 }
 
 /** Undefined for what other things put into the same thread. */
@@ -22,14 +34,25 @@ export function fromDocument<Message extends UIMessage>(document: Stored<ThreadM
   return document["kind"] === messageKind ? (document["message"] as unknown as Message) : undefined;
 }
 
-export const isSameMessage = (stored: JsonObject, given: JsonObject): boolean => isSameJson(stored["message"], given["message"]);
+export const isSameMessage = (stored: JsonObject, given: JsonObject): boolean =>
+  isSameJson(stored["message"], given["message"]);
 
 /** The order of properties is not kept by every engine, so it does not count. */
 function isSameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+  if (
+    typeof a !== "object" ||
+    typeof b !== "object" ||
+    a === null ||
+    b === null ||
+    Array.isArray(a) !== Array.isArray(b)
+  )
+    return false;
   const left = a as JsonObject;
   const right = b as JsonObject;
   const keys = Object.keys(left);
-  return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && isSameJson(left[key], right[key]));
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isSameJson(left[key], right[key]))
+  );
 }

@@ -16,7 +16,8 @@ export function recordable(value: unknown): JsonValue {
   }
   if (text === undefined) return null;
   const bytes = utf8.encode(text).length;
-  if (bytes > recordedBytesMax) return { truncated: true, bytes, beginning: text.slice(0, previewChars).toWellFormed() };
+  if (bytes > recordedBytesMax)
+    return { truncated: true, bytes, beginning: text.slice(0, previewChars).toWellFormed() };
   return JSON.parse(text) as JsonValue;
 }
 
@@ -32,7 +33,11 @@ export function recordableError(error: unknown): ToolError {
     return { error_type: error.name, error_message: cut(error.message), stack_trace: cut(error.stack ?? "") };
   }
   const json = recordable(error);
-  return { error_type: "Error", error_message: cut(typeof json === "string" ? json : JSON.stringify(json)), stack_trace: "" };
+  return {
+    error_type: "Error",
+    error_message: cut(typeof json === "string" ? json : JSON.stringify(json)),
+    stack_trace: "",
+  };
 }
 
 const errorCharsMax = 8_192;

@@ -16,7 +16,13 @@ export function metricsOf(call: ModelCall, identity: CallIdentity, environment: 
   const common = {
     agent_id: identity.agent_id,
     timestamp: at.toISOString(),
-    dimensions: { session_id: identity.session_id, workflow_id: identity.workflow_id ?? "", environment, model: call.model, tool_name: null },
+    dimensions: {
+      session_id: identity.session_id,
+      workflow_id: identity.workflow_id ?? "",
+      environment,
+      model: call.model,
+      tool_name: null,
+    },
   };
   const latency: NewMetric = { ...common, metric_type: "latency", value: call.latencyMs };
   const total = call.totalTokens ?? sum(call.inputTokens, call.outputTokens);
@@ -26,7 +32,11 @@ export function metricsOf(call: ModelCall, identity: CallIdentity, environment: 
     metric_type: "token_usage" as const,
     value: total,
     // The value is the sum; its parts stay with it, as in a workflow's token_usage.
-    token_usage: { prompt_tokens: call.inputTokens ?? 0, completion_tokens: call.outputTokens ?? 0, total_tokens: total },
+    token_usage: {
+      prompt_tokens: call.inputTokens ?? 0,
+      completion_tokens: call.outputTokens ?? 0,
+      total_tokens: total,
+    },
   };
   return [latency, usage];
 }

@@ -40,7 +40,11 @@ export function pinakesTelemetry(api: StateApi, options: PinakesTelemetryOptions
   const calls = new OpenCalls(openCallsMax);
   const embeds = new Map<string, number>();
   const client = createClient(api);
-  const recorderOptions = { flushMs: options.flushMs, maxBuffer: options.bufferLinesMax, onError: reporter(options.onError ?? warn) };
+  const recorderOptions = {
+    flushMs: options.flushMs,
+    maxBuffer: options.bufferLinesMax,
+    onError: reporter(options.onError ?? warn),
+  };
   const metrics = client.metrics.recorder(recorderOptions);
   const tools = client.tools.recorder(recorderOptions);
   const identify = (event: EventFacts) => {
@@ -54,7 +58,8 @@ export function pinakesTelemetry(api: StateApi, options: PinakesTelemetryOptions
     onStart: (event) => calls.begin(event.callId, "runtimeContext" in event ? event.runtimeContext : undefined),
     onLanguageModelCallEnd: (event) => {
       const { inputTokens, outputTokens, totalTokens } = event.usage;
-      record(event, { model: event.modelId, latencyMs: event.performance.responseTimeMs, inputTokens, outputTokens, totalTokens });
+      const latencyMs = event.performance.responseTimeMs;
+      record(event, { model: event.modelId, latencyMs, inputTokens, outputTokens, totalTokens });
     },
     onEmbedStart: (event) => {
       if (embeds.size < openCallsMax) embeds.set(event.embedCallId, performance.now());
@@ -64,11 +69,20 @@ export function pinakesTelemetry(api: StateApi, options: PinakesTelemetryOptions
       embeds.delete(event.embedCallId);
       if (begun === undefined) return;
       const tokens = Number.isFinite(event.usage.tokens) ? event.usage.tokens : undefined;
-      record(event, { model: event.modelId, latencyMs: performance.now() - begun, inputTokens: tokens, outputTokens: undefined, totalTokens: tokens });
+      record(event, {
+        model: event.modelId,
+        latencyMs: performance.now() - begun,
+        inputTokens: tokens,
+        outputTokens: undefined,
+        totalTokens: tokens,
+      });
     },
     onToolExecutionEnd: (event) => {
       const { toolCall, toolOutput, toolExecutionMs } = event;
-      const output = toolOutput.type === "tool-error" ? { ok: false as const, error: toolOutput.error } : { ok: true as const, value: toolOutput.output };
+      const output =
+        toolOutput.type === "tool-error"
+          ? { ok: false as const, error: toolOutput.error }
+          : { ok: true as const, value: toolOutput.output };
       const call = { toolName: toolCall.toolName, input: toolCall.input, output, durationMs: toolExecutionMs };
       tools.record(invocationOf(call, identify(event), timeOf(event)));
     },
@@ -80,8 +94,12 @@ export function pinakesTelemetry(api: StateApi, options: PinakesTelemetryOptions
   };
 
   /** Both are tried, whatever becomes of the first. */
-  async function both(run: (recorder: { flush(): Promise<void>; close(): Promise<void> }) => Promise<void>): Promise<void> {
-    const failed = (await Promise.allSettled([run(metrics), run(tools)])).find((result) => result.status === "rejected");
+  async function both(
+    run: (recorder: { flush(): Promise<void>; close(): Promise<void> }) => Promise<void>,
+  ): Promise<void> {
+    const failed = (await Promise.allSettled([run(metrics), run(tools)])).find(
+      (result) => result.status === "rejected",
+    );
     if (failed !== undefined) throw failed.reason;
   }
 }
@@ -109,5 +127,7 @@ function reporter(onError: (error: unknown, linesLost: number) => void) {
 function warn(error: unknown, linesLost: number): void {
   const why = error instanceof Error ? error.message : String(error);
   // At the edge there is no process to warn through.
-  globalThis.process?.emitWarning?.(`Pinakes telemetry: ${linesLost === 0 ? "will be tried again" : `${linesLost} lines lost`}: ${why}`);
+  globalThis.process?.emitWarning?.(
+    `Pinakes telemetry: ${linesLost === 0 ? "will be tried again" : `${linesLost} lines lost`}: ${why}`,
+  );
 }

@@ -17,7 +17,10 @@ export interface IndexingPolicy {
   readonly automatic?: boolean;
   readonly includedPaths?: readonly { readonly path: string }[];
   readonly excludedPaths?: readonly { readonly path: string }[];
-  readonly compositeIndexes?: readonly (readonly { readonly path: string; readonly order?: "ascending" | "descending" }[])[];
+  readonly compositeIndexes?: readonly (readonly {
+    readonly path: string;
+    readonly order?: "ascending" | "descending";
+  }[])[];
 }
 export interface ContainerSpec {
   /** `/workflow_id`, or up to three. */
@@ -65,8 +68,17 @@ export interface PatchOptions extends IfMatch {
 
 export type BatchOperation =
   | { readonly op: "create"; readonly document: ItemDocument }
-  | { readonly op: "upsert" | "replace"; readonly document: JsonObject & { readonly id: string }; readonly if_match?: string }
-  | { readonly op: "patch"; readonly id: string; readonly operations: readonly PatchOperation[]; readonly if_match?: string }
+  | {
+      readonly op: "upsert" | "replace";
+      readonly document: JsonObject & { readonly id: string };
+      readonly if_match?: string;
+    }
+  | {
+      readonly op: "patch";
+      readonly id: string;
+      readonly operations: readonly PatchOperation[];
+      readonly if_match?: string;
+    }
   | { readonly op: "delete"; readonly id: string; readonly if_match?: string }
   | { readonly op: "read"; readonly id: string }
   | { readonly op: "check"; readonly id: string; readonly exists?: boolean; readonly if_match?: string };
@@ -154,12 +166,25 @@ export interface ContainersApi {
   upsert(name: string, document: ItemDocument, options?: IfMatch): Promise<StoredDocument>;
   replace(name: string, document: JsonObject & { readonly id: string }, options?: IfMatch): Promise<StoredDocument>;
   read(name: string, pk: PartitionKey, id: string): Promise<StoredDocument>;
-  patch(name: string, pk: PartitionKey, id: string, operations: readonly PatchOperation[], options?: PatchOptions): Promise<StoredDocument>;
+  patch(
+    name: string,
+    pk: PartitionKey,
+    id: string,
+    operations: readonly PatchOperation[],
+    options?: PatchOptions,
+  ): Promise<StoredDocument>;
   deleteItem(name: string, pk: PartitionKey, id: string, options?: IfMatch): Promise<void>;
   /** In the order of the keys; null where there is none. */
-  readMany(name: string, keys: readonly { readonly pk: PartitionKey; readonly id: string }[]): Promise<{ readonly items: readonly (StoredDocument | null)[] }>;
+  readMany(
+    name: string,
+    keys: readonly { readonly pk: PartitionKey; readonly id: string }[],
+  ): Promise<{ readonly items: readonly (StoredDocument | null)[] }>;
   /** One partition, all or nothing. */
-  batch(name: string, pk: PartitionKey, operations: readonly BatchOperation[]): Promise<{ readonly results: readonly BatchOutcome[] }>;
+  batch(
+    name: string,
+    pk: PartitionKey,
+    operations: readonly BatchOperation[],
+  ): Promise<{ readonly results: readonly BatchOutcome[] }>;
   /** Any partitions, each by itself, up to 10,000. */
   bulk(
     name: string,

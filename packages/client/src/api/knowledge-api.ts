@@ -21,7 +21,15 @@ import type {
   UploadedDocument,
   ChunkingStrategy,
 } from "../contract/knowledge.ts";
-import type { LoadedTriples, RdfFormat, SparqlAnswer, SparqlUpdated, Triple, TripleInput, TriplePattern } from "../contract/graph.ts";
+import type {
+  LoadedTriples,
+  RdfFormat,
+  SparqlAnswer,
+  SparqlUpdated,
+  Triple,
+  TripleInput,
+  TriplePattern,
+} from "../contract/graph.ts";
 import type { CreatedKey, Key, NewKey } from "../contract/identity.ts";
 import type { Job, KnowledgeEvent, Operation, OperationStatus } from "../contract/operations.ts";
 import type { JsonObject } from "../json.ts";
@@ -69,9 +77,16 @@ export interface DeleteCollection extends IfMatch {
 
 export interface CollectionsApi {
   create(input: NewCollection & { readonly repository: string }): Promise<Collection>;
-  get(at: CollectionRef, options?: { readonly deleted?: boolean | undefined; readonly incarnation?: string | undefined }): Promise<Collection>;
+  get(
+    at: CollectionRef,
+    options?: { readonly deleted?: boolean | undefined; readonly incarnation?: string | undefined },
+  ): Promise<Collection>;
   list(query?: CollectionQuery): Promise<Page<Collection>>;
-  update(at: CollectionRef, change: CollectionChange, options?: IfMatch): Promise<Collection & { readonly warnings: readonly string[] }>;
+  update(
+    at: CollectionRef,
+    change: CollectionChange,
+    options?: IfMatch,
+  ): Promise<Collection & { readonly warnings: readonly string[] }>;
   /** To the trash, from which `restore` brings it back; or permanently, with `purge`. */
   delete(at: CollectionRef, options?: DeleteCollection): Promise<Job>;
   restore(at: CollectionRef, options?: { readonly incarnation?: string | undefined }): Promise<Collection>;
@@ -125,7 +140,11 @@ export interface DocumentsApi {
   deleteAll(at: CollectionRef, options: { readonly confirm: string }): Promise<Job>;
   reindex(at: CollectionRef, documentId: string): Promise<Document>;
   /** The bytes as they were uploaded. */
-  content(at: CollectionRef, documentId: string, options?: { readonly version?: number | undefined }): Promise<ReadableStream<Uint8Array>>;
+  content(
+    at: CollectionRef,
+    documentId: string,
+    options?: { readonly version?: number | undefined },
+  ): Promise<ReadableStream<Uint8Array>>;
   text(at: CollectionRef, documentId: string, query?: TextQuery): Promise<DocumentText>;
   chunks(at: CollectionRef, documentId: string, query?: Paging): Promise<Page<Chunk>>;
   versions(at: CollectionRef, documentId: string): Promise<readonly DocumentVersion[]>;
@@ -152,7 +171,9 @@ export interface SearchOptions {
   /** 0…1: the weight of the vectors in the fused score. */
   readonly vector_weight?: number | undefined;
   readonly archived?: boolean | undefined;
-  readonly graph?: { readonly hops?: number | undefined; readonly limit?: number | undefined; readonly weight?: number | undefined } | undefined;
+  readonly graph?:
+    | { readonly hops?: number | undefined; readonly limit?: number | undefined; readonly weight?: number | undefined }
+    | undefined;
 }
 
 export interface SearchApi {
@@ -184,7 +205,10 @@ export interface GraphApi {
   load(at: CollectionRef, body: string, options: LoadOptions): Promise<LoadedTriples>;
   match(at: CollectionRef, query?: TriplePattern & Paging): Promise<Page<Triple>>;
   /** By a pattern; `confirm` is the id of the collection, required where the pattern binds nothing. */
-  remove(at: CollectionRef, pattern: TriplePattern & { readonly confirm?: string | undefined }): Promise<{ readonly removed: number }>;
+  remove(
+    at: CollectionRef,
+    pattern: TriplePattern & { readonly confirm?: string | undefined },
+  ): Promise<{ readonly removed: number }>;
   query(at: CollectionRef, sparql: string, options?: SparqlOptions): Promise<SparqlAnswer>;
   update(at: CollectionRef, sparql: string, options?: Omit<SparqlOptions, "limit">): Promise<SparqlUpdated>;
 }

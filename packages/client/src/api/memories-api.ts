@@ -5,7 +5,9 @@ import type { CreateOptions, IfMatch, Page, Paging } from "./common.ts";
 
 export type NewMemory = Pick<Memory, "agent_id" | "session_id" | "content" | "message_type"> &
   Partial<Omit<Memory, "metadata">> & { readonly metadata?: Partial<Memory["metadata"]> };
-export type MemoryChange = Partial<Pick<Memory, "content" | "relevance_score" | "token_count" | "ttl">> & { readonly metadata?: Partial<Memory["metadata"]> };
+export type MemoryChange = Partial<Pick<Memory, "content" | "relevance_score" | "token_count" | "ttl">> & {
+  readonly metadata?: Partial<Memory["metadata"]>;
+};
 
 export interface MemoryQuery extends Paging {
   readonly session_id?: string | undefined;
@@ -73,7 +75,11 @@ export interface AppendOptions extends CreateOptions {
 export interface MemoriesApi {
   append(memory: NewMemory, options?: AppendOptions): Promise<Stored<Memory>>;
   /** Several of one agent, in order, all or nothing (≤ 20). */
-  appendMany(agentId: string, memories: readonly Omit<NewMemory, "agent_id">[], options?: AppendOptions): Promise<readonly Stored<Memory>[]>;
+  appendMany(
+    agentId: string,
+    memories: readonly Omit<NewMemory, "agent_id">[],
+    options?: AppendOptions,
+  ): Promise<readonly Stored<Memory>[]>;
   get(agentId: string, id: string): Promise<Stored<Memory>>;
   list(agentId: string, query?: MemoryQuery): Promise<Page<Stored<Memory>>>;
   patch(agentId: string, id: string, change: MemoryChange, options?: IfMatch): Promise<Stored<Memory>>;
@@ -82,11 +88,19 @@ export interface MemoriesApi {
   thread(
     agentId: string,
     id: string,
-  ): Promise<{ readonly ancestors: readonly Stored<Memory>[]; readonly message: Stored<Memory>; readonly children: readonly Stored<Memory>[] }>;
+  ): Promise<{
+    readonly ancestors: readonly Stored<Memory>[];
+    readonly message: Stored<Memory>;
+    readonly children: readonly Stored<Memory>[];
+  }>;
   sessions(agentId: string, query?: Paging): Promise<Page<Session>>;
   session(agentId: string, sessionId: string): Promise<Session>;
   /** A copy of a session's messages, up to one of them, under a new name. */
-  fork(agentId: string, sessionId: string, options: { readonly session_id: string; readonly upTo?: string | undefined }): Promise<Session>;
+  fork(
+    agentId: string,
+    sessionId: string,
+    options: { readonly session_id: string; readonly upTo?: string | undefined },
+  ): Promise<Session>;
   deleteSession(agentId: string, sessionId: string): Promise<{ readonly deleted: number }>;
   context(query: ContextQuery): Promise<ContextWindow>;
   search(query: MemorySearch): Promise<MemorySearchResult>;
@@ -98,7 +112,10 @@ export interface ThreadsApi {
   append(threadId: string, message: JsonObject): Promise<Stored<ThreadMessage>>;
   /** In order, all or nothing (≤ 20); a message whose id is there already with the same content is not added again. */
   appendMany(threadId: string, messages: readonly JsonObject[]): Promise<readonly Stored<ThreadMessage>[]>;
-  list(threadId: string, query?: Paging & { readonly order?: "asc" | "desc" | undefined }): Promise<Page<Stored<ThreadMessage>>>;
+  list(
+    threadId: string,
+    query?: Paging & { readonly order?: "asc" | "desc" | undefined },
+  ): Promise<Page<Stored<ThreadMessage>>>;
   get(threadId: string, id: string): Promise<Stored<ThreadMessage>>;
   deleteMessage(threadId: string, id: string, options?: IfMatch): Promise<void>;
   clear(threadId: string): Promise<{ readonly deleted: number }>;

@@ -4,7 +4,10 @@ import type { Aggregate, AggregateResult, IngestOptions, IngestResult, Page, Pag
 
 export type NewMetric = Pick<Metric, "agent_id" | "metric_type" | "value"> &
   Partial<Omit<Metric, "dimensions">> & { readonly dimensions?: Partial<Metric["dimensions"]> };
-export type NewToolInvocation = Pick<ToolInvocation, "tool_name" | "agent_id" | "session_id" | "status" | "duration_ms"> &
+export type NewToolInvocation = Pick<
+  ToolInvocation,
+  "tool_name" | "agent_id" | "session_id" | "status" | "duration_ms"
+> &
   Partial<Omit<ToolInvocation, "security_context" | "error_details">> & {
     readonly security_context?: Partial<ToolInvocation["security_context"]>;
     readonly error_details?: Partial<NonNullable<ToolInvocation["error_details"]>> | null;
@@ -37,7 +40,14 @@ export interface AggregateQuery extends TimeRange {
   readonly bucket?: string | undefined;
   readonly aggregates: readonly Aggregate[];
 }
-export type FixedMetricGroup = "agent_id" | "metric_type" | "session_id" | "workflow_id" | "environment" | "model" | "tool_name";
+export type FixedMetricGroup =
+  | "agent_id"
+  | "metric_type"
+  | "session_id"
+  | "workflow_id"
+  | "environment"
+  | "model"
+  | "tool_name";
 /** `dimensions.<name>`: a custom dimension; null in rows that do not have it. */
 export type MetricGroup = FixedMetricGroup | `dimensions.${string}`;
 export interface MetricAggregate extends AggregateQuery {

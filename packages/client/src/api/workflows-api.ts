@@ -1,5 +1,13 @@
 /** Workflows: what runs, how far it has come, and from where it goes on after a crash. */
-import type { Checkpoint, Stored, Workflow, WorkflowAgent, WorkflowError, WorkflowStatus, WorkflowType } from "../documents.ts";
+import type {
+  Checkpoint,
+  Stored,
+  Workflow,
+  WorkflowAgent,
+  WorkflowError,
+  WorkflowStatus,
+  WorkflowType,
+} from "../documents.ts";
 import type { JsonObject } from "../json.ts";
 import type { CreateOptions, IfMatch, Page, Paging } from "./common.ts";
 
@@ -11,7 +19,9 @@ export type NewWorkflow = Pick<Workflow, "type" | "name" | "total_steps"> &
   };
 
 /** Each property given replaces the stored one as a whole; null is a value. A change of status must be a legal transition. */
-export type WorkflowChange = Partial<Omit<Workflow, "id" | "workflow_id" | "workspace_id" | "checkpoints" | "checkpoints_omitted" | "created_at">>;
+export type WorkflowChange = Partial<
+  Omit<Workflow, "id" | "workflow_id" | "workspace_id" | "checkpoints" | "checkpoints_omitted" | "created_at">
+>;
 
 export interface WorkflowQuery extends Paging {
   readonly status?: WorkflowStatus | undefined;
@@ -94,17 +104,34 @@ export interface WorkflowsApi {
   /** Goes on: in progress, with the latest checkpoint, and with the lease when an owner is named. */
   resume(workflowId: string, options?: ResumeOptions): Promise<Resumed>;
   /** Adds or changes one agent's progress. */
-  setAgent(workflowId: string, agentId: string, agent: Partial<WorkflowAgent>, options?: WorkflowWrite): Promise<Stored<Workflow>>;
+  setAgent(
+    workflowId: string,
+    agentId: string,
+    agent: Partial<WorkflowAgent>,
+    options?: WorkflowWrite,
+  ): Promise<Stored<Workflow>>;
   /** One more. Not of a workflow that is over or failed (CONFLICT), and not of a step beyond `total_steps` (INVALID). */
   checkpoint(workflowId: string, checkpoint: NewCheckpoint, options?: WorkflowWrite): Promise<Checkpoint>;
-  checkpoints(workflowId: string, query?: Paging & { readonly order?: "asc" | "desc" | undefined }): Promise<Page<Checkpoint>>;
+  checkpoints(
+    workflowId: string,
+    query?: Paging & { readonly order?: "asc" | "desc" | undefined },
+  ): Promise<Page<Checkpoint>>;
   checkpointAt(workflowId: string, step: number | "latest"): Promise<Checkpoint>;
   /** Who holds the lease now; owner and expires_at are null when nobody does. */
   lease(workflowId: string): Promise<LeaseHolder>;
-  acquireLease(workflowId: string, options: { readonly owner: string; readonly leaseSeconds?: number | undefined }): Promise<Lease>;
-  renewLease(workflowId: string, options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined }): Promise<Lease>;
+  acquireLease(
+    workflowId: string,
+    options: { readonly owner: string; readonly leaseSeconds?: number | undefined },
+  ): Promise<Lease>;
+  renewLease(
+    workflowId: string,
+    options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined },
+  ): Promise<Lease>;
   releaseLease(workflowId: string, options: { readonly fencingToken: number }): Promise<void>;
   /** Without end, until the signal; `after` is the id of the last event seen. */
-  events(workflowId: string, options: { readonly after?: string | undefined; readonly signal: AbortSignal }): AsyncIterable<WorkflowEvent>;
+  events(
+    workflowId: string,
+    options: { readonly after?: string | undefined; readonly signal: AbortSignal },
+  ): AsyncIterable<WorkflowEvent>;
   stats(): Promise<WorkflowStats>;
 }

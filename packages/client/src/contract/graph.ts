@@ -51,7 +51,11 @@ export interface LoadedTriples {
 }
 
 export type SparqlAnswer =
-  | { readonly kind: "bindings"; readonly variables: readonly string[]; readonly rows: readonly Readonly<Record<string, Term>>[] }
+  | {
+      readonly kind: "bindings";
+      readonly variables: readonly string[];
+      readonly rows: readonly Readonly<Record<string, Term>>[];
+    }
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "quads"; readonly quads: readonly Triple[] };
 

@@ -278,7 +278,10 @@ export interface Citation {
   readonly quote: string;
 }
 
-export type CitationToVerify = Pick<Citation, "repository_id" | "collection_id" | "document_id" | "row_id" | "version" | "start" | "end" | "quote">;
+export type CitationToVerify = Pick<
+  Citation,
+  "repository_id" | "collection_id" | "document_id" | "row_id" | "version" | "start" | "end" | "quote"
+>;
 
 export interface CitationCheck {
   readonly valid: boolean;
@@ -298,7 +301,12 @@ export interface Hit {
   /** 0…1, calibrated: one meaning for all questions and collections. */
   readonly score: number;
   /** What the ranking was made of; `fused` orders the hits of a hybrid search. */
-  readonly scores: { readonly vector?: number; readonly keyword?: number; readonly graph?: number; readonly fused?: number };
+  readonly scores: {
+    readonly vector?: number;
+    readonly keyword?: number;
+    readonly graph?: number;
+    readonly fused?: number;
+  };
   readonly metadata: JsonObject;
   readonly citation: Citation;
   /** Other hits of the same document, with `group_by`. */
@@ -314,7 +322,12 @@ export interface SearchAnswer {
   /** Why there are no hits: nothing is stored, documents are still being indexed, or nothing is relevant. */
   readonly outcome: SearchOutcome;
   /** Collections that could not be searched; the others were. */
-  readonly skipped?: readonly { readonly repository_id: string; readonly collection_id: string; readonly code: string; readonly reason: string }[];
+  readonly skipped?: readonly {
+    readonly repository_id: string;
+    readonly collection_id: string;
+    readonly code: string;
+    readonly reason: string;
+  }[];
   /** Fields of the filter that nothing has. */
   readonly unknown_fields?: readonly string[];
   readonly mode_used: SearchMode;

@@ -17,7 +17,8 @@ export function httpContainers(http: Requester): ContainersApi {
     get: (name) => http.json("GET", at(name, "")),
     delete: (name) => http.json("DELETE", at(name, "")),
     indexes: (name) => http.json("GET", at(name, "/indexes")),
-    create: (name, document) => http.json("POST", at(name, "/items"), { body: document, idempotencyKey: crypto.randomUUID() }),
+    create: (name, document) =>
+      http.json("POST", at(name, "/items"), { body: document, idempotencyKey: crypto.randomUUID() }),
     upsert: (name, document, options = {}) =>
       http.json("POST", at(name, "/items"), {
         query: { upsert: true },
@@ -26,24 +27,35 @@ export function httpContainers(http: Requester): ContainersApi {
         // With an id the same document is written however often it is sent; without one, each time another.
         ...(document.id === undefined ? { idempotencyKey: crypto.randomUUID() } : { repeatable: true }),
       }),
-    replace: (name, document, options = {}) => http.json("PUT", item(name, document.id), { body: document, ifMatch: options.ifMatch }),
+    replace: (name, document, options = {}) =>
+      http.json("PUT", item(name, document.id), { body: document, ifMatch: options.ifMatch }),
     read: (name, pk, id) => http.json("GET", item(name, id), { query: { pk: pkText(pk) } }),
     patch: (name, pk, id, operations, options = {}) =>
-      http.json("PATCH", item(name, id), { query: { pk: pkText(pk) }, body: { operations, condition: options.condition }, ifMatch: options.ifMatch }),
-    deleteItem: (name, pk, id, options = {}) => http.json("DELETE", item(name, id), { query: { pk: pkText(pk) }, ifMatch: options.ifMatch }),
+      http.json("PATCH", item(name, id), {
+        query: { pk: pkText(pk) },
+        body: { operations, condition: options.condition },
+        ifMatch: options.ifMatch,
+      }),
+    deleteItem: (name, pk, id, options = {}) =>
+      http.json("DELETE", item(name, id), { query: { pk: pkText(pk) }, ifMatch: options.ifMatch }),
     readMany: (name, keys) => http.json("POST", at(name, "/items:readMany"), { body: { keys }, repeatable: true }),
-    batch: (name, pk, operations) => http.json("POST", at(name, "/batch"), { body: { pk, operations }, ...repeating(operations) }),
-    bulk: (name, operations) => http.json("POST", at(name, "/bulk"), { text: { type: "application/x-ndjson", content: ndjson(operations) } }),
+    batch: (name, pk, operations) =>
+      http.json("POST", at(name, "/batch"), { body: { pk, operations }, ...repeating(operations) }),
+    bulk: (name, operations) =>
+      http.json("POST", at(name, "/bulk"), { text: { type: "application/x-ndjson", content: ndjson(operations) } }),
     query: (name, query) => http.json("POST", at(name, "/query"), { body: query, repeatable: true }),
     explain: (name, query) => http.json("POST", at(name, "/query:explain"), { body: query, repeatable: true }),
     changes: (name, query = {}) => http.json("GET", at(name, "/changes"), { query: { ...query } }),
-    deletePartition: (name, pk) => http.json("DELETE", at(name, `/partitions/${encodeURIComponent(pkText(pk))}`), { repeatable: true }),
+    deletePartition: (name, pk) =>
+      http.json("DELETE", at(name, `/partitions/${encodeURIComponent(pkText(pk))}`), { repeatable: true }),
   };
 }
 
 /** A batch that writes the same however often it is sent needs no key, and the server no record of it. */
 function repeating(operations: readonly BatchOperation[]): RequestOptions {
-  const same = operations.every((operation) => operation.op !== "create" && (operation.op !== "patch" || operation.if_match !== undefined));
+  const same = operations.every(
+    (operation) => operation.op !== "create" && (operation.op !== "patch" || operation.if_match !== undefined),
+  );
   return same ? { repeatable: true } : { idempotencyKey: crypto.randomUUID() };
 }
 

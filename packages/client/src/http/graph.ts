@@ -18,22 +18,34 @@ export function httpGraph(http: Requester): GraphApi {
         text: { type: rdfMediaTypes[format], content: body },
         query: { all_or_nothing: allOrNothing, base_iri: baseIri, graph },
       }),
-    match: (at, { s, p, o, g, limit, cursor } = {}) => http.json("GET", of(at, "triples"), { query: { ...patternQuery({ s, p, o, g }), limit, cursor } }),
-    remove: (at, { confirm, ...pattern }) => http.json("DELETE", of(at, "triples"), { query: { ...patternQuery(pattern), confirm }, repeatable: true }),
+    match: (at, { s, p, o, g, limit, cursor } = {}) =>
+      http.json("GET", of(at, "triples"), { query: { ...patternQuery({ s, p, o, g }), limit, cursor } }),
+    remove: (at, { confirm, ...pattern }) =>
+      http.json("DELETE", of(at, "triples"), { query: { ...patternQuery(pattern), confirm }, repeatable: true }),
     query: async (at, sparql, options = {}) => {
       const { type, text } = await http.typed("POST", of(at, "sparql"), {
         text: { type: "application/sparql-query", content: sparql },
         accept: "application/sparql-results+json, application/n-quads",
-        query: { ...settingsOf(options), "default-graph-uri": options.defaultGraphs, "named-graph-uri": options.namedGraphs },
+        query: {
+          ...settingsOf(options),
+          "default-graph-uri": options.defaultGraphs,
+          "named-graph-uri": options.namedGraphs,
+        },
         repeatable: true,
         signal: options.signal,
       });
-      return type.startsWith("application/n-quads") ? { kind: "quads", quads: readNQuads(text) } : readResults(JSON.parse(text) as SparqlJson);
+      return type.startsWith("application/n-quads")
+        ? { kind: "quads", quads: readNQuads(text) }
+        : readResults(JSON.parse(text) as SparqlJson);
     },
     update: (at, sparql, options = {}) =>
       http.json("POST", of(at, "sparql"), {
         text: { type: "application/sparql-update", content: sparql },
-        query: { ...settingsOf(options), "using-graph-uri": options.defaultGraphs, "using-named-graph-uri": options.namedGraphs },
+        query: {
+          ...settingsOf(options),
+          "using-graph-uri": options.defaultGraphs,
+          "using-named-graph-uri": options.namedGraphs,
+        },
         signal: options.signal,
       }),
   };
@@ -80,7 +92,9 @@ interface JsonTerm {
 
 function readResults(answer: SparqlJson): SparqlAnswer {
   if (answer.boolean !== undefined) return { kind: "boolean", value: answer.boolean };
-  const rows = (answer.results?.bindings ?? []).map((row) => Object.fromEntries(Object.entries(row).map(([name, term]) => [name, termOf(term)])));
+  const rows = (answer.results?.bindings ?? []).map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, term]) => [name, termOf(term)])),
+  );
   return { kind: "bindings", variables: answer.head?.vars ?? [], rows };
 }
 

@@ -1,5 +1,12 @@
 /** Repositories, collections, documents and searches over HTTP. */
-import type { CollectionRef, CollectionsApi, DocumentsApi, KnowledgeApi, RepositoriesApi, SearchApi } from "../api/knowledge-api.ts";
+import type {
+  CollectionRef,
+  CollectionsApi,
+  DocumentsApi,
+  KnowledgeApi,
+  RepositoriesApi,
+  SearchApi,
+} from "../api/knowledge-api.ts";
 import { collectionOf, collectionsOf } from "../collection-ref.ts";
 import type { CitationCheck, DocumentVersion, UploadedDocument } from "../contract/knowledge.ts";
 import type { KnowledgeEvent } from "../contract/operations.ts";
@@ -31,12 +38,14 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
     keys: {
       create: (input) => http.json("POST", "/v1/keys", { body: input }),
       list: (query = {}) => http.json("GET", "/v1/keys", { query: { ...query } }),
-      revoke: (keyId, { workspace_id } = {}) => http.json("DELETE", path`/v1/keys/${keyId}`, { query: { workspace_id }, repeatable: true }),
+      revoke: (keyId, { workspace_id } = {}) =>
+        http.json("DELETE", path`/v1/keys/${keyId}`, { query: { workspace_id }, repeatable: true }),
     },
     server: { info: () => http.json("GET", "/v1/info") },
     events: {
       follow: async function* ({ after, signal }) {
-        for await (const { data } of follow(http, "/v1/events", { after, signal })) yield JSON.parse(data) as KnowledgeEvent;
+        for await (const { data } of follow(http, "/v1/events", { after, signal }))
+          yield JSON.parse(data) as KnowledgeEvent;
       },
     },
   };
@@ -47,8 +56,10 @@ function httpRepositories(http: Requester): RepositoriesApi {
     create: (input) => http.json("POST", "/v1/repositories", { body: input, idempotencyKey: crypto.randomUUID() }),
     get: (repositoryId) => http.json("GET", path`/v1/repositories/${repositoryId}`),
     list: (query = {}) => http.json("GET", "/v1/repositories", { query: { ...query } }),
-    update: (repositoryId, change, { ifMatch } = {}) => http.json("PATCH", path`/v1/repositories/${repositoryId}`, { body: change, ifMatch }),
-    delete: (repositoryId, { confirm, ifMatch }) => http.json("DELETE", path`/v1/repositories/${repositoryId}`, { query: { confirm }, ifMatch }),
+    update: (repositoryId, change, { ifMatch } = {}) =>
+      http.json("PATCH", path`/v1/repositories/${repositoryId}`, { body: change, ifMatch }),
+    delete: (repositoryId, { confirm, ifMatch }) =>
+      http.json("DELETE", path`/v1/repositories/${repositoryId}`, { query: { confirm }, ifMatch }),
   };
 }
 
@@ -60,13 +71,23 @@ function collectionPath(at: CollectionRef): string {
 function httpCollections(http: Requester): CollectionsApi {
   return {
     create: ({ repository, ...input }) =>
-      http.json("POST", path`/v1/repositories/${repository}/collections`, { body: input, idempotencyKey: crypto.randomUUID() }),
-    get: async (at, { deleted, incarnation } = {}) => http.json("GET", collectionPath(at), { query: { deleted, incarnation } }),
+      http.json("POST", path`/v1/repositories/${repository}/collections`, {
+        body: input,
+        idempotencyKey: crypto.randomUUID(),
+      }),
+    get: async (at, { deleted, incarnation } = {}) =>
+      http.json("GET", collectionPath(at), { query: { deleted, incarnation } }),
     list: ({ repository, ...query } = {}) =>
-      http.json("GET", repository === undefined ? "/v1/collections" : path`/v1/repositories/${repository}/collections`, { query: { ...query } }),
+      http.json(
+        "GET",
+        repository === undefined ? "/v1/collections" : path`/v1/repositories/${repository}/collections`,
+        { query: { ...query } },
+      ),
     update: async (at, change, { ifMatch } = {}) => http.json("PATCH", collectionPath(at), { body: change, ifMatch }),
-    delete: async (at, { ifMatch, ...query } = {}) => http.json("DELETE", collectionPath(at), { query: { ...query }, ifMatch }),
-    restore: async (at, { incarnation } = {}) => http.json("POST", `${collectionPath(at)}:restore`, { query: { incarnation } }),
+    delete: async (at, { ifMatch, ...query } = {}) =>
+      http.json("DELETE", collectionPath(at), { query: { ...query }, ifMatch }),
+    restore: async (at, { incarnation } = {}) =>
+      http.json("POST", `${collectionPath(at)}:restore`, { query: { incarnation } }),
     archive: async (at, { ifMatch } = {}) => http.json("POST", `${collectionPath(at)}:archive`, { ifMatch }),
     unarchive: async (at, { ifMatch } = {}) => http.json("POST", `${collectionPath(at)}:unarchive`, { ifMatch }),
     reindex: async (at, input = {}) => http.json("POST", `${collectionPath(at)}:reindex`, { body: input }),
@@ -75,29 +96,44 @@ function httpCollections(http: Requester): CollectionsApi {
 }
 
 function httpDocuments(http: Requester): DocumentsApi {
-  const one = (at: CollectionRef, documentId: string): string => `${collectionPath(at)}${path`/documents/${documentId}`}`;
+  const one = (at: CollectionRef, documentId: string): string =>
+    `${collectionPath(at)}${path`/documents/${documentId}`}`;
   return {
     upload: async (at, { name, body, metadata, chunking_strategy, replace, path: place }, { onBytes, signal } = {}) => {
-      const fields = { metadata: textOf(metadata), chunking_strategy: textOf(chunking_strategy), replace: replace?.toString(), path: place };
+      const fields = {
+        metadata: textOf(metadata),
+        chunking_strategy: textOf(chunking_strategy),
+        replace: replace?.toString(),
+        path: place,
+      };
       const text = fileForm(fields, { name, body }, onBytes);
       // No time limit of its own: how long an upload takes depends on its size.
-      const { documents } = await http.json<Uploaded>("POST", `${collectionPath(at)}/documents`, { text, signal, timeoutMs: undefined });
+      const { documents } = await http.json<Uploaded>("POST", `${collectionPath(at)}/documents`, {
+        text,
+        signal,
+        timeoutMs: undefined,
+      });
       const [document] = documents;
-      if (document === undefined) throw clientError({ code: "INTERNAL", status: 0, detail: "The server took the upload and named no document." });
+      if (document === undefined)
+        throw clientError({ code: "INTERNAL", status: 0, detail: "The server took the upload and named no document." });
       return document;
     },
     get: async (at, documentId) => http.json("GET", one(at, documentId)),
     list: async (at, query = {}) => http.json("GET", `${collectionPath(at)}/documents`, { query: { ...query } }),
     delete: async (at, documentId, { ifMatch } = {}) => http.json("DELETE", one(at, documentId), { ifMatch }),
-    deleteAll: async (at, { confirm }) => http.json("DELETE", `${collectionPath(at)}/documents`, { query: { confirm } }),
+    deleteAll: async (at, { confirm }) =>
+      http.json("DELETE", `${collectionPath(at)}/documents`, { query: { confirm } }),
     reindex: async (at, documentId) => http.json("POST", `${one(at, documentId)}:reindex`),
     content: async (at, documentId, { version } = {}) => {
       const response = await http.stream(`${one(at, documentId)}/content`, { query: { version }, accept: "*/*" });
       return response.body ?? new Blob([]).stream();
     },
-    text: async (at, documentId, query = {}) => http.json("GET", `${one(at, documentId)}/text`, { query: { ...query } }),
-    chunks: async (at, documentId, query = {}) => http.json("GET", `${one(at, documentId)}/chunks`, { query: { ...query } }),
-    versions: async (at, documentId) => (await http.json<{ items: readonly DocumentVersion[] }>("GET", `${one(at, documentId)}/versions`)).items,
+    text: async (at, documentId, query = {}) =>
+      http.json("GET", `${one(at, documentId)}/text`, { query: { ...query } }),
+    chunks: async (at, documentId, query = {}) =>
+      http.json("GET", `${one(at, documentId)}/chunks`, { query: { ...query } }),
+    versions: async (at, documentId) =>
+      (await http.json<{ items: readonly DocumentVersion[] }>("GET", `${one(at, documentId)}/versions`)).items,
   };
 }
 
@@ -113,9 +149,15 @@ function httpSearch(http: Requester): SearchApi {
   return {
     // A search only reads: it may be repeated.
     query: async (query, { in: within, ...options } = {}) =>
-      http.json("POST", "/v1/search", { body: { query, ...options, collections: collectionsOf(within) }, repeatable: true }),
+      http.json("POST", "/v1/search", {
+        body: { query, ...options, collections: collectionsOf(within) },
+        repeatable: true,
+      }),
     verifyCitations: async (citations) => {
-      const { checks } = await http.json<{ checks: readonly CitationCheck[] }>("POST", "/v1/citations:verify", { body: { citations }, repeatable: true });
+      const { checks } = await http.json<{ checks: readonly CitationCheck[] }>("POST", "/v1/citations:verify", {
+        body: { citations },
+        repeatable: true,
+      });
       return checks;
     },
   };

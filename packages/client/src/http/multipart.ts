@@ -30,7 +30,12 @@ export function fileForm(
   return { type, content: streamOf(framed(head, body, tail, onBytes)) };
 }
 
-async function* framed(head: Uint8Array, body: UploadBody, tail: Uint8Array, onBytes?: (sent: number) => void): AsyncGenerator<Uint8Array, void> {
+async function* framed(
+  head: Uint8Array,
+  body: UploadBody,
+  tail: Uint8Array,
+  onBytes?: (sent: number) => void,
+): AsyncGenerator<Uint8Array, void> {
   yield head;
   let sent = 0;
   for await (const piece of piecesOf(body)) {

@@ -18,7 +18,8 @@ function readLine(line: string): Triple {
     while (line[termPattern.lastIndex] === " " || line[termPattern.lastIndex] === "\t") termPattern.lastIndex += 1;
   }
   const [s, p, o, g] = terms;
-  if (s === undefined || p === undefined || o === undefined) throw new Error(`The server sent a line that is not an N-Quads statement: ${line.slice(0, 200)}`);
+  if (s === undefined || p === undefined || o === undefined)
+    throw new Error(`The server sent a line that is not an N-Quads statement: ${line.slice(0, 200)}`);
   return { s, p, o, g: g ?? null };
 }
 
@@ -27,14 +28,19 @@ function termOf([, iri, blank, literal, language, datatype]: RegExpExecArray): T
   if (blank !== undefined) return { type: "blank", value: blank.replace(/\.$/, "") };
   const value = unescaped(literal ?? "");
   if (language !== undefined) return { type: "literal", value, language };
-  return datatype === undefined ? { type: "literal", value } : { type: "literal", value, datatype: unescaped(datatype) };
+  return datatype === undefined
+    ? { type: "literal", value }
+    : { type: "literal", value, datatype: unescaped(datatype) };
 }
 
 const escapes: Readonly<Record<string, string>> = { t: "\t", b: "\b", n: "\n", r: "\r", f: "\f" };
 
 function unescaped(text: string): string {
-  return text.replaceAll(/\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/g, (_, short?: string, long?: string, one = "") => {
-    const code = short ?? long;
-    return code === undefined ? (escapes[one] ?? one) : String.fromCodePoint(Number.parseInt(code, 16));
-  });
+  return text.replaceAll(
+    /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/g,
+    (_, short?: string, long?: string, one = "") => {
+      const code = short ?? long;
+      return code === undefined ? (escapes[one] ?? one) : String.fromCodePoint(Number.parseInt(code, 16));
+    },
+  );
 }

@@ -67,7 +67,11 @@ export class Requester {
   }
 
   /** The text of the answer with its type, where the server chooses between several. */
-  async typed(method: Method, at: string, options: RequestOptions = {}): Promise<{ readonly type: string; readonly text: string }> {
+  async typed(
+    method: Method,
+    at: string,
+    options: RequestOptions = {},
+  ): Promise<{ readonly type: string; readonly text: string }> {
     const timeoutMs = this.#options.timeoutMs ?? timeoutMsDefault;
     return this.#send(method, at, { timeoutMs, ...options }, async (response) => ({
       type: response.headers.get("content-type") ?? "",
@@ -80,9 +84,18 @@ export class Requester {
     return this.#send("GET", at, options, (response) => Promise.resolve(response));
   }
 
-  async #send<Result>(method: Method, at: string, options: RequestOptions, read: (response: Response) => Promise<Result>): Promise<Result> {
+  async #send<Result>(
+    method: Method,
+    at: string,
+    options: RequestOptions,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
     const { retries = retriesDefault } = this.#options;
-    const safe = method === "GET" || options.ifMatch !== undefined || options.idempotencyKey !== undefined || options.repeatable === true;
+    const safe =
+      method === "GET" ||
+      options.ifMatch !== undefined ||
+      options.idempotencyKey !== undefined ||
+      options.repeatable === true;
     let outcomeUnknown = false;
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -104,7 +117,12 @@ export class Requester {
     return signals.length === 0 ? undefined : AbortSignal.any(signals);
   }
 
-  async #once<Result>(method: Method, at: string, options: RequestOptions, read: (response: Response) => Promise<Result>): Promise<Result> {
+  async #once<Result>(
+    method: Method,
+    at: string,
+    options: RequestOptions,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
     const stop = this.#signal(options);
     stop?.throwIfAborted();
     const timeout = options.timeoutMs === undefined ? undefined : AbortSignal.timeout(options.timeoutMs);
@@ -222,8 +240,15 @@ function baseOf(url: unknown): string {
 }
 
 function noAnswer(base: string, timeoutMs: number | undefined, cause: unknown): PinakesClientError {
-  const why = timeoutMs === undefined ? `could not be reached: ${reasonOf(cause)}` : `gave no answer within ${timeoutMs} ms`;
-  return clientError({ code: "UNAVAILABLE", status: 0, detail: `${base} ${why}. Check the address, and that the server runs.`, retryable: true, cause });
+  const why =
+    timeoutMs === undefined ? `could not be reached: ${reasonOf(cause)}` : `gave no answer within ${timeoutMs} ms`;
+  return clientError({
+    code: "UNAVAILABLE",
+    status: 0,
+    detail: `${base} ${why}. Check the address, and that the server runs.`,
+    retryable: true,
+    cause,
+  });
 }
 
 /** What fetch says is only that it failed; why is in its cause. */
@@ -241,5 +266,12 @@ function reasonOf(error: unknown): string {
 function unknownOutcome(cause: PinakesClientError): PinakesClientError {
   const detail =
     "The connection broke while the change was being sent, and the document has changed since: by this call or by another. Read it and decide whether to repeat the change.";
-  return clientError({ code: "UNKNOWN_OUTCOME", status: 412, detail, retryable: false, requestId: cause.requestId, cause });
+  return clientError({
+    code: "UNKNOWN_OUTCOME",
+    status: 412,
+    detail,
+    retryable: false,
+    requestId: cause.requestId,
+    cause,
+  });
 }

@@ -24,10 +24,12 @@ export function httpTools(http: Requester): ToolsApi {
     aggregate: (query) => http.json("POST", `${base}:aggregate`, { body: query, repeatable: true }),
     export: async function* ({ format, ...query }) {
       const accept = format === "csv" ? "text/csv" : "application/x-ndjson";
-      for await (const line of lines(await http.stream(`${base}:export`, { query: { ...query, format }, accept }))) yield `${line}\n`;
+      for await (const line of lines(await http.stream(`${base}:export`, { query: { ...query, format }, accept })))
+        yield `${line}\n`;
     },
     rules: () => http.json("GET", "/v1/tool-redactions"),
-    putRule: ({ tool_name, ...rule }) => http.json("PUT", path`/v1/tool-redactions/${tool_name}`, { body: rule, repeatable: true }),
+    putRule: ({ tool_name, ...rule }) =>
+      http.json("PUT", path`/v1/tool-redactions/${tool_name}`, { body: rule, repeatable: true }),
     deleteRule: (toolName) => http.json("DELETE", path`/v1/tool-redactions/${toolName}`),
     verifyChain: (toolDate) => http.json("GET", path`/v1/tool-log/${toolDate}/chain`),
     settings: () => http.json("GET", "/v1/tool-log/settings"),
@@ -37,7 +39,8 @@ export function httpTools(http: Requester): ToolsApi {
 
 /** What is no object is left to the server to refuse. */
 function withId(row: unknown): unknown {
-  if (typeof row !== "object" || row === null || Array.isArray(row) || ("id" in row && row.id !== undefined)) return row;
+  if (typeof row !== "object" || row === null || Array.isArray(row) || ("id" in row && row.id !== undefined))
+    return row;
   return { ...row, id: crypto.randomUUID() };
 }
 

@@ -24,7 +24,11 @@ const backoffMsMax = 30_000;
 /** One event; the server's documents are smaller. */
 const eventCharsMax = 16 * 1024 ** 2;
 
-export async function* follow(requester: Requester, path: string, { query, after, signal }: FollowOptions): AsyncGenerator<ServerEvent, void> {
+export async function* follow(
+  requester: Requester,
+  path: string,
+  { query, after, signal }: FollowOptions,
+): AsyncGenerator<ServerEvent, void> {
   let lastId = after;
   let failures = 0;
   const place = { retryMs: retryMsDefault };
@@ -78,7 +82,8 @@ export async function* lines(response: Response): AsyncGenerator<string, void> {
       if (done) return;
       const parts = (rest + value).split(/\r\n|\n|\r(?!$)/);
       rest = parts.pop() as string;
-      if (rest.length > eventCharsMax) throw new Error(`A line of the answer is longer than ${eventCharsMax} characters.`);
+      if (rest.length > eventCharsMax)
+        throw new Error(`A line of the answer is longer than ${eventCharsMax} characters.`);
       yield* parts;
     }
   } finally {

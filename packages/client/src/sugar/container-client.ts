@@ -54,13 +54,27 @@ export interface ContainerClient<Item extends object> {
   read(pk: PartitionKey, id: string): Promise<Stored<Item>>;
   /** Undefined where there is none. */
   find(pk: PartitionKey, id: string): Promise<Stored<Item> | undefined>;
-  readMany(keys: readonly { readonly pk: PartitionKey; readonly id: string }[]): Promise<readonly (Stored<Item> | null)[]>;
-  patch(pk: PartitionKey, id: string, operations: readonly PatchOperation[], options?: PatchOptions): Promise<Stored<Item>>;
+  readMany(
+    keys: readonly { readonly pk: PartitionKey; readonly id: string }[],
+  ): Promise<readonly (Stored<Item> | null)[]>;
+  patch(
+    pk: PartitionKey,
+    id: string,
+    operations: readonly PatchOperation[],
+    options?: PatchOptions,
+  ): Promise<Stored<Item>>;
   /** Read-modify-write: the function is called again when somebody else was faster, so it must not do anything else. */
-  update(pk: PartitionKey, id: string, change: (document: Stored<Item>) => Item | Promise<Item>, options?: UpdateOptions): Promise<Stored<Item>>;
+  update(
+    pk: PartitionKey,
+    id: string,
+    change: (document: Stored<Item>) => Item | Promise<Item>,
+    options?: UpdateOptions,
+  ): Promise<Stored<Item>>;
   delete(pk: PartitionKey, id: string, options?: IfMatch): Promise<void>;
   batch(pk: PartitionKey, operations: readonly BatchOperation[]): Promise<readonly BatchOutcome[]>;
-  bulk(operations: readonly BulkOperation[]): Promise<{ readonly succeeded: number; readonly failed: number; readonly lines: readonly LineResult[] }>;
+  bulk(
+    operations: readonly BulkOperation[],
+  ): Promise<{ readonly succeeded: number; readonly failed: number; readonly lines: readonly LineResult[] }>;
   /** Documents, or what the SELECT makes of them. */
   query<Row = Stored<Item>>(query: IndexQuery | SqlQuery | string): Listing<Row>;
   explain(query: IndexQuery | SqlQuery | string): Promise<QueryPlan>;
@@ -71,10 +85,16 @@ export interface ContainerClient<Item extends object> {
 
 const pollMsDefault = 1_000;
 
-export function containerClient<Item extends object>(api: ContainersApi, name: string, updates: Updates): ContainerClient<Item> {
+export function containerClient<Item extends object>(
+  api: ContainersApi,
+  name: string,
+  updates: Updates,
+): ContainerClient<Item> {
   const typed = (document: StoredDocument): Stored<Item> => document as unknown as Stored<Item>;
-  const plain = (document: Item): JsonObject & { readonly id: string } => document as unknown as JsonObject & { readonly id: string };
-  const asQuery = (query: IndexQuery | SqlQuery | string): IndexQuery | SqlQuery => (typeof query === "string" ? { query } : query);
+  const plain = (document: Item): JsonObject & { readonly id: string } =>
+    document as unknown as JsonObject & { readonly id: string };
+  const asQuery = (query: IndexQuery | SqlQuery | string): IndexQuery | SqlQuery =>
+    typeof query === "string" ? { query } : query;
   const find = (pk: PartitionKey, id: string): Promise<Stored<Item> | undefined> =>
     api.read(name, pk, id).then(typed, (error: unknown) => {
       if (NotFoundError.isInstance(error)) return undefined;
@@ -97,7 +117,8 @@ export function containerClient<Item extends object>(api: ContainersApi, name: s
         JSON.stringify([name, pk, id]),
         {
           read: async () => typed(await api.read(name, pk, id)),
-          write: async (before) => typed(await api.replace(name, plain(await change(before)), { ifMatch: before._etag })),
+          write: async (before) =>
+            typed(await api.replace(name, plain(await change(before)), { ifMatch: before._etag })),
         },
         options,
       ),
@@ -106,7 +127,10 @@ export function containerClient<Item extends object>(api: ContainersApi, name: s
     bulk: (operations) => api.bulk(name, operations),
     query: <Row>(query: IndexQuery | SqlQuery | string) => {
       const { limit, cursor, ...rest } = asQuery(query);
-      return listing<Row>(async (paging) => (await api.query(name, { ...rest, ...paging })) as Page<Row>, { limit, cursor });
+      return listing<Row>(async (paging) => (await api.query(name, { ...rest, ...paging })) as Page<Row>, {
+        limit,
+        cursor,
+      });
     },
     explain: (query) => api.explain(name, asQuery(query)),
     changes: (options) => changes<Item>(api, name, options),
@@ -114,7 +138,11 @@ export function containerClient<Item extends object>(api: ContainersApi, name: s
   };
 }
 
-async function* changes<Item>(api: ContainersApi, name: string, options: FollowChanges = {}): AsyncGenerator<FollowedChange<Item>, void> {
+async function* changes<Item>(
+  api: ContainersApi,
+  name: string,
+  options: FollowChanges = {},
+): AsyncGenerator<FollowedChange<Item>, void> {
   const { from, mode, signal, pollMs = pollMsDefault } = options;
   let cursor = options.since;
   const stopped = (): boolean => signal?.aborted === true;

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { batchBytesMax, threadMessagesMax, inBatches } from "./in-batches.ts";
 
-const sizes = (messages: readonly object[]) => [...inBatches(messages as { readonly text: string }[])].map((batch) => batch.length);
+const sizes = (messages: readonly object[]) =>
+  [...inBatches(messages as { readonly text: string }[])].map((batch) => batch.length);
 
 it("a batch holds as many messages as the limit says; one more begins another, in order", () => {
   const messages = Array.from({ length: 2 * threadMessagesMax + 1 }, (_, i) => ({ i }));

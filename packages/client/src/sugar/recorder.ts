@@ -76,11 +76,17 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
 
   record(line: Line): boolean {
     if (this.#closed || this.#lines.length >= this.#maxBuffer) {
-      const why = this.#closed ? "The recorder is closed" : `The recorder holds ${this.#maxBuffer} lines that are not stored yet`;
+      const why = this.#closed
+        ? "The recorder is closed"
+        : `The recorder holds ${this.#maxBuffer} lines that are not stored yet`;
       this.#lose(failure("LIMIT_EXCEEDED", `${why}; the line was not taken.`), [line]);
       return false;
     }
-    this.#lines.push({ ...line, id: line.id ?? crypto.randomUUID(), timestamp: line.timestamp ?? new Date().toISOString() });
+    this.#lines.push({
+      ...line,
+      id: line.id ?? crypto.randomUUID(),
+      timestamp: line.timestamp ?? new Date().toISOString(),
+    });
     if (this.#lines.length >= this.#maxBatch) this.#inBackground();
     else this.#schedule();
     return true;
@@ -103,7 +109,8 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
     clearTimeout(this.#timer);
     const cause = await this.flush().then(
       () => undefined,
-      (error: unknown) => (error instanceof Error ? error : new Error("The lines could not be sent.", { cause: error })),
+      (error: unknown) =>
+        error instanceof Error ? error : new Error("The lines could not be sent.", { cause: error }),
     );
     const lost = this.#lost + this.#lines.length;
     if (lost === 0) return;
@@ -145,7 +152,13 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
         const kept = this.#settle(batch, await this.#ingest(batch));
         left -= batch.length;
         this.#lines.splice(0, batch.length, ...kept);
-        if (kept.length > 0) throw failure("UNAVAILABLE", `${kept.length} lines could not be stored now; they are tried again.`, undefined, true);
+        if (kept.length > 0)
+          throw failure(
+            "UNAVAILABLE",
+            `${kept.length} lines could not be stored now; they are tried again.`,
+            undefined,
+            true,
+          );
         size = this.#maxBatch;
       } catch (thrown) {
         const error = toClientError(thrown);
@@ -166,7 +179,9 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
 
   /** Gives the refused lines to onError; answers those that may be stored later. */
   #settle(batch: readonly Line[], { lines }: IngestResult): Line[] {
-    const failed = lines.filter((line): line is LineResult & Required<Pick<LineResult, "error">> => line.error !== undefined);
+    const failed = lines.filter(
+      (line): line is LineResult & Required<Pick<LineResult, "error">> => line.error !== undefined,
+    );
     const kept: Line[] = [];
     for (const { line, status, error } of failed) {
       const row = batch[line - 1] as Line;
@@ -183,7 +198,10 @@ function isAboutTheLines(error: unknown): boolean {
 
 function checked(name: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-  throw failure("INVALID", `${name}: must be a whole number from 1${max === Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`}, got ${String(value)}.`);
+  throw failure(
+    "INVALID",
+    `${name}: must be a whole number from 1${max === Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`}, got ${String(value)}.`,
+  );
 }
 
 function failure(code: string, detail: string, cause?: unknown, retryable = false): PinakesClientError {

@@ -26,7 +26,11 @@ export class Updates {
   /** The last update of each document that is under way. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async run<Document>(key: string, attempt: Attempt<Document>, { retries = retriesDefault }: UpdateOptions = {}): Promise<Document> {
+  async run<Document>(
+    key: string,
+    attempt: Attempt<Document>,
+    { retries = retriesDefault }: UpdateOptions = {},
+  ): Promise<Document> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const mine = before.then(() => optimistic(attempt, retries));
     const settled = mine.then(

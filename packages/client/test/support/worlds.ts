@@ -10,7 +10,14 @@ import { startLagProxy } from "../../../pinakes/src/drivers/dynamodb/lag-proxy.t
 import { startDynamo } from "../../../pinakes/src/drivers/dynamodb/test-server.ts";
 import { startPostgres } from "../../../pinakes/src/drivers/postgres/test-server.ts";
 import { embeddedKnowledge } from "../../../pinakes/src/embedded-knowledge.ts";
-import { connect, httpApi, pinakesClient, type HttpOptions, type PinakesClient, type StateApi } from "../../src/index.ts";
+import {
+  connect,
+  httpApi,
+  pinakesClient,
+  type HttpOptions,
+  type PinakesClient,
+  type StateApi,
+} from "../../src/index.ts";
 
 /** `dynamodb-late`: its indexes show a write a third of a second later, as the real ones may. */
 export type Engine = "memory" | "sqlite" | "postgres" | "dynamodb" | "dynamodb-late";
@@ -41,7 +48,10 @@ export async function openWorld(engine: Engine, via: Via): Promise<World> {
   if (via === "http") {
     const closing = new AbortController();
     const limiter = new RateLimiter({ caller: wide, authFailures: wide });
-    const server = await serve(await createApp(pinakes, { checkAnswers: true, limiter, closing: closing.signal }), { host: "127.0.0.1", port: 0 });
+    const server = await serve(await createApp(pinakes, { checkAnswers: true, limiter, closing: closing.signal }), {
+      host: "127.0.0.1",
+      port: 0,
+    });
     undo.defer(() => server.close());
     undo.defer(() => closing.abort());
     ({ url } = server);

@@ -15,7 +15,9 @@ export async function carriedOver(
   checkpoint: Checkpoint,
   newVersions: ChannelVersions,
 ): Promise<{ readonly values: Map<string, Cell>; readonly parentIsGone: boolean }> {
-  const missing = new Map(Object.entries(checkpoint.channel_versions).filter(([channel]) => !Object.hasOwn(newVersions, channel)));
+  const missing = new Map(
+    Object.entries(checkpoint.channel_versions).filter(([channel]) => !Object.hasOwn(newVersions, channel)),
+  );
   const values = new Map<string, Cell>();
   const take = (item: object): void => {
     const record = item as CheckpointRecord;
@@ -32,7 +34,8 @@ export async function carriedOver(
   if (missing.size === 0) return { values, parentIsGone: false };
   const parentId = parent === undefined ? undefined : checkpointId(ns, parent);
   // A version of a channel has one value, so a checkpoint that was read a while ago says the same as it would now.
-  const before = parentId === undefined ? undefined : (known.recent(parentId) ?? (await items.read(threadId, parentId)));
+  const before =
+    parentId === undefined ? undefined : (known.recent(parentId) ?? (await items.read(threadId, parentId)));
   const parentIsGone = parentId !== undefined && before?.["life"] !== known.life;
   if (before !== undefined) take(before);
   if (missing.size === 0 || parentIsGone) return { values, parentIsGone };

@@ -14,7 +14,9 @@ import { MemorySaver, type SerializerProtocol } from "@langchain/langgraph-check
 import { blobId, contentHash } from "./keys.ts";
 import { putTogether, takeApart } from "./shared-texts.ts";
 
-export type TextCell = string | { readonly j?: string; readonly b?: string; readonly t?: string; readonly r?: readonly string[] };
+export type TextCell =
+  | string
+  | { readonly j?: string; readonly b?: string; readonly t?: string; readonly r?: readonly string[] };
 export interface ListCell {
   readonly n: number;
   readonly h: string;
@@ -73,7 +75,11 @@ export function namesIn(cell: TextCell): readonly string[] {
 }
 
 /** The values of many cells. LangGraph's own serialiser reads a list of JSON texts as one, which is faster than one by one. */
-export async function readCells(serde: SerializerProtocol, cells: readonly TextCell[], blobOf: (name: string) => Blob): Promise<unknown[]> {
+export async function readCells(
+  serde: SerializerProtocol,
+  cells: readonly TextCell[],
+  blobOf: (name: string) => Blob,
+): Promise<unknown[]> {
   const texts = cells.map((cell) => textOf(cell, blobOf));
   if (serde.constructor === ownSerialiser && cells.every((cell) => typeof cell === "string" || cell.t === undefined)) {
     return (await serde.loadsTyped("json", `[${texts.join(",")}]`)) as unknown[];
@@ -103,7 +109,11 @@ const wholeTexts = new WeakMap<object, string>();
 /** The items of a blob. */
 export function blobItems(life: string, name: string, { text, r }: Blob): (JsonObject & { readonly id: string })[] {
   const [digest] = splitName(name);
-  return partsOf(text).map((x, part) => ({ id: blobId(life, digest, part), x, ...(r === undefined || part > 0 ? {} : { r }) }));
+  return partsOf(text).map((x, part) => ({
+    id: blobId(life, digest, part),
+    x,
+    ...(r === undefined || part > 0 ? {} : { r }),
+  }));
 }
 
 export function blobIds(life: string, name: string): string[] {

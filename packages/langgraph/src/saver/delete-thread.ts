@@ -23,9 +23,12 @@ async function markDeleted(items: ThreadItems, threadId: string): Promise<Thread
     const present = item === undefined ? undefined : lifeOfItem(item);
     if (present === undefined || present.deleting) return present;
     try {
-      return lifeOfItem(await items.replace(threadId, { id: threadItem, life: nextLife(present.life), deleting: true }, present.etag));
+      return lifeOfItem(
+        await items.replace(threadId, { id: threadItem, life: nextLife(present.life), deleting: true }, present.etag),
+      );
     } catch (error) {
-      if (!["PRECONDITION_FAILED", "UNKNOWN_OUTCOME"].includes(errorCode(error) ?? "") || attempt >= attemptsMax) throw error;
+      if (!["PRECONDITION_FAILED", "UNKNOWN_OUTCOME"].includes(errorCode(error) ?? "") || attempt >= attemptsMax)
+        throw error;
       await pause(attempt);
     }
   }

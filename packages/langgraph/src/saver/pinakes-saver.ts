@@ -23,7 +23,15 @@ import { carriedOver } from "./carry-over.ts";
 import { isChainable, linkList, missingNodes, type ChainNode } from "./chain.ts";
 import { allCheckpoints, checkpointRange, isCheckpointId, tupleRange } from "./keys.ts";
 import { putWritesOnce } from "./put-writes.ts";
-import { asDocument, cellsOf, checkpointRecord, isWritesRecord, versionsOf, type CheckpointRecord, type WritesRecord } from "./records.ts";
+import {
+  asDocument,
+  cellsOf,
+  checkpointRecord,
+  isWritesRecord,
+  versionsOf,
+  type CheckpointRecord,
+  type WritesRecord,
+} from "./records.ts";
 import { ThreadCache, type KnownThread } from "./thread-cache.ts";
 import { ThreadItems } from "./thread-items.ts";
 import { ThreadStore } from "./thread-store.ts";
@@ -74,15 +82,21 @@ export class PinakesSaver extends BaseCheckpointSaver {
     const checkpoint = getCheckpointId(config);
     for (let attempt = 1; ; attempt += 1) {
       const range = checkpoint === "" ? checkpointRange(ns) : tupleRange(ns, checkpoint);
-      const entry = await first(this.#entries(threadId, this.#items.range(threadId, range, { order: "desc", limit: latestItems })));
+      const entry = await first(
+        this.#entries(threadId, this.#items.range(threadId, range, { order: "desc", limit: latestItems })),
+      );
       const tuple = entry === undefined ? undefined : await this.#tuple(entry);
       // Deleted while it was read: then the checkpoint is gone as well by now.
       if (entry === undefined || tuple !== undefined) return tuple;
-      if (attempt >= loadAttempts) throw new Error(`Thread ${threadId}: values of checkpoint ${entry.record.cp} are missing in the store.`);
+      if (attempt >= loadAttempts)
+        throw new Error(`Thread ${threadId}: values of checkpoint ${entry.record.cp} are missing in the store.`);
     }
   }
 
-  async *list(config: RunnableConfig, { limit, before, filter }: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+  async *list(
+    config: RunnableConfig,
+    { limit, before, filter }: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
     let left = limit ?? Number.POSITIVE_INFINITY;
     if (left <= 0) return;
     const wanted = getCheckpointId(config);
@@ -99,7 +113,12 @@ export class PinakesSaver extends BaseCheckpointSaver {
     }
   }
 
-  async put(config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, newVersions: ChannelVersions): Promise<RunnableConfig> {
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
     const threadId = requireThread(config, "put checkpoint");
     const ns = namespaceOf(config) ?? "";
     const parent = getCheckpointId(config) === "" ? undefined : getCheckpointId(config);
@@ -107,12 +126,20 @@ export class PinakesSaver extends BaseCheckpointSaver {
     await this.#store.add(threadId, async (known) => {
       const blobs: Blobs = new Map();
       const nodes = new Map<string, readonly ChainNode[]>();
-      const { values, parentIsGone } = await carriedOver(this.#items, { threadId, ns, parent, known }, checkpoint, newVersions);
+      const { values, parentIsGone } = await carriedOver(
+        this.#items,
+        { threadId, ns, parent, known },
+        checkpoint,
+        newVersions,
+      );
       // Deleted under a graph that goes on: what is given is then all there is.
       for (const channel of Object.keys(parentIsGone ? checkpoint.channel_versions : newVersions)) {
         values.delete(channel);
         if (!Object.hasOwn(checkpoint.channel_values, channel)) continue;
-        values.set(channel, await this.#cellOf(threadId, known, channel, checkpoint.channel_values[channel], { blobs, nodes }));
+        values.set(
+          channel,
+          await this.#cellOf(threadId, known, channel, checkpoint.channel_values[channel], { blobs, nodes }),
+        );
       }
       const cells = { meta: makeCell(meta, blobs), values };
       const record = checkpointRecord(known.life, { ns, parent }, checkpoint, cells);
@@ -124,7 +151,8 @@ export class PinakesSaver extends BaseCheckpointSaver {
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const threadId = requireThread(config, "put writes");
     const checkpoint = getCheckpointId(config);
-    if (checkpoint === "") throw new Error('Failed to put writes: "checkpoint_id" is missing in the "configurable" of the config.');
+    if (checkpoint === "")
+      throw new Error('Failed to put writes: "checkpoint_id" is missing in the "configurable" of the config.');
     await putWritesOnce(
       { store: this.#store, items: this.#items, serde: this.serde },
       { threadId, ns: namespaceOf(config) ?? "", checkpoint, task: taskId },
@@ -138,7 +166,10 @@ export class PinakesSaver extends BaseCheckpointSaver {
 
   /** With a random fraction: two forks of a thread that both go on from version 7 do not both make a version 8. */
   override getNextVersion(current: number | undefined): number {
-    const fraction = String(Math.floor(Math.random() * 10 ** versionFractionDigits)).padStart(versionFractionDigits, "0");
+    const fraction = String(Math.floor(Math.random() * 10 ** versionFractionDigits)).padStart(
+      versionFractionDigits,
+      "0",
+    );
     return Number(`${Math.floor(current ?? 0) + 1}.${fraction}`);
   }
 
@@ -195,12 +226,16 @@ export class PinakesSaver extends BaseCheckpointSaver {
     const texts = [record.meta, ...[...writes, ...sends].flatMap(({ w }) => w.map(([, , cell]) => cell))];
     const known = await this.#store.load(threadId, record, cells, texts);
     if (known === undefined) return undefined;
-    const lists = [...cells].map(([channel, cell]) => (isList(cell) ? (known.openChain(channel).walk(cell) ?? []) : [cell]));
+    const lists = [...cells].map(([channel, cell]) =>
+      isList(cell) ? (known.openChain(channel).walk(cell) ?? []) : [cell],
+    );
     const read = await readCells(this.serde, [...texts, ...lists.flat()], (name) => known.blob(name) as Blob);
     const metadata = read.shift() as CheckpointMetadata;
     const pendingWrites = pendingOf(writes, read);
     const sent = pendingOf(sends, read).filter(([, channel]) => channel === TASKS);
-    const values = [...cells].map(([channel, cell]) => [channel, isList(cell) ? read.splice(0, cell.n) : read.shift()] as const);
+    const values = [...cells].map(
+      ([channel, cell]) => [channel, isList(cell) ? read.splice(0, cell.n) : read.shift()] as const,
+    );
     const checkpoint: Checkpoint = {
       v: record.v,
       id: cp,
@@ -223,7 +258,8 @@ export class PinakesSaver extends BaseCheckpointSaver {
   #addSends({ channel_values, channel_versions }: Checkpoint, sends: readonly CheckpointPendingWrite[]): void {
     const versions = Object.values(channel_versions);
     channel_values[TASKS] = sends.map(([, , value]) => value);
-    channel_versions[TASKS] = versions.length > 0 ? (maxChannelVersion(...versions) as number) : this.getNextVersion(undefined);
+    channel_versions[TASKS] =
+      versions.length > 0 ? (maxChannelVersion(...versions) as number) : this.getNextVersion(undefined);
   }
 }
 
@@ -231,7 +267,9 @@ const versionFractionDigits = 6;
 
 /** The writes of these records; their values are the next ones read. */
 function pendingOf(records: readonly WritesRecord[], read: unknown[]): CheckpointPendingWrite[] {
-  return records.flatMap(({ task, w }) => w.map(([, channel]): CheckpointPendingWrite => [task, channel, read.shift()]));
+  return records.flatMap(({ task, w }) =>
+    w.map(([, channel]): CheckpointPendingWrite => [task, channel, read.shift()]),
+  );
 }
 
 function configOf(thread_id: string, checkpoint_ns: string, checkpoint_id: string): RunnableConfig {
@@ -246,7 +284,9 @@ function threadOf(config: RunnableConfig): string | undefined {
 function requireThread(config: RunnableConfig, what: string): string {
   const threadId = threadOf(config);
   if (threadId !== undefined && threadId !== "") return threadId;
-  throw new Error(`Failed to ${what}: give a "thread_id", for example graph.invoke(input, { configurable: { thread_id: "t1" } }).`);
+  throw new Error(
+    `Failed to ${what}: give a "thread_id", for example graph.invoke(input, { configurable: { thread_id: "t1" } }).`,
+  );
 }
 
 function namespaceOf(config: RunnableConfig): string | undefined {
@@ -255,7 +295,9 @@ function namespaceOf(config: RunnableConfig): string | undefined {
 
 function matches(metadata: CheckpointMetadata | undefined, filter: Readonly<Record<string, unknown>> = {}): boolean {
   const held = metadata as Readonly<Record<string, unknown>> | undefined;
-  return Object.entries(filter).every(([name, value]) => held?.[name] === value || JSON.stringify(held?.[name]) === JSON.stringify(value));
+  return Object.entries(filter).every(
+    ([name, value]) => held?.[name] === value || JSON.stringify(held?.[name]) === JSON.stringify(value),
+  );
 }
 
 async function first<Item>(items: AsyncGenerator<Item, void>): Promise<Item | undefined> {

@@ -17,7 +17,11 @@ export interface WritesTarget {
 const attemptsMax = 5;
 
 export async function putWritesOnce(
-  { store, items, serde }: { readonly store: ThreadStore; readonly items: ThreadItems; readonly serde: SerializerProtocol },
+  {
+    store,
+    items,
+    serde,
+  }: { readonly store: ThreadStore; readonly items: ThreadItems; readonly serde: SerializerProtocol },
   target: WritesTarget,
   writes: readonly PendingWrite[],
 ): Promise<void> {
@@ -35,8 +39,11 @@ export async function putWritesOnce(
       return;
     } catch (error) {
       // Written before, by an earlier attempt or with other writes: see what is there.
-      if (!["PRECONDITION_FAILED", "UNKNOWN_OUTCOME"].includes(errorCode(error) ?? "") || attempt >= attemptsMax) throw error;
-      const regular = (await writesRecords(serde, { ...target, life: "" }, writes, new Map())).find(isRegular) as WritesRecord;
+      if (!["PRECONDITION_FAILED", "UNKNOWN_OUTCOME"].includes(errorCode(error) ?? "") || attempt >= attemptsMax)
+        throw error;
+      const regular = (await writesRecords(serde, { ...target, life: "" }, writes, new Map())).find(
+        isRegular,
+      ) as WritesRecord;
       const item = await items.read(threadId, regular.id);
       stored = item === undefined ? undefined : { record: item as unknown as WritesRecord, etag: item._etag };
     }
@@ -47,7 +54,11 @@ function isRegular({ w }: WritesRecord): boolean {
   return (w[0] as readonly [number, ...unknown[]])[0] >= 0;
 }
 
-function operations(threadId: string, record: WritesRecord, stored: { readonly record: WritesRecord; readonly etag: string } | undefined): BatchOperation[] {
+function operations(
+  threadId: string,
+  record: WritesRecord,
+  stored: { readonly record: WritesRecord; readonly etag: string } | undefined,
+): BatchOperation[] {
   if (!isRegular(record)) return [{ op: "upsert", document: asDocument(threadId, record) }];
   if (stored === undefined) {
     return [

@@ -1,6 +1,12 @@
 /** Checkpoints and waiting writes as items. */
 import type { JsonObject } from "@pinakes/client";
-import { WRITES_IDX_MAP, type ChannelVersions, type Checkpoint, type PendingWrite, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import {
+  WRITES_IDX_MAP,
+  type ChannelVersions,
+  type Checkpoint,
+  type PendingWrite,
+  type SerializerProtocol,
+} from "@langchain/langgraph-checkpoint";
 import { makeCell, serialise, type Blobs, type Cell, type TextCell } from "./cells.ts";
 import { checkpointId, writesId } from "./keys.ts";
 
@@ -76,11 +82,18 @@ export async function writesRecords(
 ): Promise<WritesRecord[]> {
   const { life, ns, checkpoint, task } = target;
   const made = await Promise.all(
-    writes.map(async ([channel, value], i) => [WRITES_IDX_MAP[channel] ?? i, channel, makeCell(await serialise(serde, value), blobs)] as const),
+    writes.map(
+      async ([channel, value], i) =>
+        [WRITES_IDX_MAP[channel] ?? i, channel, makeCell(await serialise(serde, value), blobs)] as const,
+    ),
   );
   const regular = made.filter(([place]) => place >= 0);
-  const special = made.filter(([place]) => place < 0).map((write) => ({ id: writesId(ns, checkpoint, task, `s${-write[0]}`), life, task, w: [write] }));
-  return regular.length === 0 ? special : [{ id: writesId(ns, checkpoint, task, "r"), life, task, w: regular }, ...special];
+  const special = made
+    .filter(([place]) => place < 0)
+    .map((write) => ({ id: writesId(ns, checkpoint, task, `s${-write[0]}`), life, task, w: [write] }));
+  return regular.length === 0
+    ? special
+    : [{ id: writesId(ns, checkpoint, task, "r"), life, task, w: regular }, ...special];
 }
 
 /** What is there stays; only places that are not there yet are added. */
@@ -90,6 +103,9 @@ export function mergedWrites(stored: WritesRecord, more: WritesRecord): WritesRe
   return added.length === 0 ? undefined : { ...stored, w: [...stored.w, ...added].toSorted(([a], [b]) => a - b) };
 }
 
-export function asDocument(threadId: string, record: CheckpointRecord | WritesRecord): JsonObject & { readonly id: string } {
+export function asDocument(
+  threadId: string,
+  record: CheckpointRecord | WritesRecord,
+): JsonObject & { readonly id: string } {
   return { ...(record as unknown as JsonObject & { readonly id: string }), thread_id: threadId };
 }

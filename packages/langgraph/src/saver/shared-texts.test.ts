@@ -56,7 +56,10 @@ describe("shared texts", () => {
       any: fc.oneof({ maxDepth: 3 }, text, fc.double(), fc.array(tie("any")), fc.dictionary(text, tie("any"))),
     })).any;
     fc.assert(
-      fc.property(value, (one) => void expect(roundTrip(JSON.stringify([one, long]))).toBe(JSON.stringify([one, long]))),
+      fc.property(
+        value,
+        (one) => void expect(roundTrip(JSON.stringify([one, long]))).toBe(JSON.stringify([one, long])),
+      ),
       { numRuns: 500 },
     );
   });

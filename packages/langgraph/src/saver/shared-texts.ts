@@ -44,7 +44,9 @@ export function takeApart(json: string): Skeleton | undefined {
 const marks = /(?<!\\)"\\u0001(?:(\d+)"|(?=\\u0001))/g;
 
 export function putTogether(skeleton: string, shared: (place: number) => string): string {
-  return skeleton.replaceAll(marks, (_mark, place: string | undefined) => (place === undefined ? '"' : JSON.stringify(shared(Number(place)))));
+  return skeleton.replaceAll(marks, (_mark, place: string | undefined) =>
+    place === undefined ? '"' : JSON.stringify(shared(Number(place))),
+  );
 }
 
 function closingQuote(json: string, open: number): number {

@@ -39,7 +39,8 @@ export class KnownThread {
     const chain = this.openChain(channel);
     if (chain.has(node.start + node.cells.length, node.hash)) return;
     chain.add(node);
-    for (const cell of node.cells) this.chars += entryOverheadChars + (typeof cell === "string" ? cell.length : (cell.j?.length ?? 0));
+    for (const cell of node.cells)
+      this.chars += entryOverheadChars + (typeof cell === "string" ? cell.length : (cell.j?.length ?? 0));
   }
 
   blob(name: string): Blob | undefined {

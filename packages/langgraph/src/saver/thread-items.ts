@@ -27,7 +27,13 @@ export class ThreadItems {
     const limit = Math.min(options.limit ?? pageItemsMax, pageItemsMax);
     let cursor: string | undefined;
     do {
-      const page = await api.query(this.#container.name, { equals: { thread_id: threadId }, range: { ...range }, order, limit, cursor });
+      const page = await api.query(this.#container.name, {
+        equals: { thread_id: threadId },
+        range: { ...range },
+        order,
+        limit,
+        cursor,
+      });
       yield* page.items as unknown as readonly StoredDocument[];
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
@@ -38,7 +44,14 @@ export class ThreadItems {
     const api = await this.#container.open();
     let cursor: string | undefined;
     do {
-      const page = await api.query(this.#container.name, { index: "all", equals: {}, range: { ...range }, order: "desc", limit: pageItemsMax, cursor });
+      const page = await api.query(this.#container.name, {
+        index: "all",
+        equals: {},
+        range: { ...range },
+        order: "desc",
+        limit: pageItemsMax,
+        cursor,
+      });
       yield* page.items as unknown as readonly StoredDocument[];
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
@@ -70,14 +83,19 @@ export class ThreadItems {
     return (await api.batch(this.#container.name, threadId, operations)).results;
   }
 
-  async replace(threadId: string, document: JsonObject & { readonly id: string }, ifMatch: string): Promise<StoredDocument> {
+  async replace(
+    threadId: string,
+    document: JsonObject & { readonly id: string },
+    ifMatch: string,
+  ): Promise<StoredDocument> {
     const api: ContainersApi = await this.#container.open();
     return api.upsert(this.#container.name, { ...document, thread_id: threadId }, { ifMatch });
   }
 
   /** One that is not as it was (by its etag), or is gone, is left alone. */
   async remove(threadId: string, operations: readonly (BatchOperation & { readonly op: "delete" })[]): Promise<void> {
-    for (let at = 0; at < operations.length; at += batchOperationsMax) await this.#removeSome(threadId, operations.slice(at, at + batchOperationsMax));
+    for (let at = 0; at < operations.length; at += batchOperationsMax)
+      await this.#removeSome(threadId, operations.slice(at, at + batchOperationsMax));
   }
 
   async #removeSome(threadId: string, operations: readonly BatchOperation[]): Promise<void> {

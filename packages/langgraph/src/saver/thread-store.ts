@@ -8,7 +8,17 @@
  */
 import type { BatchOperation, JsonObject } from "@pinakes/client";
 import { errorCode } from "../source.ts";
-import { blobIds, blobItems, blobOfItems, isList, namesIn, type Blobs, type Cell, type ListCell, type TextCell } from "./cells.ts";
+import {
+  blobIds,
+  blobItems,
+  blobOfItems,
+  isList,
+  namesIn,
+  type Blobs,
+  type Cell,
+  type ListCell,
+  type TextCell,
+} from "./cells.ts";
 import type { ChainNode } from "./chain.ts";
 import { endThread, removeBefore } from "./delete-thread.ts";
 import { nodeId, nodeRange, threadItem } from "./keys.ts";
@@ -43,11 +53,20 @@ export class ThreadStore {
   }
 
   /** Knows afterwards what these cells need; undefined when something of it is not there. */
-  async load(threadId: string, record: CheckpointRecord, cells: ReadonlyMap<string, Cell>, others: readonly TextCell[]): Promise<KnownThread | undefined> {
+  async load(
+    threadId: string,
+    record: CheckpointRecord,
+    cells: ReadonlyMap<string, Cell>,
+    others: readonly TextCell[],
+  ): Promise<KnownThread | undefined> {
     const known = this.#cache.of(threadId, record.life);
     known.addRecent(record);
     // One after the other would be as many waits as there are channels.
-    const lists = await Promise.all([...cells].map(async ([channel, cell]) => (isList(cell) ? this.#elements(threadId, known, channel, cell) : [cell])));
+    const lists = await Promise.all(
+      [...cells].map(async ([channel, cell]) =>
+        isList(cell) ? this.#elements(threadId, known, channel, cell) : [cell],
+      ),
+    );
     if (lists.includes(undefined)) return undefined;
     let names = [...others, ...lists.flatMap((list) => list ?? [])].flatMap(namesIn);
     while (names.length > 0) {
@@ -58,7 +77,11 @@ export class ThreadStore {
   }
 
   /** What is stored of a channel's list, read if it is not known. */
-  async knownChain(threadId: string, known: KnownThread, channel: string): Promise<ReturnType<KnownThread["openChain"]>> {
+  async knownChain(
+    threadId: string,
+    known: KnownThread,
+    channel: string,
+  ): Promise<ReturnType<KnownThread["openChain"]>> {
     const chain = known.chain(channel);
     if (chain !== undefined) return chain;
     if (known.etag !== undefined) await this.#loadNodes(threadId, known, channel, 0, Number.MAX_SAFE_INTEGER);
@@ -115,9 +138,16 @@ export class ThreadStore {
     return present;
   }
 
-  async #write(threadId: string, known: KnownThread, { blobs, nodes, last }: Addition, written: string[]): Promise<void> {
+  async #write(
+    threadId: string,
+    known: KnownThread,
+    { blobs, nodes, last }: Addition,
+    written: string[],
+  ): Promise<void> {
     const { life } = known;
-    const items: ThreadDocument[] = [...blobs].filter(([name]) => known.blob(name) === undefined).flatMap(([name, blob]) => blobItems(life, name, blob));
+    const items: ThreadDocument[] = [...blobs]
+      .filter(([name]) => known.blob(name) === undefined)
+      .flatMap(([name, blob]) => blobItems(life, name, blob));
     for (const [channel, chain] of nodes) for (const node of chain) items.push(nodeItem(life, channel, node));
     const batches = inBatches(
       items.map((item): BatchOperation => ({ op: "upsert", document: { ...item, thread_id: threadId } })),
@@ -130,7 +160,12 @@ export class ThreadStore {
     }
   }
 
-  async #elements(threadId: string, known: KnownThread, channel: string, cell: ListCell): Promise<readonly TextCell[] | undefined> {
+  async #elements(
+    threadId: string,
+    known: KnownThread,
+    channel: string,
+    cell: ListCell,
+  ): Promise<readonly TextCell[] | undefined> {
     const chain = known.openChain(channel);
     const found = chain.walk(cell);
     if (found !== undefined) return found;
@@ -165,7 +200,10 @@ export class ThreadStore {
 /** The fence is the first operation of each batch. After a lost answer nobody knows which one failed. */
 function mayHaveEnded(error: unknown): boolean {
   if (errorCode(error) === "UNKNOWN_OUTCOME") return true;
-  const { batch, context } = error as { readonly batch?: { readonly index: number }; readonly context?: { readonly batch?: { readonly index: number } } };
+  const { batch, context } = error as {
+    readonly batch?: { readonly index: number };
+    readonly context?: { readonly batch?: { readonly index: number } };
+  };
   const index = batch?.index ?? context?.batch?.index;
   return index === 0 && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(errorCode(error) ?? "");
 }
@@ -173,7 +211,8 @@ function mayHaveEnded(error: unknown): boolean {
 function inBatches(operations: readonly BatchOperation[], last: readonly BatchOperation[]): BatchOperation[][] {
   const batches: BatchOperation[][] = [[]];
   let chars = 0;
-  const sizeOf = (list: readonly BatchOperation[]): number => list.reduce((sum, operation) => sum + JSON.stringify(operation).length, 0);
+  const sizeOf = (list: readonly BatchOperation[]): number =>
+    list.reduce((sum, operation) => sum + JSON.stringify(operation).length, 0);
   const groups: (readonly BatchOperation[])[] = [...operations.map((operation) => [operation]), last];
   for (const group of groups) {
     const size = sizeOf(group);
@@ -192,5 +231,10 @@ function nodeItem(life: string, channel: string, { start, previous, hash, cells 
 }
 
 function nodeOf(item: JsonObject): ChainNode {
-  return { start: item["s"] as number, previous: item["p"] as string, hash: item["h"] as string, cells: item["e"] as unknown as readonly TextCell[] };
+  return {
+    start: item["s"] as number,
+    previous: item["p"] as string,
+    hash: item["h"] as string,
+    cells: item["e"] as unknown as readonly TextCell[],
+  };
 }

@@ -27,11 +27,16 @@ export class Embedding {
   }
 
   /** One for each text of a value; none where `index` is false. */
-  async vectors(values: readonly { readonly value: unknown; readonly index: false | readonly string[] | undefined }[]): Promise<string[][]> {
-    const texts = values.map(({ value, index }) => (index === false ? [] : (index ?? this.#fields).flatMap((path) => textsAt(value, path))));
+  async vectors(
+    values: readonly { readonly value: unknown; readonly index: false | readonly string[] | undefined }[],
+  ): Promise<string[][]> {
+    const texts = values.map(({ value, index }) =>
+      index === false ? [] : (index ?? this.#fields).flatMap((path) => textsAt(value, path)),
+    );
     const distinct = [...new Set(texts.flat())];
     const made = distinct.length === 0 ? [] : await this.#embed(distinct);
-    if (made.length !== distinct.length) throw new Error(`embed: ${distinct.length} texts were given and ${made.length} vectors came back.`);
+    if (made.length !== distinct.length)
+      throw new Error(`embed: ${distinct.length} texts were given and ${made.length} vectors came back.`);
     const byText = new Map(distinct.map((text, i) => [text, toText(made[i] as number[])]));
     return texts.map((list) => list.map((text) => byText.get(text) as string));
   }
@@ -39,7 +44,8 @@ export class Embedding {
   /** How near a value is: the cosine of its nearest text; undefined when it has none. */
   async scorer(query: string): Promise<(vectors: readonly string[]) => number | undefined> {
     const wanted = Float32Array.from(await this.#embedQuery(query));
-    return (vectors) => (vectors.length === 0 ? undefined : Math.max(...vectors.map((vector) => cosine(wanted, fromText(vector)))));
+    return (vectors) =>
+      vectors.length === 0 ? undefined : Math.max(...vectors.map((vector) => cosine(wanted, fromText(vector))));
   }
 }
 

@@ -13,7 +13,10 @@ const operators: Readonly<Record<string, Operator>> = {
   $nin: (held, wanted) => !Array.isArray(wanted) || !wanted.some((one) => equal(held, one)),
 };
 
-export function matchesFilter(value: Readonly<Record<string, unknown>>, filter: Readonly<Record<string, unknown>> = {}): boolean {
+export function matchesFilter(
+  value: Readonly<Record<string, unknown>>,
+  filter: Readonly<Record<string, unknown>> = {},
+): boolean {
   return Object.entries(filter).every(([name, wanted]) => {
     const held = Object.hasOwn(value, name) ? value[name] : undefined;
     if (!isOperators(wanted)) return equal(held, wanted);
@@ -22,7 +25,12 @@ export function matchesFilter(value: Readonly<Record<string, unknown>>, filter: 
 }
 
 function isOperators(wanted: unknown): wanted is Readonly<Record<string, unknown>> {
-  return typeof wanted === "object" && wanted !== null && !Array.isArray(wanted) && Object.keys(wanted).some((key) => key.startsWith("$"));
+  return (
+    typeof wanted === "object" &&
+    wanted !== null &&
+    !Array.isArray(wanted) &&
+    Object.keys(wanted).some((key) => key.startsWith("$"))
+  );
 }
 
 function operatorOf(name: string): Operator {
@@ -38,6 +46,7 @@ function equal(a: unknown, b: unknown): boolean {
 /** Texts among themselves; anything else as numbers, as LangGraph does it. */
 function compared(held: unknown, wanted: unknown, holds: (order: number) => boolean): boolean {
   if (held === undefined || held === null) return false;
-  if (typeof held === "string" && typeof wanted === "string" && Number.isNaN(Number(wanted))) return holds(held < wanted ? -1 : Number(held > wanted));
+  if (typeof held === "string" && typeof wanted === "string" && Number.isNaN(Number(wanted)))
+    return holds(held < wanted ? -1 : Number(held > wanted));
   return holds(Number(held) - Number(wanted));
 }

@@ -64,14 +64,22 @@ export class PinakesStore extends BaseStore {
 
   async #put(operations: readonly PutOperation[]): Promise<void> {
     if (operations.length === 0) return;
-    const puts = [...new Map(operations.map((put) => [`${namespacePath(put.namespace)}${keyId(put.key)}`, put])).values()];
+    const puts = [
+      ...new Map(operations.map((put) => [`${namespacePath(put.namespace)}${keyId(put.key)}`, put])).values(),
+    ];
     const stored = await this.#items.readMany(puts);
     const embedded = puts.map(({ value, index }) => ({ value, index: value === null ? (false as const) : index }));
     const vectors = (await this.#embedding?.vectors(embedded)) ?? [];
     await this.#items.write(puts.map((put, i) => ({ put, stored: stored[i], vectors: vectors[i] ?? [] })));
   }
 
-  async #search({ namespacePrefix, filter, limit = searchLimitDefault, offset = 0, query }: SearchOperation): Promise<SearchItem[]> {
+  async #search({
+    namespacePrefix,
+    filter,
+    limit = searchLimitDefault,
+    offset = 0,
+    query,
+  }: SearchOperation): Promise<SearchItem[]> {
     const end = offset + limit;
     if (limit <= 0) return [];
     const score = query === undefined || query === "" ? undefined : await this.#embedding?.scorer(query);
@@ -85,7 +93,8 @@ export class PinakesStore extends BaseStore {
   }
 
   async #listNamespaces({ matchConditions, maxDepth, limit, offset }: ListNamespacesOperation): Promise<string[][]> {
-    const prefix = matchConditions?.find(({ matchType, path }) => matchType === "prefix" && !path.includes("*"))?.path ?? [];
+    const prefix =
+      matchConditions?.find(({ matchType, path }) => matchType === "prefix" && !path.includes("*"))?.path ?? [];
     const found = new Map<string, string[]>();
     for await (const namespace of this.#items.namespaces(prefix)) {
       if (!matchesAll(namespace, matchConditions)) continue;

@@ -15,7 +15,10 @@ export interface StoredItem {
   readonly vectors?: readonly string[];
 }
 
-export const storeSpec: ContainerSpec = { partition_key: "/ns", indexes: { by_namespace: { partition: [], sort: ["/ns"] } } };
+export const storeSpec: ContainerSpec = {
+  partition_key: "/ns",
+  indexes: { by_namespace: { partition: [], sort: ["/ns"] } },
+};
 
 const readManyKeysMax = 100;
 const batchOperationsMax = 25;
@@ -30,11 +33,15 @@ export class StoreItems {
     this.#container = container;
   }
 
-  async readMany(places: readonly { readonly namespace: readonly string[]; readonly key: string }[]): Promise<(StoredItem | undefined)[]> {
+  async readMany(
+    places: readonly { readonly namespace: readonly string[]; readonly key: string }[],
+  ): Promise<(StoredItem | undefined)[]> {
     const api = await this.#container.open();
     const found: (StoredItem | undefined)[] = [];
     for (let at = 0; at < places.length; at += readManyKeysMax) {
-      const keys = places.slice(at, at + readManyKeysMax).map(({ namespace, key }) => ({ pk: namespacePath(namespace), id: keyId(key) }));
+      const keys = places
+        .slice(at, at + readManyKeysMax)
+        .map(({ namespace, key }) => ({ pk: namespacePath(namespace), id: keyId(key) }));
       const { items } = await api.readMany(this.#container.name, keys);
       found.push(...items.map((item) => (item === null ? undefined : (item as unknown as StoredItem))));
     }
@@ -61,7 +68,12 @@ export class StoreItems {
     let last: string | undefined;
     for (let more = true; more;) {
       const range = { ...end, ...(last === undefined ? { gte: path } : { gt: last }) };
-      const page = await api.query(this.#container.name, { index: "by_namespace", equals: {}, range, limit: pageItemsMax });
+      const page = await api.query(this.#container.name, {
+        index: "by_namespace",
+        equals: {},
+        range,
+        limit: pageItemsMax,
+      });
       for (const item of page.items as unknown as readonly StoredItem[]) {
         if (item.ns === last) continue;
         last = item.ns;
@@ -73,7 +85,13 @@ export class StoreItems {
   }
 
   /** Each with what is stored now and, to store, its vectors. */
-  async write(writes: readonly { readonly put: PutOperation; readonly stored: StoredItem | undefined; readonly vectors: readonly string[] }[]): Promise<void> {
+  async write(
+    writes: readonly {
+      readonly put: PutOperation;
+      readonly stored: StoredItem | undefined;
+      readonly vectors: readonly string[];
+    }[],
+  ): Promise<void> {
     const now = new Date().toISOString();
     const partitions = Map.groupBy(
       writes.filter(({ put, stored }) => put.value !== null || stored !== undefined),
@@ -83,7 +101,15 @@ export class StoreItems {
       const operations = list.map(({ put, stored, vectors }): BatchOperation => {
         const { namespace, key, value } = put;
         if (value === null) return { op: "delete", id: keyId(key) };
-        const document = { id: keyId(key), ns, namespace, key, value: plain(value), created_at: stored?.created_at ?? now, updated_at: now };
+        const document = {
+          id: keyId(key),
+          ns,
+          namespace,
+          key,
+          value: plain(value),
+          created_at: stored?.created_at ?? now,
+          updated_at: now,
+        };
         return { op: "upsert", document: { ...document, ...(vectors.length === 0 ? {} : { vectors }) } };
       });
       for (const batch of inBatches(operations)) await this.#batch(ns, batch);

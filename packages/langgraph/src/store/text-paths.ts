@@ -5,7 +5,11 @@ export function textsAt(value: unknown, path: string): string[] {
   const steps = [...path.matchAll(/[^.[\]]+|\[[^\]]*\]/g)].map(([step]) => step);
   return steps
     .reduce<unknown[]>((found, step) => found.flatMap((one) => next(one, step)), [value])
-    .flatMap((found) => (found === undefined || found === null ? [] : [typeof found === "object" ? JSON.stringify(found) : String(found as number)]));
+    .flatMap((found) =>
+      found === undefined || found === null
+        ? []
+        : [typeof found === "object" ? JSON.stringify(found) : String(found as number)],
+    );
 }
 
 function next(value: unknown, step: string): unknown[] {

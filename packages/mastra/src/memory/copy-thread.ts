@@ -8,13 +8,21 @@ import type { Threads } from "./threads.ts";
 /** Messages that are written at a time. */
 const copiedAtOnce = 200;
 
-export async function copyThread(threads: Threads, messages: Messages, args: StorageCloneThreadInput): Promise<StorageCopyThreadOutput> {
+export async function copyThread(
+  threads: Threads,
+  messages: Messages,
+  args: StorageCloneThreadInput,
+): Promise<StorageCopyThreadOutput> {
   const source = await threads.get(args.sourceThreadId);
   if (source === null) throw new Error(`Source thread with id ${args.sourceThreadId} not found`);
   const chosen = await choose(messages, args);
   const now = new Date();
   const lastMessageId = chosen.at(-1)?.id;
-  const clone: ThreadCloneMetadata = { sourceThreadId: source.id, clonedAt: now, ...(lastMessageId === undefined ? {} : { lastMessageId }) };
+  const clone: ThreadCloneMetadata = {
+    sourceThreadId: source.id,
+    clonedAt: now,
+    ...(lastMessageId === undefined ? {} : { lastMessageId }),
+  };
   const title = args.title || (source.title ? `Clone of ${source.title}` : undefined);
   const thread: StorageThreadType = {
     id: args.newThreadId || crypto.randomUUID(),
@@ -31,16 +39,27 @@ export async function copyThread(threads: Threads, messages: Messages, args: Sto
       const id = crypto.randomUUID();
       messageIdMap[document.id] = id;
       const resourceId = args.resourceId || document.resourceId;
-      return { ...fromDocument(document), id, threadId: thread.id, ...(resourceId === undefined ? {} : { resourceId }) };
+      return {
+        ...fromDocument(document),
+        id,
+        threadId: thread.id,
+        ...(resourceId === undefined ? {} : { resourceId }),
+      };
     });
     await messages.save(copies);
   }
   return { thread, messageIdMap };
 }
 
-async function choose(messages: Messages, { sourceThreadId, options }: StorageCloneThreadInput): Promise<MessageDocument[]> {
+async function choose(
+  messages: Messages,
+  { sourceThreadId, options }: StorageCloneThreadInput,
+): Promise<MessageDocument[]> {
   const { startDate, endDate, messageIds } = options?.messageFilter ?? {};
-  const range = { ...(startDate ? { gte: startDate.toISOString() } : {}), ...(endDate ? { lte: endDate.toISOString() } : {}) };
+  const range = {
+    ...(startDate ? { gte: startDate.toISOString() } : {}),
+    ...(endDate ? { lte: endDate.toISOString() } : {}),
+  };
   const wanted = messageIds && messageIds.length > 0 ? new Set(messageIds) : undefined;
   const chosen: MessageDocument[] = [];
   for await (const document of messages.ofThread(sourceThreadId, { order: "asc", range })) {

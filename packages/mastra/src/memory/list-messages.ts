@@ -17,7 +17,11 @@ type Direction = "ASC" | "DESC";
 
 const perPageDefault = 40;
 
-export async function listOfThreads(messages: Messages, args: StorageListMessagesInput, direction: Direction): Promise<StorageListMessagesOutput> {
+export async function listOfThreads(
+  messages: Messages,
+  args: StorageListMessagesInput,
+  direction: Direction,
+): Promise<StorageListMessagesOutput> {
   const threadIds = [...new Set(Array.isArray(args.threadId) ? args.threadId : [args.threadId])];
   if (threadIds.length === 0 || threadIds.some((id) => !id.trim())) {
     throw new Error("threadId must be a non-empty string or array of non-empty strings");
@@ -30,8 +34,15 @@ export async function listOfThreads(messages: Messages, args: StorageListMessage
   return list(messages, source, args, direction, ({ threadId }) => threadIds.includes(threadId));
 }
 
-export async function listOfResource(messages: Messages, args: StorageListMessagesByResourceIdInput, direction: Direction): Promise<StorageListMessagesOutput> {
-  const source = messages.ofResource(args.resourceId, { order: direction === "ASC" ? "asc" : "desc", range: rangeOf(args) });
+export async function listOfResource(
+  messages: Messages,
+  args: StorageListMessagesByResourceIdInput,
+  direction: Direction,
+): Promise<StorageListMessagesOutput> {
+  const source = messages.ofResource(args.resourceId, {
+    order: direction === "ASC" ? "asc" : "desc",
+    range: rangeOf(args),
+  });
   return list(messages, source, args, direction, ({ resourceId }) => resourceId === args.resourceId);
 }
 
@@ -48,11 +59,13 @@ async function list(
   const matches = ({ resourceId, content }: MessageDocument) =>
     (!args.resourceId || resourceId === args.resourceId) && storageMessageMatchesMetadataFilter(content, metadata);
   const none: PageOf<MessageDocument> = { items: [], total: 0, hasMore: false };
-  const found = window.size === 0 ? none : await takePage(source, window, { matches, countAll: args.includeTotal !== false });
+  const found =
+    window.size === 0 ? none : await takePage(source, window, { matches, countAll: args.includeTotal !== false });
   const shown = new Map(found.items.map((document) => [document.id, document]));
   for (const document of await included(messages, args)) shown.set(document.id, document);
   const sorted = [...shown.values()].sort((a, b) => compare(a, b, direction));
-  const known = args.includeTotal !== false && (args.include?.length ?? 0) > 0 && metadata === undefined && window.size > 0;
+  const known =
+    args.includeTotal !== false && (args.include?.length ?? 0) > 0 && metadata === undefined && window.size > 0;
   // Included messages count as shown: a page that shows all there is has no next one.
   const hasMore = known ? found.hasMore && sorted.filter(isListed).length < found.total : found.hasMore;
   return { messages: sorted.map(fromDocument), total: found.total, page, perPage: window.perPage, hasMore };
@@ -78,7 +91,11 @@ async function included(messages: Messages, { include = [], resourceId }: Option
     const after = Math.max(...asked.map((wish) => wish.withNextMessages ?? 0));
     const older = messages.ofThread(target.threadId, { order: "desc", range: { lte: target.createdAt } });
     const newer = messages.ofThread(target.threadId, { order: "asc", range: { gte: target.createdAt } });
-    found.push(target, ...(await neighbours(older, target, before, isAllowed)), ...(await neighbours(newer, target, after, isAllowed)));
+    found.push(
+      target,
+      ...(await neighbours(older, target, before, isAllowed)),
+      ...(await neighbours(newer, target, after, isAllowed)),
+    );
   }
   return found;
 }
@@ -102,12 +119,19 @@ async function neighbours(
 }
 
 /** Walks that are each in order, as one. */
-async function* merged(walks: readonly AsyncGenerator<MessageDocument>[], direction: Direction): AsyncGenerator<MessageDocument> {
+async function* merged(
+  walks: readonly AsyncGenerator<MessageDocument>[],
+  direction: Direction,
+): AsyncGenerator<MessageDocument> {
   const heads = await Promise.all(walks.map(async (walk) => ({ walk, next: await walk.next() })));
   while (true) {
     let first: (typeof heads)[number] | undefined;
     for (const head of heads) {
-      if (!head.next.done && (first === undefined || first.next.done || compare(head.next.value, first.next.value, direction) < 0)) first = head;
+      if (
+        !head.next.done &&
+        (first === undefined || first.next.done || compare(head.next.value, first.next.value, direction) < 0)
+      )
+        first = head;
     }
     if (first === undefined || first.next.done) return;
     yield first.next.value;

@@ -8,7 +8,10 @@ import { Container } from "../container.ts";
 import { toJson } from "../json.ts";
 import { fromDocument, nextOrder, toDocument, type MessageDocument, type PlaceDocument } from "./message-document.ts";
 
-export type MessageUpdate = Partial<Omit<MastraDBMessage, "content">> & { readonly id: string; readonly content?: object };
+export type MessageUpdate = Partial<Omit<MastraDBMessage, "content">> & {
+  readonly id: string;
+  readonly content?: object;
+};
 
 export class Messages {
   readonly container: Container<MessageDocument>;
@@ -38,16 +41,23 @@ export class Messages {
   }
 
   /** Those that are there, changed; content and its metadata are merged one level deep. */
-  async update(updates: readonly MessageUpdate[]): Promise<{ readonly messages: MastraDBMessage[]; readonly threadIds: Set<string> }> {
+  async update(
+    updates: readonly MessageUpdate[],
+  ): Promise<{ readonly messages: MastraDBMessage[]; readonly threadIds: Set<string> }> {
     const places = await this.#placesOf(updates.map((update) => update.id));
     const messages: MastraDBMessage[] = [];
     const threadIds = new Set<string>();
     for (const update of updates) {
       const place = places.get(update.id);
       if (place === undefined) continue;
-      const changed = await this.container.modify(keyOf(place), (before) => (before === null ? undefined : merge(before, update)));
+      const changed = await this.container.modify(keyOf(place), (before) =>
+        before === null ? undefined : merge(before, update),
+      );
       if (changed === null) continue;
-      const moved = update.threadId !== undefined && update.threadId !== place.threadId ? { ...changed, threadId: update.threadId } : changed;
+      const moved =
+        update.threadId !== undefined && update.threadId !== place.threadId
+          ? { ...changed, threadId: update.threadId }
+          : changed;
       if (moved !== changed) await this.#write([moved], places);
       threadIds.add(place.threadId).add(moved.threadId);
       messages.push(fromDocument(moved));
@@ -94,7 +104,8 @@ export class Messages {
   async #write(documents: readonly MessageDocument[], places: ReadonlyMap<string, PlaceDocument>): Promise<void> {
     const elsewhere = documents.filter(({ id, threadId }) => places.get(id)?.threadId !== threadId);
     await this.places.putAnywhere(elsewhere.map(({ id, threadId, order }) => ({ id, threadId, order })));
-    for (const [threadId, group] of Map.groupBy(documents, (document) => document.threadId)) await this.container.putMany(threadId, group);
+    for (const [threadId, group] of Map.groupBy(documents, (document) => document.threadId))
+      await this.container.putMany(threadId, group);
     const left = elsewhere.flatMap(({ id }) => places.get(id) ?? []);
     await this.container.deleteAnywhere(left.map(keyOf));
   }

@@ -44,7 +44,13 @@ export class PinakesMemory extends MemoryStorage {
     return [this.#threads.container, this.#messages.container, this.#messages.places, this.#resources.container];
   }
 
-  async getThreadById({ threadId, resourceId }: { threadId: string; resourceId?: string }): Promise<StorageThreadType | null> {
+  async getThreadById({
+    threadId,
+    resourceId,
+  }: {
+    threadId: string;
+    resourceId?: string;
+  }): Promise<StorageThreadType | null> {
     return this.#threads.get(threadId, resourceId);
   }
 
@@ -52,7 +58,15 @@ export class PinakesMemory extends MemoryStorage {
     return this.#threads.save(thread);
   }
 
-  async updateThread({ id, title, metadata }: { id: string; title?: string; metadata?: Record<string, unknown> }): Promise<StorageThreadType> {
+  async updateThread({
+    id,
+    title,
+    metadata,
+  }: {
+    id: string;
+    title?: string;
+    metadata?: Record<string, unknown>;
+  }): Promise<StorageThreadType> {
     const changed = await this.#threads.change(id, (thread) => ({
       ...(title === undefined ? {} : { title }),
       ...(metadata === undefined ? {} : { metadata: { ...thread.metadata, ...metadata } }),
@@ -96,7 +110,9 @@ export class PinakesMemory extends MemoryStorage {
     return listOfThreads(this.#messages, args, this.parseOrderBy(args.orderBy, "ASC").direction);
   }
 
-  override async listMessagesByResourceId(args: StorageListMessagesByResourceIdInput): Promise<StorageListMessagesOutput> {
+  override async listMessagesByResourceId(
+    args: StorageListMessagesByResourceIdInput,
+  ): Promise<StorageListMessagesOutput> {
     return listOfResource(this.#messages, args, this.parseOrderBy(args.orderBy, "ASC").direction);
   }
 
@@ -127,7 +143,11 @@ export class PinakesMemory extends MemoryStorage {
     return this.#resources.save(resource);
   }
 
-  override async updateResource(args: { resourceId: string; workingMemory?: string; metadata?: Record<string, unknown> }): Promise<StorageResourceType> {
+  override async updateResource(args: {
+    resourceId: string;
+    workingMemory?: string;
+    metadata?: Record<string, unknown>;
+  }): Promise<StorageResourceType> {
     return this.#resources.update(args.resourceId, args);
   }
 }

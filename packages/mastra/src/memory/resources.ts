@@ -24,10 +24,14 @@ export class Resources {
   }
 
   /** Made if it is not there. Metadata is merged; what is not given stays. */
-  async update(resourceId: string, change: { readonly workingMemory?: string; readonly metadata?: Record<string, unknown> }): Promise<StorageResourceType> {
+  async update(
+    resourceId: string,
+    change: { readonly workingMemory?: string; readonly metadata?: Record<string, unknown> },
+  ): Promise<StorageResourceType> {
     const changed = await this.container.modify(keyOf(resourceId), (before) => {
       const now = new Date();
-      const resource: StorageResourceType = before === null ? { id: resourceId, metadata: {}, createdAt: now, updatedAt: now } : fromDocument(before);
+      const resource: StorageResourceType =
+        before === null ? { id: resourceId, metadata: {}, createdAt: now, updatedAt: now } : fromDocument(before);
       const { workingMemory = resource.workingMemory, metadata } = change;
       return toDocument({
         ...resource,

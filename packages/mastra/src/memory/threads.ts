@@ -6,7 +6,12 @@ import { Container, type Document } from "../container.ts";
 import { isoTime, toJsonObject } from "../json.ts";
 import { takePage, windowOf } from "../page.ts";
 
-type ThreadDocument = Document & { readonly kind: "thread"; readonly resourceId: string; readonly createdAt: string; readonly updatedAt: string };
+type ThreadDocument = Document & {
+  readonly kind: "thread";
+  readonly resourceId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
 
 const perPageDefault = 100;
 
@@ -27,7 +32,9 @@ export class Threads {
 
   async get(threadId: string, resourceId?: string): Promise<StorageThreadType | null> {
     const document = await this.container.read(keyOf(threadId));
-    return document === null || (resourceId !== undefined && document.resourceId !== resourceId) ? null : fromDocument(document);
+    return document === null || (resourceId !== undefined && document.resourceId !== resourceId)
+      ? null
+      : fromDocument(document);
   }
 
   async save(thread: StorageThreadType): Promise<StorageThreadType> {
@@ -46,7 +53,10 @@ export class Threads {
   }
 
   /** Null: there is none. Undefined from `change`: it stays as it is. */
-  async change(threadId: string, change: (thread: StorageThreadType) => Partial<StorageThreadType> | undefined): Promise<StorageThreadType | null> {
+  async change(
+    threadId: string,
+    change: (thread: StorageThreadType) => Partial<StorageThreadType> | undefined,
+  ): Promise<StorageThreadType | null> {
     const changed = await this.container.modify(keyOf(threadId), (before) => {
       if (before === null) return undefined;
       const thread = fromDocument(before);
@@ -72,7 +82,9 @@ export class Threads {
     const { resourceId, metadata = {} } = args.filter ?? {};
     const which = order.field === "createdAt" ? "Created" : "Updated";
     const source = this.container.walk({
-      ...(resourceId ? { index: `ofResourceBy${which}`, equals: { resourceId } } : { index: `by${which}`, equals: { kind: "thread" } }),
+      ...(resourceId
+        ? { index: `ofResourceBy${which}`, equals: { resourceId } }
+        : { index: `by${which}`, equals: { kind: "thread" } }),
       order: order.direction === "ASC" ? "asc" : "desc",
     });
     const wanted = Object.entries(metadata);

@@ -50,7 +50,11 @@ export class PinakesWorkflows extends WorkflowsStorage {
     return context;
   }
 
-  async updateWorkflowState(args: { workflowName: string; runId: string; opts: UpdateWorkflowStateOptions }): Promise<WorkflowRunState | undefined> {
+  async updateWorkflowState(args: {
+    workflowName: string;
+    runId: string;
+    opts: UpdateWorkflowStateOptions;
+  }): Promise<WorkflowRunState | undefined> {
     const { expectedStatus, ...state } = args.opts;
     const changed = await this.#runs.change(args, (before) => {
       if (before === null) return undefined;
@@ -61,7 +65,14 @@ export class PinakesWorkflows extends WorkflowsStorage {
     return changed?.snapshot;
   }
 
-  async persistWorkflowSnapshot({ workflowName, runId, resourceId, snapshot, createdAt, updatedAt }: PersistInput): Promise<void> {
+  async persistWorkflowSnapshot({
+    workflowName,
+    runId,
+    resourceId,
+    snapshot,
+    createdAt,
+    updatedAt,
+  }: PersistInput): Promise<void> {
     const now = new Date();
     await this.#runs.change({ workflowName, runId }, (before) => ({
       resourceId: resourceId ?? before?.resourceId,
@@ -75,7 +86,13 @@ export class PinakesWorkflows extends WorkflowsStorage {
     return ((await this.#runs.find(key))?.snapshot as WorkflowRunState | undefined) ?? null;
   }
 
-  async getWorkflowRunById({ runId, workflowName }: { runId: string; workflowName?: string }): Promise<WorkflowRun | null> {
+  async getWorkflowRunById({
+    runId,
+    workflowName,
+  }: {
+    runId: string;
+    workflowName?: string;
+  }): Promise<WorkflowRun | null> {
     return workflowName ? this.#runs.find({ runId, workflowName }) : this.#runs.findByRunId(runId);
   }
 
@@ -86,9 +103,14 @@ export class PinakesWorkflows extends WorkflowsStorage {
   async listWorkflowRuns(args: StorageListWorkflowRunsInput = {}): Promise<WorkflowRuns> {
     const { workflowName, resourceId, status, threadId, page, perPage } = args;
     // Mastra numbers pages only where both are given; else it wants all.
-    const window = page === undefined || perPage === undefined ? windowOf(page ?? 0, false, 0) : windowOf(page, perPage, Number.MAX_SAFE_INTEGER);
+    const window =
+      page === undefined || perPage === undefined
+        ? windowOf(page ?? 0, false, 0)
+        : windowOf(page, perPage, Number.MAX_SAFE_INTEGER);
     const source = this.#runs.walk({ workflowName, resourceId, status, from: args.fromDate, to: args.toDate });
-    const { items, total } = await takePage(source, window, { matches: (run) => !threadId || run["threadId"] === threadId });
+    const { items, total } = await takePage(source, window, {
+      matches: (run) => !threadId || run["threadId"] === threadId,
+    });
     const runs: WorkflowRun[] = [];
     for (const document of items) {
       const run = await this.#runs.complete(document);

@@ -46,7 +46,8 @@ export class RunStore {
     return this.#complete(async () => {
       let newest: RunDocument | null = null;
       for await (const document of this.container.walk({ equals: { run_id: runId } })) {
-        if (document["kind"] === "run" && (newest === null || createdAtOf(document) > createdAtOf(newest))) newest = document;
+        if (document["kind"] === "run" && (newest === null || createdAtOf(document) > createdAtOf(newest)))
+          newest = document;
       }
       return newest;
     });

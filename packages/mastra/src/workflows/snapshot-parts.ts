@@ -5,7 +5,9 @@
 import { startAgain, type Container, type Document } from "../container.ts";
 
 export type RunDocument = Document & { readonly run_id: string };
-export type SnapshotField = { readonly snapshot: string } | { readonly snapshot_parts: { readonly version: string; readonly count: number } };
+export type SnapshotField =
+  | { readonly snapshot: string }
+  | { readonly snapshot_parts: { readonly version: string; readonly count: number } };
 
 /** Three bytes a character at most, so a part fits every engine: DynamoDB takes 400 KB where no object store helps it. */
 export const partCharsMax = 100_000;
@@ -28,7 +30,11 @@ export class SnapshotParts {
       const parts = Array.from({ length: Math.min(partsAtOnce, count - first) }, (_, i): RunDocument => {
         const from = (first + i) * partCharsMax;
         // A half of a surrogate pair is no text by itself; JSON escapes bring it through.
-        return { id: partId(owner, version, first + i), run_id: runId, part: JSON.stringify(text.slice(from, from + partCharsMax)) };
+        return {
+          id: partId(owner, version, first + i),
+          run_id: runId,
+          part: JSON.stringify(text.slice(from, from + partCharsMax)),
+        };
       });
       await this.#container.putAnywhere(parts);
     }

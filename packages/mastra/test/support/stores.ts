@@ -47,11 +47,23 @@ const second = 1_000;
 const begin = Date.UTC(2026, 0, 1);
 
 export function thread(id: string, more: Partial<StorageThreadType> = {}): StorageThreadType {
-  return { id, resourceId: "r1", title: `Title of ${id}`, metadata: {}, createdAt: new Date(begin), updatedAt: new Date(begin), ...more };
+  return {
+    id,
+    resourceId: "r1",
+    title: `Title of ${id}`,
+    metadata: {},
+    createdAt: new Date(begin),
+    updatedAt: new Date(begin),
+    ...more,
+  };
 }
 
 /** `at`: seconds after the beginning. */
-export function message(id: string, at: number, more: Partial<MastraDBMessage> & { readonly metadata?: Record<string, unknown> } = {}): MastraDBMessage {
+export function message(
+  id: string,
+  at: number,
+  more: Partial<MastraDBMessage> & { readonly metadata?: Record<string, unknown> } = {},
+): MastraDBMessage {
   const { metadata, ...rest } = more;
   return {
     id,
@@ -59,7 +71,11 @@ export function message(id: string, at: number, more: Partial<MastraDBMessage> &
     resourceId: "r1",
     role: "user",
     createdAt: new Date(begin + at * second),
-    content: { format: 2, parts: [{ type: "text", text: `text of ${id}` }], ...(metadata === undefined ? {} : { metadata }) },
+    content: {
+      format: 2,
+      parts: [{ type: "text", text: `text of ${id}` }],
+      ...(metadata === undefined ? {} : { metadata }),
+    },
     ...rest,
   };
 }

@@ -36,7 +36,8 @@ export function asEntry(message: Stored<ThreadMessage>): StoredEntry | undefined
   return message["kind"] === "item" || message["kind"] === "change" ? (message as StoredEntry) : undefined;
 }
 
-export const isVoid = (change: ChangeEntry & { readonly sequence: number }): boolean => change.at !== null && change.sequence !== change.at;
+export const isVoid = (change: ChangeEntry & { readonly sequence: number }): boolean =>
+  change.at !== null && change.sequence !== change.at;
 
 /** Ids of one call's items sort as the items do. */
 export const itemId = (group: string, position: number): string => `${group}.${String(position).padStart(6, "0")}`;

@@ -1,5 +1,12 @@
 /** The log of one session in Pinakes: reading its end, adding items, and changes that count only if nothing came between. */
-import { inBatches, PinakesClientError, type JsonObject, type StateApi, type Stored, type ThreadMessage } from "@pinakes/client";
+import {
+  inBatches,
+  PinakesClientError,
+  type JsonObject,
+  type StateApi,
+  type Stored,
+  type ThreadMessage,
+} from "@pinakes/client";
 import { asEntry, isVoid, itemId, type ChangeEntry, type ItemEntry, type StoredEntry } from "./entries.ts";
 import { History, type HistoryItem } from "./history.ts";
 
@@ -67,7 +74,10 @@ export class SessionLog {
       return;
     }
     for await (const _ of this.#appendGroup(group, items));
-    await this.#threads.append(this.#threadId, asMessage({ kind: "change", id: group, removes: [], group, items: items.length, at: null }));
+    await this.#threads.append(
+      this.#threadId,
+      asMessage({ kind: "change", id: group, removes: [], group, items: items.length, at: null }),
+    );
   }
 
   /**
@@ -82,7 +92,15 @@ export class SessionLog {
       newest = Math.max(newest, sequence);
     }
     const at = head === null ? null : newest + 1;
-    const entry: ChangeEntry = { kind: "change", id, removes, group, items: items.length, at, ...(digest === undefined ? {} : { digest }) };
+    const entry: ChangeEntry = {
+      kind: "change",
+      id,
+      removes,
+      group,
+      items: items.length,
+      at,
+      ...(digest === undefined ? {} : { digest }),
+    };
     const stored = await this.#threads.append(this.#threadId, asMessage(entry));
     const written = asEntry(stored);
     return { counts: written?.kind === "change" && !isVoid(written), head: sequenceOf(stored) };
@@ -120,9 +138,15 @@ export class SessionLog {
 
   /** The sequence number of each item, as it is written; an old one for those that were there already. */
   async *#appendGroup(group: string, items: readonly JsonObject[]): AsyncGenerator<number> {
-    const entries = items.map((item, position): ItemEntry => ({ kind: "item", id: itemId(group, position), item, group }));
+    const entries = items.map((item, position): ItemEntry => ({
+      kind: "item",
+      id: itemId(group, position),
+      item,
+      group,
+    }));
     for (const batch of inBatches(entries)) {
-      for (const message of await this.#threads.appendMany(this.#threadId, batch.map(asMessage))) yield sequenceOf(message);
+      for (const message of await this.#threads.appendMany(this.#threadId, batch.map(asMessage)))
+        yield sequenceOf(message);
     }
   }
 
@@ -140,7 +164,9 @@ const sequenceOf = (message: ThreadMessage) => (typeof message["sequence"] === "
 const asMessage = (entry: ItemEntry | ChangeEntry): JsonObject => ({ ...entry });
 
 export function codeOf(error: unknown): string | undefined {
-  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : undefined;
 }
 
 const tooMany = (count: number) =>

@@ -15,7 +15,11 @@ const pauseMsFirst = 5;
 const pauseMsMax = 5_000;
 
 /** `wanted`: how many of the newest items the decision needs. Each change must have a name of its own. */
-export async function untilApplied<Result>(log: SessionLog, wanted: number, decide: (view: LogView) => Decision<Result>): Promise<Result> {
+export async function untilApplied<Result>(
+  log: SessionLog,
+  wanted: number,
+  decide: (view: LogView) => Decision<Result>,
+): Promise<Result> {
   const failed: Change[] = [];
   let met = 0;
   try {
@@ -34,14 +38,18 @@ export async function untilApplied<Result>(log: SessionLog, wanted: number, deci
       await pause(attempt);
     }
   } finally {
-    await log.tidy(failed.flatMap(({ id, group, items }) => [id, ...items.map((_, position) => itemId(group, position))]));
+    await log.tidy(
+      failed.flatMap(({ id, group, items }) => [id, ...items.map((_, position) => itemId(group, position))]),
+    );
   }
   throw tooBusy();
 }
 
 /** Writers that met do not meet again. */
 export async function pause(attempt: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(pauseMsMax, pauseMsFirst * 2 ** attempt)));
+  await new Promise((resolve) =>
+    setTimeout(resolve, Math.random() * Math.min(pauseMsMax, pauseMsFirst * 2 ** attempt)),
+  );
 }
 
 export const tooBusy = (): PinakesClientError =>

@@ -30,7 +30,8 @@ export async function openSessions(engine: Engine, via: Via): Promise<Sessions> 
 }
 
 export const user = (text: string): AgentInputItem => ({ type: "message", role: "user", content: text });
-export const users = (count: number, name = "m"): AgentInputItem[] => Array.from({ length: count }, (_, i) => user(`${name}${i}`));
+export const users = (count: number, name = "m"): AgentInputItem[] =>
+  Array.from({ length: count }, (_, i) => user(`${name}${i}`));
 export const call = (callId: string, args = "{}"): Extract<AgentInputItem, { type: "function_call" }> => ({
   type: "function_call",
   callId,
@@ -38,11 +39,16 @@ export const call = (callId: string, args = "{}"): Extract<AgentInputItem, { typ
   status: "completed",
   arguments: args,
 });
-export const textOf = (item: AgentInputItem | undefined) => (item !== undefined && "content" in item ? item.content : item?.type);
+export const textOf = (item: AgentInputItem | undefined) =>
+  item !== undefined && "content" in item ? item.content : item?.type;
 export const textsOf = (items: readonly AgentInputItem[]) => items.map(textOf);
 
 /** The real threads, on a network that loses the answer of the calls whose numbers are given (from 1), or does not deliver them. */
-export function unreliable(threads: ThreadsApi, lost: ReadonlySet<number>, undelivered: ReadonlySet<number> = new Set()): ThreadsApi {
+export function unreliable(
+  threads: ThreadsApi,
+  lost: ReadonlySet<number>,
+  undelivered: ReadonlySet<number> = new Set(),
+): ThreadsApi {
   let calls = 0;
   const deliver = async <Result>(run: () => Promise<Result>): Promise<Result> => {
     calls += 1;

@@ -48,7 +48,11 @@ const tellMs = 100;
 /** Documents looked at in one round; they are worked on roughly in this order. */
 const watchedAtOnce = 32;
 
-export async function addDocuments(session: ClientSession, files: readonly FoundFile[], options: AddOptions): Promise<readonly AddedFile[]> {
+export async function addDocuments(
+  session: ClientSession,
+  files: readonly FoundFile[],
+  options: AddOptions,
+): Promise<readonly AddedFile[]> {
   const added = new Map<FoundFile, AddedFile>();
   const waiting = new Map<FoundFile, Document>();
   let stored = 0;
@@ -77,7 +81,15 @@ export async function addDocuments(session: ClientSession, files: readonly Found
   const watched = options.wait ? watch(session, { added, waiting, uploading, tell }, options) : Promise.resolve();
   await Promise.all([uploads, watched]);
   options.onProgress(progressOf(files.length, stored, added, waiting));
-  return files.map((file) => added.get(file) ?? { path: file.path, place: file.place, outcome: "left" as const, ...documentOf(waiting.get(file)) });
+  return files.map(
+    (file) =>
+      added.get(file) ?? {
+        path: file.path,
+        place: file.place,
+        outcome: "left" as const,
+        ...documentOf(waiting.get(file)),
+      },
+  );
 }
 
 /** A collection that is not there, or not for this caller, is an error of the command and not of each file. */
@@ -90,7 +102,12 @@ function documentOf(document: Document | undefined): { readonly document?: Docum
 }
 
 /** After Ctrl-C what is under way ends, and nothing new begins. */
-async function inPlaces(files: readonly FoundFile[], places: number, signal: AbortSignal, work: (file: FoundFile) => Promise<void>): Promise<void> {
+async function inPlaces(
+  files: readonly FoundFile[],
+  places: number,
+  signal: AbortSignal,
+  work: (file: FoundFile) => Promise<void>,
+): Promise<void> {
   const left = files.values();
   const place = async (): Promise<void> => {
     for (const file of left) {
@@ -101,14 +118,20 @@ async function inPlaces(files: readonly FoundFile[], places: number, signal: Abo
   await Promise.all(Array.from({ length: places }, place));
 }
 
-async function uploadOne({ knowledge }: ClientSession, file: FoundFile, options: AddOptions): Promise<AddedFile | { readonly document: Document }> {
+async function uploadOne(
+  { knowledge }: ClientSession,
+  file: FoundFile,
+  options: AddOptions,
+): Promise<AddedFile | { readonly document: Document }> {
   try {
     const { unchanged, ...document } = await knowledge.documents.upload(options.address, {
       name: file.name,
       body: createReadStream(file.path),
       replace: options.replace,
       ...(options.metadata === undefined ? {} : { metadata: options.metadata as NewDocument["metadata"] }),
-      ...(options.chunking === undefined ? {} : { chunking_strategy: options.chunking as NewDocument["chunking_strategy"] }),
+      ...(options.chunking === undefined
+        ? {}
+        : { chunking_strategy: options.chunking as NewDocument["chunking_strategy"] }),
       ...(file.place === file.name ? {} : { path: file.place }),
     });
     return unchanged === true ? { path: file.path, place: file.place, outcome: "unchanged", document } : { document };
@@ -119,7 +142,13 @@ async function uploadOne({ knowledge }: ClientSession, file: FoundFile, options:
 
 function failure(file: FoundFile, error: unknown): AddedFile {
   const reason = error instanceof Error ? error.message : String(error);
-  return { path: file.path, place: file.place, outcome: "failed", reason, ...(PinakesError.isInstance(error) ? { code: error.code } : {}) };
+  return {
+    path: file.path,
+    place: file.place,
+    outcome: "failed",
+    reason,
+    ...(PinakesError.isInstance(error) ? { code: error.code } : {}),
+  };
 }
 
 interface Watched {
@@ -130,10 +159,16 @@ interface Watched {
 }
 
 /** Looks at the documents that are on their way until none is. */
-async function watch(session: ClientSession, { added, waiting, uploading, tell }: Watched, { address, signal }: AddOptions): Promise<void> {
+async function watch(
+  session: ClientSession,
+  { added, waiting, uploading, tell }: Watched,
+  { address, signal }: AddOptions,
+): Promise<void> {
   const isOver = () => signal.aborted || (!uploading.value && waiting.size === 0);
   while (!isOver()) {
-    const looked = await Promise.all([...waiting].slice(0, watchedAtOnce).map(([file, document]) => look(session, address, file, document)));
+    const looked = await Promise.all(
+      [...waiting].slice(0, watchedAtOnce).map(([file, document]) => look(session, address, file, document)),
+    );
     for (const { file, document, ended } of looked) {
       waiting.delete(file);
       if (ended === undefined) waiting.set(file, document);
@@ -152,7 +187,12 @@ interface Looked {
   readonly ended?: AddedFile;
 }
 
-async function look({ knowledge }: ClientSession, address: Address, file: FoundFile, before: Document): Promise<Looked> {
+async function look(
+  { knowledge }: ClientSession,
+  address: Address,
+  file: FoundFile,
+  before: Document,
+): Promise<Looked> {
   const { path, place } = file;
   try {
     const document = await knowledge.documents.get(address, before.document_id);
@@ -161,11 +201,20 @@ async function look({ knowledge }: ClientSession, address: Address, file: FoundF
     return { file, document, ended: { path, place, outcome: "failed", reason: document.error ?? "", document } };
   } catch (error) {
     if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-    return { file, document: before, ended: { path, place, outcome: "failed", reason: "It was deleted meanwhile.", code: error.code } };
+    return {
+      file,
+      document: before,
+      ended: { path, place, outcome: "failed", reason: "It was deleted meanwhile.", code: error.code },
+    };
   }
 }
 
-function progressOf(files: number, stored: number, added: ReadonlyMap<FoundFile, AddedFile>, waiting: ReadonlyMap<FoundFile, Document>): AddProgress {
+function progressOf(
+  files: number,
+  stored: number,
+  added: ReadonlyMap<FoundFile, AddedFile>,
+  waiting: ReadonlyMap<FoundFile, Document>,
+): AddProgress {
   let passages = 0;
   let failed = 0;
   for (const { outcome, document } of added.values()) {

@@ -23,7 +23,10 @@ SENTENCE, MARKDOWN, SEMANTIC (with the local model) and NONE.`,
     strategy: { type: "string", value: "JSON", help: `how to cut; as a new collection does when absent` },
     limit: { type: "string", value: "N", help: "show only the first N" },
   },
-  examples: ["pinakes chunk paper.pdf", `pinakes chunk README.md --strategy '{"type":"MARKDOWN","chunk_size":800}' --limit 3`],
+  examples: [
+    "pinakes chunk paper.pdf",
+    `pinakes chunk README.md --strategy '{"type":"MARKDOWN","chunk_size":800}' --limit 3`,
+  ],
   localOnly: "it reads a file and stores nothing",
   run: async (call) => {
     const { given, terminal } = call;
@@ -31,7 +34,9 @@ SENTENCE, MARKDOWN, SEMANTIC (with the local model) and NONE.`,
     const limit = given.whole("limit", 1, 1_000_000) ?? Infinity;
     const path = resolve(terminal.cwd, call.words[0] as string);
     const bytes = await readFile(path).catch((error: unknown) => {
-      throw invalid(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+      throw invalid(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
     });
     const { document, passages } = await cut(call, basename(path), bytes, strategy);
     const shown = passages.slice(0, limit);
@@ -39,7 +44,13 @@ SENTENCE, MARKDOWN, SEMANTIC (with the local model) and NONE.`,
     const cutAs = document.chunking_strategy === null ? "" : describeChunking(document.chunking_strategy);
     const last = `${count(passages.length, "passage")} of ${Math.round(chars / Math.max(1, passages.length))} characters on average (${cutAs}).`;
     return {
-      answer: { name: document.name, file_type: document.file_type, chunking_strategy: document.chunking_strategy, total: passages.length, passages: shown },
+      answer: {
+        name: document.name,
+        file_type: document.file_type,
+        chunking_strategy: document.chunking_strategy,
+        total: passages.length,
+        passages: shown,
+      },
       show: () => `${passagesText(terminal, shown)}\n\n${styled(terminal, "dim", last)}`,
     };
   },
@@ -72,7 +83,11 @@ async function cut(call: Call, name: string, bytes: Uint8Array, strategy: unknow
   return { document, passages: await allPassages(pinakes, caller, document.document_id) };
 }
 
-async function allPassages(pinakes: Pinakes, caller: ReturnType<Pinakes["as"]>, id: string): Promise<readonly Passage[]> {
+async function allPassages(
+  pinakes: Pinakes,
+  caller: ReturnType<Pinakes["as"]>,
+  id: string,
+): Promise<readonly Passage[]> {
   const passages: Passage[] = [];
   for (let cursor: string | undefined; ;) {
     const page = await pinakes.knowledge.passages(caller, ...place, id, { limit: pageItems, cursor });

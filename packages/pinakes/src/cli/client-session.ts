@@ -10,7 +10,17 @@ import { UsageError, type Call } from "./command.ts";
 import { notFoundIn, placeOf, type Place } from "./place.ts";
 import { engineErrors } from "./server-errors.ts";
 import { findServer } from "./server-file.ts";
-import { actorOf, actorOptions, logOf, rootTokenOf, untilInterrupted, withStores, type ActorOption, type Session, type SessionOptions } from "./session.ts";
+import {
+  actorOf,
+  actorOptions,
+  logOf,
+  rootTokenOf,
+  untilInterrupted,
+  withStores,
+  type ActorOption,
+  type Session,
+  type SessionOptions,
+} from "./session.ts";
 
 export interface ClientSession {
   readonly knowledge: KnowledgeApi;
@@ -21,7 +31,11 @@ export interface ClientSession {
 /** Longer than any search or SPARQL query may take: the server ends those itself. */
 const requestMsMax = 600_000;
 
-export async function withClient<T>(call: Call<ActorOption>, work: (session: ClientSession) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+export async function withClient<T>(
+  call: Call<ActorOption>,
+  work: (session: ClientSession) => Promise<T>,
+  options: SessionOptions = {},
+): Promise<T> {
   const remote = remoteOf(call);
   if (remote !== undefined) {
     refuseActor(call, options);
@@ -36,13 +50,24 @@ export async function withClient<T>(call: Call<ActorOption>, work: (session: Cli
 }
 
 async function embedded({ pinakes, caller, config, place }: Session, { root }: SessionOptions): Promise<ClientSession> {
-  const auth = root === true ? await pinakes.identity.authenticate({ bearer: rootTokenOf(config), safeMethod: false }) : undefined;
+  const auth =
+    root === true ? await pinakes.identity.authenticate({ bearer: rootTokenOf(config), safeMethod: false }) : undefined;
   return { knowledge: embeddedKnowledge(pinakes, caller, auth), state: pinakes.state.as(caller), place };
 }
 
-async function asked<T>(call: Call, work: (session: ClientSession) => Promise<T>, options: SessionOptions, http: HttpOptions, place: Place): Promise<T> {
+async function asked<T>(
+  call: Call,
+  work: (session: ClientSession) => Promise<T>,
+  options: SessionOptions,
+  http: HttpOptions,
+  place: Place,
+): Promise<T> {
   const connection = { timeoutMs: requestMsMax, ...http };
-  const session = { knowledge: engineErrors(httpKnowledge(connection)), state: engineErrors(httpApi(connection)), place };
+  const session = {
+    knowledge: engineErrors(httpKnowledge(connection)),
+    state: engineErrors(httpApi(connection)),
+    place,
+  };
   const done = work(session).catch((error: unknown) => {
     throw options.root === true ? error : notFoundIn(place, error);
   });
@@ -53,7 +78,8 @@ function remoteOf({ given, terminal: { env } }: Call): HttpOptions | undefined {
   const key = given.text("key") ?? setting(env["PINAKES_KEY"]) ?? setting(env["PINAKES_API_KEY"]);
   const url = given.text("url") ?? setting(env["PINAKES_URL"]);
   if (url !== undefined) return { url, apiKey: key };
-  if (given.text("key") !== undefined) throw new UsageError("--key: say which server it is for, with --url or PINAKES_URL.");
+  if (given.text("key") !== undefined)
+    throw new UsageError("--key: say which server it is for, with --url or PINAKES_URL.");
   return undefined;
 }
 
@@ -65,5 +91,6 @@ function setting(text: string | undefined): string | undefined {
 function refuseActor({ given }: Call<ActorOption>, { root }: SessionOptions): void {
   if (root === true) return;
   const said = (Object.keys(actorOptions) as ActorOption[]).find((name) => given.text(name) !== undefined);
-  if (said !== undefined) throw new UsageError(`--${said}: goes only with the stores of this machine; at a server the key says who acts.`);
+  if (said !== undefined)
+    throw new UsageError(`--${said}: goes only with the stores of this machine; at a server the key says who acts.`);
 }

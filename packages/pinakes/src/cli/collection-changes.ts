@@ -22,7 +22,9 @@ const changes: Readonly<Record<string, Change>> = {
   description: (description) => ({ description }),
   // A change names the metadata as a whole: the other half stays as it is.
   tags: (text, { metadata }) => ({ metadata: { ...metadata, tags: splitList(text) } }),
-  custom_fields: (text, { metadata }) => ({ metadata: { ...metadata, custom_fields: text === "" ? {} : object(text, "custom_fields") } }),
+  custom_fields: (text, { metadata }) => ({
+    metadata: { ...metadata, custom_fields: text === "" ? {} : object(text, "custom_fields") },
+  }),
   allowed_groups: (text) => ({ allowed_groups: text === "" ? null : splitList(text) }),
   chunking_strategy: (text) => ({ chunking_strategy: text === "" ? null : object(text, "chunking_strategy") }),
   allow_chunking_override: (text) => ({ allow_chunking_override: yesOrNo(text, "allow_chunking_override") }),

@@ -19,7 +19,8 @@ export const tag = defineCommand({
   examples: ["pinakes collections tag kb/papers add physics 1905", "pinakes collections tag kb/papers remove draft"],
   run: (call) => {
     const [, verb, ...tags] = call.words;
-    if (verb !== "add" && verb !== "remove") throw new UsageError(`"${verb ?? ""}": write add or remove, and then the tags.`);
+    if (verb !== "add" && verb !== "remove")
+      throw new UsageError(`"${verb ?? ""}": write add or remove, and then the tags.`);
     return change(call, ({ metadata }) => {
       const kept = metadata.tags.filter((one) => verb === "add" || !tags.includes(one));
       return { metadata: { ...metadata, tags: verb === "add" ? [...kept, ...tags] : kept } };
@@ -37,10 +38,14 @@ export const label = defineCommand({
     description: { type: "string", help: "what is in it" },
     ...actorOptions,
   },
-  examples: ["pinakes collections label kb/papers --name Papers --description 'From 1905 on'", "pinakes collections label kb/papers --description ''"],
+  examples: [
+    "pinakes collections label kb/papers --name Papers --description 'From 1905 on'",
+    "pinakes collections label kb/papers --description ''",
+  ],
   run: (call) => {
     const [name, description] = [call.given.text("name"), call.given.text("description")];
-    if (name === undefined && description === undefined) throw new UsageError("say what to change: --name, --description or both.");
+    if (name === undefined && description === undefined)
+      throw new UsageError("say what to change: --name, --description or both.");
     return change(call, () => ({
       ...(name === undefined ? {} : { name: name === "" ? null : name }),
       ...(description === undefined ? {} : { description }),
@@ -58,12 +63,20 @@ export const describe = defineCommand({
     withAddress(call, async ({ knowledge }, at) => {
       const record = await knowledge.collections.get(at);
       const { stores, triples, consistent } = await knowledge.collections.usage(at);
-      const operations = (await knowledge.operations.list({ repository: record.repository_id, collection: at.collection })).items.filter(
-        ({ incarnation, status }) => incarnation === record.incarnation && status !== "done",
-      );
+      const operations = (
+        await knowledge.operations.list({ repository: record.repository_id, collection: at.collection })
+      ).items.filter(({ incarnation, status }) => incarnation === record.incarnation && status !== "done");
       const answer = { ...record, usage: { stores, triples, bytes: record.total_size_bytes, consistent }, operations };
-      const held = fields(call.terminal, { ...stores, bytes: inBytes(record.total_size_bytes), counters: consistent ? "right" : "wrong: pinakes fsck" });
-      const parts = [collectionText(call.terminal, record), held, ...(operations.length === 0 ? [] : [operationsText(call.terminal, operations)])];
+      const held = fields(call.terminal, {
+        ...stores,
+        bytes: inBytes(record.total_size_bytes),
+        counters: consistent ? "right" : "wrong: pinakes fsck",
+      });
+      const parts = [
+        collectionText(call.terminal, record),
+        held,
+        ...(operations.length === 0 ? [] : [operationsText(call.terminal, operations)]),
+      ];
       return { answer, show: () => parts.join("\n\n") };
     }),
 });
@@ -86,11 +99,18 @@ export const purge = defineCommand({
       const { name, document_count } = await knowledge.collections.get(at, { deleted: true, incarnation });
       const what = `Collection ${at.repository}/${at.collection} (${name}) with ${count(document_count, "document")} will be removed for good.`;
       await confirm(call, { what, type: at.collection, unasked: "refused" });
-      const options = { purge: true, confirm: at.collection, incarnation, allow_partial: call.given.has("allow-partial") };
+      const options = {
+        purge: true,
+        confirm: at.collection,
+        incarnation,
+        allow_partial: call.given.has("allow-partial"),
+      };
       const job = await knowledge.collections.delete(at, options);
       const ended = await jobBegun(call, session, job, true);
       const operation = await knowledge.operations.get(job.job_id).catch((): Operation | undefined => undefined);
-      return operation === undefined ? ended : { ...ended, answer: operation, show: () => operationsText(call.terminal, [operation]) };
+      return operation === undefined
+        ? ended
+        : { ...ended, answer: operation, show: () => operationsText(call.terminal, [operation]) };
     }),
 });
 
@@ -102,7 +122,10 @@ async function change(call: Call<ActorOption>, patch: (now: Collection) => Colle
   });
 }
 
-async function withAddress(call: Call<ActorOption>, work: (session: ClientSession, address: Address) => Promise<Outcome>): Promise<Outcome> {
+async function withAddress(
+  call: Call<ActorOption>,
+  work: (session: ClientSession, address: Address) => Promise<Outcome>,
+): Promise<Outcome> {
   const address = readAddress(call.words[0] as string);
   return withClient(call, (session) => work(session, address));
 }

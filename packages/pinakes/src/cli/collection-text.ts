@@ -20,7 +20,13 @@ export function collectionsOf(terminal: Terminal, collections: readonly Collecti
 }
 
 export function collectionText(terminal: Terminal, collection: Collection): string {
-  const { effective_metadata: metadata, effective_groups, own_chunking_strategy, own_graph, documents_by_status } = collection;
+  const {
+    effective_metadata: metadata,
+    effective_groups,
+    own_chunking_strategy,
+    own_graph,
+    documents_by_status,
+  } = collection;
   const notIndexed = Object.entries(documents_by_status)
     .filter(([status, number]) => status !== "indexed" && number > 0)
     .map(([status, number]) => `${number} ${status}`);
@@ -30,7 +36,9 @@ export function collectionText(terminal: Terminal, collection: Collection): stri
     description: collection.description,
     status: collection.status,
     indexing: collection.indexing_status,
-    documents: [count(collection.document_count, "document"), inBytes(collection.total_size_bytes), ...notIndexed].join(", "),
+    documents: [count(collection.document_count, "document"), inBytes(collection.total_size_bytes), ...notIndexed].join(
+      ", ",
+    ),
     passages: collection.chunk_count,
     chunking: `${describeChunking(collection.chunking_strategy)}${own_chunking_strategy === null ? " (not its own)" : ""}`,
     graph: `${collection.graph.extract}${own_graph === null ? " (not its own)" : ""}`,
@@ -44,7 +52,10 @@ export function collectionText(terminal: Terminal, collection: Collection): stri
     "last use": inTime(collection.last_used_at),
     created: `${inTime(collection.created_at)} by ${collection.created_by}`,
     life: collection.deleted_at === null && collection.displaced === undefined ? undefined : collection.incarnation,
-    deleted: collection.deleted_at === null ? undefined : `${inTime(collection.deleted_at)}; can be restored until ${inTime(collection.purge_at)}`,
+    deleted:
+      collection.deleted_at === null
+        ? undefined
+        : `${inTime(collection.deleted_at)}; can be restored until ${inTime(collection.purge_at)}`,
   });
 }
 

@@ -31,7 +31,11 @@ const list = defineCommand({
     ...listOptions,
     ...actorOptions,
   },
-  examples: ["pinakes collections list", "pinakes collections list kb --sort name", "pinakes collections list --status DELETED"],
+  examples: [
+    "pinakes collections list",
+    "pinakes collections list kb --sort name",
+    "pinakes collections list --status DELETED",
+  ],
   run: (call) =>
     withClient(call, async ({ knowledge, place }) => {
       const { given } = call;
@@ -48,10 +52,15 @@ const list = defineCommand({
       };
       const page = await readPages(
         given,
-        (paging) => knowledge.collections.list({ ...query, ...(sort === "name" ? { order: "asc" as const } : {}), ...paging }),
+        (paging) =>
+          knowledge.collections.list({ ...query, ...(sort === "name" ? { order: "asc" as const } : {}), ...paging }),
         { total: true },
       );
-      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : collectionsOf(call.terminal, page.items) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () =>
+          page.items.length === 0 ? nothingIn(place) : collectionsOf(call.terminal, page.items) + moreBelow(page),
+      };
     }),
 });
 
@@ -68,7 +77,11 @@ const create = defineCommand({
     chunking: { type: "string", value: "JSON", help: "how documents are cut; as the repository says when absent" },
     "allowed-groups": { type: "string", value: "a,b", help: "who may use it; as the repository says when absent" },
     private: { type: "boolean", help: "for its creator and admins only" },
-    pipelines: { type: "string", value: "JSON", help: `made with it: '[{"trigger":"schedule","source":"file:/srv/papers"}]'` },
+    pipelines: {
+      type: "string",
+      value: "JSON",
+      help: `made with it: '[{"trigger":"schedule","source":"file:/srv/papers"}]'`,
+    },
     ...actorOptions,
   },
   examples: [
@@ -89,8 +102,12 @@ const create = defineCommand({
           embedding_model: given.text("model"),
           allowed_groups: given.list("allowed-groups"),
           ...(given.has("private") ? { private: true } : {}),
-          ...(given.text("pipelines") === undefined ? {} : { pipelines: given.json("pipelines") as unknown as NewCollection["pipelines"] }),
-          ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") as NewCollection["chunking_strategy"] }),
+          ...(given.text("pipelines") === undefined
+            ? {}
+            : { pipelines: given.json("pipelines") as unknown as NewCollection["pipelines"] }),
+          ...(given.text("chunking") === undefined
+            ? {}
+            : { chunking_strategy: given.json("chunking") as NewCollection["chunking_strategy"] }),
           ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") ?? [] } }),
         });
         const shown = outcome(call.terminal, made);
@@ -107,7 +124,9 @@ const show = defineCommand({
   options: { deleted: { type: "boolean", help: "also when it is deleted" }, ...actorOptions },
   examples: ["pinakes collections show kb/papers"],
   run: (call) =>
-    withAddress(call, async ({ knowledge }, at) => outcome(call.terminal, await knowledge.collections.get(at, { deleted: call.given.has("deleted") }))),
+    withAddress(call, async ({ knowledge }, at) =>
+      outcome(call.terminal, await knowledge.collections.get(at, { deleted: call.given.has("deleted") })),
+    ),
 });
 
 const set = defineCommand({
@@ -124,7 +143,9 @@ const set = defineCommand({
   run: (call) =>
     withAddress(call, async ({ knowledge }, at) => {
       const now = await knowledge.collections.get(at);
-      const { warnings, ...changed } = await knowledge.collections.update(at, readChanges(call.words.slice(1), now), { ifMatch: now.etag });
+      const { warnings, ...changed } = await knowledge.collections.update(at, readChanges(call.words.slice(1), now), {
+        ifMatch: now.etag,
+      });
       const text = [collectionText(call.terminal, changed), ...warnings].join("\n\n");
       return { answer: { ...changed, warnings }, show: () => text };
     }),
@@ -136,7 +157,8 @@ const archive = defineCommand({
   summary: "no longer searched and not to be changed, until it is unarchived",
   options: actorOptions,
   examples: ["pinakes collections archive kb/papers"],
-  run: (call) => withAddress(call, async ({ knowledge }, at) => outcome(call.terminal, await knowledge.collections.archive(at))),
+  run: (call) =>
+    withAddress(call, async ({ knowledge }, at) => outcome(call.terminal, await knowledge.collections.archive(at))),
 });
 
 const unarchive = defineCommand({
@@ -145,7 +167,8 @@ const unarchive = defineCommand({
   summary: "in use again",
   options: actorOptions,
   examples: ["pinakes collections unarchive kb/papers"],
-  run: (call) => withAddress(call, async ({ knowledge }, at) => outcome(call.terminal, await knowledge.collections.unarchive(at))),
+  run: (call) =>
+    withAddress(call, async ({ knowledge }, at) => outcome(call.terminal, await knowledge.collections.unarchive(at))),
 });
 
 const reindex = defineCommand({
@@ -168,7 +191,11 @@ const remove = defineCommand({
   summary: "delete a collection; it can be restored for as long as the trash keeps it, unless it is purged",
   details: "The trash keeps it for PINAKES_TRASH_DAYS (90). With 0 there is no trash, and every delete is for good.",
   options: { purge: { type: "boolean", help: "every byte, now and for good" }, yes: yesOption, ...actorOptions },
-  examples: ["pinakes collections delete kb/papers", "pinakes collections delete kb/papers --yes", "pinakes collections delete kb/papers --purge --yes"],
+  examples: [
+    "pinakes collections delete kb/papers",
+    "pinakes collections delete kb/papers --yes",
+    "pinakes collections delete kb/papers --purge --yes",
+  ],
   run: (call) =>
     withAddress(call, async (session, at) => {
       const { knowledge } = session;
@@ -178,8 +205,17 @@ const remove = defineCommand({
       const final = purged || trashDays === 0;
       const { name, document_count } = await knowledge.collections.get(at, { deleted: purged });
       const what = `Collection ${at.repository}/${at.collection} (${name}) with ${count(document_count, "document")} will be`;
-      if (final) await confirm(call, { what: `${what} removed for good, which cannot be undone.`, type: at.collection, unasked: "refused" });
-      else await confirm(call, { what: `${what} deleted; it can be restored for ${count(trashDays, "day")}.`, unasked: "refused" });
+      if (final)
+        await confirm(call, {
+          what: `${what} removed for good, which cannot be undone.`,
+          type: at.collection,
+          unasked: "refused",
+        });
+      else
+        await confirm(call, {
+          what: `${what} deleted; it can be restored for ${count(trashDays, "day")}.`,
+          unasked: "refused",
+        });
       const job = await knowledge.collections.delete(at, { purge: purged, confirm: at.collection });
       const ended = await jobBegun(call, session, job, true);
       if (final || ended.code !== 0) return ended;
@@ -193,7 +229,10 @@ const restore = defineCommand({
   usage: where,
   words: [1, 1],
   summary: "have a deleted collection back, exactly as it was",
-  options: { incarnation: { type: "string", value: "ID", help: "which of the lives that had the id (the last one)" }, ...actorOptions },
+  options: {
+    incarnation: { type: "string", value: "ID", help: "which of the lives that had the id (the last one)" },
+    ...actorOptions,
+  },
   examples: ["pinakes collections restore kb/papers"],
   run: (call) =>
     withAddress(call, async ({ knowledge }, at) =>
@@ -203,7 +242,21 @@ const restore = defineCommand({
 
 export const collections: Group = {
   summary: `documents that belong together`,
-  commands: { list, create, show, describe, set, label, tag, archive, unarchive, reindex, delete: remove, restore, purge },
+  commands: {
+    list,
+    create,
+    show,
+    describe,
+    set,
+    label,
+    tag,
+    archive,
+    unarchive,
+    reindex,
+    delete: remove,
+    restore,
+    purge,
+  },
 };
 
 async function withAddress(

@@ -47,7 +47,9 @@ export interface Outcome {
 }
 
 /** A word with commands below it, or a command itself. */
-export type Group = { readonly summary: string; readonly commands: Readonly<Record<string, Command>> } | { readonly command: Command };
+export type Group =
+  | { readonly summary: string; readonly commands: Readonly<Record<string, Command>> }
+  | { readonly command: Command };
 
 /** Keeps the names of the options in the type of the call, and lets the command stand beside others. */
 export function defineCommand<const Name extends string>(command: Command<Name>): Command {
@@ -90,7 +92,11 @@ export class Given<Name extends string = string> {
   }
 
   whole(name: Name, least: number, most: number): number | undefined {
-    return this.#number(name, (value) => Number.isInteger(value) && value >= least && value <= most, `a whole number from ${least} to ${most}`);
+    return this.#number(
+      name,
+      (value) => Number.isInteger(value) && value >= least && value <= most,
+      `a whole number from ${least} to ${most}`,
+    );
   }
 
   number(name: Name): number | undefined {

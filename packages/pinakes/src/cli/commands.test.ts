@@ -19,8 +19,14 @@ const { base, env, call, json } = await cliFolder("cli");
 
 beforeAll(async () => {
   for (const folder of ["docs/a", "docs/b"]) await mkdir(join(base, folder), { recursive: true });
-  await writeFile(join(base, "docs/a/x.md"), "# Machines\n\nA machine computes numbers by reading a tape, one square after the other.\n");
-  await writeFile(join(base, "docs/b/x.md"), "# Relations\n\nA relational model keeps data in tables, whose rows have no order.\n");
+  await writeFile(
+    join(base, "docs/a/x.md"),
+    "# Machines\n\nA machine computes numbers by reading a tape, one square after the other.\n",
+  );
+  await writeFile(
+    join(base, "docs/b/x.md"),
+    "# Relations\n\nA relational model keeps data in tables, whose rows have no order.\n",
+  );
   await writeFile(join(base, "docs/broken.pdf"), "%PDF-1.4 broken");
   await writeFile(join(base, "docs/picture.png"), "no text");
   await json(repositories, "create", "kb", "--name", "Knowledge");
@@ -29,22 +35,44 @@ beforeAll(async () => {
 
 describe("pinakes repositories", () => {
   it("makes, lists and shows them; deletes one only when told so twice", async () => {
-    expect(await json(repositories, "create", "gone", "--description", "soon")).toMatchObject({ repository_id: "gone", name: "gone", description: "soon" });
-    expect(await json(repositories, "list")).toMatchObject({ items: [{ repository_id: "gone" }, { repository_id: "kb" }], next_cursor: null });
+    expect(await json(repositories, "create", "gone", "--description", "soon")).toMatchObject({
+      repository_id: "gone",
+      name: "gone",
+      description: "soon",
+    });
+    expect(await json(repositories, "list")).toMatchObject({
+      items: [{ repository_id: "gone" }, { repository_id: "kb" }],
+      next_cursor: null,
+    });
     const one = await json<{ next_cursor: string }>(repositories, "list", "--limit", "1");
-    expect(await json(repositories, "list", "--cursor", one.next_cursor)).toMatchObject({ items: [{ repository_id: "kb" }] });
+    expect(await json(repositories, "list", "--cursor", one.next_cursor)).toMatchObject({
+      items: [{ repository_id: "kb" }],
+    });
     expect((await call(repositories, ["list", "--limit", "1"])).out).toContain("for more: --limit 10");
     expect((await call(repositories, ["list", "--limit", String(listItemsMax)])).code).toBe(0);
     expect(await failure(call(repositories, ["list", "--limit", String(listItemsMax + 1)]))).toBeInstanceOf(UsageError);
     expect((await call(repositories, ["show", "kb"])).out).toMatch(/kb\/papers +Papers/);
     expect((await failure(call(repositories, ["delete", "gone"]))).message).toContain("--yes");
-    expect((await failure(call(repositories, ["delete", "gone"], { ask: async () => "yes" }))).message).toContain("nothing was changed");
-    expect(await json(repositories, "delete", "gone", "--yes")).toMatchObject({ kind: "delete-repository", status: "succeeded" });
+    expect((await failure(call(repositories, ["delete", "gone"], { ask: async () => "yes" }))).message).toContain(
+      "nothing was changed",
+    );
+    expect(await json(repositories, "delete", "gone", "--yes")).toMatchObject({
+      kind: "delete-repository",
+      status: "succeeded",
+    });
     expect((await failure(call(repositories, ["show", "gone"]))).code).toBe("NOT_FOUND");
   });
 
   it("takes the settings of a repository, and shows which uses make collections", async () => {
-    const made = await call(repositories, ["create", "lazy", "--auto-create", "--create-on-query", "--no-user-collections", "--graph", '{"extract":"off"}']);
+    const made = await call(repositories, [
+      "create",
+      "lazy",
+      "--auto-create",
+      "--create-on-query",
+      "--no-user-collections",
+      "--graph",
+      '{"extract":"off"}',
+    ]);
     expect(made.out).toContain("by the first load, by the first query");
     expect(await json(repositories, "show", "lazy")).toMatchObject({
       auto_create: true,
@@ -52,8 +80,15 @@ describe("pinakes repositories", () => {
       allow_user_collections: false,
       graph: { extract: "off" },
     });
-    expect(await json(repositories, "show", "kb")).toMatchObject({ auto_create: false, create_on_query: false, allow_user_collections: true, graph: null });
-    expect((await failure(call(repositories, ["create", "lazy2", "--auto_create"]))).message).toContain("--auto-create");
+    expect(await json(repositories, "show", "kb")).toMatchObject({
+      auto_create: false,
+      create_on_query: false,
+      allow_user_collections: true,
+      graph: null,
+    });
+    expect((await failure(call(repositories, ["create", "lazy2", "--auto_create"]))).message).toContain(
+      "--auto-create",
+    );
     expect(await json(repositories, "delete", "lazy", "--yes")).toMatchObject({ status: "succeeded" });
   });
 });
@@ -75,9 +110,18 @@ describe("pinakes documents, search", () => {
     });
     const again = await call(documents, ["add", "kb/papers", "docs/**/*.md"]);
     expect(again).toMatchObject({ code: 1, out: expect.stringContaining("--replace") as string });
-    const same = await call(documents, ["add", "kb/papers", "docs/**/*.md", "--replace", "--metadata", '{"year":1936}']);
+    const same = await call(documents, [
+      "add",
+      "kb/papers",
+      "docs/**/*.md",
+      "--replace",
+      "--metadata",
+      '{"year":1936}',
+    ]);
     expect(same).toMatchObject({ code: 0, out: expect.stringMatching(/^2 unchanged \(/) as string });
-    expect((await failure(call(documents, ["add", "kb/papers", "docs/picture.png"]))).message).toContain("nothing to add");
+    expect((await failure(call(documents, ["add", "kb/papers", "docs/picture.png"]))).message).toContain(
+      "nothing to add",
+    );
     expect((await failure(call(documents, ["add", "kb/none", "docs"]))).code).toBe("NOT_FOUND");
   });
 
@@ -89,14 +133,23 @@ describe("pinakes documents, search", () => {
   });
 
   it("finds passages, with the words emphasised only on a terminal with colours", async () => {
-    const question = ["search", "how does a machine compute numbers?", "--in", "kb/papers", "--filter", '{"year":1936}'].slice(1);
+    const question = [
+      "search",
+      "how does a machine compute numbers?",
+      "--in",
+      "kb/papers",
+      "--filter",
+      '{"year":1936}',
+    ].slice(1);
     const result = await json<SearchResult>(search, ...question, "--limit", "1");
     expect(result.hits).toMatchObject([{ citation: { filename: "x.md", section: "Machines" } }]);
     const shown = await call(search, [...question, "--limit", "1"]);
     expect(shown.out).toMatch(/^ 1\. x\.md {2}\d\.\d{3}\n {4}kb\/papers · Machines\n {4}.*computes numbers/);
     expect(shown.out).toContain("1 passage of 1 document (hybrid) in ");
     expect((await call(search, question, { color: true, columns: 80 })).out).toContain("\u001B[33mcomputes\u001B[39m");
-    expect((await call(search, ["nothingofthis", "--mode", "keyword"])).out).toMatch(/^Nothing here answers the question \(keyword\) in [\d.]+ ms\.\n$/);
+    expect((await call(search, ["nothingofthis", "--mode", "keyword"])).out).toMatch(
+      /^Nothing here answers the question \(keyword\) in [\d.]+ ms\.\n$/,
+    );
     expect((await failure(call(search, ["x", "--filter", "{"]))).message).toContain("--filter: is not JSON");
     expect((await failure(call(search, ["x", "--in", "kb/a/b"]))).message).toContain("write repository/collection");
     expect(await json(search, "tables", "--explain")).toMatchObject({ explain: { mode: "hybrid" } });
@@ -105,13 +158,25 @@ describe("pinakes documents, search", () => {
   it("lists, shows by id, name or place, and removes", async () => {
     const { items } = await json<{ items: { document_id: string; name: string }[] }>(documents, "list", "kb/papers");
     expect(items.map(({ name }) => name).toSorted()).toEqual(["broken.pdf", "x.md", "x.md", "x.md"]);
-    expect(await json(documents, "list", "kb/papers", "--status", "failed")).toMatchObject({ items: [{ name: "broken.pdf" }] });
+    expect(await json(documents, "list", "kb/papers", "--status", "failed")).toMatchObject({
+      items: [{ name: "broken.pdf" }],
+    });
     expect((await failure(call(documents, ["show", "kb/papers", "x.md"]))).message).toContain("3 documents are called");
-    const shown = await json<{ passages: { text: string; start: number; end: number }[] }>(documents, "show", "kb/papers", "b/x.md", "--passages");
+    const shown = await json<{ passages: { text: string; start: number; end: number }[] }>(
+      documents,
+      "show",
+      "kb/papers",
+      "b/x.md",
+      "--passages",
+    );
     expect(shown.passages[0]?.text).toContain("relational model");
     expect((await call(documents, ["show", "kb/papers", "broken.pdf"])).out).toContain("damaged");
-    expect((await failure(call(documents, ["delete", "kb/papers", "broken.pdf"], { ask: async () => "" }))).message).toContain("nothing was changed");
-    expect(await json(documents, "delete", "kb/papers", "broken.pdf", "a/x.md")).toMatchObject({ deleted: [{ name: "broken.pdf" }, { name: "x.md" }] });
+    expect(
+      (await failure(call(documents, ["delete", "kb/papers", "broken.pdf"], { ask: async () => "" }))).message,
+    ).toContain("nothing was changed");
+    expect(await json(documents, "delete", "kb/papers", "broken.pdf", "a/x.md")).toMatchObject({
+      deleted: [{ name: "broken.pdf" }, { name: "x.md" }],
+    });
     expect((await failure(call(documents, ["show", "kb/papers", "a/x.md"]))).code).toBe("NOT_FOUND");
   });
 
@@ -124,12 +189,19 @@ describe("pinakes documents, search", () => {
     const interrupt = (text: string) => {
       if (text.includes(" 0/20") && ++bars === 2) stop.abort();
     };
-    const stopped = await call(documents, ["add", "kb/many", "many", "--json"], { progressColumns: 80, signal: stop.signal, err: interrupt });
+    const stopped = await call(documents, ["add", "kb/many", "many", "--json"], {
+      progressColumns: 80,
+      signal: stop.signal,
+      err: interrupt,
+    });
     const told = JSON.parse(stopped.out) as { indexed: number; stored: number; not_begun: number; failed: number };
     expect(stopped.code).toBe(130);
     expect(told.failed).toBe(0);
     expect(told.indexed + told.stored + told.not_begun).toBe(20);
-    expect(await json(documents, "wait", "kb/many")).toMatchObject({ document_count: told.indexed + told.stored, failed: [] });
+    expect(await json(documents, "wait", "kb/many")).toMatchObject({
+      document_count: told.indexed + told.stored,
+      failed: [],
+    });
   });
 
   it("stores without waiting, and another process can wait", async () => {
@@ -146,7 +218,14 @@ describe("pinakes documents, search", () => {
 describe("pinakes collections", () => {
   it("R-TG-107 changes name, description, tags and fields, keeping what is not named", async () => {
     await json(collections, "set", "kb/papers", 'custom_fields={"shelf":3}');
-    const changed = await json(collections, "set", "kb/papers", "name=Old papers", "tags=physics", "description=All of them");
+    const changed = await json(
+      collections,
+      "set",
+      "kb/papers",
+      "name=Old papers",
+      "tags=physics",
+      "description=All of them",
+    );
     expect(changed).toMatchObject({
       name: "Old papers",
       description: "All of them",
@@ -156,21 +235,36 @@ describe("pinakes collections", () => {
     const cut = await call(collections, ["set", "kb/papers", 'chunking_strategy={"type":"SENTENCE","chunk_size":500}']);
     expect(cut.out).toContain("Re-index the collection");
     expect(await json(collections, "reindex", "kb/papers")).toMatchObject({ kind: "reindex", status: "succeeded" });
-    expect(await json(collections, "set", "kb/papers", 'graph={"extract":"cooccurrence"}')).toMatchObject({ own_graph: { extract: "cooccurrence" } });
-    expect(await json(collections, "set", "kb/papers", "graph=")).toMatchObject({ own_graph: null, graph: { extract: "structured" } });
-    expect((await failure(call(collections, ["set", "kb/papers", 'graph={"extract":"all"}']))).message).toContain("off, structured, cooccurrence, llm");
+    expect(await json(collections, "set", "kb/papers", 'graph={"extract":"cooccurrence"}')).toMatchObject({
+      own_graph: { extract: "cooccurrence" },
+    });
+    expect(await json(collections, "set", "kb/papers", "graph=")).toMatchObject({
+      own_graph: null,
+      graph: { extract: "structured" },
+    });
+    expect((await failure(call(collections, ["set", "kb/papers", 'graph={"extract":"all"}']))).message).toContain(
+      "off, structured, cooccurrence, llm",
+    );
     expect(await failure(call(collections, ["set", "kb/papers", "nam=x"]))).toBeInstanceOf(UsageError);
     expect((await failure(call(collections, ["set", "kb/papers", "name"]))).message).toContain("field=value");
-    expect((await failure(call(collections, ["set", "kb/papers", "private=perhaps"]))).message).toContain("true or false");
+    expect((await failure(call(collections, ["set", "kb/papers", "private=perhaps"]))).message).toContain(
+      "true or false",
+    );
   });
 
   it("R-TG-107 archives, lists, deletes, restores and purges", async () => {
     await json(collections, "create", "kb/short", "--private");
     expect(await json(collections, "archive", "kb/short")).toMatchObject({ status: "ARCHIVED" });
     expect(await json(collections, "unarchive", "kb/short")).toMatchObject({ status: "ACTIVE" });
-    expect((await failure(call(collections, ["delete", "kb/short"], { ask: async () => "n" }))).message).toContain("nothing was changed");
-    expect((await call(collections, ["delete", "kb/short"], { ask: async () => "y" })).out).toContain("pinakes collections restore kb/short");
-    expect(await json(collections, "list", "--status", "deleted")).toMatchObject({ items: [{ collection_id: "short" }] });
+    expect((await failure(call(collections, ["delete", "kb/short"], { ask: async () => "n" }))).message).toContain(
+      "nothing was changed",
+    );
+    expect((await call(collections, ["delete", "kb/short"], { ask: async () => "y" })).out).toContain(
+      "pinakes collections restore kb/short",
+    );
+    expect(await json(collections, "list", "--status", "deleted")).toMatchObject({
+      items: [{ collection_id: "short" }],
+    });
     expect(await json(collections, "restore", "kb/short")).toMatchObject({ status: "ACTIVE" });
     expect((await failure(call(collections, ["delete", "kb/short", "--purge"]))).message).toContain("--yes");
     expect((await call(collections, ["delete", "kb/short", "--purge"], { ask: async () => "short" })).code).toBe(0);
@@ -185,7 +279,8 @@ describe("pinakes collections", () => {
     };
     const trash = (days: string) => ({ env: { ...env, PINAKES_TRASH_DAYS: days } });
     await json(collections, "create", "kb/c2");
-    for (const days of ["7", "1", "0"]) await failure(call(collections, ["delete", "kb/c2"], { ...trash(days), ask: no }));
+    for (const days of ["7", "1", "0"])
+      await failure(call(collections, ["delete", "kb/c2"], { ...trash(days), ask: no }));
     expect(asked[0]).toContain("can be restored for 7 days.");
     expect(asked[1]).toContain("can be restored for 1 day.");
     expect(asked[2]).toMatch(/for good, which cannot be undone\. Type c2 to go on/);
@@ -195,26 +290,38 @@ describe("pinakes collections", () => {
     expect(ended.out).not.toContain("restore");
     await json(collections, "create", "kb/c2");
     const told = await call(collections, ["delete", "kb/c2", "-y", "--json"], trash("0"));
-    expect([told.code, JSON.parse(told.out)]).toMatchObject([0, { kind: "purge", status: "succeeded", collection_id: "c2" }]);
+    expect([told.code, JSON.parse(told.out)]).toMatchObject([
+      0,
+      { kind: "purge", status: "succeeded", collection_id: "c2" },
+    ]);
     expect((await failure(call(collections, ["show", "kb/c2", "--deleted"]))).code).toBe("NOT_FOUND");
   });
 
   it("R-TG-48 a restore of an id that has a new life names the former one, and --incarnation", async () => {
     const { incarnation } = await json<{ incarnation: string }>(collections, "create", "kb/phoenix");
-    expect((await failure(call(collections, ["restore", "kb/phoenix"]))).message).toMatch(/is not deleted; it is ACTIVE\.$/);
+    expect((await failure(call(collections, ["restore", "kb/phoenix"]))).message).toMatch(
+      /is not deleted; it is ACTIVE\.$/,
+    );
     await json(collections, "delete", "kb/phoenix", "--yes");
     await json(collections, "create", "kb/phoenix");
     const refused = await failure(call(collections, ["restore", "kb/phoenix"]));
-    expect(refused.message).toContain(`delete this one, and name that one with incarnation ${incarnation} (on the command line --incarnation)`);
+    expect(refused.message).toContain(
+      `delete this one, and name that one with incarnation ${incarnation} (on the command line --incarnation)`,
+    );
     await json(collections, "delete", "kb/phoenix", "--yes");
-    expect(await json(collections, "restore", "kb/phoenix", "--incarnation", incarnation)).toMatchObject({ status: "ACTIVE", incarnation });
+    expect(await json(collections, "restore", "kb/phoenix", "--incarnation", incarnation)).toMatchObject({
+      status: "ACTIVE",
+      incarnation,
+    });
   });
 
   it("acts for whom it is told to: a user has a repository of their own, and others do not see it", async () => {
     const ada = ["--user", "ada", "--role", "user"];
     expect(await json(collections, "create", "me/notes", ...ada)).toMatchObject({ created_by: "ada", private: true });
     expect(await json(collections, "show", "me/notes", ...ada)).toMatchObject({ access: "ADMIN" });
-    expect((await failure(call(collections, ["show", "me/notes", "--user", "bob", "--role", "user"]))).code).toBe("NOT_FOUND");
+    expect((await failure(call(collections, ["show", "me/notes", "--user", "bob", "--role", "user"]))).code).toBe(
+      "NOT_FOUND",
+    );
     expect(await json(collections, "list", "--workspace", "other")).toEqual({ items: [], next_cursor: null });
   });
 });
@@ -232,12 +339,24 @@ describe("pinakes jobs", () => {
 
 describe("pinakes keys", () => {
   it("makes a key that is shown once, lists it without the secret, and revokes it", async () => {
-    const made = await json<{ key: string; key_id: string }>(keys, "create", "--user", "ada", "--workspace", "acme", "--expires", "90d", "--read-only");
+    const made = await json<{ key: string; key_id: string }>(
+      keys,
+      "create",
+      "--user",
+      "ada",
+      "--workspace",
+      "acme",
+      "--expires",
+      "90d",
+      "--read-only",
+    );
     expect(made).toMatchObject({ user_id: "ada", workspace_id: "acme", role: "user", scopes: ["read"] });
     const listed = await call(keys, ["list", "--workspace", "acme", "--json"]);
     expect(JSON.parse(listed.out)).toMatchObject({ items: [{ key_id: made.key_id }] });
     expect(listed.out).not.toContain(made.key.slice(-43));
-    expect((await failure(call(keys, ["revoke", made.key, "--workspace", "default"]))).message).toContain("no key with this id");
+    expect((await failure(call(keys, ["revoke", made.key, "--workspace", "default"]))).message).toContain(
+      "no key with this id",
+    );
     expect(await json(keys, "revoke", made.key, "--workspace", "acme")).toEqual({ revoked: made.key_id });
     expect((await call(keys, ["list", "--workspace", "acme"])).out).toBe("There are no keys in workspace acme.\n");
     expect(await failure(call(keys, ["create"]))).toBeInstanceOf(UsageError);
@@ -250,8 +369,15 @@ describe("pinakes chunk", () => {
     const other = { PINAKES_DATA: join(base, "never-made") };
     const text = `${"A sentence of some length stands here. ".repeat(40)}\n`;
     await writeFile(join(base, "long.txt"), text);
-    const cut = await call(chunk, ["long.txt", "--strategy", '{"type":"FIXED","chunk_size":400,"chunk_overlap":0}', "--json"], { env: other });
-    const { passages, total } = JSON.parse(cut.out) as { total: number; passages: { text: string; start: number; end: number }[] };
+    const cut = await call(
+      chunk,
+      ["long.txt", "--strategy", '{"type":"FIXED","chunk_size":400,"chunk_overlap":0}', "--json"],
+      { env: other },
+    );
+    const { passages, total } = JSON.parse(cut.out) as {
+      total: number;
+      passages: { text: string; start: number; end: number }[];
+    };
     expect(existsSync(other.PINAKES_DATA)).toBe(false);
     expect(total).toBe(passages.length);
     expect(total).toBeGreaterThan(3);

@@ -5,7 +5,10 @@ import type { Call, Given, Option, Options } from "./command.ts";
 export const yesOption = { type: "boolean", short: "y", help: "do not ask" } as const satisfies Option;
 
 /** For deletes of agents' state, where people write --confirm. */
-export const confirmOptions = { yes: yesOption, confirm: { type: "boolean", help: "the same as --yes" } } as const satisfies Options;
+export const confirmOptions = {
+  yes: yesOption,
+  confirm: { type: "boolean", help: "the same as --yes" },
+} as const satisfies Options;
 
 interface Question {
   /** What will happen, as a sentence. */
@@ -23,6 +26,8 @@ export async function confirm({ given, terminal }: Call<"yes">, { what, type, un
     if (unasked === "done") return;
     throw invalid(`${what} Say that you mean it with --yes.`);
   }
-  const answer = (await terminal.ask(`${what} ${type === undefined ? "Go on? [y/N] " : `Type ${type} to go on: `}`)).trim();
+  const answer = (
+    await terminal.ask(`${what} ${type === undefined ? "Go on? [y/N] " : `Type ${type} to go on: `}`)
+  ).trim();
   if (type === undefined ? !/^y(es)?$/i.test(answer) : answer !== type) throw invalid("nothing was changed.");
 }

@@ -68,7 +68,11 @@ function expiry(ttl: number | null): string {
 }
 
 export function changesText(terminal: Terminal, name: string, { items, cursor, more }: ChangesPage): string {
-  const next = styled(terminal, "dim", `${more ? "There are more" : "What comes next"}: pinakes containers changes ${name} --cursor ${cursor}`);
+  const next = styled(
+    terminal,
+    "dim",
+    `${more ? "There are more" : "What comes next"}: pinakes containers changes ${name} --cursor ${cursor}`,
+  );
   if (items.length === 0) return `Nothing changed.\n\n${next}`;
   const rows = items.map(({ at, kind, id, pk, time_to_live_expired }) => ({
     time: inTime(at),

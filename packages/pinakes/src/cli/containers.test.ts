@@ -15,14 +15,19 @@ const json = <T = unknown>(...args: string[]): Promise<T> => folder.json<T>(cont
 const refused = (...args: string[]) => failure(call(args));
 
 beforeAll(async () => {
-  await writeFile(join(base, "policy.json"), JSON.stringify({ includedPaths: [{ path: "/status/?" }], excludedPaths: [{ path: "/*" }] }));
+  await writeFile(
+    join(base, "policy.json"),
+    JSON.stringify({ includedPaths: [{ path: "/status/?" }], excludedPaths: [{ path: "/*" }] }),
+  );
   await writeFile(join(base, "bad.json"), "{bad");
   await writeFile(join(base, "list.json"), "[]");
 });
 
 describe("pinakes containers", () => {
   it("makes one, with a time to live and a policy; a mistake makes none", async () => {
-    expect(await json("create", "tickets", "--partition", "/customer", "--ttl", "86400", "--policy", "policy.json")).toMatchObject({
+    expect(
+      await json("create", "tickets", "--partition", "/customer", "--ttl", "86400", "--policy", "policy.json"),
+    ).toMatchObject({
       name: "tickets",
       kind: "own",
       partition_key: "/customer",
@@ -39,9 +44,15 @@ describe("pinakes containers", () => {
       expect(await refused("create", "none", ...more)).toBeInstanceOf(UsageError);
     expect((await refused("create", "none", "--partition", "/a", "--ttl", "-1")).message).toContain("--ttl=-…");
     expect((await refused("create", "none", "--partition", "/a,/b,/c,/d")).message).toContain("1 to 3 paths");
-    expect((await refused("create", "none", "--partition", "/a", "--policy", "missing.json")).message).toContain("cannot be read");
-    expect((await refused("create", "none", "--partition", "/a", "--policy", "bad.json")).message).toContain("bad.json: is not JSON");
-    expect((await refused("create", "none", "--partition", "/a", "--policy", "list.json")).message).toContain("must be an object");
+    expect((await refused("create", "none", "--partition", "/a", "--policy", "missing.json")).message).toContain(
+      "cannot be read",
+    );
+    expect((await refused("create", "none", "--partition", "/a", "--policy", "bad.json")).message).toContain(
+      "bad.json: is not JSON",
+    );
+    expect((await refused("create", "none", "--partition", "/a", "--policy", "list.json")).message).toContain(
+      "must be an object",
+    );
     expect((await refused("create", "No", "--partition", "/a")).message).toContain("lower-case");
     expect((await refused("show", "none")).code).toBe("NOT_FOUND");
   });
@@ -52,7 +63,10 @@ describe("pinakes containers", () => {
       code: "CONFLICT",
       message: expect.stringContaining("--replace") as string,
     });
-    expect(await json("create", "notes", "--partition", "/user,/topic", "--strict", "--replace")).toMatchObject({ strict: true, default_ttl: null });
+    expect(await json("create", "notes", "--partition", "/user,/topic", "--strict", "--replace")).toMatchObject({
+      strict: true,
+      default_ttl: null,
+    });
     expect((await refused("create", "agent-metrics", "--partition", "/a", "--replace")).code).toBe("CONFLICT");
   });
 
@@ -82,7 +96,10 @@ describe("pinakes containers", () => {
     expect(all.more).toBe(false);
     const first = await json<ChangesPage>("changes", "tickets", "--limit", "1");
     expect(first).toMatchObject({ items: [{ id: "t1" }], more: true });
-    expect(await json("changes", "tickets", "--cursor", first.cursor)).toMatchObject({ items: [{ id: "t3" }], more: false });
+    expect(await json("changes", "tickets", "--cursor", first.cursor)).toMatchObject({
+      items: [{ id: "t3" }],
+      more: false,
+    });
     expect((await call(["changes", "tickets", "--from", "now"])).out).toMatch(/^Nothing changed\.\n/);
     expect((await refused("changes", "tickets", "--cursor", "zzz")).code).toBe("INVALID");
     expect((await refused("changes", "agent-metrics")).code).toBe("NOT_SUPPORTED");
@@ -97,7 +114,9 @@ describe("pinakes containers", () => {
 
   it("deletes one of one's own, only when told so twice", async () => {
     expect((await refused("delete", "tickets")).message).toContain("--yes");
-    expect((await failure(call(["delete", "tickets"], { ask: async () => "y" }))).message).toContain("nothing was changed");
+    expect((await failure(call(["delete", "tickets"], { ask: async () => "y" }))).message).toContain(
+      "nothing was changed",
+    );
     expect(await json("delete", "tickets", "--confirm")).toEqual({ deleted: "tickets" });
     expect((await refused("delete", "tickets", "--confirm")).code).toBe("NOT_FOUND");
     expect((await refused("delete", "agent-metrics", "--confirm")).code).toBe("CONFLICT");

@@ -30,7 +30,8 @@ const show = defineCommand({
   summary: "one container and its indexes",
   options: actorOptions,
   examples: ["pinakes containers show tickets"],
-  run: (call) => withClient(call, async (session) => described(call, session, await session.state.containers.get(nameOf(call)))),
+  run: (call) =>
+    withClient(call, async (session) => described(call, session, await session.state.containers.get(nameOf(call)))),
 });
 
 const create = defineCommand({
@@ -42,7 +43,11 @@ Documents with the same value of the partition key lie together and can be chang
 Cosmos DB: { "includedPaths": [{ "path": "/status/?" }], "excludedPaths": [{ "path": "/*" }], "compositeIndexes": […] }.`,
   options: {
     partition: { type: "string", value: "/a,/b", help: "the path of the partition key, or up to three" },
-    ttl: { type: "string", value: "N", help: "items expire after so many seconds; --ttl=-1: only those with their own ttl (never)" },
+    ttl: {
+      type: "string",
+      value: "N",
+      help: "items expire after so many seconds; --ttl=-1: only those with their own ttl (never)",
+    },
     policy: { type: "string", value: "FILE", help: "what is indexed, as JSON" },
     strict: { type: "boolean", help: "refuse queries that no index serves, instead of answering slowly" },
     replace: { type: "boolean", help: "when it is there already: give it this declaration; its documents stay" },
@@ -60,7 +65,10 @@ Cosmos DB: { "includedPaths": [{ "path": "/status/?" }], "excludedPaths": [{ "pa
         const name = nameOf(call);
         const there = await found(session, name);
         if (there !== undefined && !call.given.has("replace"))
-          throw new PinakesError("CONFLICT", `There is a container ${name} already (pinakes containers show ${name}); --replace gives it this declaration.`);
+          throw new PinakesError(
+            "CONFLICT",
+            `There is a container ${name} already (pinakes containers show ${name}); --replace gives it this declaration.`,
+          );
         const put = await session.state.containers.put(name, spec, { ifMatch: there?.etag });
         return described(call, session, put);
       },
@@ -80,7 +88,12 @@ const remove = defineCommand({
       const name = nameOf(call);
       const { kind } = await state.containers.get(name);
       // One of the system's is refused in any case: nobody should have to confirm that first.
-      if (kind === "own") await confirm(call, { what: `Container ${name} with everything in it will be removed for good.`, type: name, unasked: "refused" });
+      if (kind === "own")
+        await confirm(call, {
+          what: `Container ${name} with everything in it will be removed for good.`,
+          type: name,
+          unasked: "refused",
+        });
       await state.containers.delete(name);
       return { answer: { deleted: name }, show: () => `Container ${name} is removed.` };
     }),
@@ -102,12 +115,18 @@ const changes = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const [from, cursor] = [given.oneOf("from", ["oldest", "now"]), given.text("cursor")];
-    if (from !== undefined && cursor !== undefined) throw new UsageError("--from and --cursor: give one of them, both say where to begin.");
+    if (from !== undefined && cursor !== undefined)
+      throw new UsageError("--from and --cursor: give one of them, both say where to begin.");
     const limit = given.whole("limit", 1, listItemsMax) ?? changesDefault;
     const mode = given.oneOf("mode", ["latest", "all"]);
     return withClient(call, async ({ state }) => {
       const items = [];
-      let page = await state.containers.changes(nameOf(call), { from, cursor, mode, limit: Math.min(limit, limits.pageItemsMax) });
+      let page = await state.containers.changes(nameOf(call), {
+        from,
+        cursor,
+        mode,
+        limit: Math.min(limit, limits.pageItemsMax),
+      });
       items.push(...page.items);
       while (page.more && items.length < limit) {
         const left = Math.min(limit - items.length, limits.pageItemsMax);
@@ -147,9 +166,13 @@ async function found({ state }: ClientSession, name: string): Promise<ContainerI
 
 async function specOf({ given, terminal }: Call<"partition" | "ttl" | "policy" | "strict">): Promise<ContainerSpec> {
   const partition = given.list("partition");
-  if (partition === undefined || partition.length === 0) throw new UsageError("say which property documents are kept by, with --partition /property.");
+  if (partition === undefined || partition.length === 0)
+    throw new UsageError("say which property documents are kept by, with --partition /property.");
   const ttl = given.whole("ttl", -1, limits.ttlSecondsMax);
-  if (ttl === 0) throw new UsageError("--ttl: must be a number of seconds from 1, or -1 for items with their own; leave it out for none.");
+  if (ttl === 0)
+    throw new UsageError(
+      "--ttl: must be a number of seconds from 1, or -1 for items with their own; leave it out for none.",
+    );
   const policy = given.text("policy");
   return {
     partition_key: partition.length === 1 ? (partition[0] as string) : partition,
@@ -162,7 +185,9 @@ async function specOf({ given, terminal }: Call<"partition" | "ttl" | "policy" |
 /** Its content is checked where containers are declared. */
 async function policyOf(path: string, shown: string): Promise<IndexingPolicy> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw invalid(`--policy: the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw invalid(`--policy: the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   });
   return readJson(text, `--policy: ${shown}`) as IndexingPolicy;
 }

@@ -11,7 +11,11 @@ const nodeMajorMin = 24;
 export function checkNode(version = process.versions.node): Finding {
   const seen = `Node ${version}`;
   if (Number(version.split(".")[0]) >= nodeMajorMin) return { state: "fine", seen };
-  return { state: "wrong", seen, advice: `Use Node ${nodeMajorMin} or newer; npm ci brings one, which npm start and npx pinakes use.` };
+  return {
+    state: "wrong",
+    seen,
+    advice: `Use Node ${nodeMajorMin} or newer; npm ci brings one, which npm start and npx pinakes use.`,
+  };
 }
 
 export async function checkFolder(data: string): Promise<Finding> {
@@ -23,14 +27,21 @@ export async function checkFolder(data: string): Promise<Finding> {
     return { state: "fine", seen: `${data} can be written` };
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split(",")[0] as string) : String(error);
-    return { state: "wrong", seen: `${data} cannot be written (${reason})`, advice: "Make it writable for this user, or choose another with PINAKES_DATA." };
+    return {
+      state: "wrong",
+      seen: `${data} cannot be written (${reason})`,
+      advice: "Make it writable for this user, or choose another with PINAKES_DATA.",
+    };
   }
 }
 
 export const freeBytesMin = 256 * 1024 ** 2;
 export const freeBytesAdvised = 2 * 1024 ** 3;
 
-export function checkSpace(data: string, { bavail, bsize }: { readonly bavail: number; readonly bsize: number }): Finding {
+export function checkSpace(
+  data: string,
+  { bavail, bsize }: { readonly bavail: number; readonly bsize: number },
+): Finding {
   const free = bavail * bsize;
   const seen = `${inBytes(free)} free`;
   if (free >= freeBytesAdvised) return { state: "fine", seen };
@@ -53,7 +64,8 @@ export async function checkClock(data: string, now: () => number = Date.now): Pr
   await writeFile(probe, "probe");
   try {
     const skew = Math.abs((await stat(probe)).mtimeMs - at);
-    if (skew > skewMsMax) return { state: "warning", seen: `${seen}, but the file system of the data folder is ${inMs(skew)} off`, advice };
+    if (skew > skewMsMax)
+      return { state: "warning", seen: `${seen}, but the file system of the data folder is ${inMs(skew)} off`, advice };
     return { state: "fine", seen };
   } finally {
     await rm(probe, { force: true });
@@ -72,7 +84,8 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
   try {
     const answer = await fetch(`${shown}/v1/info`, { signal: AbortSignal.timeout(answerMsMax) });
     const info = (await answer.json()) as { name?: unknown; version?: unknown };
-    if (info.name === "pinakes") return { state: "fine", seen: `a Pinakes server (${String(info.version)}) runs at ${shown}` };
+    if (info.name === "pinakes")
+      return { state: "fine", seen: `a Pinakes server (${String(info.version)}) runs at ${shown}` };
   } catch {
     // Not ours: what it is does not matter.
   }

@@ -48,7 +48,11 @@ const command = defineCommand({
     if (config !== undefined) await lookAround(call, config, look);
     const settings = config === undefined ? {} : settingsOf(config);
     const wrong = checks.filter(({ state }) => state === "wrong").length;
-    return { answer: { ok: wrong === 0, checks, settings }, show: () => text(terminal, checks, settings), code: wrong === 0 ? 0 : failureExitCode };
+    return {
+      answer: { ok: wrong === 0, checks, settings },
+      show: () => text(terminal, checks, settings),
+      code: wrong === 0 ? 0 : failureExitCode,
+    };
   },
 });
 
@@ -71,14 +75,20 @@ async function lookAround(call: Call, config: Config, look: Look): Promise<void>
 
 async function lookIntoStores(call: Call, look: Look): Promise<Finding> {
   const began = performance.now();
-  const work = async ({ pinakes, knowledge, caller, config }: Parameters<Parameters<typeof withStores>[1]>[0]): Promise<Finding> => {
+  const work = async ({
+    pinakes,
+    knowledge,
+    caller,
+    config,
+  }: Parameters<Parameters<typeof withStores>[1]>[0]): Promise<Finding> => {
     const ms = performance.now() - began;
     await look("stores", () => ({ state: "fine", seen: `opened in ${inMs(ms)}` }));
     await look("database", () => checkDatabase(pinakes.info().database, config.stores.database));
     await look("items", () => checkReads(pinakes));
     await look("objects", () => checkObjects(pinakes, caller));
     await look("queue", () => checkQueue(pinakes, caller));
-    for (const { id, provider } of knowledge.models) await look(`model ${id}`, () => checkModel(pinakes, caller, { id, provider }));
+    for (const { id, provider } of knowledge.models)
+      await look(`model ${id}`, () => checkModel(pinakes, caller, { id, provider }));
     await look("parsers", () => checkParser(pinakes, caller));
     return { state: "fine", seen: "closed" };
   };
@@ -113,7 +123,11 @@ function settingsOf(config: Config): Readonly<Record<string, string>> {
   };
 }
 
-const marks: Readonly<Record<Finding["state"], readonly [string, Style]>> = { fine: ["✓", "green"], warning: ["!", "yellow"], wrong: ["✗", "red"] };
+const marks: Readonly<Record<Finding["state"], readonly [string, Style]>> = {
+  fine: ["✓", "green"],
+  warning: ["!", "yellow"],
+  wrong: ["✗", "red"],
+};
 
 function text(terminal: Terminal, checks: readonly Check[], settings: Readonly<Record<string, string>>): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -124,7 +138,9 @@ function text(terminal: Terminal, checks: readonly Check[], settings: Readonly<R
   });
   const wrong = checks.filter(({ state }) => state === "wrong").length;
   const verdict =
-    wrong === 0 ? styled(terminal, "green", "All is well.") : styled(terminal, "red", `${wrong} of ${checks.length} checks found something wrong.`);
+    wrong === 0
+      ? styled(terminal, "green", "All is well.")
+      : styled(terminal, "red", `${wrong} of ${checks.length} checks found something wrong.`);
   const shown = Object.keys(settings).length === 0 ? [] : ["", fields(terminal, settings)];
   return [...lines, ...shown, "", verdict].join("\n");
 }

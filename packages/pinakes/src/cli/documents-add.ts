@@ -21,7 +21,10 @@ to it, so that a/x.md and b/x.md are two documents. Files of types that cannot b
 A server indexes the files where one runs; otherwise this process does.
 After Ctrl-C what is stored stays: a server goes on with it, or \`pinakes documents wait\`.`,
   options: {
-    replace: { type: "boolean", help: "take the place of documents that are here; those with the same bytes are left as they are" },
+    replace: {
+      type: "boolean",
+      help: "take the place of documents that are here; those with the same bytes are left as they are",
+    },
     metadata: { type: "string", value: "JSON", help: "fields that searches can filter by" },
     chunking: { type: "string", value: "JSON", help: "cut in another way than the collection says" },
     "no-wait": { type: "boolean", help: "only store them; a server does the rest" },
@@ -44,7 +47,10 @@ After Ctrl-C what is stored stays: a server goes on with it, or \`pinakes docume
     const work = async (session: ClientSession): Promise<Outcome> => {
       const shown = new Shown(terminal);
       const options = { address, replace: given.has("replace"), metadata, chunking, wait, signal: terminal.signal };
-      const added = await addDocuments(session, files, { ...options, onProgress: (progress) => shown.show(progress) }).finally(() => shown.end());
+      const added = await addDocuments(session, files, {
+        ...options,
+        onProgress: (progress) => shown.show(progress),
+      }).finally(() => shown.end());
       return outcome(terminal, { added, skipped, address, wait, ms: performance.now() - began });
     };
     return withClient(call, work, { background: wait, endsItself: true });
@@ -68,7 +74,11 @@ export const wait = defineCommand({
         ...failed.map(({ name, error }) => failureLine(terminal, name, error ?? "")),
         `${count(document_count, "document")}, ${count(chunk_count, "passage")}${failed.length === 0 ? "" : `, ${failed.length} failed`}.`,
       ];
-      return { answer: { ...collection, failed }, show: () => lines.join("\n"), code: failed.length === 0 ? 0 : failureExitCode };
+      return {
+        answer: { ...collection, failed },
+        show: () => lines.join("\n"),
+        code: failed.length === 0 ? 0 : failureExitCode,
+      };
     };
     return withClient(call, work, { background: true });
   },
@@ -77,7 +87,10 @@ export const wait = defineCommand({
 const pollMs = 200;
 
 async function untilReady({ knowledge }: ClientSession, at: Address, terminal: Terminal): Promise<Collection> {
-  const bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
+  const bar =
+    terminal.progressColumns === undefined
+      ? undefined
+      : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
   try {
     for (;;) {
       const now = await knowledge.collections.get(at);
@@ -110,7 +123,10 @@ class Shown {
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
-    this.#bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
+    this.#bar =
+      terminal.progressColumns === undefined
+        ? undefined
+        : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
   }
 
   show({ files, stored, over, failed, passages }: AddProgress): void {
@@ -118,7 +134,9 @@ class Shown {
     if (this.#bar !== undefined) return this.#bar.show("files", over, files, `${count(passages, "passage")}${wrong}`);
     if (performance.now() - this.#toldAt < plainLineMs) return;
     this.#toldAt = performance.now();
-    this.#terminal.err(`${over} of ${count(files, "file")} done, ${stored} stored, ${count(passages, "passage")}${wrong}\n`);
+    this.#terminal.err(
+      `${over} of ${count(files, "file")} done, ${stored} stored, ${count(passages, "passage")}${wrong}\n`,
+    );
   }
 
   end(): void {
@@ -171,8 +189,12 @@ function outcome(terminal: Terminal, { added, skipped, address, wait: waited, ms
     [
       ...failed.map(({ place, reason = "" }) => failureLine(terminal, place, reason)),
       `${parts.join(", ")} (${inMs(ms)}).`,
-      ...(failed.some(({ code }) => code === "CONFLICT") ? ["To take the place of documents that are here already: --replace"] : []),
-      ...(stored === 0 ? [] : [`A running server indexes what is stored; without one: pinakes documents wait ${where}`]),
+      ...(failed.some(({ code }) => code === "CONFLICT")
+        ? ["To take the place of documents that are here already: --replace"]
+        : []),
+      ...(stored === 0
+        ? []
+        : [`A running server indexes what is stored; without one: pinakes documents wait ${where}`]),
     ].join("\n");
   const stopped = terminal.signal.aborted && left.length > 0;
   return { answer, show, code: stopped ? interruptedExitCode : failed.length > 0 ? failureExitCode : 0 };

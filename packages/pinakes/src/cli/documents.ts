@@ -31,13 +31,18 @@ const list = defineCommand({
     const at = readAddress(call.words[0] as string);
     const query = { status: call.given.oneOf("status", statuses), q: call.given.text("q") };
     return withClient(call, async ({ knowledge, place }) => {
-      const page = await readPages(call.given, (paging) => knowledge.documents.list(at, { ...query, ...paging }), { total: true });
+      const page = await readPages(call.given, (paging) => knowledge.documents.list(at, { ...query, ...paging }), {
+        total: true,
+      });
       return {
         answer: page,
         show: () =>
           page.items.length === 0
             ? nothingIn(place)
-            : grid(call.terminal, page.items.map(row), { whole: ["document", "uploaded"], optional: ["size", "uploaded"] }) + moreBelow(page),
+            : grid(call.terminal, page.items.map(row), {
+                whole: ["document", "uploaded"],
+                optional: ["size", "uploaded"],
+              }) + moreBelow(page),
       };
     });
   },
@@ -65,19 +70,30 @@ const remove = defineCommand({
   usage: "<repository/collection> <documents…>",
   words: [1, 1_000],
   summary: "remove documents, by their ids or names, for good; or all of them",
-  options: { all: { type: "boolean", help: "all documents that are in the collection now; the collection stays" }, yes: yesOption, ...actorOptions },
+  options: {
+    all: { type: "boolean", help: "all documents that are in the collection now; the collection stays" },
+    yes: yesOption,
+    ...actorOptions,
+  },
   examples: ["pinakes documents delete kb/papers draft.md notes.txt --yes", "pinakes documents delete kb/papers --all"],
   run: async (call) => {
     const address = readAddress(call.words[0] as string);
-    if (call.given.has("all") !== (call.words.length === 1)) throw new UsageError("name the documents, or say --all for all of the collection.");
+    if (call.given.has("all") !== (call.words.length === 1))
+      throw new UsageError("name the documents, or say --all for all of the collection.");
     if (call.given.has("all")) return withClient(call, (session) => removeAll(call, session, address));
     return withClient(call, async (session) => {
       const documents: Document[] = [];
       for (const word of call.words.slice(1)) documents.push(await findDocument(session, address, word));
       const names = documents.map(({ name }) => oneLine(name)).join(", ");
-      await confirm(call, { what: `${count(documents.length, "document")} will be removed for good: ${names}.`, unasked: "done" });
+      await confirm(call, {
+        what: `${count(documents.length, "document")} will be removed for good: ${names}.`,
+        unasked: "done",
+      });
       for (const { document_id } of documents) await session.knowledge.documents.delete(address, document_id);
-      return { answer: { deleted: documents.map(({ document_id, name }) => ({ document_id, name })) }, show: () => `Removed ${names}.` };
+      return {
+        answer: { deleted: documents.map(({ document_id, name }) => ({ document_id, name })) },
+        show: () => `Removed ${names}.`,
+      };
     });
   },
 });
@@ -106,7 +122,10 @@ const reindex = defineCommand({
   },
 });
 
-export const documents: Group = { summary: "the files of a collection", commands: { add, wait, list, show, delete: remove, reindex } };
+export const documents: Group = {
+  summary: "the files of a collection",
+  commands: { add, wait, list, show, delete: remove, reindex },
+};
 
 /** By id; else by name, or by the way inside its folder, where one document alone has it. */
 async function findDocument({ knowledge }: ClientSession, at: Address, word: string): Promise<Document> {
@@ -128,9 +147,13 @@ async function findDocument({ knowledge }: ClientSession, at: Address, word: str
         `${found.length} documents are called "${word}"; say which: ${found.map((document) => `${placeOf(document)} (${document.document_id})`).join(", ")}.`,
       );
     if (found[0] !== undefined) return found[0];
-    throw new PinakesError("NOT_FOUND", `There is no document "${word}" in ${at.repository}/${at.collection}, neither by its id nor by its name.`, {
-      cause: error,
-    });
+    throw new PinakesError(
+      "NOT_FOUND",
+      `There is no document "${word}" in ${at.repository}/${at.collection}, neither by its id nor by its name.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -164,7 +187,18 @@ function row(document: Document) {
 }
 
 function details(terminal: Terminal, document: Document): string {
-  const { chunking_strategy, metadata, sha256, version, uploaded_at, uploaded_by, indexed_at, error, source, attempts } = document;
+  const {
+    chunking_strategy,
+    metadata,
+    sha256,
+    version,
+    uploaded_at,
+    uploaded_by,
+    indexed_at,
+    error,
+    source,
+    attempts,
+  } = document;
   const text = fields(terminal, {
     document: document.document_id,
     in: `${document.repository_id}/${document.collection_id}`,
@@ -197,7 +231,11 @@ interface ShownPassage {
 export function passagesText(terminal: Terminal, passages: readonly ShownPassage[]): string {
   return passages
     .map(({ index, text, start, end, page, section }) => {
-      const place = [`${start}–${end}`, ...(page === undefined ? [] : [`page ${page}`]), ...(section === undefined ? [] : [section])].join(" · ");
+      const place = [
+        `${start}–${end}`,
+        ...(page === undefined ? [] : [`page ${page}`]),
+        ...(section === undefined ? [] : [section]),
+      ].join(" · ");
       const columns = Math.max(20, (terminal.columns ?? 100) - 2);
       const lines = text.split("\n").flatMap((line) => (line.trim() === "" ? [""] : wrapped(line, columns)));
       return `${styled(terminal, "bold", `#${index}`)}  ${styled(terminal, "dim", oneLine(place))}\n${lines.map((line) => `  ${line}`.trimEnd()).join("\n")}`;

@@ -3,15 +3,38 @@ import { styled, type Terminal } from "./terminal.ts";
 
 const word = /[\p{L}\p{N}]+/gu;
 /** Words of one or two letters, and these, are everywhere. */
-const everywhere = new Set(["the", "and", "are", "for", "how", "what", "who", "why", "does", "with", "der", "die", "das", "und", "wie", "was"]);
+const everywhere = new Set([
+  "the",
+  "and",
+  "are",
+  "for",
+  "how",
+  "what",
+  "who",
+  "why",
+  "does",
+  "with",
+  "der",
+  "die",
+  "das",
+  "und",
+  "wie",
+  "was",
+]);
 const charsMin = 3;
 /** Letters that an ending may have, roughly: computing and computed are the same word, compost is another. */
 const endingCharsMax = 3;
 
 /** The beginnings by which words of the question are known again. */
 function stemsOf(query: string): readonly string[] {
-  const words = [...query.toLowerCase().matchAll(word)].map(([found]) => found).filter((found) => found.length >= charsMin && !everywhere.has(found));
-  return [...new Set(words.map((found) => found.slice(0, found.length - Math.min(endingCharsMax, Math.floor((found.length - 1) / 3)))))];
+  const words = [...query.toLowerCase().matchAll(word)]
+    .map(([found]) => found)
+    .filter((found) => found.length >= charsMin && !everywhere.has(found));
+  return [
+    ...new Set(
+      words.map((found) => found.slice(0, found.length - Math.min(endingCharsMax, Math.floor((found.length - 1) / 3)))),
+    ),
+  ];
 }
 
 function isMeant(found: string, stems: readonly string[]): boolean {

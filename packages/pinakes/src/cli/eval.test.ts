@@ -22,8 +22,17 @@ async function run(...args: string[]): Promise<{ code: number; text: string; pro
 }
 
 interface Answer {
-  readonly configurations: readonly { readonly name: string; readonly reused: boolean; readonly quality: Readonly<Record<string, number>> }[];
-  readonly comparison?: Readonly<Record<string, { readonly difference: number; readonly p_value: number; readonly won: number; readonly lost: number }>>;
+  readonly configurations: readonly {
+    readonly name: string;
+    readonly reused: boolean;
+    readonly quality: Readonly<Record<string, number>>;
+  }[];
+  readonly comparison?: Readonly<
+    Record<
+      string,
+      { readonly difference: number; readonly p_value: number; readonly won: number; readonly lost: number }
+    >
+  >;
 }
 
 async function json(...args: string[]): Promise<Answer> {
@@ -68,7 +77,17 @@ describe("pinakes eval", () => {
   });
 
   it("compares two configurations", async () => {
-    const { configurations, comparison } = await json(folder, "--keep", keep, "--a", '{"mode":"keyword"}', "--b", '{"mode":"vector"}', "--seed", "7");
+    const { configurations, comparison } = await json(
+      folder,
+      "--keep",
+      keep,
+      "--a",
+      '{"mode":"keyword"}',
+      "--b",
+      '{"mode":"vector"}',
+      "--seed",
+      "7",
+    );
     expect(configurations.map(({ name, reused }) => [name, reused])).toEqual([
       ["a: keyword", true],
       ["b: vector", true],
@@ -109,6 +128,7 @@ describe("pinakes eval", () => {
     await expect(run(folder, "--a", "1", "--b", "{}")).rejects.toThrow("--a: must be an object");
     await expect(run(folder, "--a", "{}", "--b", '{"weight":1}')).rejects.toThrow("--b.weight: unknown field");
     await expect(run(folder, "--chunking", '{"type":"WORDS"}')).rejects.toThrow("--chunking.type");
-    for (const seed of ["-1", "1.5", "4294967296", "x"]) await expect(run(folder, `--seed=${seed}`)).rejects.toThrow("--seed: must be a whole number");
+    for (const seed of ["-1", "1.5", "4294967296", "x"])
+      await expect(run(folder, `--seed=${seed}`)).rejects.toThrow("--seed: must be a whole number");
   });
 });

@@ -102,15 +102,32 @@ export async function evalCommand(args: readonly string[], io: EvalIo): Promise<
   }
 }
 
-async function calibrateIn(values: Values, set: BeirSet, { out, progress }: EvalIo, signal: AbortSignal): Promise<number> {
+async function calibrateIn(
+  values: Values,
+  set: BeirSet,
+  { out, progress }: EvalIo,
+  signal: AbortSignal,
+): Promise<number> {
   const bar = progress === undefined ? undefined : new ProgressBar(progress);
   const { fitted, inUse } = await inInstance(values.keep, async ({ knowledge, caller }) => {
-    const how = { chunking: chunkingOf(values), signal, onProgress: (done: number, total: number) => bar?.show("queries", done, total) };
+    const how = {
+      chunking: chunkingOf(values),
+      signal,
+      onProgress: (done: number, total: number) => bar?.show("queries", done, total),
+    };
     const curves = await calibrate(knowledge, caller, set, how);
-    return { fitted: curves, inUse: [await refusals(knowledge, caller, set, "hybrid", how), await refusals(knowledge, caller, set, "vector", how)] };
+    return {
+      fitted: curves,
+      inUse: [
+        await refusals(knowledge, caller, set, "hybrid", how),
+        await refusals(knowledge, caller, set, "vector", how),
+      ],
+    };
   }).finally(() => bar?.end());
   if (values.json === true) {
-    out(`${JSON.stringify({ split: set.split, queries: set.queries.length, curves: fitted, in_use: inUse }, undefined, 2)}\n`);
+    out(
+      `${JSON.stringify({ split: set.split, queries: set.queries.length, curves: fitted, in_use: inUse }, undefined, 2)}\n`,
+    );
     return 0;
   }
   const rows = fitted.map(({ mode, curve, floor, ndcg, ndcg_with_floor, refused }) => ({
@@ -146,7 +163,10 @@ interface Instance {
   readonly caller: Caller;
 }
 
-async function inInstance<Answer>(keep: string | undefined, work: (instance: Instance) => Promise<Answer>): Promise<Answer> {
+async function inInstance<Answer>(
+  keep: string | undefined,
+  work: (instance: Instance) => Promise<Answer>,
+): Promise<Answer> {
   const dir = keep === undefined ? await mkdtemp(join(tmpdir(), "pinakes-eval-")) : resolve(keep);
   try {
     await using pinakes = await open({ dir });
@@ -169,7 +189,8 @@ async function evaluateIn(
     evaluateSet(knowledge, caller, set, {
       configurations,
       signal,
-      onProgress: ({ phase, name, done, total }) => bar?.show(phase === "documents" ? "documents" : `queries (${name})`, done, total),
+      onProgress: ({ phase, name, done, total }) =>
+        bar?.show(phase === "documents" ? "documents" : `queries (${name})`, done, total),
     }),
   ).finally(() => bar?.end());
 }
@@ -191,20 +212,35 @@ function chunkingOf({ chunking: given }: Values): NamedConfiguration["chunking"]
 function configurationsOf(values: Values): readonly NamedConfiguration[] {
   const { a, b, compare } = values;
   const chunking = chunkingOf(values);
-  const named = (search: NamedConfiguration["search"]): NamedConfiguration => ({ name: nameOf(search), search, chunking });
+  const named = (search: NamedConfiguration["search"]): NamedConfiguration => ({
+    name: nameOf(search),
+    search,
+    chunking,
+  });
   if (a !== undefined || b !== undefined) {
     if (a === undefined || b === undefined) throw invalid("--a and --b: give both, or neither.");
-    if (compare === true) throw invalid('--compare and --a, --b: choose one; --compare is --a \'{"fusion":"convex"}\' --b \'{"fusion":"rrf"}\' and more.');
+    if (compare === true)
+      throw invalid(
+        '--compare and --a, --b: choose one; --compare is --a \'{"fusion":"convex"}\' --b \'{"fusion":"rrf"}\' and more.',
+      );
     return [configurationOf(a, "a", chunking), configurationOf(b, "b", chunking)];
   }
-  const hybrids = compare === true ? [named({ mode: "hybrid", fusion: "convex" }), named({ mode: "hybrid", fusion: "rrf" })] : [named({ mode: "hybrid" })];
+  const hybrids =
+    compare === true
+      ? [named({ mode: "hybrid", fusion: "convex" }), named({ mode: "hybrid", fusion: "rrf" })]
+      : [named({ mode: "hybrid" })];
   return [named({ mode: "keyword" }), named({ mode: "vector" }), ...hybrids];
 }
 
-function configurationOf(text: string, which: "a" | "b", chunkingDefault: NamedConfiguration["chunking"]): NamedConfiguration {
+function configurationOf(
+  text: string,
+  which: "a" | "b",
+  chunkingDefault: NamedConfiguration["chunking"],
+): NamedConfiguration {
   const where = `--${which}`;
   const given = jsonOf(text, where);
-  if (!isJsonObject(given)) throw invalid(`${where}: must be an object such as {"fusion":"convex","vector_weight":0.4}.`);
+  if (!isJsonObject(given))
+    throw invalid(`${where}: must be an object such as {"fusion":"convex","vector_weight":0.4}.`);
   const { chunking, ...rest } = given;
   const search = readConfiguration(rest, where);
   const own = chunking === undefined ? undefined : readChunkingStrategy(chunking, `${where}.chunking`);
@@ -222,12 +258,15 @@ function jsonOf(text: string, where: string): unknown {
 
 function seedOf(text: string | undefined): number {
   const seed = Number(text ?? "1");
-  if (!Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32) throw invalid(`--seed: must be a whole number from 0 to 4294967295, got "${text}".`);
+  if (!Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32)
+    throw invalid(`--seed: must be a whole number from 0 to 4294967295, got "${text}".`);
   return seed;
 }
 
 function asText({ set, evaluated, comparison }: Report): string {
-  const stored = evaluated.map(({ stored: { reused, seconds } }) => (reused ? 0 : seconds)).reduce((sum, seconds) => sum + seconds, 0);
+  const stored = evaluated
+    .map(({ stored: { reused, seconds } }) => (reused ? 0 : seconds))
+    .reduce((sum, seconds) => sum + seconds, 0);
   const empty = set.emptyDocuments === 0 ? "" : `, ${set.emptyDocuments} without text left out`;
   const took = stored === 0 ? "were there already" : `stored in ${stored.toFixed(0)} s`;
   const head = `${set.documents.length} documents (${took}${empty}), ${set.queries.length} queries of ${set.split}\n${skippedText(set)}\n`;
@@ -262,8 +301,12 @@ function skippedText({ skippedQueries }: BeirSet): string {
       .map(({ line }) => line)
       .join(", ")}${of.length > reasonsShown ? ", …" : ""}`;
   return [
-    ...(shown.length === 0 ? [] : [`queries.jsonl: ${shown.length} without a usable text left out (line ${lines(shown)})\n`]),
-    ...(unjudged.length === 0 ? [] : [`queries.jsonl: ${unjudged.length} without a relevant document left out (line ${lines(unjudged)})\n`]),
+    ...(shown.length === 0
+      ? []
+      : [`queries.jsonl: ${shown.length} without a usable text left out (line ${lines(shown)})\n`]),
+    ...(unjudged.length === 0
+      ? []
+      : [`queries.jsonl: ${unjudged.length} without a relevant document left out (line ${lines(unjudged)})\n`]),
   ].join("");
 }
 
@@ -291,7 +334,9 @@ function asJson({ set, evaluated, comparison }: Report): unknown {
     ...(comparison === undefined
       ? {}
       : {
-          comparison: Object.fromEntries(Object.entries(comparison).map(([metric, { pValue, ...rest }]) => [metric, { ...rest, p_value: pValue }])),
+          comparison: Object.fromEntries(
+            Object.entries(comparison).map(([metric, { pValue, ...rest }]) => [metric, { ...rest, p_value: pValue }]),
+          ),
         }),
   };
 }

@@ -9,8 +9,17 @@ const cwd = await mkdtemp(join(tmpdir(), "pinakes-cli-files-"));
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 beforeAll(async () => {
-  for (const folder of ["docs/a", "docs/b", "docs/.git", "elsewhere"]) await mkdir(join(cwd, folder), { recursive: true });
-  for (const file of ["docs/a/x.md", "docs/b/x.md", "docs/top.txt", "docs/picture.png", "docs/.git/config.txt", "docs/.hidden.md", "elsewhere/far.md"])
+  for (const folder of ["docs/a", "docs/b", "docs/.git", "elsewhere"])
+    await mkdir(join(cwd, folder), { recursive: true });
+  for (const file of [
+    "docs/a/x.md",
+    "docs/b/x.md",
+    "docs/top.txt",
+    "docs/picture.png",
+    "docs/.git/config.txt",
+    "docs/.hidden.md",
+    "elsewhere/far.md",
+  ])
     await writeFile(join(cwd, file), file);
   await symlink(join(cwd, "docs"), join(cwd, "docs/b/circle"));
   await symlink(join(cwd, "elsewhere/far.md"), join(cwd, "docs/b/linked.md"));

@@ -29,7 +29,8 @@ export async function findFiles(named: readonly string[], cwd: string, filesMax 
     for await (const file of filesOf(word, cwd)) {
       if (fileTypeOf(file.name) === undefined) skipped.add(relative(cwd, file.path));
       else if (!found.has(file.path)) found.set(file.path, file);
-      if (found.size > filesMax) throw new PinakesError("LIMIT_EXCEEDED", `These are more than ${filesMax} files; add them in several calls.`);
+      if (found.size > filesMax)
+        throw new PinakesError("LIMIT_EXCEEDED", `These are more than ${filesMax} files; add them in several calls.`);
     }
   }
   return { files: withOwnPlaces([...found.values()], cwd), skipped: [...skipped] };
@@ -48,7 +49,8 @@ async function* filesOf(word: string, cwd: string): AsyncGenerator<FoundFile> {
     any = true;
     const matched = resolve(cwd, match);
     const info = await stat(matched).catch(absent);
-    if (info?.isFile() === true && !isHidden(relative(base, matched))) yield fileAt(matched, relative(base, matched), info.size);
+    if (info?.isFile() === true && !isHidden(relative(base, matched)))
+      yield fileAt(matched, relative(base, matched), info.size);
   }
   if (!any) throw new PinakesError("NOT_FOUND", `No file is like "${word}".`);
 }
@@ -103,6 +105,7 @@ function isHidden(place: string): boolean {
 }
 
 function absent(error: unknown): undefined {
-  if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return undefined;
+  if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
+    return undefined;
   throw invalid(error instanceof Error ? error.message : String(error), { cause: error });
 }

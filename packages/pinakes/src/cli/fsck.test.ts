@@ -25,7 +25,11 @@ beforeAll(async () => {
 async function plant(): Promise<void> {
   await using pinakes = await open({ dir: env.PINAKES_DATA, background: false });
   const { scope } = pinakes.as({ tenant: "default", userId: "root", role: "admin" });
-  await pinakes.items.write(scope, "collections", ["kb"], { op: "patch", id: "count", patch: [{ op: "incr", path: "/collections", value: 3 }] });
+  await pinakes.items.write(scope, "collections", ["kb"], {
+    op: "patch",
+    id: "count",
+    patch: [{ op: "incr", path: "/collections", value: 3 }],
+  });
 }
 
 it("says that everything is right, in words and as JSON", async () => {
@@ -46,7 +50,9 @@ it("R-TG-54 tells what is wrong in a table with exit code 1, puts it right with 
   expect(told.out).toContain("1 finding, 1 left.");
   expect(told.out).toMatch(/pinakes fsck kb --repair$/m);
   expect((await call()).out).toMatch(/pinakes fsck --repair$/m);
-  expect((await call("kb", "--deep", "--workspace", "default")).out).toMatch(/pinakes fsck kb --deep --workspace default --repair$/m);
+  expect((await call("kb", "--deep", "--workspace", "default")).out).toMatch(
+    /pinakes fsck kb --deep --workspace default --repair$/m,
+  );
   // Shown first: a dry run changes nothing, and without somebody to ask it needs --yes.
   const plan = await call("--repair", "--dry-run");
   expect(plan).toMatchObject({ code: failureExitCode, out: expect.stringContaining("set the counter") as string });
@@ -71,7 +77,11 @@ it("refuses what is not there, and who is no admin", async () => {
 it("what a repair took away is listed, shown, restored and dropped", async () => {
   const place = { entry: "", key: "" };
   const scoped = async (work: (pinakes: Pinakes) => Promise<void>, ahead = 0) => {
-    await using pinakes = await open({ dir: env.PINAKES_DATA, background: false, clock: { now: () => Date.now() + ahead } });
+    await using pinakes = await open({
+      dir: env.PINAKES_DATA,
+      background: false,
+      clock: { now: () => Date.now() + ahead },
+    });
     await work(pinakes);
   };
   const admin = (pinakes: Pinakes) => pinakes.as({ tenant: "default", userId: "root", role: "admin" });
@@ -101,6 +111,7 @@ it("what a repair took away is listed, shown, restored and dropped", async () =>
   expect((await failure(q("drop", place.entry))).message).toContain("--yes");
   expect((await q("drop", place.entry, "--yes")).out).toBe("1 entry removed for good.\n");
   expect((await failure(q("show", place.entry))).message).toContain("no quarantine entry");
-  for (const wrong of [["restore"], ["restore", "x", "--of", "kb/papers"], ["list", "--of", "kb"]]) await expect(q(...wrong)).rejects.toThrow(UsageError);
+  for (const wrong of [["restore"], ["restore", "x", "--of", "kb/papers"], ["list", "--of", "kb"]])
+    await expect(q(...wrong)).rejects.toThrow(UsageError);
   expect((await failure(q("list", "--role", "user"))).message).toContain("admins");
 });

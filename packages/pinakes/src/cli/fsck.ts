@@ -33,25 +33,43 @@ when the bytes do. What is removed is kept in the quarantine: see pinakes quaran
     repair: { type: "boolean", help: "show what would be repaired, ask, and repair it" },
     "dry-run": { type: "boolean", help: "only show what --repair would do" },
     yes: yesOption,
-    "force-missing": { type: "boolean", help: "repair also where most of a collection seems to be missing; refused otherwise" },
+    "force-missing": {
+      type: "boolean",
+      help: "repair also where most of a collection seems to be missing; refused otherwise",
+    },
     deep: { type: "boolean", help: "look at every passage, and read every byte of the vectors" },
     ...actorOptions,
   },
-  examples: ["pinakes fsck", "pinakes fsck kb/papers --deep", "pinakes fsck --repair --dry-run", "pinakes fsck --repair --yes --json"],
+  examples: [
+    "pinakes fsck",
+    "pinakes fsck kb/papers --deep",
+    "pinakes fsck --repair --dry-run",
+    "pinakes fsck --repair --yes --json",
+  ],
   localOnly: "it compares the stores themselves",
   run: (call) =>
     withStores(call, async ({ knowledge, caller }) => {
       const [repository, collection, ...more] = call.words[0]?.split("/") ?? [];
-      if (more.length > 0 || repository === "" || collection === "") throw new UsageError(`"${call.words[0]}" names nothing; write kb or kb/papers.`);
+      if (more.length > 0 || repository === "" || collection === "")
+        throw new UsageError(`"${call.words[0]}" names nothing; write kb or kb/papers.`);
       const { given } = call;
       const input = { repository, collection, deep: given.has("deep"), force_missing: given.has("force-missing") };
       const audit = async (repair: boolean): Promise<Outcome & { readonly found?: number }> => {
-        const job = await waitForJob((jobId) => knowledge.jobs.get(caller, jobId), await knowledge.audit.fsck(caller, { ...input, repair }), call.terminal);
+        const job = await waitForJob(
+          (jobId) => knowledge.jobs.get(caller, jobId),
+          await knowledge.audit.fsck(caller, { ...input, repair }),
+          call.terminal,
+        );
         if (job.status !== "succeeded") return unfinished(call.terminal, job);
         const report = job.result as unknown as AuditReport;
         const findings = report.truncated ? await knowledge.audit.findings(caller, job.job_id) : report.findings;
         const show = () => shown(call.terminal, report, findings, repairingOf(call));
-        return { answer: { ...report, findings }, show, code: report.left > 0 ? failureExitCode : 0, found: report.found };
+        return {
+          answer: { ...report, findings },
+          show,
+          code: report.left > 0 ? failureExitCode : 0,
+          found: report.found,
+        };
       };
       if (!given.has("repair") || given.has("dry-run")) return audit(false);
       if (given.has("yes")) return audit(true);
@@ -69,12 +87,20 @@ export const fsck: Group = { command };
 function repairingOf({ words, given }: Call<ActorOption | "deep">): string {
   const [place] = words;
   const workspace = given.text("workspace");
-  const options = [...(given.has("deep") ? ["--deep"] : []), ...(workspace === undefined ? [] : [`--workspace ${workspace}`]), "--repair"];
+  const options = [
+    ...(given.has("deep") ? ["--deep"] : []),
+    ...(workspace === undefined ? [] : [`--workspace ${workspace}`]),
+    "--repair",
+  ];
   return ["pinakes fsck", ...(place === undefined ? [] : [place]), ...options].join(" ");
 }
 
 function unfinished(terminal: Terminal, job: JobView): Outcome {
-  return { answer: job, show: () => styled(terminal, "red", `The audit ${job.status}: ${job.error ?? "see its job"}`), code: failureExitCode };
+  return {
+    answer: job,
+    show: () => styled(terminal, "red", `The audit ${job.status}: ${job.error ?? "see its job"}`),
+    code: failureExitCode,
+  };
 }
 
 function shown(terminal: Terminal, report: AuditReport, findings: readonly Finding[], repairing: string): string {
@@ -84,12 +110,21 @@ function shown(terminal: Terminal, report: AuditReport, findings: readonly Findi
   if (findings.length > 0) lines.push("", grid(terminal, findings.map(row), { whole: ["kind"], optional: ["key"] }));
   if (found > 0) {
     const plan = (kind: string) => (report.repair ? {} : { "--repair would": repairs[kind as Finding["kind"]] });
-    const sums = Object.entries(summary).map(([kind, sum]) => ({ kind, found: sum.found, repaired: sum.repaired, ...plan(kind) }));
+    const sums = Object.entries(summary).map(([kind, sum]) => ({
+      kind,
+      found: sum.found,
+      repaired: sum.repaired,
+      ...plan(kind),
+    }));
     lines.push("", grid(terminal, sums, { whole: ["kind"] }));
   }
-  const end = found === 0 ? "Everything is as it should be." : `${count(found, "finding")}, ${left === 0 ? "all put right" : `${left} left`}.`;
+  const end =
+    found === 0
+      ? "Everything is as it should be."
+      : `${count(found, "finding")}, ${left === 0 ? "all put right" : `${left} left`}.`;
   lines.push("", styled(terminal, left === 0 ? "green" : "red", end));
-  if (quarantined > 0) lines.push(`${count(quarantined, "thing")} moved into the quarantine: see pinakes quarantine list.`);
+  if (quarantined > 0)
+    lines.push(`${count(quarantined, "thing")} moved into the quarantine: see pinakes quarantine list.`);
   if (waiting > 0) lines.push(`${count(waiting, "thing")} may be of work that is still under way: look again later.`);
   for (const { collection_id, repository_id, store = "", detail } of report.refused ?? []) {
     const where = collection_id === undefined ? store : `${repository_id}/${collection_id}`;
@@ -99,7 +134,17 @@ function shown(terminal: Terminal, report: AuditReport, findings: readonly Findi
   return lines.join("\n");
 }
 
-function row({ kind, store, repository_id = "", collection_id = "", incarnation = "", document_id = "", key = "", detail, repaired }: Finding) {
+function row({
+  kind,
+  store,
+  repository_id = "",
+  collection_id = "",
+  incarnation = "",
+  document_id = "",
+  key = "",
+  detail,
+  repaired,
+}: Finding) {
   const of = collection_id === "" ? repository_id || incarnation : `${repository_id}/${collection_id}`;
   return { kind, store, of, document: document_id, detail, key, repaired: repaired ? "yes" : "" };
 }

@@ -23,7 +23,8 @@ const list = defineCommand({
         show: () =>
           page.items.length === 0
             ? nothingIn(place, "There are no jobs")
-            : grid(call.terminal, page.items.map(row), { whole: ["job", "updated"], optional: ["updated"] }) + moreBelow(page),
+            : grid(call.terminal, page.items.map(row), { whole: ["job", "updated"], optional: ["updated"] }) +
+              moreBelow(page),
       };
     }),
 });
@@ -34,7 +35,8 @@ const show = defineCommand({
   summary: "one job, with its result",
   options: actorOptions,
   examples: ["pinakes jobs show 01936f4e-…"],
-  run: (call) => withClient(call, async ({ knowledge }) => jobOutcome(call.terminal, await knowledge.jobs.get(jobOf(call)), 0)),
+  run: (call) =>
+    withClient(call, async ({ knowledge }) => jobOutcome(call.terminal, await knowledge.jobs.get(jobOf(call)), 0)),
 });
 
 const retry = defineCommand({
@@ -43,7 +45,10 @@ const retry = defineCommand({
   summary: "try a failed or cancelled job again, and wait for it",
   options: { "no-wait": { type: "boolean", help: "leave it to the server" }, ...actorOptions },
   examples: ["pinakes jobs retry 01936f4e-…"],
-  run: (call) => withClient(call, async (session) => jobBegun(call, session, await session.knowledge.jobs.retry(jobOf(call)), !call.given.has("no-wait"))),
+  run: (call) =>
+    withClient(call, async (session) =>
+      jobBegun(call, session, await session.knowledge.jobs.retry(jobOf(call)), !call.given.has("no-wait")),
+    ),
 });
 
 const cancel = defineCommand({
@@ -52,17 +57,26 @@ const cancel = defineCommand({
   summary: "stop a job at its next step",
   options: actorOptions,
   examples: ["pinakes jobs cancel 01936f4e-…"],
-  run: (call) => withClient(call, async ({ knowledge }) => jobOutcome(call.terminal, await knowledge.jobs.cancel(jobOf(call)), 0)),
+  run: (call) =>
+    withClient(call, async ({ knowledge }) => jobOutcome(call.terminal, await knowledge.jobs.cancel(jobOf(call)), 0)),
 });
 
-export const jobs: Group = { summary: "long work: how far it is, and why it failed", commands: { list, show, retry, cancel } };
+export const jobs: Group = {
+  summary: "long work: how far it is, and why it failed",
+  commands: { list, show, retry, cancel },
+};
 
 function jobOf({ words }: Call): string {
   return words[0] as string;
 }
 
 /** A job that a command started: waited for unless asked otherwise. */
-export async function jobBegun(call: Call, { knowledge }: Pick<ClientSession, "knowledge">, begun: Job, wait: boolean): Promise<Outcome> {
+export async function jobBegun(
+  call: Call,
+  { knowledge }: Pick<ClientSession, "knowledge">,
+  begun: Job,
+  wait: boolean,
+): Promise<Outcome> {
   const job = wait ? await waitForJob((jobId) => knowledge.jobs.get(jobId), begun, call.terminal) : begun;
   return jobOutcome(call.terminal, job, job.status === "failed" || job.status === "cancelled" ? failureExitCode : 0);
 }

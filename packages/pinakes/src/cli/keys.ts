@@ -25,10 +25,17 @@ const create = defineCommand({
     groups: { type: "string", value: "a,b", help: "groups of the user (none)" },
     purge: { type: "boolean", help: "may remove for good what the user may delete (admins may anyway)" },
     name: { type: "string", help: "what it is for" },
-    expires: { type: "string", value: "90d", help: "after days, or at a time such as 2030-01-01T00:00:00Z; never when absent" },
+    expires: {
+      type: "string",
+      value: "90d",
+      help: "after days, or at a time such as 2030-01-01T00:00:00Z; never when absent",
+    },
     "read-only": { type: "boolean", help: "may not change anything" },
   },
-  examples: ["pinakes keys create --user ada --name laptop --expires 90d", "pinakes keys create --user ci --role admin --workspace acme --json"],
+  examples: [
+    "pinakes keys create --user ada --name laptop --expires 90d",
+    "pinakes keys create --user ci --role admin --workspace acme --json",
+  ],
   run: async (call) => {
     const { given, terminal } = call;
     const user_id = given.text("user");
@@ -63,7 +70,11 @@ const list = defineCommand({
       const workspace_id = call.given.text("workspace");
       const page = await readPages(call.given, (paging) => knowledge.keys.list({ workspace_id, ...paging }));
       const none = `There are no keys in workspace ${workspace_id ?? "default"}.`;
-      return { answer: page, show: () => (page.items.length === 0 ? none : grid(call.terminal, page.items.map(row), listed) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () =>
+          page.items.length === 0 ? none : grid(call.terminal, page.items.map(row), listed) + moreBelow(page),
+      };
     }),
 });
 
@@ -73,7 +84,10 @@ const revoke = defineCommand({
   summary: "refuse a key from now on (a running server within 5 seconds)",
   details: "The id is the part between pk_ and the next _; a whole key is taken, too.",
   options: { workspace: { ...workspace, help: "only if it is a key of this workspace (any)" }, yes: yesOption },
-  examples: ["pinakes keys revoke 4f1c09aa52b3d7e60f12", "pinakes keys revoke 4f1c09aa52b3d7e60f12 --workspace acme --yes"],
+  examples: [
+    "pinakes keys revoke 4f1c09aa52b3d7e60f12",
+    "pinakes keys revoke 4f1c09aa52b3d7e60f12 --workspace acme --yes",
+  ],
   run: async (call) => {
     const word = call.words[0] as string;
     const id = /^pk_([0-9a-f]{20})_/.exec(word)?.[1] ?? word;
@@ -97,7 +111,9 @@ const rotateRoot = defineCommand({
   run: async (call) => {
     const config = readConfig(call.terminal.env);
     if (config.rootToken !== undefined)
-      throw new UsageError("the root token comes from PINAKES_ROOT_TOKEN: set another one there, and start the server again.");
+      throw new UsageError(
+        "the root token comes from PINAKES_ROOT_TOKEN: set another one there, and start the server again.",
+      );
     await requireData(config);
     await confirm(call, { what: "The root token will be replaced, and the old one refused.", unasked: "done" });
     const file = rotateRootToken(config.stores.data);
@@ -110,9 +126,16 @@ export const keys: Group = {
   commands: { create, list, revoke, "rotate-root": rotateRoot },
 };
 
-const listed = { whole: ["key", "created", "expires", "last used"], optional: ["workspace", "may", "created", "expires", "last used"] };
+const listed = {
+  whole: ["key", "created", "expires", "last used"],
+  optional: ["workspace", "may", "created", "expires", "last used"],
+};
 
-async function asRoot<T>(call: Call, options: SessionOptions, work: (session: ClientSession) => Promise<T>): Promise<T> {
+async function asRoot<T>(
+  call: Call,
+  options: SessionOptions,
+  work: (session: ClientSession) => Promise<T>,
+): Promise<T> {
   return withClient(call, work, { ...options, root: true });
 }
 
@@ -122,11 +145,24 @@ function expiry(text: string): string {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   if (days !== undefined) return new Date(Date.now() + Number(days) * dayMs).toISOString();
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new UsageError(`--expires: write days such as 90d, or a time such as 2030-01-01T00:00:00Z; got "${text}".`);
+  if (Number.isNaN(at))
+    throw new UsageError(`--expires: write days such as 90d, or a time such as 2030-01-01T00:00:00Z; got "${text}".`);
   return new Date(at).toISOString();
 }
 
-function row({ key_id, name, user_id, workspace_id, groups, role, permissions: granted, scopes, created_at, expires_at, last_used_at }: Key) {
+function row({
+  key_id,
+  name,
+  user_id,
+  workspace_id,
+  groups,
+  role,
+  permissions: granted,
+  scopes,
+  created_at,
+  expires_at,
+  last_used_at,
+}: Key) {
   return {
     key: key_id,
     name: name ?? "",

@@ -22,9 +22,15 @@ describe("tables of the command line", () => {
 
   it("fit the terminal: the widest is cut, what must be whole is not, and what is optional goes when that is not enough", () => {
     const options = { whole: ["id", "when"], optional: ["when"] };
-    expect(grid({ ...plain, columns: 42 }, rows, options).split("\n")[1]).toBe("0123456789  a name that…     7  2030-01-01");
-    expect(grid({ ...plain, columns: 40 }, rows, options).split("\n")[1]).toBe("0123456789  a name th…     7  2030-01-01");
-    expect(grid({ ...plain, columns: 39 }, rows, options).split("\n")[1]).toBe("0123456789  a name that is rathe…     7");
+    expect(grid({ ...plain, columns: 42 }, rows, options).split("\n")[1]).toBe(
+      "0123456789  a name that…     7  2030-01-01",
+    );
+    expect(grid({ ...plain, columns: 40 }, rows, options).split("\n")[1]).toBe(
+      "0123456789  a name th…     7  2030-01-01",
+    );
+    expect(grid({ ...plain, columns: 39 }, rows, options).split("\n")[1]).toBe(
+      "0123456789  a name that is rathe…     7",
+    );
     for (const columns of [30, 41, 44, 60]) {
       const widths = grid({ ...plain, columns }, rows, options)
         .split("\n")
@@ -55,7 +61,8 @@ describe("text of the command line", () => {
   });
 
   it("shows the part of a passage that has the words of the question, and emphasises them on a terminal", () => {
-    const text = `${"filler words ".repeat(40)}here numbers are computed by machines ${"and more filler ".repeat(40)}`.trim();
+    const text =
+      `${"filler words ".repeat(40)}here numbers are computed by machines ${"and more filler ".repeat(40)}`.trim();
     const part = snippet(text, "How are numbers computed?", 100);
     expect(part).toContain("numbers are computed");
     expect(part.length).toBeLessThanOrEqual(104);

@@ -20,10 +20,15 @@ export function grid(look: Look, rows: readonly Readonly<Record<string, Cell>>[]
   const columns = fitted(columnsOfRows(rows, options), look.columns ?? Infinity, options);
   const line = (texts: readonly string[]) =>
     texts
-      .map((text, i) => padded(cutToColumns(text, columns[i]?.width ?? 0), columns[i]?.width ?? 0, columns[i]?.isNumber ?? false))
+      .map((text, i) =>
+        padded(cutToColumns(text, columns[i]?.width ?? 0), columns[i]?.width ?? 0, columns[i]?.isNumber ?? false),
+      )
       .join(gap)
       .trimEnd();
-  return [styled(look, "dim", line(columns.map(({ name }) => name))), ...rows.map((row) => line(columns.map(({ name }) => cellText(row[name]))))].join("\n");
+  return [
+    styled(look, "dim", line(columns.map(({ name }) => name))),
+    ...rows.map((row) => line(columns.map(({ name }) => cellText(row[name])))),
+  ].join("\n");
 }
 
 interface Column {
@@ -33,7 +38,10 @@ interface Column {
   readonly isNumber: boolean;
 }
 
-function columnsOfRows(rows: readonly Readonly<Record<string, Cell>>[], { whole = [] }: GridOptions): readonly Column[] {
+function columnsOfRows(
+  rows: readonly Readonly<Record<string, Cell>>[],
+  { whole = [] }: GridOptions,
+): readonly Column[] {
   const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] !== ""));
   return names.map((name) => {
     const width = rows.reduce((most, row) => Math.max(most, columnsOf(cellText(row[name]))), columnsOf(name));
@@ -73,9 +81,13 @@ function padded(text: string, columns: number, toRight: boolean): string {
 
 /** One field a line, values below each other; those without a value are left out. */
 export function fields(look: Look, entries: Readonly<Record<string, Cell | undefined>>): string {
-  const shown = Object.entries(entries).filter((entry): entry is [string, Cell] => entry[1] !== undefined && entry[1] !== "");
+  const shown = Object.entries(entries).filter(
+    (entry): entry is [string, Cell] => entry[1] !== undefined && entry[1] !== "",
+  );
   const width = Math.max(0, ...shown.map(([name]) => columnsOf(name)));
-  return shown.map(([name, value]) => `${styled(look, "dim", padded(name, width, false))}${gap}${oneLine(String(value))}`).join("\n");
+  return shown
+    .map(([name, value]) => `${styled(look, "dim", padded(name, width, false))}${gap}${oneLine(String(value))}`)
+    .join("\n");
 }
 
 /** Breaks between words; a word that is longer than a line stays whole. */

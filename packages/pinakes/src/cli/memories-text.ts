@@ -38,7 +38,11 @@ const linesOfText = 100;
 export function messagesText(terminal: Terminal, messages: readonly Memory[]): string {
   const columns = Math.max(20, (terminal.columns ?? linesOfText) - indent.length);
   return messages
-    .map((message) => [headOf(terminal, message), ...linesOf(message.content, columns).map((line) => (indent + line).trimEnd())].join("\n"))
+    .map((message) =>
+      [headOf(terminal, message), ...linesOf(message.content, columns).map((line) => (indent + line).trimEnd())].join(
+        "\n",
+      ),
+    )
     .join("\n\n");
 }
 
@@ -50,21 +54,37 @@ function linesOf(content: string, columns: number): readonly string[] {
     .flatMap((line) => (line.trim() === "" ? [""] : wrapped(line, columns)));
 }
 
-function headOf(terminal: Terminal, { timestamp, message_type, token_count, metadata }: Memory, more: readonly string[] = []): string {
+function headOf(
+  terminal: Terminal,
+  { timestamp, message_type, token_count, metadata }: Memory,
+  more: readonly string[] = [],
+): string {
   const tool = metadata.tool_name === null || metadata.tool_name === "" ? [] : [metadata.tool_name];
   const details = [inTime(timestamp), ...tool, count(token_count, "token"), ...more].join(" · ");
   return `${styled(terminal, "bold", message_type)}${indent}${styled(terminal, "dim", oneLine(details))}`;
 }
 
-export function contextText(terminal: Terminal, { messages, token_count, omitted }: ContextWindow, maxTokens: number): string {
+export function contextText(
+  terminal: Terminal,
+  { messages, token_count, omitted }: ContextWindow,
+  maxTokens: number,
+): string {
   const left = omitted === 0 ? "nothing is left out" : `${count(omitted, "message")} left out`;
-  const last = styled(terminal, "dim", `${count(messages.length, "message")}, ${token_count} of ${count(maxTokens, "token")}; ${left}.`);
+  const last = styled(
+    terminal,
+    "dim",
+    `${count(messages.length, "message")}, ${token_count} of ${count(maxTokens, "token")}; ${left}.`,
+  );
   return messages.length === 0 ? last : `${messagesText(terminal, messages)}\n\n${last}`;
 }
 
 const snippetCharsMax = 320;
 
-export function foundText(terminal: Terminal, query: string, { hits, mode_used, incomplete }: MemorySearchResult): string {
+export function foundText(
+  terminal: Terminal,
+  query: string,
+  { hits, mode_used, incomplete }: MemorySearchResult,
+): string {
   const found = hits.length === 0 ? "Nothing was found" : count(hits.length, "message");
   const behind = incomplete === true ? " Not all messages are in the index yet; search again to see more." : "";
   const last = styled(terminal, "dim", `${found} (${mode_used}).${behind}`);
@@ -73,7 +93,13 @@ export function foundText(terminal: Terminal, query: string, { hits, mode_used, 
 
 function hitText(terminal: Terminal, query: string, { memory, score }: MemoryHit): string {
   const columns = Math.max(20, (terminal.columns ?? linesOfText) - indent.length);
-  const lines = wrapped(snippet(oneLine(memory.content), query, snippetCharsMax), columns).map((line) => indent + emphasised(terminal, line, query));
+  const lines = wrapped(snippet(oneLine(memory.content), query, snippetCharsMax), columns).map(
+    (line) => indent + emphasised(terminal, line, query),
+  );
   const place = `${memory.agent_id} ${memory.session_id}`;
-  return [headOf(terminal, memory, [score.toFixed(3)]), `${indent}${styled(terminal, "cyan", oneLine(place))}`, ...lines].join("\n");
+  return [
+    headOf(terminal, memory, [score.toFixed(3)]),
+    `${indent}${styled(terminal, "cyan", oneLine(place))}`,
+    ...lines,
+  ].join("\n");
 }

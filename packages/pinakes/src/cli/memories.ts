@@ -26,7 +26,10 @@ const sessions = defineCommand({
       const agent = call.words[0] as string;
       const page = await readPages(call.given, (paging) => state.memories.sessions(agent, paging));
       const none = nothingIn(place, `Agent ${agent} has no sessions`);
-      return { answer: page, show: () => (page.items.length === 0 ? none : sessionsText(call.terminal, page.items) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () => (page.items.length === 0 ? none : sessionsText(call.terminal, page.items) + moreBelow(page)),
+      };
     }),
 });
 
@@ -40,15 +43,24 @@ const show = defineCommand({
     ...listOptions,
     ...actorOptions,
   },
-  examples: ["pinakes memories show agent-1 session-7", "pinakes memories show agent-1 session-7 --type user --order desc --limit 5"],
+  examples: [
+    "pinakes memories show agent-1 session-7",
+    "pinakes memories show agent-1 session-7 --type user --order desc --limit 5",
+  ],
   run: async (call) => {
     const { given, terminal } = call;
-    const wanted = { message_type: given.oneOf("type", messageTypes), order: given.oneOf("order", ["asc", "desc"] as const) };
+    const wanted = {
+      message_type: given.oneOf("type", messageTypes),
+      order: given.oneOf("order", ["asc", "desc"] as const),
+    };
     return withClient(call, async ({ state, place }) => {
       const [agent, session_id] = placeOf(call);
       const session = await state.memories.session(agent, session_id);
       const page = await readPages(given, (paging) => state.memories.list(agent, { session_id, ...wanted, ...paging }));
-      const text = page.items.length === 0 ? nothingIn(place, "There are no such messages") : messagesText(terminal, page.items) + moreBelow(page);
+      const text =
+        page.items.length === 0
+          ? nothingIn(place, "There are no such messages")
+          : messagesText(terminal, page.items) + moreBelow(page);
       return { answer: { session, ...page }, show: () => `${sessionText(terminal, session)}\n\n${text}` };
     });
   },
@@ -63,12 +75,18 @@ const context = defineCommand({
     strategy: { type: "string", value: "STRATEGY", help: `${strategies.join(", ")} (recent)` },
     ...actorOptions,
   },
-  examples: ["pinakes memories context agent-1 session-7 --tokens 4000", "pinakes memories context agent-1 session-7 --tokens 4000 --strategy relevance"],
+  examples: [
+    "pinakes memories context agent-1 session-7 --tokens 4000",
+    "pinakes memories context agent-1 session-7 --tokens 4000 --strategy relevance",
+  ],
   run: async (call) => {
     const { given, terminal } = call;
     const maxTokens = given.whole("tokens", 1, tokensMax);
     const strategy = given.oneOf("strategy", strategies);
-    if (maxTokens === undefined) throw new UsageError("say how much fits, with --tokens N: pinakes memories context <agent> <session> --tokens 4000");
+    if (maxTokens === undefined)
+      throw new UsageError(
+        "say how much fits, with --tokens N: pinakes memories context <agent> <session> --tokens 4000",
+      );
     return withClient(call, async ({ state }) => {
       const [agent_id, session_id] = placeOf(call);
       const window = await state.memories.context({ agent_id, session_id, maxTokens, strategy });
@@ -91,7 +109,10 @@ const search = defineCommand({
     limit: { type: "string", value: "N", help: `how many, 1–${hitsMax} (10)` },
     ...actorOptions,
   },
-  examples: ["pinakes memories search 'which invoice was wrong?'", "pinakes memories search invoice --agent agent-1 --mode keyword --limit 3"],
+  examples: [
+    "pinakes memories search 'which invoice was wrong?'",
+    "pinakes memories search invoice --agent agent-1 --mode keyword --limit 3",
+  ],
   run: async (call) => {
     const { given, terminal } = call;
     const query = call.words.join(" ");
@@ -126,7 +147,10 @@ const remove = defineCommand({
     }),
 });
 
-export const memories: Group = { summary: "what agents and people said, by agent and session", commands: { sessions, show, context, search, delete: remove } };
+export const memories: Group = {
+  summary: "what agents and people said, by agent and session",
+  commands: { sessions, show, context, search, delete: remove },
+};
 
 function placeOf({ words }: Call): readonly [agent: string, session: string] {
   return [words[0] as string, words[1] as string];

@@ -15,10 +15,25 @@ type Name = keyof ReturnType<typeof aggregateOptions>;
 /** `more`: what else may be asked by, in words. */
 export function aggregateOptions(groups: readonly string[], more: readonly string[] = []) {
   return {
-    by: { type: "string", value: "a,b", help: `a row for each value of ${[...groups, ...more].join(", ")}`, elsewhere: ["group-by"] },
+    by: {
+      type: "string",
+      value: "a,b",
+      help: `a row for each value of ${[...groups, ...more].join(", ")}`,
+      elsewhere: ["group-by"],
+    },
     bucket: { type: "string", value: "TIME", help: "a row for each minute, hour, day, or e.g. 5m, 6h (one for all)" },
-    values: { type: "string", value: "a,b", help: `of ${aggregates.join(", ")} (${valuesDefault.join(",")})`, elsewhere: ["aggregates", "aggregate"] },
-    filter: { type: "string", value: "name=value", help: `only where it is so; several times for several; name= where there is none`, many: true },
+    values: {
+      type: "string",
+      value: "a,b",
+      help: `of ${aggregates.join(", ")} (${valuesDefault.join(",")})`,
+      elsewhere: ["aggregates", "aggregate"],
+    },
+    filter: {
+      type: "string",
+      value: "name=value",
+      help: `only where it is so; several times for several; name= where there is none`,
+      many: true,
+    },
     ...rangeOptions,
     from: { ...rangeOptions.from, help: `${rangeOptions.from.help} (24h)` },
     to: { ...rangeOptions.to, help: `${rangeOptions.to.help} (now)` },
@@ -42,7 +57,11 @@ interface Askable<Group extends string> {
   readonly isCustom?: (text: string) => text is Group;
 }
 
-export function askedAggregate<Group extends string>(given: Given<Name>, askable: Askable<Group>, now: number): AskedAggregate<Group> {
+export function askedAggregate<Group extends string>(
+  given: Given<Name>,
+  askable: Askable<Group>,
+  now: number,
+): AskedAggregate<Group> {
   return {
     group_by: (given.list("by") ?? []).map((text) => groupOf("by", text, askable)),
     bucket: bucketOf(given.text("bucket")),
@@ -67,12 +86,16 @@ function bucketOf(text: string | undefined): string | undefined {
   throw new UsageError(`--bucket: must be minute, hour, day, or a number of them such as 5m, 6h or 2d; got "${text}".`);
 }
 
-function filterOf<Group extends string>(texts: readonly string[], askable: Askable<Group>): Partial<Record<Group, string | null>> {
+function filterOf<Group extends string>(
+  texts: readonly string[],
+  askable: Askable<Group>,
+): Partial<Record<Group, string | null>> {
   const { groups, without, isCustom } = askable;
   const filter: Partial<Record<Group, string | null>> = {};
   for (const text of texts) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    if (name === undefined || value === undefined) throw new UsageError(`--filter: write name=value, such as ${groups[0]}=…; got "${text}".`);
+    if (name === undefined || value === undefined)
+      throw new UsageError(`--filter: write name=value, such as ${groups[0]}=…; got "${text}".`);
     const known = groupOf("filter", name, askable);
     if (Object.hasOwn(filter, known)) throw new UsageError(`--filter: ${known} is given twice.`);
     filter[known] = value === "" && (without.includes(known) || isCustom?.(known) === true) ? null : value;
@@ -84,10 +107,16 @@ function oneOf<Value extends string>(option: string, text: string, known: readon
   const found = known.find((one) => one === text);
   if (found !== undefined) return found;
   const meant = suggest(text, known);
-  throw new UsageError(`--${option}: there is no "${text}"${meant === undefined ? `; there are ${known.join(", ")}.` : `; did you mean ${meant}?`}`);
+  throw new UsageError(
+    `--${option}: there is no "${text}"${meant === undefined ? `; there are ${known.join(", ")}.` : `; did you mean ${meant}?`}`,
+  );
 }
 
-export function aggregateText(terminal: Terminal, { items, rows_aggregated, from, to }: AggregateResult, place: Place): string {
+export function aggregateText(
+  terminal: Terminal,
+  { items, rows_aggregated, from, to }: AggregateResult,
+  place: Place,
+): string {
   const time = `from ${from} to ${to}`;
   const last = styled(terminal, "dim", `Of ${count(rows_aggregated, "row")}, ${time}.`);
   return items.length === 0

@@ -35,7 +35,10 @@ export function ingestCommand({ group, summary, take }: Series): Command {
 One JSON object a line; - reads what is piped in. Lines that are wrong are told by their number, the others are taken, and the exit code
 is 1. A line with an id that was taken before is not taken again, so a file can be given twice; lines without an id get one each time.`,
     options: actorOptions,
-    examples: [`pinakes ${group} ingest ${group}.ndjson`, `tail -n 100 ${group}.ndjson | pinakes ${group} ingest - --json`],
+    examples: [
+      `pinakes ${group} ingest ${group}.ndjson`,
+      `tail -n 100 ${group}.ndjson | pinakes ${group} ingest - --json`,
+    ],
     run: async (call) => {
       const { terminal, words } = call;
       const stream = await inputOf(words[0] as string, terminal);
@@ -43,8 +46,14 @@ is 1. A line with an id that was taken before is not taken again, so a file can 
       return withClient(
         call,
         async ({ state }) => {
-          const result = await takeAll(incomingLines(stream, name), (lines) => takeLines(lines, (rows) => take(state, rows)));
-          return { answer: result, show: () => resultText(name, result), code: result.failed > 0 ? failureExitCode : 0 };
+          const result = await takeAll(incomingLines(stream, name), (lines) =>
+            takeLines(lines, (rows) => take(state, rows)),
+          );
+          return {
+            answer: result,
+            show: () => resultText(name, result),
+            code: result.failed > 0 ? failureExitCode : 0,
+          };
         },
         { creates: true },
       );
@@ -62,7 +71,9 @@ async function inputOf(name: string, { cwd, signal }: Terminal): Promise<Readabl
     await file.close();
     if (isFolder) throw new Error(`${path} is a folder`);
   } catch (error) {
-    throw invalid(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw invalid(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
   return createReadStream(path, { signal });
 }
@@ -97,14 +108,26 @@ export async function takeAll(
 }
 
 /** The lines that are JSON go to the series; the answer names all lines by their numbers in the file. */
-async function takeLines(lines: readonly IncomingLine[], take: (rows: readonly unknown[]) => Promise<IngestResult>): Promise<IngestResult> {
+async function takeLines(
+  lines: readonly IncomingLine[],
+  take: (rows: readonly unknown[]) => Promise<IngestResult>,
+): Promise<IngestResult> {
   const read = lines.filter((line) => "value" in line);
   const wrong = lines.flatMap((line) =>
-    "error" in line ? [{ line: line.line, status: line.error.status, error: { code: line.error.code, detail: line.error.detail } }] : [],
+    "error" in line
+      ? [{ line: line.line, status: line.error.status, error: { code: line.error.code, detail: line.error.detail } }]
+      : [],
   );
-  const result = read.length === 0 ? { accepted: 0, duplicates: 0, failed: 0, lines: [] } : await take(read.map(({ value }) => value));
+  const result =
+    read.length === 0
+      ? { accepted: 0, duplicates: 0, failed: 0, lines: [] }
+      : await take(read.map(({ value }) => value));
   const told = result.lines.map((line) => ({ ...line, line: read[line.line - 1]?.line ?? line.line }));
-  return { ...result, failed: result.failed + wrong.length, lines: [...told, ...wrong].toSorted((a, b) => a.line - b.line) };
+  return {
+    ...result,
+    failed: result.failed + wrong.length,
+    lines: [...told, ...wrong].toSorted((a, b) => a.line - b.line),
+  };
 }
 
 /** What came before stays, and whoever repeats the command should know. */
@@ -121,7 +144,9 @@ export function resultText(name: string, { accepted, duplicates, failed, lines }
     ...(duplicates === 0 ? [] : [`${duplicates} there already`]),
     ...(failed === 0 ? [] : [`${failed} refused`]),
   ];
-  const shown = lines.slice(0, shownLinesMax).map(({ line, error }) => `  ${name}:${line}: ${oneLine(error?.detail ?? "")}`);
+  const shown = lines
+    .slice(0, shownLinesMax)
+    .map(({ line, error }) => `  ${name}:${line}: ${oneLine(error?.detail ?? "")}`);
   const more = failed > shown.length ? [`  … and ${failed - shown.length} more`] : [];
   return [`${parts.join(", ")}.`, ...shown, ...more].join("\n");
 }

@@ -2,13 +2,18 @@
 import type { Readable } from "node:stream";
 import { PinakesError, invalid } from "../domain/errors.ts";
 
-export type IncomingLine = { readonly line: number; readonly value: unknown } | { readonly line: number; readonly error: PinakesError };
+export type IncomingLine =
+  | { readonly line: number; readonly value: unknown }
+  | { readonly line: number; readonly error: PinakesError };
 
 /** Twice the largest document, for escapes and blanks. */
 export const lineBytesMax = 4_194_304;
 
 /** `name` is what the messages call the file; lines are counted from 1, blank ones left out. */
-export async function* incomingLines(stream: Readable, name: string): AsyncGenerator<IncomingLine & { readonly chars: number }> {
+export async function* incomingLines(
+  stream: Readable,
+  name: string,
+): AsyncGenerator<IncomingLine & { readonly chars: number }> {
   let line = 0;
   let begun = false;
   for await (const bytes of byteLines(stream, () => `${name} line ${line + 1}`)) {
@@ -49,7 +54,10 @@ async function* byteLines(stream: Readable, where: () => string): AsyncGenerator
     rest.push(bytes);
     restBytes += bytes.length;
     if (restBytes > lineBytesMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `${where()}: is longer than ${lineBytesMax} bytes. Write one object a line, each line ended by "\\n".`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `${where()}: is longer than ${lineBytesMax} bytes. Write one object a line, each line ended by "\\n".`,
+      );
   };
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     let from = 0;

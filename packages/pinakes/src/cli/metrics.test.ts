@@ -23,7 +23,14 @@ const refused = (...args: string[]) => failure(call(args));
 const day = "2026-03-01";
 const thatDay = ["--from", day, "--to", "2026-03-02"];
 const metric = (id: string, value: number, hour: number, dimensions: object = {}) =>
-  JSON.stringify({ id, agent_id: value > 100 ? "agent-2" : "agent-1", metric_type: "latency", value, timestamp: `${day}T0${hour}:00:00Z`, dimensions });
+  JSON.stringify({
+    id,
+    agent_id: value > 100 ? "agent-2" : "agent-1",
+    metric_type: "latency",
+    value,
+    timestamp: `${day}T0${hour}:00:00Z`,
+    dimensions,
+  });
 
 beforeAll(async () => {
   const good = [
@@ -46,7 +53,9 @@ describe("pinakes metrics ingest", () => {
   it("tells lines that are wrong by their number, takes the others, and fails", async () => {
     const { code, out } = await call(["ingest", "bad.ndjson"]);
     expect(code).toBe(1);
-    expect(out).toMatch(/^1 line taken, 3 refused\.\n {2}bad\.ndjson:2: .*metric_type.*\n {2}bad\.ndjson:3: is not JSON: .*\n {2}bad\.ndjson:4: /);
+    expect(out).toMatch(
+      /^1 line taken, 3 refused\.\n {2}bad\.ndjson:2: .*metric_type.*\n {2}bad\.ndjson:3: is not JSON: .*\n {2}bad\.ndjson:4: /,
+    );
     expect((await refused("ingest", "list.json")).message).toContain("jq -c '.[]'");
     expect((await refused("ingest", "none.ndjson")).message).toContain("cannot be read: ENOENT");
     expect((await refused("ingest", ".")).message).toContain("is a folder");
@@ -62,11 +71,18 @@ describe("pinakes metrics ingest", () => {
     const lines = Array.from({ length: 1_001 }, (_, i) => metric(`p${i}`, 1, 4));
     child.stdin.end([...lines, lines[0], "{"].join("\n"));
     const [out, err] = await Promise.all(
-      [child.stdout, child.stderr].map(async (stream) => Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString()),
+      [child.stdout, child.stderr].map(async (stream) =>
+        Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString(),
+      ),
     );
     if (child.exitCode === null) await once(child, "exit");
     expect({ code: child.exitCode, err }).toEqual({ code: 1, err: "" });
-    expect(JSON.parse(out as string)).toMatchObject({ accepted: 1_001, duplicates: 1, failed: 1, lines: [{ line: 1_003 }] });
+    expect(JSON.parse(out as string)).toMatchObject({
+      accepted: 1_001,
+      duplicates: 1,
+      failed: 1,
+      lines: [{ line: 1_003 }],
+    });
   });
 
   it("a line may be as long as the limit and no longer; what is no UTF-8 is one wrong line", async () => {
@@ -133,8 +149,12 @@ describe("the pieces of a file", () => {
 
 describe("pinakes metrics list, aggregate", () => {
   it("lists them, newest first, by agent, type and time", async () => {
-    expect(await json("list", ...thatDay)).toMatchObject({ items: [{ id: "m4" }, { id: "m3" }, { id: "m2" }, { id: "m1" }] });
-    expect(await json("list", "--agent", "agent-1", "--type", "latency", "--order", "asc", "--limit", "1", ...thatDay)).toMatchObject({
+    expect(await json("list", ...thatDay)).toMatchObject({
+      items: [{ id: "m4" }, { id: "m3" }, { id: "m2" }, { id: "m1" }],
+    });
+    expect(
+      await json("list", "--agent", "agent-1", "--type", "latency", "--order", "asc", "--limit", "1", ...thatDay),
+    ).toMatchObject({
       items: [{ id: "m1" }],
     });
     expect((await call(["list", "--from", `${day}T02:00`, "--to", `${day}T03:00:00+00:00`])).out).toMatch(
@@ -147,10 +167,25 @@ describe("pinakes metrics list, aggregate", () => {
   });
 
   it("aggregates by time and by what metrics are of", async () => {
-    const asked = ["aggregate", "--by", "agent_id,model", "--bucket", "hour", "--values", "count,avg,p95", "--filter", "metric_type=latency", ...thatDay];
+    const asked = [
+      "aggregate",
+      "--by",
+      "agent_id,model",
+      "--bucket",
+      "hour",
+      "--values",
+      "count,avg,p95",
+      "--filter",
+      "metric_type=latency",
+      ...thatDay,
+    ];
     expect(await json(...asked)).toMatchObject({
       items: [
-        { bucket: `${day}T01:00:00.000Z`, group: { agent_id: "agent-1", model: "large" }, values: { count: 1, avg: 70.25, p95: 70.25 } },
+        {
+          bucket: `${day}T01:00:00.000Z`,
+          group: { agent_id: "agent-1", model: "large" },
+          values: { count: 1, avg: 70.25, p95: 70.25 },
+        },
         { group: { model: "small" } },
         { group: { agent_id: "agent-2" } },
         { group: { model: "" } },
@@ -164,14 +199,19 @@ describe("pinakes metrics list, aggregate", () => {
       items: [{ values: { count: 1, avg: 200 } }],
     });
     expect(await json("aggregate", "--filter", "model=", ...thatDay)).toMatchObject({ rows_aggregated: 1 });
-    expect((await call(["aggregate", "--from", "1m", "--workspace", "other"])).out).toMatch(/^There is nothing from .* to .* in workspace other /);
+    expect((await call(["aggregate", "--from", "1m", "--workspace", "other"])).out).toMatch(
+      /^There is nothing from .* to .* in workspace other /,
+    );
   });
 
   it("a mistake in an aggregate is told with what was meant", async () => {
-    expect((await refused("aggregate", "--by", "agnt_id")).message).toBe('--by: there is no "agnt_id"; did you mean agent_id?');
+    expect((await refused("aggregate", "--by", "agnt_id")).message).toBe(
+      '--by: there is no "agnt_id"; did you mean agent_id?',
+    );
     expect((await refused("aggregate", "--values", "count,median")).message).toContain("there are count, sum, avg");
     expect((await refused("aggregate", "--values", "")).message).toContain("name at least one");
-    for (const bucket of ["week", "0h", "5s", "1234567m"]) expect(await refused("aggregate", "--bucket", bucket)).toBeInstanceOf(UsageError);
+    for (const bucket of ["week", "0h", "5s", "1234567m"])
+      expect(await refused("aggregate", "--bucket", bucket)).toBeInstanceOf(UsageError);
     expect((await refused("aggregate", "--filter", "model")).message).toContain("write name=value");
     expect((await refused("aggregate", "--filter", "model=a", "--filter", "model=b")).message).toContain("given twice");
     expect((await refused("aggregate", "--from", "2020-01-01")).code).toBe("INVALID");
@@ -180,19 +220,42 @@ describe("pinakes metrics list, aggregate", () => {
 
 describe("custom types and dimensions on the command line", () => {
   const own = (id: string, value: number, dimensions: object) =>
-    JSON.stringify({ id, agent_id: "a", metric_type: "custom.faithfulness", value, timestamp: "2026-03-05T01:00:00Z", dimensions });
+    JSON.stringify({
+      id,
+      agent_id: "a",
+      metric_type: "custom.faithfulness",
+      value,
+      timestamp: "2026-03-05T01:00:00Z",
+      dimensions,
+    });
 
   it("are taken, listed, aggregated, named and forgotten", async () => {
-    await writeFile(join(base, "own.ndjson"), [own("o1", 0.5, { region: "eu" }), own("o2", 1, { region: "us" }), own("o3", 0.25, {})].join("\n"));
+    await writeFile(
+      join(base, "own.ndjson"),
+      [own("o1", 0.5, { region: "eu" }), own("o2", 1, { region: "us" }), own("o3", 0.25, {})].join("\n"),
+    );
     const at = ["--workspace", "own", "--from", "2026-03-05", "--to", "2026-03-06"];
     expect((await call(["ingest", "own.ndjson", "--workspace", "own"])).out).toBe("3 lines taken.\n");
     expect((await json<{ items: object[] }>("list", "--type", "custom.faithfulness", ...at)).items.length).toBe(3);
-    const asked = ["aggregate", "--filter", "metric_type=custom.faithfulness", "--by", "dimensions.region", "--values", "avg", ...at];
+    const asked = [
+      "aggregate",
+      "--filter",
+      "metric_type=custom.faithfulness",
+      "--by",
+      "dimensions.region",
+      "--values",
+      "avg",
+      ...at,
+    ];
     expect((await call(asked)).out).toMatch(/^dimensions\.region +avg\n– +0\.25\neu +0\.5\nus +1\n/);
     expect(await json("aggregate", "--filter", "dimensions.region=", ...at)).toMatchObject({ rows_aggregated: 1 });
     expect(await json("aggregate", "--filter", "dimensions.region=eu", ...at)).toMatchObject({ rows_aggregated: 1 });
-    expect((await call(["names", "--workspace", "own"])).out).toBe("Types (1 of 200):\n  custom.faithfulness\nDimensions (1 of 100):\n  dimensions.region\n");
-    expect(await json("names", "--workspace", "own", "--forget", "dimensions.region")).toMatchObject({ dimensions: [] });
+    expect((await call(["names", "--workspace", "own"])).out).toBe(
+      "Types (1 of 200):\n  custom.faithfulness\nDimensions (1 of 100):\n  dimensions.region\n",
+    );
+    expect(await json("names", "--workspace", "own", "--forget", "dimensions.region")).toMatchObject({
+      dimensions: [],
+    });
     expect((await refused("names", "--workspace", "own", "--forget", "dimensions.region")).code).toBe("NOT_FOUND");
     expect((await refused("list", "--type", "faithfulness", ...at)).message).toContain("or custom.<name>");
     expect((await refused("aggregate", "--by", "dimensions.Region", ...at)).message).toContain("dimensions.<name>");
@@ -204,7 +267,11 @@ describe("--from and --to", () => {
   const read = (from: string) => rangeOf(new Given({ from }), now).from;
 
   it("are a day, a time, or so long ago; without a zone it is UTC", () => {
-    expect(["2026-02-28", "2026-02-28T06:00", "2026-02-28T06:00:01.5Z", "2026-02-28T06:00:00+02:00", "90m", "24h", "7d"].map(read)).toEqual([
+    expect(
+      ["2026-02-28", "2026-02-28T06:00", "2026-02-28T06:00:01.5Z", "2026-02-28T06:00:00+02:00", "90m", "24h", "7d"].map(
+        read,
+      ),
+    ).toEqual([
       "2026-02-28T00:00:00.000Z",
       "2026-02-28T06:00:00.000Z",
       "2026-02-28T06:00:01.500Z",
@@ -213,6 +280,7 @@ describe("--from and --to", () => {
       "2026-02-28T12:00:00.000Z",
       "2026-02-22T12:00:00.000Z",
     ]);
-    for (const wrong of ["2026-02-30", "2026-13-01", "2026-02-28T25:00", "5", "7w", "123456d", "now", ""]) expect(() => read(wrong), wrong).toThrow(UsageError);
+    for (const wrong of ["2026-02-30", "2026-13-01", "2026-02-28T25:00", "5", "7w", "123456d", "now", ""])
+      expect(() => read(wrong), wrong).toThrow(UsageError);
   });
 });

@@ -1,5 +1,13 @@
 /** `pinakes metrics …`: figures of agents over time. */
-import type { FixedMetricGroup, FixedMetricType, Metric, MetricGroup, MetricNames, MetricType, NewMetric } from "@pinakes/client";
+import type {
+  FixedMetricGroup,
+  FixedMetricType,
+  Metric,
+  MetricGroup,
+  MetricNames,
+  MetricType,
+  NewMetric,
+} from "@pinakes/client";
 import { defineCommand, UsageError, type Given, type Group } from "./command.ts";
 import { grid, inTime } from "./layout.ts";
 import { aggregateOptions, aggregateText, askedAggregate, shortened } from "./metrics-aggregate.ts";
@@ -11,8 +19,22 @@ import { withClient } from "./client-session.ts";
 import { actorOptions } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
-const types = ["latency", "token_usage", "cost", "success_rate", "tool_usage"] as const satisfies readonly FixedMetricType[];
-const groups = ["agent_id", "metric_type", "session_id", "workflow_id", "environment", "model", "tool_name"] as const satisfies readonly FixedMetricGroup[];
+const types = [
+  "latency",
+  "token_usage",
+  "cost",
+  "success_rate",
+  "tool_usage",
+] as const satisfies readonly FixedMetricType[];
+const groups = [
+  "agent_id",
+  "metric_type",
+  "session_id",
+  "workflow_id",
+  "environment",
+  "model",
+  "tool_name",
+] as const satisfies readonly FixedMetricGroup[];
 const isCustom = (text: string): text is MetricGroup => text.startsWith("dimensions.");
 
 const ingest = ingestCommand({
@@ -33,7 +55,10 @@ const list = defineCommand({
     ...listOptions,
     ...actorOptions,
   },
-  examples: ["pinakes metrics list --type latency --from 24h", "pinakes metrics list --agent agent-1 --from 2030-01-01 --to 2030-02-01 --json"],
+  examples: [
+    "pinakes metrics list --type latency --from 24h",
+    "pinakes metrics list --agent agent-1 --from 2030-01-01 --to 2030-02-01 --json",
+  ],
   run: async (call) => {
     const { given, terminal } = call;
     const query = {
@@ -44,7 +69,10 @@ const list = defineCommand({
     };
     return withClient(call, async ({ state, place }) => {
       const page = await readPages(given, (paging) => state.metrics.list({ ...query, ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : metricsText(terminal, page.items) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () => (page.items.length === 0 ? nothingIn(place) : metricsText(terminal, page.items) + moreBelow(page)),
+      };
     });
   },
 });
@@ -74,7 +102,11 @@ const names = defineCommand({
   words: [0, 0],
   summary: "the custom types and dimensions in use, and how many there may be",
   options: {
-    forget: { type: "string", value: "NAME", help: "make room for another name (admins); its rows stay, and can still be asked for" },
+    forget: {
+      type: "string",
+      value: "NAME",
+      help: "make room for another name (admins); its rows stay, and can still be asked for",
+    },
     ...actorOptions,
   },
   examples: ["pinakes metrics names", "pinakes metrics names --forget custom.tmp_score"],
@@ -87,19 +119,26 @@ const names = defineCommand({
     }),
 });
 
-export const metrics: Group = { summary: "figures of agents over time: latency, tokens, cost, your own, …", commands: { ingest, list, aggregate, names } };
+export const metrics: Group = {
+  summary: "figures of agents over time: latency, tokens, cost, your own, …",
+  commands: { ingest, list, aggregate, names },
+};
 
 function typeOf(given: Given<"type">): MetricType | undefined {
   const text = given.text("type");
   if (text?.startsWith("custom.") === true) return text as MetricType;
-  if (text === undefined || (types as readonly string[]).includes(text.toLowerCase())) return given.oneOf("type", types);
+  if (text === undefined || (types as readonly string[]).includes(text.toLowerCase()))
+    return given.oneOf("type", types);
   throw new UsageError(`--type: must be one of ${types.join(", ")}, or custom.<name>, got "${text}".`);
 }
 
 function namesText({ types: own, dimensions, types_max, dimensions_max }: MetricNames): string {
-  return [`Types (${own.length} of ${types_max}):`, ...indented(own), `Dimensions (${dimensions.length} of ${dimensions_max}):`, ...indented(dimensions)].join(
-    "\n",
-  );
+  return [
+    `Types (${own.length} of ${types_max}):`,
+    ...indented(own),
+    `Dimensions (${dimensions.length} of ${dimensions_max}):`,
+    ...indented(dimensions),
+  ].join("\n");
 }
 
 function indented(lines: readonly string[]): readonly string[] {

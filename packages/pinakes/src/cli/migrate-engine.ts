@@ -22,18 +22,34 @@ export const engine = defineCommand({
     database: { type: "string", value: "NAME", help: "of both (pinakes)" },
     "verify-only": { type: "boolean", help: "compare, write nothing" },
   },
-  examples: ["pinakes migrate engine --from sqlite:./data --from-objects file:./data/objects --to postgres://localhost/app --to-objects s3://bucket/pinakes"],
+  examples: [
+    "pinakes migrate engine --from sqlite:./data --from-objects file:./data/objects --to postgres://localhost/app --to-objects s3://bucket/pinakes",
+  ],
   localOnly: "it copies one store to another",
   run: async (call) => {
     const { given, terminal } = call;
     const config = (items: "from" | "to", objects: "from-objects" | "to-objects"): StoresConfig => {
-      if (given.text(items) === undefined || given.text(objects) === undefined) throw new UsageError(`--${items} and --${objects}: both are needed.`);
-      const names = { dir: "dir", database: "--database", items: `--${items}`, objects: `--${objects}`, queue: "queue" };
-      return parseStores({ items: given.text(items), objects: given.text(objects), database: given.text("database") }, names);
+      if (given.text(items) === undefined || given.text(objects) === undefined)
+        throw new UsageError(`--${items} and --${objects}: both are needed.`);
+      const names = {
+        dir: "dir",
+        database: "--database",
+        items: `--${items}`,
+        objects: `--${objects}`,
+        queue: "queue",
+      };
+      return parseStores(
+        { items: given.text(items), objects: given.text(objects), database: given.text("database") },
+        names,
+      );
     };
     const [from, to] = [config("from", "from-objects"), config("to", "to-objects")];
-    if (JSON.stringify([from.items, from.objects]) === JSON.stringify([to.items, to.objects])) throw new UsageError("--from and --to are the same store.");
-    const bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
+    if (JSON.stringify([from.items, from.objects]) === JSON.stringify([to.items, to.objects]))
+      throw new UsageError("--from and --to are the same store.");
+    const bar =
+      terminal.progressColumns === undefined
+        ? undefined
+        : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
     try {
       const report = await moveEngine(from, to, {
         log: logOf(call),
@@ -41,9 +57,18 @@ export const engine = defineCommand({
         verifyOnly: given.has("verify-only"),
         onProgress: ({ what, done }) => bar?.show(what, done, done),
       });
-      const rows = report.parts.map(({ part, source, target, equal }) => ({ part, from: source.count, to: target.count, equal: equal ? "yes" : "NO" }));
+      const rows = report.parts.map(({ part, source, target, equal }) => ({
+        part,
+        from: source.count,
+        to: target.count,
+        equal: equal ? "yes" : "NO",
+      }));
       const end = report.equal ? "Both hold the same." : "They differ: stop whatever uses them, and run it again.";
-      return { answer: report, show: () => `${grid(terminal, rows)}\n\n${end}`, code: report.equal ? 0 : failureExitCode };
+      return {
+        answer: report,
+        show: () => `${grid(terminal, rows)}\n\n${end}`,
+        code: report.equal ? 0 : failureExitCode,
+      };
     } finally {
       bar?.end();
     }

@@ -30,13 +30,17 @@ const isAddress = (text: string) => /^[a-z][a-z0-9+]*:\/\//i.test(text);
 
 export async function readSource({ kind, place, repository, owner, mapping }: SourceWords): Promise<JsonObject> {
   const where = place === undefined || isAddress(place) ? place : resolve(place);
-  const target = { ...(repository === undefined ? {} : { repository }), ...(owner === undefined ? {} : { user: owner }) };
+  const target = {
+    ...(repository === undefined ? {} : { repository }),
+    ...(owner === undefined ? {} : { user: owner }),
+  };
   return { kind, ...target, ...(await placeOf(kind, where)), ...(await mappingOf(mapping)) };
 }
 
 async function placeOf(kind: string, place: string | undefined): Promise<JsonObject> {
   if (kind === "unregistered") return place === undefined ? {} : { listing: place };
-  if (place === undefined) throw new UsageError(`migrate plan ${kind}: say where it is, such as a file, a folder or an address.`);
+  if (place === undefined)
+    throw new UsageError(`migrate plan ${kind}: say where it is, such as a file, a folder or an address.`);
   switch (kind) {
     case "triples": {
       if (isAddress(place)) return { postgres: place };
@@ -50,7 +54,9 @@ async function placeOf(kind: string, place: string | undefined): Promise<JsonObj
     case "lisa":
       return { folder: place };
     default:
-      throw new UsageError(`migrate plan: "${kind}" is not known; there are triples, rows, chroma, unregistered, lisa.`);
+      throw new UsageError(
+        `migrate plan: "${kind}" is not known; there are triples, rows, chroma, unregistered, lisa.`,
+      );
   }
 }
 
@@ -63,6 +69,7 @@ async function mappingOf(given: string | undefined): Promise<JsonObject> {
         throw new UsageError(`--mapping: ${given} cannot be read: ${(error as Error).message}`, { cause: error });
       });
   const value = readJson(text, "--mapping");
-  if (!isJsonObject(value)) throw new UsageError('--mapping: must be an object, such as {"separator":"__","objects":"absolute"}.');
+  if (!isJsonObject(value))
+    throw new UsageError('--mapping: must be an object, such as {"separator":"__","objects":"absolute"}.');
   return value;
 }

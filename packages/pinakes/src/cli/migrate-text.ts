@@ -5,8 +5,24 @@ import { styled, type Terminal } from "./terminal.ts";
 
 const hashChars = 12;
 
-export function migrationRow({ migration_id, kind, state, unit_count, row_count, problem_count, created_at }: MigrationView) {
-  return { migration: migration_id, kind, state, collections: unit_count, rows: row_count, problems: problem_count, created: inTime(created_at) };
+export function migrationRow({
+  migration_id,
+  kind,
+  state,
+  unit_count,
+  row_count,
+  problem_count,
+  created_at,
+}: MigrationView) {
+  return {
+    migration: migration_id,
+    kind,
+    state,
+    collections: unit_count,
+    rows: row_count,
+    problems: problem_count,
+    created: inTime(created_at),
+  };
 }
 
 export function migrationText(terminal: Terminal, migration: MigrationView, units: readonly UnitView[]): string {
@@ -15,14 +31,23 @@ export function migrationText(terminal: Terminal, migration: MigrationView, unit
   const head = fields(terminal, {
     ...row,
     created: `${created} by ${migration.created_by}`,
-    ...(retain_until === null ? {} : { "old form": `${migration.kind === "collection" ? "in the trash" : "kept"} until ${inTime(retain_until)}` }),
+    ...(retain_until === null
+      ? {}
+      : { "old form": `${migration.kind === "collection" ? "in the trash" : "kept"} until ${inTime(retain_until)}` }),
   });
   const table = units.length === 0 ? [] : ["", grid(terminal, units.map(unitRow), { optional: ["hash"] })];
-  const more = migration.unit_count > units.length && units.length > 0 ? [`… and ${migration.unit_count - units.length} more.`] : [];
+  const more =
+    migration.unit_count > units.length && units.length > 0
+      ? [`… and ${migration.unit_count - units.length} more.`]
+      : [];
   const told =
     problem_count === 0
       ? []
-      : ["", styled(terminal, "red", `${count(problem_count, "problem")}:`), ...problems.map(({ where, reason }) => `  ${oneLine(where)}: ${oneLine(reason)}`)];
+      : [
+          "",
+          styled(terminal, "red", `${count(problem_count, "problem")}:`),
+          ...problems.map(({ where, reason }) => `  ${oneLine(where)}: ${oneLine(reason)}`),
+        ];
   const failed = error === null ? [] : ["", styled(terminal, "red", oneLine(error))];
   return [head, ...table, ...more, ...told, ...failed, "", next(migration), ...inTrash(units)].join("\n");
 }

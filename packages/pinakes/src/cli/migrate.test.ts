@@ -16,7 +16,9 @@ describe("pinakes migrate", () => {
     const env = { PINAKES_DATA: join(base, "data") };
     const path = join(base, "legacy.db");
     const db = new DatabaseSync(path);
-    db.exec("CREATE TABLE ann__papers (s TEXT, p TEXT, o TEXT); INSERT INTO ann__papers VALUES ('http://x/a', 'http://x/b', 'words')");
+    db.exec(
+      "CREATE TABLE ann__papers (s TEXT, p TEXT, o TEXT); INSERT INTO ann__papers VALUES ('http://x/a', 'http://x/b', 'words')",
+    );
     db.close();
     const mapping = '{"separator":"__","objects":"absolute"}';
     const planned = await run(migrate, ["plan", "triples", path, "--mapping", mapping, "--json"], { env });
@@ -33,7 +35,9 @@ describe("pinakes migrate", () => {
     const bad = await run(migrate, ["plan", "triples", path, "--mapping", '{"objects":"literal"}'], { env });
     expect(bad).toMatchObject({ code: 1, out: expect.stringContaining("whose it is") as string });
     expect((await failure(run(migrate, ["plan", "magic", path], { env }))).detail).toContain("there are triples, rows");
-    expect((await failure(run(migrate, ["engine", "--from", "sqlite:./a"], { env }))).detail).toContain("both are needed");
+    expect((await failure(run(migrate, ["engine", "--from", "sqlite:./a"], { env }))).detail).toContain(
+      "both are needed",
+    );
   });
 
   it("R-TG-63 moves a collection to another repository and back; --plan only looks", async () => {
@@ -47,19 +51,27 @@ describe("pinakes migrate", () => {
     });
     const moved = await run(migrate, ["collection", "kb/papers", "attic/articles"], { env });
     expect(moved).toMatchObject({ code: 0, out: expect.stringMatching(/switched[\s\S]*in the trash until/) as string });
-    const { items } = JSON.parse((await run(migrate, ["list", "--json"], { env })).out) as { items: { migration_id: string; state: string }[] };
+    const { items } = JSON.parse((await run(migrate, ["list", "--json"], { env })).out) as {
+      items: { migration_id: string; state: string }[];
+    };
     const id = items.find(({ state }) => state === "switched")?.migration_id as string;
-    expect(JSON.parse((await run(collections, ["show", "attic/articles", "--json"], { env })).out)).toMatchObject({ metadata: { tags: ["old"] } });
+    expect(JSON.parse((await run(collections, ["show", "attic/articles", "--json"], { env })).out)).toMatchObject({
+      metadata: { tags: ["old"] },
+    });
     const back = (await run(migrate, ["rollback", id], { env })).out;
     expect(back).toMatch(/rolled_back[\s\S]*The copy attic\/articles is in the trash until/);
     expect(back).not.toMatch(/^old form /m);
     expect((await run(migrate, ["status", id], { env })).out).toContain("is in the trash until");
     // The line that it tells removes the copy, and then there is nothing to tell of.
-    const told = / {2}pinakes collections (purge attic\/articles --incarnation \S+)/.exec(back)?.[1]?.split(" ") as string[];
+    const told = / {2}pinakes collections (purge attic\/articles --incarnation \S+)/
+      .exec(back)?.[1]
+      ?.split(" ") as string[];
     expect((await run(collections, [...told, "--yes"], { env })).code).toBe(0);
     expect((await run(migrate, ["status", id], { env })).out).not.toContain("in the trash");
     expect((await run(collections, ["show", "kb/papers"], { env })).code).toBe(0);
-    expect((await failure(run(migrate, ["collection", "papers", "attic/articles"], { env }))).message).toContain("such as kb/papers");
+    expect((await failure(run(migrate, ["collection", "papers", "attic/articles"], { env }))).message).toContain(
+      "such as kb/papers",
+    );
     expect((await failure(run(migrate, ["collection", "kb/none", "attic/articles"], { env }))).code).toBe("NOT_FOUND");
   });
 
@@ -71,7 +83,18 @@ describe("pinakes migrate", () => {
     expect(
       (
         await failure(
-          run(migrate, ["engine", ...from, "--to", `sqlite:${join(base, "data")}`, "--to-objects", `file:${join(base, "data/objects")}`], { env: {} }),
+          run(
+            migrate,
+            [
+              "engine",
+              ...from,
+              "--to",
+              `sqlite:${join(base, "data")}`,
+              "--to-objects",
+              `file:${join(base, "data/objects")}`,
+            ],
+            { env: {} },
+          ),
         )
       ).detail,
     ).toContain("same store");

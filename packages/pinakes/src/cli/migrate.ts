@@ -40,7 +40,13 @@ const plan = defineCommand({
       async (session) => {
         const { given, words } = call;
         const [kind, place] = words as [string, string | undefined];
-        const source = await readSource({ kind, place, repository: given.text("repository"), owner: given.text("owner"), mapping: given.text("mapping") });
+        const source = await readSource({
+          kind,
+          place,
+          repository: given.text("repository"),
+          owner: given.text("owner"),
+          mapping: given.text("mapping"),
+        });
         const retain_days = given.whole("retain-days", 0, 3_650);
         const { migration_id } = await session.pinakes.migrations.create(session.caller, { source, retain_days });
         return told(call, session, await driven(call, session, migration_id));
@@ -52,20 +58,30 @@ const plan = defineCommand({
 const collection = defineCommand({
   usage: "<repository/collection> <repository/collection>",
   words: [2, 2],
-  summary: "move a collection to another id or repository: copied, proved equal and switched to; the old one is then in the trash",
+  summary:
+    "move a collection to another id or repository: copied, proved equal and switched to; the old one is then in the trash",
   options: {
     plan: { type: "boolean", help: "look only; migrate run goes on" },
-    "allow-partial": { type: "boolean", help: "although a store of another process may hold something of it, which is not copied" },
+    "allow-partial": {
+      type: "boolean",
+      help: "although a store of another process may hold something of it, which is not copied",
+    },
     ...actorOptions,
   },
-  examples: ["pinakes migrate collection kb/papers kb/articles", "pinakes migrate collection kb/papers archive/papers --plan"],
+  examples: [
+    "pinakes migrate collection kb/papers kb/articles",
+    "pinakes migrate collection kb/papers archive/papers --plan",
+  ],
   localOnly: "a migration reads its source from this machine",
   run: (call) =>
     withStores(call, async (session) => {
       const [from, to] = call.words.map((word) => collectionPlace(word)) as [CollectionWords, CollectionWords];
       const partial = call.given.has("allow-partial") ? { allow_partial: true } : {};
       const source = { kind: "collection", ...from, to, ...partial };
-      const { migration_id } = await session.pinakes.migrations.create(session.caller, { source, auto: !call.given.has("plan") });
+      const { migration_id } = await session.pinakes.migrations.create(session.caller, {
+        source,
+        auto: !call.given.has("plan"),
+      });
       return told(call, session, await driven(call, session, migration_id));
     }),
 });
@@ -84,7 +100,11 @@ const run = defineCommand({
       let migration = await driven(call, session, id);
       const steps: readonly Step[] = call.given.has("switch") ? ["copy", "validate", "cutover"] : ["copy", "validate"];
       for (const step of steps) {
-        if (["switched", "finished", "rolled_back"].includes(migration.state) || (step === "copy" && migration.state === "ready")) continue;
+        if (
+          ["switched", "finished", "rolled_back"].includes(migration.state) ||
+          (step === "copy" && migration.state === "ready")
+        )
+          continue;
         migration = await asked(call, session, id, step);
         if (migration.error !== null) break;
       }
@@ -99,7 +119,10 @@ const verify = defineCommand({
   options: actorOptions,
   examples: ["pinakes migrate verify 01936f4e-…"],
   localOnly: "a migration reads its source from this machine",
-  run: (call) => withStores(call, async (session) => told(call, session, await asked(call, session, call.words[0] as string, "validate"))),
+  run: (call) =>
+    withStores(call, async (session) =>
+      told(call, session, await asked(call, session, call.words[0] as string, "validate")),
+    ),
 });
 
 const switching = defineCommand({
@@ -109,7 +132,10 @@ const switching = defineCommand({
   options: actorOptions,
   examples: ["pinakes migrate switch 01936f4e-…"],
   localOnly: "a migration reads its source from this machine",
-  run: (call) => withStores(call, async (session) => told(call, session, await asked(call, session, call.words[0] as string, "cutover"))),
+  run: (call) =>
+    withStores(call, async (session) =>
+      told(call, session, await asked(call, session, call.words[0] as string, "cutover")),
+    ),
 });
 
 const finish = defineCommand({
@@ -126,7 +152,10 @@ const finish = defineCommand({
   run: (call) =>
     withStores(call, async (session) => {
       const id = call.words[0] as string;
-      await session.pinakes.migrations.finish(session.caller, id, { remove_old: call.given.has("remove-old"), now: call.given.has("now") });
+      await session.pinakes.migrations.finish(session.caller, id, {
+        remove_old: call.given.has("remove-old"),
+        now: call.given.has("now"),
+      });
       return told(call, session, await driven(call, session, id));
     }),
 });
@@ -135,7 +164,10 @@ const rollback = defineCommand({
   usage: "<migration>",
   words: [1, 1],
   summary: "make the old form whole again, and take the new one away",
-  options: { force: { type: "boolean", help: "also where something was written since; it goes to the trash" }, ...actorOptions },
+  options: {
+    force: { type: "boolean", help: "also where something was written since; it goes to the trash" },
+    ...actorOptions,
+  },
   examples: ["pinakes migrate rollback 01936f4e-…"],
   localOnly: "a migration reads its source from this machine",
   run: (call) =>
@@ -175,7 +207,8 @@ const list = defineCommand({
         show: () =>
           page.items.length === 0
             ? nothingIn(place, "There are no migrations")
-            : grid(call.terminal, page.items.map(migrationRow), { whole: ["migration"], optional: ["created"] }) + moreBelow(page),
+            : grid(call.terminal, page.items.map(migrationRow), { whole: ["migration"], optional: ["created"] }) +
+              moreBelow(page),
       };
     }),
 });
@@ -192,7 +225,10 @@ async function asked(call: Call<ActorOption>, session: Session, id: string, step
 
 /** The work is done here, with a bar; a server that is at it already is waited for by asking again later. */
 async function driven({ terminal }: Call, { pinakes, caller }: Session, id: string): Promise<MigrationView> {
-  const bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
+  const bar =
+    terminal.progressColumns === undefined
+      ? undefined
+      : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
   const onProgress = ({ state, progress }: MigrationView) => {
     if (progress !== null) bar?.show(state, progress.done, Math.max(progress.done, progress.total), progress.unit);
   };

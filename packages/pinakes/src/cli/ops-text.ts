@@ -3,7 +3,16 @@ import type { OperationView } from "../knowledge/index.ts";
 import { fields, grid, inTime, oneLine } from "./layout.ts";
 import type { Terminal } from "./terminal.ts";
 
-export function operationRow({ operation_id, action, repository_id, collection_id, status, partial, stores, updated_at }: OperationView) {
+export function operationRow({
+  operation_id,
+  action,
+  repository_id,
+  collection_id,
+  status,
+  partial,
+  stores,
+  updated_at,
+}: OperationView) {
   const done = stores.filter((store) => store.status === "confirmed").length;
   return {
     operation: operation_id,
@@ -28,17 +37,19 @@ function oneText(terminal: Terminal, operation: OperationView): string {
     created: `${inTime(created_at)} by ${created_by}`,
     finished: finished_at === null ? undefined : inTime(finished_at),
   });
-  const rows = operation.stores.map(({ store, status, deleted, remaining, unit, duration_ms, attempts, error, next_at }) => ({
-    store,
-    status,
-    deleted,
-    // Not counted yet: a zero would say that nothing is left.
-    remaining: remaining ?? "–",
-    unit,
-    ms: Math.round(duration_ms),
-    attempts,
-    "next try": next_at === null ? "" : inTime(next_at),
-    error: error === null ? "" : oneLine(error.message),
-  }));
+  const rows = operation.stores.map(
+    ({ store, status, deleted, remaining, unit, duration_ms, attempts, error, next_at }) => ({
+      store,
+      status,
+      deleted,
+      // Not counted yet: a zero would say that nothing is left.
+      remaining: remaining ?? "–",
+      unit,
+      ms: Math.round(duration_ms),
+      attempts,
+      "next try": next_at === null ? "" : inTime(next_at),
+      error: error === null ? "" : oneLine(error.message),
+    }),
+  );
   return `${head}\n\n${grid(terminal, rows, { whole: ["store", "unit"] })}`;
 }

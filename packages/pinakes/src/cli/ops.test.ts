@@ -18,9 +18,14 @@ beforeAll(async () => {
 });
 
 it("R-TG-107 adds and removes tags, and finds by them", async () => {
-  expect(await json(collections, "tag", "kb/papers", "add", "physics", "old", "1905")).toMatchObject({ metadata: { tags: ["old", "physics", "1905"] } });
-  expect(await json(collections, "tag", "kb/papers", "remove", "old", "never")).toMatchObject({ metadata: { tags: ["physics", "1905"] } });
-  const found = async (...args: string[]) => (await json<{ items: { collection_id: string }[] }>(collections, "list", ...args)).items.length;
+  expect(await json(collections, "tag", "kb/papers", "add", "physics", "old", "1905")).toMatchObject({
+    metadata: { tags: ["old", "physics", "1905"] },
+  });
+  expect(await json(collections, "tag", "kb/papers", "remove", "old", "never")).toMatchObject({
+    metadata: { tags: ["physics", "1905"] },
+  });
+  const found = async (...args: string[]) =>
+    (await json<{ items: { collection_id: string }[] }>(collections, "list", ...args)).items.length;
   expect(await found("--tag", "physics")).toBe(1);
   expect(await found("--tag", "physics", "--tag", "old")).toBe(0);
   expect(await found("--tag", "physics", "--tag", "old", "--any-tag")).toBe(1);
@@ -36,7 +41,10 @@ it("R-TG-107 labels a collection; an empty text takes the label away", async () 
     description: "All",
     metadata: { tags: ["physics", "1905"] },
   });
-  expect(await json(collections, "label", "kb/papers", "--description", "")).toMatchObject({ name: "Old papers", description: "" });
+  expect(await json(collections, "label", "kb/papers", "--description", "")).toMatchObject({
+    name: "Old papers",
+    description: "",
+  });
   expect(await json(collections, "label", "kb/papers", "--name", "")).toMatchObject({ name: "papers" });
   expect(await failure(call(collections, ["label", "kb/papers"]))).toBeInstanceOf(UsageError);
 });
@@ -55,7 +63,9 @@ it("R-TG-05 R-TG-107 describes it: the record, its state, and what each store ho
 it("R-TG-27 R-TG-107 asks before a delete, with No for an answer that is none; -y does not ask; without a terminal it is refused", async () => {
   for (const answer of ["", "n", "no", "yes please"]) {
     const asked = vi.fn<(question: string) => Promise<string>>(async () => answer);
-    expect((await failure(call(collections, ["delete", "kb/papers"], { ask: asked }))).message).toContain("nothing was changed");
+    expect((await failure(call(collections, ["delete", "kb/papers"], { ask: asked }))).message).toContain(
+      "nothing was changed",
+    );
     expect(asked.mock.calls[0]?.[0]).toContain("[y/N]");
   }
   expect((await failure(call(collections, ["delete", "kb/papers"]))).message).toContain("--yes");
@@ -68,9 +78,16 @@ it("R-TG-107 restores the life that is named, and purges with a report by store"
   const former = await json<{ incarnation: string }>(collections, "show", "kb/papers", "--deleted");
   const fresh = await json<{ incarnation: string }>(collections, "create", "kb/papers");
   expect(fresh.incarnation).not.toBe(former.incarnation);
-  expect((await failure(call(collections, ["restore", "kb/papers", "--incarnation", former.incarnation]))).code).toBe("CONFLICT");
+  expect((await failure(call(collections, ["restore", "kb/papers", "--incarnation", former.incarnation]))).code).toBe(
+    "CONFLICT",
+  );
   expect((await failure(call(collections, ["purge", "kb/papers"]))).message).toContain("--yes");
-  const purged = await json<{ operation_id: string; stores: { store: string; remaining: number }[] }>(collections, "purge", "kb/papers", "--yes");
+  const purged = await json<{ operation_id: string; stores: { store: string; remaining: number }[] }>(
+    collections,
+    "purge",
+    "kb/papers",
+    "--yes",
+  );
   expect(purged).toMatchObject({ status: "done", collection_id: "papers" });
   expect(purged.stores.map(({ store, remaining }) => [store, remaining]).toSorted()).toEqual([
     ["documents", 0],
@@ -78,9 +95,15 @@ it("R-TG-107 restores the life that is named, and purges with a report by store"
     ["triples", 0],
     ["vectors", 0],
   ]);
-  expect(await json(collections, "restore", "kb/papers", "--incarnation", former.incarnation)).toMatchObject({ incarnation: former.incarnation });
-  expect(await json(ops, "list", "--collection", "papers")).toMatchObject({ items: [{ operation_id: purged.operation_id }] });
-  expect((await call(ops, ["show", purged.operation_id])).out).toMatch(/vectors\s+confirmed.*files and records of the index/);
+  expect(await json(collections, "restore", "kb/papers", "--incarnation", former.incarnation)).toMatchObject({
+    incarnation: former.incarnation,
+  });
+  expect(await json(ops, "list", "--collection", "papers")).toMatchObject({
+    items: [{ operation_id: purged.operation_id }],
+  });
+  expect((await call(ops, ["show", purged.operation_id])).out).toMatch(
+    /vectors\s+confirmed.*files and records of the index/,
+  );
   expect((await call(ops, ["list", "--status", "failed"])).out).toContain("There are no operations");
   expect((await failure(call(ops, ["retry", purged.operation_id]))).code).toBe("CONFLICT");
   expect((await failure(call(ops, ["show", "none"]))).code).toBe("NOT_FOUND");
@@ -105,7 +128,10 @@ it("R-TG-107 R-TG-50 a purge that a store holds up is exit code 1 on retry, its 
   // Nobody answers for the store: it cannot be done, and the exit code says so.
   const held = await call(ops, ["retry", id, "--wait", "0", "--json"]);
   expect(held.code).toBe(1);
-  const told = JSON.parse(held.out) as { status: string; stores: { store: string; status: string; remaining: number | null }[] };
+  const told = JSON.parse(held.out) as {
+    status: string;
+    stores: { store: string; status: string; remaining: number | null }[];
+  };
   expect(told.status).toBe("running");
   expect(told.stores.find(({ store }) => store === "away")?.status).toMatch(/^(?:waiting|sent)$/);
   // It never counted: what it has is unknown, and not nothing.
@@ -118,6 +144,9 @@ it("R-TG-107 R-TG-50 a purge that a store holds up is exit code 1 on retry, its 
 });
 
 it("makes a key that may purge", async () => {
-  expect(await json(keys, "create", "--user", "petra", "--purge")).toMatchObject({ role: "user", permissions: ["purge"] });
+  expect(await json(keys, "create", "--user", "petra", "--purge")).toMatchObject({
+    role: "user",
+    permissions: ["purge"],
+  });
   expect((await call(keys, ["list"])).out).toContain("purge");
 });

@@ -31,10 +31,19 @@ const list = defineCommand({
   run: (call) =>
     withClient(call, async ({ knowledge, place }) => {
       const { given } = call;
-      const query = { status: given.oneOf("status", statuses), repository: given.text("repository"), collection: given.text("collection") };
+      const query = {
+        status: given.oneOf("status", statuses),
+        repository: given.text("repository"),
+        collection: given.text("collection"),
+      };
       const page = await readPages(given, (paging) => knowledge.operations.list({ ...query, ...paging }));
-      const shown = () => grid(call.terminal, page.items.map(operationRow), { whole: ["operation", "updated"], optional: ["updated"] }) + moreBelow(page);
-      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place, "There are no operations") : shown()) };
+      const shown = () =>
+        grid(call.terminal, page.items.map(operationRow), { whole: ["operation", "updated"], optional: ["updated"] }) +
+        moreBelow(page);
+      return {
+        answer: page,
+        show: () => (page.items.length === 0 ? nothingIn(place, "There are no operations") : shown()),
+      };
     }),
 });
 
@@ -44,14 +53,20 @@ const show = defineCommand({
   summary: "one operation: what each store deleted, what remains, and why it failed",
   options: actorOptions,
   examples: ["pinakes ops show 01936f4e-…"],
-  run: (call) => withClient(call, async ({ knowledge }) => outcome(call.terminal, await knowledge.operations.get(call.words[0] as string), 0)),
+  run: (call) =>
+    withClient(call, async ({ knowledge }) =>
+      outcome(call.terminal, await knowledge.operations.get(call.words[0] as string), 0),
+    ),
 });
 
 const retry = defineCommand({
   usage: "<operation>",
   words: [1, 1],
   summary: "try what failed again, at once; the exit code tells whether it is done",
-  options: { wait: { type: "string", value: "SECONDS", help: `how long to wait for it (${waitSecondsDefault})` }, ...actorOptions },
+  options: {
+    wait: { type: "string", value: "SECONDS", help: `how long to wait for it (${waitSecondsDefault})` },
+    ...actorOptions,
+  },
   examples: ["pinakes ops retry 01936f4e-…", "pinakes ops retry 01936f4e-… --wait 0"],
   run: (call) =>
     withClient(call, async ({ knowledge }) => {
@@ -66,11 +81,19 @@ const retry = defineCommand({
     }),
 });
 
-export const ops: Group = { summary: "what is being done to collections in all stores", commands: { list, show, retry } };
+export const ops: Group = {
+  summary: "what is being done to collections in all stores",
+  commands: { list, show, retry },
+};
 
 /** Until it is done, or a store has failed once more and waits for its next try. */
 function isUnderWay({ status, stores }: OperationView): boolean {
-  return status !== "done" && !stores.some(({ status: one, next_at }) => one === "waiting" && next_at !== null && Date.parse(next_at) > Date.now());
+  return (
+    status !== "done" &&
+    !stores.some(
+      ({ status: one, next_at }) => one === "waiting" && next_at !== null && Date.parse(next_at) > Date.now(),
+    )
+  );
 }
 
 function outcome(terminal: Terminal, operation: OperationView, code: number): Outcome {

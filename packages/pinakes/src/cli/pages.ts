@@ -13,7 +13,11 @@ const listItemsDefault = 100;
 
 export async function readPages<View>(
   given: Given<"limit" | "cursor">,
-  read: (page: { readonly limit: number; readonly cursor: string | undefined; readonly include_total?: true }) => Promise<ListPage<View>>,
+  read: (page: {
+    readonly limit: number;
+    readonly cursor: string | undefined;
+    readonly include_total?: true;
+  }) => Promise<ListPage<View>>,
   { total: withTotal = false }: { readonly total?: boolean } = {},
 ): Promise<ListPage<View>> {
   const limit = given.whole("limit", 1, listItemsMax) ?? listItemsDefault;
@@ -22,7 +26,11 @@ export async function readPages<View>(
   let total: number | undefined;
   do {
     const counted = withTotal && items.length === 0 ? { include_total: true as const } : {};
-    const page = await read({ limit: Math.min(knowledgeLimits.pageItemsMax, limit - items.length), cursor, ...counted });
+    const page = await read({
+      limit: Math.min(knowledgeLimits.pageItemsMax, limit - items.length),
+      cursor,
+      ...counted,
+    });
     items.push(...page.items);
     total ??= page.total;
     cursor = page.next_cursor ?? undefined;

@@ -23,7 +23,11 @@ function begin(args: readonly string[], env: Record<string, string> = {}): Child
 }
 
 async function end(child: Child): Promise<{ code: number | null; out: string; err: string }> {
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit") as Promise<[number | null]>]);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "exit") as Promise<[number | null]>,
+  ]);
   return { code, out, err };
 }
 
@@ -46,20 +50,47 @@ const run = (...args: string[]) => end(begin(args));
 
 beforeAll(async () => {
   await mkdir(join(base, "docs"));
-  for (const name of ["one", "two", "three"]) await writeFile(join(base, `docs/${name}.md`), `# ${name}\n\nThis is document ${name} about lighthouses.\n`);
+  for (const name of ["one", "two", "three"])
+    await writeFile(join(base, `docs/${name}.md`), `# ${name}\n\nThis is document ${name} about lighthouses.\n`);
 });
 
 describe("the program pinakes", () => {
   it("R-TG-107 lists all commands; a mistake on the command line is exit code 2 with a hint, and nothing on stdout", async () => {
     const help = await run("--help");
     expect(help).toMatchObject({ code: 0, err: "" });
-    for (const name of ["start", "doctor", "keys", "repositories", "collections", "documents", "search", "chunk", "jobs", "eval", "vectors"])
+    for (const name of [
+      "start",
+      "doctor",
+      "keys",
+      "repositories",
+      "collections",
+      "documents",
+      "search",
+      "chunk",
+      "jobs",
+      "eval",
+      "vectors",
+    ])
       expect(help.out).toContain(`\n  ${name}`);
-    expect(await run("serach")).toEqual({ code: 2, out: "", err: 'pinakes: there is no command "serach"; did you mean "search"? See pinakes --help.\n' });
+    expect(await run("serach")).toEqual({
+      code: 2,
+      out: "",
+      err: 'pinakes: there is no command "serach"; did you mean "search"? See pinakes --help.\n',
+    });
     const flag = await run("documents", "add", "kb/x", "docs", "--replce");
-    expect(flag).toEqual({ code: 2, out: "", err: "pinakes: there is no option --replce; did you mean --replace? See pinakes documents add --help.\n" });
-    expect(await run("documents", "ad")).toMatchObject({ code: 2, err: expect.stringContaining('"documents add"') as string });
-    expect(await run("documents", "add", "--help")).toMatchObject({ code: 0, out: expect.stringContaining("Examples") as string });
+    expect(flag).toEqual({
+      code: 2,
+      out: "",
+      err: "pinakes: there is no option --replce; did you mean --replace? See pinakes documents add --help.\n",
+    });
+    expect(await run("documents", "ad")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"documents add"') as string,
+    });
+    expect(await run("documents", "add", "--help")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Examples") as string,
+    });
     expect(await run("serve", "--prot", "1")).toMatchObject({ code: 2, out: "" });
   });
 
@@ -94,9 +125,16 @@ describe("the program pinakes", () => {
       expect(await run("collections", "create", "kb/birds")).toMatchObject({ code: 0 });
       const added = await run("documents", "add", "kb/birds", "beside.txt", "docs");
       expect(added).toMatchObject({ code: 0, out: expect.stringContaining("4 files added as 4 passages") as string });
-      const headers = { authorization: "Bearer root-token-of-the-test-of-the-program", "content-type": "application/json" };
+      const headers = {
+        authorization: "Bearer root-token-of-the-test-of-the-program",
+        "content-type": "application/json",
+      };
       const body = JSON.stringify({ query: "herons", limit: 1 });
-      const answer = await fetch(`${url}/v1/repositories/kb/collections/birds/search`, { method: "POST", headers, body });
+      const answer = await fetch(`${url}/v1/repositories/kb/collections/birds/search`, {
+        method: "POST",
+        headers,
+        body,
+      });
       expect(await answer.json()).toMatchObject({ hits: [{ citation: { filename: "beside.txt" } }] });
     } finally {
       server.kill("SIGINT");
@@ -111,7 +149,9 @@ describe("the program pinakes", () => {
     await said(waiting.stderr, "background work");
     waiting.kill("SIGINT");
     expect((await end(waiting)).code).toBe(130);
-    const { documents_by_status: states } = JSON.parse((await run("collections", "show", "kb/pending", "--json")).out) as {
+    const { documents_by_status: states } = JSON.parse(
+      (await run("collections", "show", "kb/pending", "--json")).out,
+    ) as {
       documents_by_status: Record<string, number>;
     };
     expect(Object.values(states).reduce((a, b) => a + b, 0)).toBe(3);

@@ -15,27 +15,55 @@ interface Entry {
 const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   Run: {
     start: { summary: "run the server (also: npm start, pinakes serve)" },
-    doctor: { summary: "check the settings, the stores, the model and the machine", load: async () => (await import("./doctor.ts")).doctor },
-    stores: { summary: "the store id of items, objects and triples: show, bind", load: async () => (await import("./stores.ts")).stores },
+    doctor: {
+      summary: "check the settings, the stores, the model and the machine",
+      load: async () => (await import("./doctor.ts")).doctor,
+    },
+    stores: {
+      summary: "the store id of items, objects and triples: show, bind",
+      load: async () => (await import("./stores.ts")).stores,
+    },
     keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./keys.ts")).keys },
   },
   Knowledge: {
-    repositories: { summary: "list, create, show, delete", load: async () => (await import("./repositories.ts")).repositories },
+    repositories: {
+      summary: "list, create, show, delete",
+      load: async () => (await import("./repositories.ts")).repositories,
+    },
     collections: {
       summary: "list, create, show, describe, set, label, tag, archive, unarchive, reindex, delete, restore, purge",
       load: async () => (await import("./collections.ts")).collections,
     },
-    documents: { summary: "add (files, folders, patterns), wait, list, show, delete, reindex", load: async () => (await import("./documents.ts")).documents },
+    documents: {
+      summary: "add (files, folders, patterns), wait, list, show, delete, reindex",
+      load: async () => (await import("./documents.ts")).documents,
+    },
     search: { summary: "find passages", load: async () => (await import("./search.ts")).search },
-    triples: { summary: "what is known as RDF: load, query, export, remove", load: async () => (await import("./triples.ts")).triples },
-    sparql: { summary: "ask a collection in SPARQL, or change it", load: async () => (await import("./sparql.ts")).sparql },
-    chunk: { summary: "how a file is read and cut; nothing is stored", load: async () => (await import("./chunk.ts")).chunk },
-    transfer: { summary: "export and import, in the layouts of LISA and of catalogs", load: async () => (await import("./transfer.ts")).transfer },
+    triples: {
+      summary: "what is known as RDF: load, query, export, remove",
+      load: async () => (await import("./triples.ts")).triples,
+    },
+    sparql: {
+      summary: "ask a collection in SPARQL, or change it",
+      load: async () => (await import("./sparql.ts")).sparql,
+    },
+    chunk: {
+      summary: "how a file is read and cut; nothing is stored",
+      load: async () => (await import("./chunk.ts")).chunk,
+    },
+    transfer: {
+      summary: "export and import, in the layouts of LISA and of catalogs",
+      load: async () => (await import("./transfer.ts")).transfer,
+    },
     migrate: {
-      summary: "from other programs, layouts and engines: plan, run, status, verify, switch, finish, rollback, list, engine",
+      summary:
+        "from other programs, layouts and engines: plan, run, status, verify, switch, finish, rollback, list, engine",
       load: async () => (await import("./migrate.ts")).migrate,
     },
-    ops: { summary: "what is being done to collections in all stores: list, show, retry", load: async () => (await import("./ops.ts")).ops },
+    ops: {
+      summary: "what is being done to collections in all stores: list, show, retry",
+      load: async () => (await import("./ops.ts")).ops,
+    },
     jobs: { summary: "long work: list, show, retry, cancel", load: async () => (await import("./jobs.ts")).jobs },
   },
   "State of agents": {
@@ -43,17 +71,29 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "list, show, checkpoints, start, pause, resume, retry, skip, complete, cancel, delete, stats",
       load: async () => (await import("./workflows.ts")).workflows,
     },
-    memories: { summary: "what was said: sessions, show, context, search, delete", load: async () => (await import("./memories.ts")).memories },
-    metrics: { summary: "figures over time: ingest, list, aggregate", load: async () => (await import("./metrics.ts")).metrics },
+    memories: {
+      summary: "what was said: sessions, show, context, search, delete",
+      load: async () => (await import("./memories.ts")).memories,
+    },
+    metrics: {
+      summary: "figures over time: ingest, list, aggregate",
+      load: async () => (await import("./metrics.ts")).metrics,
+    },
     tools: {
       summary: "the log of tool invocations: ingest, list, show, export, aggregate, rules, settings, verify",
       load: async () => (await import("./tools.ts")).tools,
     },
-    containers: { summary: "list, show, create, delete, changes", load: async () => (await import("./containers.ts")).containers },
+    containers: {
+      summary: "list, show, create, delete, changes",
+      load: async () => (await import("./containers.ts")).containers,
+    },
     query: { summary: "ask a container in SQL", load: async () => (await import("./query.ts")).query },
   },
   "Look closer": {
-    fsck: { summary: "compare all stores with the records, and put right what is wrong", load: async () => (await import("./fsck.ts")).fsck },
+    fsck: {
+      summary: "compare all stores with the records, and put right what is wrong",
+      load: async () => (await import("./fsck.ts")).fsck,
+    },
     quarantine: {
       summary: "what fsck --repair took away: list, show, restore, drop",
       load: async () => (await import("./quarantine.ts")).quarantine,
@@ -72,7 +112,9 @@ const localOnly: Readonly<Record<string, string>> = {
 async function main([command, ...rest]: readonly string[], terminal: Terminal): Promise<number> {
   const why = command === undefined ? undefined : localOnly[command];
   if (why !== undefined && rest.some((word) => /^--url(?:=|$)/.test(word)))
-    throw new UsageError(`--url: pinakes ${command} works on the stores of this machine only: ${why}. Run it where they are.`);
+    throw new UsageError(
+      `--url: pinakes ${command} works on the stores of this machine only: ${why}. Run it where they are.`,
+    );
   switch (command) {
     case "start":
     case "serve":
@@ -110,7 +152,10 @@ async function start(name: string, args: readonly string[], terminal: Terminal):
     terminal.out(startHelp);
     return 0;
   }
-  if (args.length > 0) throw new UsageError(`"${args.join(" ")}" is too much; ${name} has no options, its settings come from the environment.`);
+  if (args.length > 0)
+    throw new UsageError(
+      `"${args.join(" ")}" is too much; ${name} has no options, its settings come from the environment.`,
+    );
   await import("./start.ts");
   return 0;
 }
@@ -121,7 +166,9 @@ async function load(name: string): Promise<Group> {
   if (entry?.load !== undefined) return entry.load();
   if (name.startsWith("-")) throw new UsageError(`${name} stands before the command; options come after it.`);
   const meant = suggest(name, [...Object.keys(all), "serve"]);
-  throw new UsageError(`there is no command "${name}"${meant === undefined ? "" : `; did you mean "${meant}"?`} See pinakes --help.`);
+  throw new UsageError(
+    `there is no command "${name}"${meant === undefined ? "" : `; did you mean "${meant}"?`} See pinakes --help.`,
+  );
 }
 
 function help(terminal: Terminal): string {
@@ -166,7 +213,9 @@ function exitCodeOf(error: unknown, terminal: Terminal): number {
   }
   const message = error instanceof Error ? error.message : String(error);
   terminal.err(
-    PinakesError.isInstance(error) ? `pinakes: ${message}\n` : `pinakes: unexpected: ${error instanceof Error ? (error.stack ?? message) : message}\n`,
+    PinakesError.isInstance(error)
+      ? `pinakes: ${message}\n`
+      : `pinakes: unexpected: ${error instanceof Error ? (error.stack ?? message) : message}\n`,
   );
   return error instanceof UsageError ? usageExitCode : failureExitCode;
 }

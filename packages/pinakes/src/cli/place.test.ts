@@ -53,7 +53,9 @@ describe("a folder without data", () => {
     const fresh = { PINAKES_DATA: join(base, "fresh") };
     await run(containers, ["create", "tickets", "--partition", "/customer"], { env: fresh });
     expect((await run(containers, ["list"], { env: fresh })).out).toContain("tickets");
-    expect((await run(keys, ["create", "--user", "ada"], { env: { PINAKES_DATA: join(base, "keys") } })).out).toContain("pk_");
+    expect((await run(keys, ["create", "--user", "ada"], { env: { PINAKES_DATA: join(base, "keys") } })).out).toContain(
+      "pk_",
+    );
   });
 });
 
@@ -83,13 +85,20 @@ describe("an empty answer", () => {
 
 describe("options", () => {
   const env = { PINAKES_DATA: join(base, "data") };
-  const told = async (group: Parameters<typeof run>[0], ...args: string[]): Promise<string> => (await failure(run(group, args, { env }))).message;
+  const told = async (group: Parameters<typeof run>[0], ...args: string[]): Promise<string> =>
+    (await failure(run(group, args, { env }))).message;
 
   it("one that is called otherwise in the API, or stands nowhere, is told", async () => {
-    expect(await told(metrics, "aggregate", "--group_by", "model")).toContain("there is no option --group_by; did you mean --by?");
+    expect(await told(metrics, "aggregate", "--group_by", "model")).toContain(
+      "there is no option --group_by; did you mean --by?",
+    );
     expect(await told(metrics, "aggregate", "--aggregates", "p95")).toContain("did you mean --values?");
     expect(await told(memories, "context", "a", "s", "--max-tokens", "5")).toContain("did you mean --tokens?");
-    expect(await told(workflows, "--url", "http://x", "list")).toBe("--url stands before the command; write pinakes test <command> --url.");
-    expect(await told(workflows, "--status", "failed", "list")).toContain("--status stands before the command; write pinakes test <command> --status.");
+    expect(await told(workflows, "--url", "http://x", "list")).toBe(
+      "--url stands before the command; write pinakes test <command> --url.",
+    );
+    expect(await told(workflows, "--status", "failed", "list")).toContain(
+      "--status stands before the command; write pinakes test <command> --status.",
+    );
   });
 });

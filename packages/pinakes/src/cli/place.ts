@@ -46,5 +46,7 @@ function elsewhere({ workspace }: Place): string {
 /** The same for one thing that was not found. */
 export function notFoundIn(place: Place, error: unknown): unknown {
   if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") return error;
-  return new PinakesError("NOT_FOUND", `${error.detail} This is ${whereOf(place)}. ${elsewhere(place)}`, { cause: error });
+  return new PinakesError("NOT_FOUND", `${error.detail} This is ${whereOf(place)}. ${elsewhere(place)}`, {
+    cause: error,
+  });
 }

@@ -17,7 +17,8 @@ export function table(rows: readonly Readonly<Record<string, unknown>>[]): strin
 
 /** Nested fields, indented; no quotes and braces. */
 export function readable(value: unknown, indent = ""): string {
-  if (Array.isArray(value)) return value.length === 0 ? `${indent}none` : value.map((entry) => item(entry, indent)).join("\n");
+  if (Array.isArray(value))
+    return value.length === 0 ? `${indent}none` : value.map((entry) => item(entry, indent)).join("\n");
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return `${indent}${textOf(value)}`;
   return Object.entries(value)
     .filter(([, entry]) => entry !== undefined)

@@ -20,7 +20,10 @@ describe("the progress bar", () => {
     bar.show("documents", 0, 100);
     pass(10_000);
     bar.show("documents", 20, 100);
-    expect(lines).toEqual([`\rdocuments  ${"░".repeat(24)}  0/100`, `\rdocuments  ${"█".repeat(5)}${"░".repeat(19)}  20/100  2.0/s  40 s left`.padEnd(40)]);
+    expect(lines).toEqual([
+      `\rdocuments  ${"░".repeat(24)}  0/100`,
+      `\rdocuments  ${"█".repeat(5)}${"░".repeat(19)}  20/100  2.0/s  40 s left`.padEnd(40),
+    ]);
     pass(10_000);
     bar.show("documents", 30, 1_000);
     expect(lines.at(-1)).toContain("30/1000  1.0/s  16 min 10 s left");

@@ -35,7 +35,9 @@ export class ProgressBar {
     if (at - this.#drawnAt < everyMs && done < total) return;
     this.#drawnAt = at;
     const full = total === 0 ? barChars : Math.round((barChars * done) / total);
-    this.#draw(`${label}  ${"█".repeat(full)}${"░".repeat(barChars - full)}  ${done}/${total}${this.#pace(done, total)}${note === "" ? "" : `  ${note}`}`);
+    this.#draw(
+      `${label}  ${"█".repeat(full)}${"░".repeat(barChars - full)}  ${done}/${total}${this.#pace(done, total)}${note === "" ? "" : `  ${note}`}`,
+    );
   }
 
   /** Leaves the line empty. */

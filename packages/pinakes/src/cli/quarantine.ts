@@ -25,8 +25,12 @@ const list = defineCommand({
       const page: ListPage<QuarantineEntry> = await readPages(call.given, (paging) =>
         knowledge.quarantine.list(caller, { ...placeOf(call.given.text("of")), ...paging }),
       );
-      const shown = () => grid(call.terminal, page.items.map(row), { whole: ["entry"], optional: ["target", "taken"] }) + moreBelow(page);
-      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place, "The quarantine is empty") : shown()) };
+      const shown = () =>
+        grid(call.terminal, page.items.map(row), { whole: ["entry"], optional: ["target", "taken"] }) + moreBelow(page);
+      return {
+        answer: page,
+        show: () => (page.items.length === 0 ? nothingIn(place, "The quarantine is empty") : shown()),
+      };
     }),
 });
 
@@ -42,7 +46,13 @@ const show = defineCommand({
       const entry = await knowledge.quarantine.get(caller, call.words[0] as string);
       return {
         answer: entry,
-        show: () => fields(call.terminal, { ...entry, document_id: entry.document_id ?? "", job_id: entry.job_id ?? "", restored_at: entry.restored_at ?? "" }),
+        show: () =>
+          fields(call.terminal, {
+            ...entry,
+            document_id: entry.document_id ?? "",
+            job_id: entry.job_id ?? "",
+            restored_at: entry.restored_at ?? "",
+          }),
       };
     }),
 });
@@ -72,7 +82,11 @@ exit code is 1 when one of them was refused.`,
       }
       const lines = refused.map((one) => styled(call.terminal, "red", `${one.entry_id}: ${one.error}`));
       const code = refused.length > 0 ? failureExitCode : 0;
-      return { answer: { restored, refused }, show: () => [...lines, `${count(restored.length, "entry", "entries")} restored.`].join("\n"), code };
+      return {
+        answer: { restored, refused },
+        show: () => [...lines, `${count(restored.length, "entry", "entries")} restored.`].join("\n"),
+        code,
+      };
     }),
 });
 
@@ -86,21 +100,37 @@ const drop = defineCommand({
   run: (call) =>
     withStores(call, async (session) => {
       const ids = await chosen(session, call.words, call.given.text("of"));
-      if (ids.length > 0) await confirm(call, { what: `${count(ids.length, "entry", "entries")} will be removed for good.`, unasked: "refused" });
+      if (ids.length > 0)
+        await confirm(call, {
+          what: `${count(ids.length, "entry", "entries")} will be removed for good.`,
+          unasked: "refused",
+        });
       for (const id of ids) await session.knowledge.quarantine.drop(session.caller, id);
       return { answer: { dropped: ids }, show: () => `${count(ids.length, "entry", "entries")} removed for good.` };
     }),
 });
 
-export const quarantine: Group = { summary: "what fsck --repair took away, and the way back", commands: { list, show, restore, drop } };
+export const quarantine: Group = {
+  summary: "what fsck --repair took away, and the way back",
+  commands: { list, show, restore, drop },
+};
 
-async function chosen({ knowledge, caller }: Session, words: readonly string[], place: string | undefined): Promise<readonly string[]> {
-  if ((words.length === 0) === (place === undefined)) throw new UsageError("name entries (pinakes quarantine list), or a collection with --of kb/papers.");
+async function chosen(
+  { knowledge, caller }: Session,
+  words: readonly string[],
+  place: string | undefined,
+): Promise<readonly string[]> {
+  if ((words.length === 0) === (place === undefined))
+    throw new UsageError("name entries (pinakes quarantine list), or a collection with --of kb/papers.");
   if (place === undefined) return words;
   const ids: string[] = [];
   let cursor: string | undefined;
   do {
-    const page: ListPage<QuarantineEntry> = await knowledge.quarantine.list(caller, { ...placeOf(place), cursor, limit: 100 });
+    const page: ListPage<QuarantineEntry> = await knowledge.quarantine.list(caller, {
+      ...placeOf(place),
+      cursor,
+      limit: 100,
+    });
     ids.push(...page.items.map(({ entry_id }) => entry_id));
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
@@ -115,7 +145,17 @@ function placeOf(text: string | undefined): { readonly repository?: string; read
   return { repository, collection };
 }
 
-function row({ entry_id, kind, repository_id, collection_id, target, count: number, quarantined_at, expires_at, restored_at }: QuarantineEntry) {
+function row({
+  entry_id,
+  kind,
+  repository_id,
+  collection_id,
+  target,
+  count: number,
+  quarantined_at,
+  expires_at,
+  restored_at,
+}: QuarantineEntry) {
   return {
     entry: entry_id,
     kind,

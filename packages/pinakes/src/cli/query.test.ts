@@ -15,8 +15,10 @@ const base = await mkdtemp(join(tmpdir(), "pinakes-cli-query-"));
 afterAll(() => rm(base, { recursive: true, force: true }));
 const env = { PINAKES_DATA: join(base, "data") };
 
-const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => run(query, args, { env, cwd: base, ...terminal });
-const json = async <T = unknown>(...args: string[]): Promise<T> => JSON.parse((await call([...args, "--json"])).out) as T;
+const call = (args: readonly string[], terminal: Partial<Terminal> = {}) =>
+  run(query, args, { env, cwd: base, ...terminal });
+const json = async <T = unknown>(...args: string[]): Promise<T> =>
+  JSON.parse((await call([...args, "--json"])).out) as T;
 const refused = (...args: string[]) => failure(call(args));
 
 beforeAll(async () => {
@@ -25,15 +27,27 @@ beforeAll(async () => {
   await containers.put("tickets", { partition_key: "/customer" });
   await containers.put("visits", { partition_key: ["/customer", "/year"] });
   for (const n of [1, 2, 3])
-    await containers.create("tickets", { id: `t${n}`, customer: n === 2 ? "beta" : "acme", n, code: String(n), tags: ["a", n], open: n < 3 });
+    await containers.create("tickets", {
+      id: `t${n}`,
+      customer: n === 2 ? "beta" : "acme",
+      n,
+      code: String(n),
+      tags: ["a", n],
+      open: n < 3,
+    });
   await containers.create("visits", { id: "v1", customer: "acme", year: 2030 });
 });
 
 describe("pinakes query", () => {
   it("prints a table, JSON, or one row a line", async () => {
     const sql = "SELECT c.id, c.n, c.tags, c.open, c.none FROM c ORDER BY c.n DESC";
-    expect((await call(["tickets", sql])).out).toMatch(/^id +n +tags +open\nt3 +3 +\["a",3\] +false\nt2 +2 +\["a",2\] +true\n/);
-    expect(await json("tickets", sql, "--limit", "1")).toMatchObject({ items: [{ id: "t3" }], next_cursor: expect.any(String) as string });
+    expect((await call(["tickets", sql])).out).toMatch(
+      /^id +n +tags +open\nt3 +3 +\["a",3\] +false\nt2 +2 +\["a",2\] +true\n/,
+    );
+    expect(await json("tickets", sql, "--limit", "1")).toMatchObject({
+      items: [{ id: "t3" }],
+      next_cursor: expect.any(String) as string,
+    });
     expect((await call(["tickets", "SELECT c.id FROM c ORDER BY c.id", "--limit", "2"])).out).toMatch(
       /^id\nt1\nt2\nThese are the first 2; for more: --limit 20\./,
     );
@@ -42,40 +56,60 @@ describe("pinakes query", () => {
     expect(lines.err).toContain("for more: --limit 20");
     expect((await call(["tickets", "SELECT VALUE COUNT(1) FROM c"])).out).toMatch(/^3\n/);
     expect((await call(["tickets", "SELECT * FROM c WHERE c.n > 9"])).out).toMatch(/^Nothing was found\.\n/);
-    expect(await json("tickets", "SELECT VALUE COUNT(1) FROM c", "--limit", String(listItemsMax))).toMatchObject({ items: [3], next_cursor: null });
+    expect(await json("tickets", "SELECT VALUE COUNT(1) FROM c", "--limit", String(listItemsMax))).toMatchObject({
+      items: [3],
+      next_cursor: null,
+    });
     expect(await refused("tickets", "SELECT * FROM c", "--limit", String(listItemsMax + 1))).toBeInstanceOf(UsageError);
   });
 
   it("goes on from a cursor", async () => {
     const sql = "SELECT c.id FROM c ORDER BY c.id";
     const { next_cursor } = await json<{ next_cursor: string }>("tickets", sql, "--limit", "2");
-    expect(await json("tickets", sql, "--cursor", next_cursor)).toMatchObject({ items: [{ id: "t3" }], next_cursor: null });
+    expect(await json("tickets", sql, "--cursor", next_cursor)).toMatchObject({
+      items: [{ id: "t3" }],
+      next_cursor: null,
+    });
     expect((await refused("tickets", sql, "--cursor", "zzz")).code).toBe("INVALID");
   });
 
   it("takes parameters: JSON where they are, texts otherwise", async () => {
     const ids = async (sql: string, ...params: string[]) =>
-      (await json<{ items: { id: string }[] }>("tickets", sql, ...params.flatMap((param) => ["--param", param]))).items.map(({ id }) => id).toSorted();
+      (await json<{ items: { id: string }[] }>("tickets", sql, ...params.flatMap((param) => ["--param", param]))).items
+        .map(({ id }) => id)
+        .toSorted();
     expect(await ids("SELECT c.id FROM c WHERE c.n = @n AND c.customer = @who", "n=2", "@who=beta")).toEqual(["t2"]);
     expect(await ids("SELECT c.id FROM c WHERE c.code = @code", 'code="2"')).toEqual(["t2"]);
     expect(await ids("SELECT c.id FROM c WHERE c.code = @code", "code=2")).toEqual([]);
-    expect(await ids("SELECT c.id FROM c WHERE c.open = @open AND c.customer != 'a@b'", "open=true")).toEqual(["t1", "t2"]);
+    expect(await ids("SELECT c.id FROM c WHERE c.open = @open AND c.customer != 'a@b'", "open=true")).toEqual([
+      "t1",
+      "t2",
+    ]);
     expect((await refused("tickets", "SELECT * FROM c WHERE c.n = @n AND c.m = @m", "--param", "n=1")).message).toBe(
       "@m has no value; give it one: --param m=…",
     );
     expect((await refused("tickets", "SELECT * FROM c", "--param", "n")).message).toContain("write name=value");
-    expect((await refused("tickets", "SELECT * FROM c", "--param", "n=1", "--param", "n=2")).message).toContain("@n is given twice");
+    expect((await refused("tickets", "SELECT * FROM c", "--param", "n=1", "--param", "n=2")).message).toContain(
+      "@n is given twice",
+    );
   });
 
   it("asks one partition, by a text or a list", async () => {
     expect(await json("tickets", "SELECT VALUE c.id FROM c", "--partition", "beta")).toMatchObject({ items: ["t2"] });
-    expect(await json("visits", "SELECT VALUE c.id FROM c", "--partition", '["acme",2030]')).toMatchObject({ items: ["v1"] });
-    expect((await refused("visits", "SELECT VALUE c.id FROM c", "--partition", "acme")).message).toContain("/customer, /year");
-    for (const wrong of ["[x", "[]", "[null]"]) expect(await refused("tickets", "SELECT * FROM c", "--partition", wrong)).toBeInstanceOf(UsageError);
+    expect(await json("visits", "SELECT VALUE c.id FROM c", "--partition", '["acme",2030]')).toMatchObject({
+      items: ["v1"],
+    });
+    expect((await refused("visits", "SELECT VALUE c.id FROM c", "--partition", "acme")).message).toContain(
+      "/customer, /year",
+    );
+    for (const wrong of ["[x", "[]", "[null]"])
+      expect(await refused("tickets", "SELECT * FROM c", "--partition", wrong)).toBeInstanceOf(UsageError);
   });
 
   it("explains how it would be answered, and refuses what no index serves when asked to", async () => {
-    expect(await json("tickets", "SELECT * FROM c", "--partition", "acme", "--explain")).toMatchObject({ access: "partition" });
+    expect(await json("tickets", "SELECT * FROM c", "--partition", "acme", "--explain")).toMatchObject({
+      access: "partition",
+    });
     expect((await call(["tickets", "SELECT * FROM c WHERE c.n = 1", "--explain"])).out).toMatch(
       /^access +looks at every item\n[^]*looked at in each item +n\n/,
     );
@@ -112,10 +146,16 @@ describe("rows as a table", () => {
 
   it("leaves out from the end what does not fit, and says so, on a terminal with colours, too", () => {
     const names = Array.from({ length: 12 }, (_, i) => `column-${i}`);
-    const row = { _etag: "e", ...Object.fromEntries(names.map((name) => [name, "a long value of a column"])), id: "x".repeat(40) };
+    const row = {
+      _etag: "e",
+      ...Object.fromEntries(names.map((name) => [name, "a long value of a column"])),
+      id: "x".repeat(40),
+    };
     const text = rowsText(look(80), [row]);
     expect(text.split("\n")[0]).toMatch(/^id +column-0 +column-1 +column-2$/);
-    expect(text).toContain("\n\nNot shown: column-3, column-4, column-5, column-6, column-7, column-8, column-9, column-10 and 2 more. ");
+    expect(text).toContain(
+      "\n\nNot shown: column-3, column-4, column-5, column-6, column-7, column-8, column-9, column-10 and 2 more. ",
+    );
     expect(rowsText({ columns: 80, color: true } as Terminal, [row])).toContain("Not shown: column-3,");
     const long = rowsText(look(80), [{ ...row, id: "x".repeat(41) }]).split("\n");
     expect(long[0]).toContain("column-3");

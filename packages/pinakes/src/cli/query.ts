@@ -61,7 +61,11 @@ key a text, unless it is a JSON list: --partition '[5]', --partition '["acme","a
 export const query: Group = { command };
 
 /** Of one query; a page may hold fewer rows and still not be the last. */
-async function readRows(limit: number, asked: SqlQuery, ask: (query: SqlQuery) => Promise<QueryPage>): Promise<QueryPage> {
+async function readRows(
+  limit: number,
+  asked: SqlQuery,
+  ask: (query: SqlQuery) => Promise<QueryPage>,
+): Promise<QueryPage> {
   const items: JsonValue[] = [];
   let advice: string | undefined;
   let cursor = asked.cursor;
@@ -76,7 +80,8 @@ async function readRows(limit: number, asked: SqlQuery, ask: (query: SqlQuery) =
 
 function parameterOf(text: string): { readonly name: string; readonly value: JsonValue } {
   const [, name, value] = /^@?(\w+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new UsageError(`--param: write name=value, such as status=open; got "${text}".`);
+  if (name === undefined || value === undefined)
+    throw new UsageError(`--param: write name=value, such as status=open; got "${text}".`);
   return { name: `@${name}`, value: jsonOr(value) };
 }
 
@@ -84,7 +89,8 @@ function parameterOf(text: string): { readonly name: string; readonly value: Jso
 function checkParameters({ query: text, parameters = [] }: SqlQuery): void {
   const names = parameters.map(({ name }) => name);
   const [missing] = (text.replaceAll(quoted, "").match(/@\w+/g) ?? []).filter((name) => !names.includes(name));
-  if (missing !== undefined) throw new UsageError(`${missing} has no value; give it one: --param ${missing.slice(1)}=…`);
+  if (missing !== undefined)
+    throw new UsageError(`${missing} has no value; give it one: --param ${missing.slice(1)}=…`);
   const twice = names.find((name, i) => names.indexOf(name) < i);
   if (twice !== undefined) throw new UsageError(`--param: ${twice} is given twice.`);
 }
@@ -104,9 +110,12 @@ function jsonOr(text: string): JsonValue {
 function partitionOf(text: string | undefined): PartitionKey | undefined {
   if (text === undefined || !text.startsWith("[")) return text;
   const value = jsonOr(text);
-  const isKey = (part: unknown): part is PartitionKeyValue => typeof part === "string" || typeof part === "number" || typeof part === "boolean";
+  const isKey = (part: unknown): part is PartitionKeyValue =>
+    typeof part === "string" || typeof part === "number" || typeof part === "boolean";
   if (Array.isArray(value) && value.length > 0 && value.every(isKey)) return value;
-  throw new UsageError(`--partition: begins with "[" and is no JSON list of texts, numbers, true or false; got "${text}".`);
+  throw new UsageError(
+    `--partition: begins with "[" and is no JSON list of texts, numbers, true or false; got "${text}".`,
+  );
 }
 
 /** One row a line; what else there is to say goes to stderr. */

@@ -25,7 +25,10 @@ const list = defineCommand({
         show: () =>
           page.items.length === 0
             ? none
-            : grid(call.terminal, page.items.map(row), { whole: ["repository", "updated"], optional: ["model", "updated"] }) + moreBelow(page),
+            : grid(call.terminal, page.items.map(row), {
+                whole: ["repository", "updated"],
+                optional: ["model", "updated"],
+              }) + moreBelow(page),
       };
     }),
 });
@@ -41,10 +44,26 @@ const create = defineCommand({
     chunking: { type: "string", value: "JSON", help: "how its collections cut documents, unless they say otherwise" },
     "allowed-groups": { type: "string", value: "a,b", help: "who may use it (everybody of the workspace)" },
     tags: { type: "string", value: "a,b", help: "tags that its collections have, too" },
-    graph: { type: "string", value: "JSON", help: `what of documents goes into the graph: '{"extract":"structured"}', off, cooccurrence, llm` },
-    "auto-create": { type: "boolean", help: "the first load makes a collection that is not there", elsewhere: ["auto_create"] },
-    "create-on-query": { type: "boolean", help: "the first query makes one that is not there", elsewhere: ["create_on_query"] },
-    "no-user-collections": { type: "boolean", help: "only admins make collections in it", elsewhere: ["allow_user_collections"] },
+    graph: {
+      type: "string",
+      value: "JSON",
+      help: `what of documents goes into the graph: '{"extract":"structured"}', off, cooccurrence, llm`,
+    },
+    "auto-create": {
+      type: "boolean",
+      help: "the first load makes a collection that is not there",
+      elsewhere: ["auto_create"],
+    },
+    "create-on-query": {
+      type: "boolean",
+      help: "the first query makes one that is not there",
+      elsewhere: ["create_on_query"],
+    },
+    "no-user-collections": {
+      type: "boolean",
+      help: "only admins make collections in it",
+      elsewhere: ["allow_user_collections"],
+    },
     ...actorOptions,
   },
   examples: [
@@ -66,7 +85,9 @@ const create = defineCommand({
           ...(given.has("auto-create") ? { auto_create: true } : {}),
           ...(given.has("create-on-query") ? { create_on_query: true } : {}),
           ...(given.has("no-user-collections") ? { allow_user_collections: false } : {}),
-          ...(given.text("chunking") === undefined ? {} : { chunking_strategy: given.json("chunking") as NewRepository["chunking_strategy"] }),
+          ...(given.text("chunking") === undefined
+            ? {}
+            : { chunking_strategy: given.json("chunking") as NewRepository["chunking_strategy"] }),
           ...(given.text("graph") === undefined ? {} : { graph: given.json("graph") as NewRepository["graph"] }),
           ...(given.text("tags") === undefined ? {} : { metadata: { tags: given.list("tags") ?? [] } }),
         });
@@ -85,9 +106,16 @@ const show = defineCommand({
   run: (call) =>
     withClient(call, async ({ knowledge }) => {
       const repository = await knowledge.repositories.get(call.words[0] as string);
-      const collections = await knowledge.collections.list({ repository: repository.repository_id, limit: shownCollectionsMax });
-      const below = collections.items.length === 0 ? "\n\nIt has no collections yet." : `\n\n${collectionsOf(call.terminal, collections.items)}`;
-      const more = collections.next_cursor === null ? "" : `\nAll of them: pinakes collections list ${repository.repository_id}`;
+      const collections = await knowledge.collections.list({
+        repository: repository.repository_id,
+        limit: shownCollectionsMax,
+      });
+      const below =
+        collections.items.length === 0
+          ? "\n\nIt has no collections yet."
+          : `\n\n${collectionsOf(call.terminal, collections.items)}`;
+      const more =
+        collections.next_cursor === null ? "" : `\nAll of them: pinakes collections list ${repository.repository_id}`;
       return { answer: repository, show: () => details(call.terminal, repository) + below + more };
     }),
 });
@@ -103,14 +131,22 @@ const remove = defineCommand({
       const id = call.words[0] as string;
       const { knowledge } = session;
       const { name } = await knowledge.repositories.get(id);
-      const { total = 0 } = await knowledge.collections.list({ repository: id, status: "all", limit: 1, include_total: true });
+      const { total = 0 } = await knowledge.collections.list({
+        repository: id,
+        status: "all",
+        limit: 1,
+        include_total: true,
+      });
       const what = `Repository ${id} (${name}) with ${count(total, "collection")} and all documents will be removed for good.`;
       await confirm(call, { what, type: id, unasked: "refused" });
       return jobBegun(call, session, await knowledge.repositories.delete(id, { confirm: id }), true);
     }),
 });
 
-export const repositories: Group = { summary: "what collections are in", commands: { list, create, show, delete: remove } };
+export const repositories: Group = {
+  summary: "what collections are in",
+  commands: { list, create, show, delete: remove },
+};
 
 const shownCollectionsMax = 20;
 
@@ -119,7 +155,14 @@ function outcome(terminal: Terminal, repository: Repository): Outcome {
 }
 
 function row({ repository_id, name, personal, status, embedding_model, updated_at }: Repository) {
-  return { repository: repository_id, name, kind: personal ? "personal" : "shared", status, model: embedding_model, updated: inTime(updated_at) };
+  return {
+    repository: repository_id,
+    name,
+    kind: personal ? "personal" : "shared",
+    status,
+    model: embedding_model,
+    updated: inTime(updated_at),
+  };
 }
 
 function details(terminal: Terminal, repository: Repository): string {

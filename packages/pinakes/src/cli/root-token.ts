@@ -17,7 +17,11 @@ export function rootToken(data: string, given: string | undefined): RootToken {
   const file = join(data, "root-token");
   if (existsSync(file)) {
     const token = readFileSync(file, "utf8").trim();
-    if (token === "") throw new PinakesError("CORRUPT", `The file ${file} is empty. Remove it to have a new token made, or set PINAKES_ROOT_TOKEN.`);
+    if (token === "")
+      throw new PinakesError(
+        "CORRUPT",
+        `The file ${file} is empty. Remove it to have a new token made, or set PINAKES_ROOT_TOKEN.`,
+      );
     return { token, file };
   }
   mkdirSync(data, { recursive: true });

@@ -16,9 +16,17 @@ const command = defineCommand({
   options: {
     in: { type: "string", value: "kb,kb/papers,…", help: "only these repositories and collections" },
     mode: { type: "string", value: "MODE", help: `${searchModes.join(", ")} (hybrid)` },
-    limit: { type: "string", value: "N", help: `how many, 1–${knowledgeLimits.searchHitsMax} (${knowledgeLimits.searchHitsDefault})` },
+    limit: {
+      type: "string",
+      value: "N",
+      help: `how many, 1–${knowledgeLimits.searchHitsMax} (${knowledgeLimits.searchHitsDefault})`,
+    },
     filter: { type: "string", value: "JSON", help: `by metadata, such as '{"year":{"gt":1930}}'` },
-    "min-score": { type: "string", value: "N", help: "0–1: nothing below; 0 also shows answers that are too weak to be one" },
+    "min-score": {
+      type: "string",
+      value: "N",
+      help: "0–1: nothing below; 0 also shows answers that are too weak to be one",
+    },
     "by-document": { type: "boolean", help: "the best passage of each document" },
     "as-of": { type: "string", value: "TIME", help: "as it was then: 2030-01-01T00:00:00Z" },
     archived: { type: "boolean", help: "archived collections, too" },
@@ -73,12 +81,18 @@ function text(
   const last = styled(terminal, "dim", `${found} (${mode_used}) in ${inMs(timings.total_ms)}${embedded}.`);
   const why = explain === undefined ? [] : [printable(JSON.stringify(explain, undefined, 2))];
   const left = [
-    ...skipped.map(({ repository_id, collection_id, reason }) => `${repository_id}/${collection_id} was not searched: ${oneLine(reason)}`),
+    ...skipped.map(
+      ({ repository_id, collection_id, reason }) =>
+        `${repository_id}/${collection_id} was not searched: ${oneLine(reason)}`,
+    ),
     ...unknown_fields.map((field) => `No passage has the field "${printable(field)}" of the filter.`),
   ];
-  return [...hits.map((hit, i) => hitText(terminal, query, hit, i + 1, full)), ...why, ...left.map((line) => styled(terminal, "yellow", line)), last].join(
-    "\n\n",
-  );
+  return [
+    ...hits.map((hit, i) => hitText(terminal, query, hit, i + 1, full)),
+    ...why,
+    ...left.map((line) => styled(terminal, "yellow", line)),
+    last,
+  ].join("\n\n");
 }
 
 const noAnswer: Readonly<Record<Exclude<SearchOutcome, "ok">, string>> = {
@@ -106,7 +120,10 @@ function hitText(terminal: Terminal, query: string, hit: Hit, rank: number, full
   const shown = full ? oneLine(hit.text) : snippet(oneLine(hit.text), query, snippetCharsMax);
   const columns = Math.max(20, (terminal.columns ?? linesOfText) - indent.length);
   const lines = wrapped(shown, columns).map((line) => indent + emphasised(terminal, line, query));
-  const parts = explain === undefined ? [] : [`${indent}${styled(terminal, "dim", oneLine(JSON.stringify({ scores, ...explain })))}`];
+  const parts =
+    explain === undefined
+      ? []
+      : [`${indent}${styled(terminal, "dim", oneLine(JSON.stringify({ scores, ...explain })))}`];
   const head = `${String(rank).padStart(2)}. ${styled(terminal, "bold", oneLine(citation.row_id === undefined ? citation.filename : `row ${citation.row_id}`))}  ${styled(terminal, "dim", score.toFixed(3))}`;
   return [head, `${indent}${styled(terminal, "cyan", oneLine(place))}`, ...lines, ...parts].join("\n");
 }

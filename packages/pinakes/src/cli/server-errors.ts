@@ -4,7 +4,9 @@ import { errorCodes, PinakesError, type ErrorCode } from "../domain/errors.ts";
 
 /** An API over HTTP whose calls throw PinakesError. */
 export function engineErrors<Api extends object>(api: Api): Api {
-  return Object.fromEntries(Object.entries(api).map(([name, group]) => [name, guardedGroup(group as Group)])) as unknown as Api;
+  return Object.fromEntries(
+    Object.entries(api).map(([name, group]) => [name, guardedGroup(group as Group)]),
+  ) as unknown as Api;
 }
 
 type Group = Readonly<Record<string, (...args: unknown[]) => unknown>>;

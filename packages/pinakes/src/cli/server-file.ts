@@ -7,7 +7,17 @@
  * port: a command uses the server only after it has proved that it knows the secret.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import { chmodSync, closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { proveServer, signLocalToken, type LocalActor } from "../identity/index.ts";
@@ -40,7 +50,13 @@ export function writeServerFile(stores: Stores, url: string, secret: string): ((
   const address = overLoopback(url);
   if (address === undefined) return undefined;
   const path = join(stores.data, fileName);
-  const content: ServerFile = { format: formatVersion, url: address, pid: process.pid, secret, stores: fingerprint(secret, stores) };
+  const content: ServerFile = {
+    format: formatVersion,
+    url: address,
+    pid: process.pid,
+    secret,
+    stores: fingerprint(secret, stores),
+  };
   const next = `${path}.${randomBytes(6).toString("hex")}`;
   writeFileSync(next, `${JSON.stringify(content)}\n`, { mode: 0o600, flag: "wx" });
   chmodSync(next, 0o600);
@@ -73,13 +89,16 @@ function readServerFile(path: string, log: (line: string) => void = () => {}): S
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) log(`${path} is ignored: ${String(error)}`);
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT"))
+      log(`${path} is ignored: ${String(error)}`);
     return undefined;
   }
   try {
     const { uid, mode, size } = fstatSync(file);
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0 || size > fileBytesMax) {
-      log(`${path} is ignored: it must belong to the user who runs the command and be readable by nobody else (chmod 600)`);
+      log(
+        `${path} is ignored: it must belong to the user who runs the command and be readable by nobody else (chmod 600)`,
+      );
       return undefined;
     }
     return parsed(readFileSync(file, "utf8"));
@@ -91,8 +110,11 @@ function readServerFile(path: string, log: (line: string) => void = () => {}): S
 function parsed(text: string): ServerFile | undefined {
   try {
     const { format, url, pid, secret, stores } = JSON.parse(text) as Partial<Record<keyof ServerFile, unknown>>;
-    if (format !== formatVersion || typeof url !== "string" || typeof secret !== "string" || typeof stores !== "string") return undefined;
-    return Number.isSafeInteger(pid) && overLoopback(url) === url ? { format, url, pid: pid as number, secret, stores } : undefined;
+    if (format !== formatVersion || typeof url !== "string" || typeof secret !== "string" || typeof stores !== "string")
+      return undefined;
+    return Number.isSafeInteger(pid) && overLoopback(url) === url
+      ? { format, url, pid: pid as number, secret, stores }
+      : undefined;
   } catch {
     return undefined; // Nobody's file: the stores are there all the same.
   }

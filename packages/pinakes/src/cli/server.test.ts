@@ -27,14 +27,20 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 /** A process of its own with the settings of the folder, and nothing of this process's. */
 function node(args: readonly string[], more: Readonly<Record<string, string>> = {}): Child {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PINAKES_")));
-  return spawn(process.execPath, args, { cwd: base, env: { ...inherited, ...env, ...more }, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, args, {
+    cwd: base,
+    env: { ...inherited, ...env, ...more },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 async function text(stream: Readable): Promise<string> {
   return Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString();
 }
 
-const [startScript, cliScript] = ["start.ts", "pinakes.ts"].map((name) => fileURLToPath(new URL(name, import.meta.url))) as [string, string];
+const [startScript, cliScript] = ["start.ts", "pinakes.ts"].map((name) =>
+  fileURLToPath(new URL(name, import.meta.url)),
+) as [string, string];
 let server: Child;
 let greeting = "";
 
@@ -82,11 +88,15 @@ const looks = [
   [keys, ["list"]],
 ] as const;
 
-const lookAround = (): Promise<readonly string[]> => Promise.all(looks.map(async ([group, args]) => (await call(group, args)).out));
+const lookAround = (): Promise<readonly string[]> =>
+  Promise.all(looks.map(async ([group, args]) => (await call(group, args)).out));
 
 beforeAll(async () => {
   await start();
-  writeFileSync(join(base, "m.ndjson"), `${JSON.stringify({ id: "m1", agent_id: "a", metric_type: "latency", value: 5 })}\nnot json\nnull\n`);
+  writeFileSync(
+    join(base, "m.ndjson"),
+    `${JSON.stringify({ id: "m1", agent_id: "a", metric_type: "latency", value: 5 })}\nnot json\nnull\n`,
+  );
 });
 afterAll(() => void server.kill("SIGKILL"));
 
@@ -109,7 +119,9 @@ describe("beside a running server", () => {
     expect((await failure(call(repositories, ["show", "theirs"]))).code).toBe("NOT_FOUND");
     expect((await failure(call(repositories, ["create", "no", "--role", "user"]))).code).toBe("FORBIDDEN");
     const { key } = await json<{ key: string }>(keys, "create", "--user", "ada", "--workspace", "acme");
-    expect(await (await fetch(`${read().url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).json()).toMatchObject({ workspace_id: "acme" });
+    expect(
+      await (await fetch(`${read().url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).json(),
+    ).toMatchObject({ workspace_id: "acme" });
   });
 
   it("the server indexes what is added; files of a folder keep their paths", async () => {
@@ -153,7 +165,9 @@ describe("beside a running server", () => {
   });
 
   it("other stores than the server's are not asked of it", async () => {
-    const { err } = await call(repositories, ["list", "--verbose"], { env: { ...env, PINAKES_ITEMS: "memory:", PINAKES_OBJECTS: "memory:" } });
+    const { err } = await call(repositories, ["list", "--verbose"], {
+      env: { ...env, PINAKES_ITEMS: "memory:", PINAKES_OBJECTS: "memory:" },
+    });
     expect(err).toContain("that server has other stores");
   });
 
@@ -205,20 +219,39 @@ describe("a server by its address", () => {
 
   it("is asked with the key that --key or the environment gives; a wrong one is refused", async () => {
     const { url } = read();
-    const { key } = await json<{ key: string }>(keys, "create", "--user", "ada", "--workspace", "acme", "--role", "admin");
+    const { key } = await json<{ key: string }>(
+      keys,
+      "create",
+      "--user",
+      "ada",
+      "--workspace",
+      "acme",
+      "--role",
+      "admin",
+    );
     const nowhere = { env: {}, cwd: join(base, "trips") };
     expect((await call(repositories, ["list", "--url", url, "--key", key], nowhere)).out).toContain("theirs");
-    expect((await call(repositories, ["list"], { ...nowhere, env: { PINAKES_URL: url, PINAKES_API_KEY: key } })).out).toContain("theirs");
+    expect(
+      (await call(repositories, ["list"], { ...nowhere, env: { PINAKES_URL: url, PINAKES_API_KEY: key } })).out,
+    ).toContain("theirs");
     expect((await call(keys, ["list", "--url", url, "--key", key], nowhere)).out).toContain("ada");
-    expect((await call(collections, ["list", "--url", url, "--key", key, "--q", "zzz"], nowhere)).out).toContain(`the workspace of the key at ${url}`);
+    expect((await call(collections, ["list", "--url", url, "--key", key, "--q", "zzz"], nowhere)).out).toContain(
+      `the workspace of the key at ${url}`,
+    );
     expect(existsSync(join(base, "trips", "data"))).toBe(false);
-    expect((await failure(call(repositories, ["list", "--url", url, "--key", "pk_no"], nowhere))).code).toBe("UNAUTHENTICATED");
-    expect((await failure(call(repositories, ["list", "--url", "http://127.0.0.1:1", "--key", key], nowhere))).code).toBe("UNAVAILABLE");
+    expect((await failure(call(repositories, ["list", "--url", url, "--key", "pk_no"], nowhere))).code).toBe(
+      "UNAUTHENTICATED",
+    );
+    expect(
+      (await failure(call(repositories, ["list", "--url", "http://127.0.0.1:1", "--key", key], nowhere))).code,
+    ).toBe("UNAVAILABLE");
   });
 
   it("says who acts by the key alone; a key needs a server", async () => {
     const { url } = read();
-    expect((await failure(call(repositories, ["list", "--url", url, "--workspace", "acme"]))).detail).toContain("at a server the key says who acts");
+    expect((await failure(call(repositories, ["list", "--url", url, "--workspace", "acme"]))).detail).toContain(
+      "at a server the key says who acts",
+    );
     expect((await failure(call(repositories, ["list", "--key", "pk_x"]))).detail).toContain("--url");
   });
 
@@ -229,7 +262,9 @@ describe("a server by its address", () => {
       [doctor, []],
       [keys, ["rotate-root"]],
     ] as const)
-      expect((await failure(call(group, [...args, "--url", url]))).detail).toMatch(/works on the stores of this machine only: \w/);
+      expect((await failure(call(group, [...args, "--url", url]))).detail).toMatch(
+        /works on the stores of this machine only: \w/,
+      );
   });
 
   it("deletes all documents of a collection once the id was typed, and tells totals", async () => {

@@ -39,7 +39,11 @@ export interface SessionOptions {
   readonly creates?: boolean;
 }
 
-export async function withStores<T>(call: Call<ActorOption>, work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+export async function withStores<T>(
+  call: Call<ActorOption>,
+  work: (session: Session) => Promise<T>,
+  options: SessionOptions = {},
+): Promise<T> {
   const who = options.root === true ? { tenant: "default", userId: "root", role: "admin" as const } : actorOf(call);
   const config = readConfig(call.terminal.env);
   if (options.creates !== true) await requireData(config);
@@ -61,7 +65,13 @@ export async function withStores<T>(call: Call<ActorOption>, work: (session: Ses
     ...(options.root === true ? { rootToken: rootTokenOf(config) } : {}),
     log: logOf(call),
   });
-  const session = { pinakes, knowledge: pinakes.knowledge, caller: pinakes.as(who), config, place: placeOf(config, who.tenant) };
+  const session = {
+    pinakes,
+    knowledge: pinakes.knowledge,
+    caller: pinakes.as(who),
+    config,
+    place: placeOf(config, who.tenant),
+  };
   const done = work(session).catch((error: unknown) => {
     throw options.root === true ? error : notFoundIn(session.place, error);
   });
@@ -110,6 +120,15 @@ export interface Address {
 /** `kb/papers`, `me/notes`. */
 export function readAddress(text: string): Address {
   const [repository, collection, ...more] = text.split("/");
-  if (repository !== undefined && repository !== "" && collection !== undefined && collection !== "" && more.length === 0) return { repository, collection };
-  throw new UsageError(`"${text}" does not name a collection; write repository/collection, such as kb/papers or me/notes.`);
+  if (
+    repository !== undefined &&
+    repository !== "" &&
+    collection !== undefined &&
+    collection !== "" &&
+    more.length === 0
+  )
+    return { repository, collection };
+  throw new UsageError(
+    `"${text}" does not name a collection; write repository/collection, such as kb/papers or me/notes.`,
+  );
 }

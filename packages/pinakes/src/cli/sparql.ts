@@ -27,7 +27,11 @@ than --timeout, or has more rows than --limit, is an error and never a shorter a
   options: {
     update: { type: "boolean", help: "it is an update, such as INSERT DATA or DELETE WHERE" },
     file: { type: "string", value: "FILE", help: "read the query from a file; - reads what is piped in" },
-    format: { type: "string", value: "NAME", help: `rows as ${["table", ...Object.keys(resultFormats)].join(", ")}; triples as ${graphFormats.join(", ")}` },
+    format: {
+      type: "string",
+      value: "NAME",
+      help: `rows as ${["table", ...Object.keys(resultFormats)].join(", ")}; triples as ${graphFormats.join(", ")}`,
+    },
     union: { type: "boolean", help: "patterns outside GRAPH see the triples of all graphs" },
     timeout: { type: "string", value: "MS", help: `milliseconds (${graphLimits.sparqlTimeoutMsDefault})` },
     limit: { type: "string", value: "N", help: "at most so many rows" },
@@ -52,7 +56,11 @@ than --timeout, or has more rows than --limit, is an error and never a shorter a
     const text = await textOf(call);
     return withStores(call, async ({ knowledge, caller }) => {
       const asked = given.has("update") ? { update: text } : { query: text };
-      return outcome(call, await knowledge.graph.sparql(caller, repository, collection, { ...asked, ...settings }), format);
+      return outcome(
+        call,
+        await knowledge.graph.sparql(caller, repository, collection, { ...asked, ...settings }),
+        format,
+      );
     });
   },
 });
@@ -62,7 +70,8 @@ export const sparql: Group = { command };
 async function textOf({ given, words, terminal }: Call<"file">): Promise<string> {
   const [, word] = words;
   const file = given.text("file") ?? (word === "-" ? "-" : undefined);
-  if (file === undefined && word === undefined) throw new UsageError("the query is missing: write it as the second word, or name a file with --file.");
+  if (file === undefined && word === undefined)
+    throw new UsageError("the query is missing: write it as the second word, or name a file with --file.");
   if (given.text("file") !== undefined && word !== undefined)
     throw new UsageError("--file: the query stands on the command line already; leave one of them out.");
   if (file === undefined) return word as string;
@@ -80,22 +89,31 @@ async function outcome(call: Call, answer: SparqlAnswer, format: string | undefi
     }
     case "quads": {
       if (format !== undefined && !(graphFormats as readonly string[]).includes(format))
-        throw new UsageError(`--format: a CONSTRUCT or DESCRIBE gives triples; write them as ${graphFormats.join(", ")}.`);
+        throw new UsageError(
+          `--format: a CONSTRUCT or DESCRIBE gives triples; write them as ${graphFormats.join(", ")}.`,
+        );
       const quads = await Array.fromAsync(answer.quads);
-      const written = async (as: RdfWriteFormat) => (await Array.fromAsync(writeRdf(asStream(quads), { format: as }))).join("").trimEnd();
+      const written = async (as: RdfWriteFormat) =>
+        (await Array.fromAsync(writeRdf(asStream(quads), { format: as }))).join("").trimEnd();
       const text = await written((format ?? "turtle") as RdfWriteFormat);
       return { answer: JSON.parse(await written("jsonld")) as unknown, show: () => text };
     }
     case "boolean":
-      if (format === undefined || format === "table") return { answer: { head: {}, boolean: answer.value }, show: () => String(answer.value) };
+      if (format === undefined || format === "table")
+        return { answer: { head: {}, boolean: answer.value }, show: () => String(answer.value) };
       return resultText({ kind: "boolean", value: answer.value }, format);
     case "bindings": {
       const rows = await Array.fromAsync(answer.rows);
       const again = () => ({ ...answer, rows: asStream(rows) });
       if (format !== undefined && format !== "table") return resultText(again(), format);
       const json = await joined(again(), sparqlResultFormats[0]);
-      const cells = rows.map((row) => Object.fromEntries(answer.variables.map((name, i) => [name, printable(row[i] ?? "")])));
-      return { answer: JSON.parse(json) as unknown, show: () => (rows.length === 0 ? "Nothing was found." : grid(terminal, cells)) };
+      const cells = rows.map((row) =>
+        Object.fromEntries(answer.variables.map((name, i) => [name, printable(row[i] ?? "")])),
+      );
+      return {
+        answer: JSON.parse(json) as unknown,
+        show: () => (rows.length === 0 ? "Nothing was found." : grid(terminal, cells)),
+      };
     }
   }
 }
@@ -104,7 +122,10 @@ type Rows = Exclude<SparqlAnswer, { kind: "quads" | "updated" }>;
 
 async function resultText(result: Rows, format: string): Promise<Outcome> {
   const type = resultFormats[format];
-  if (type === undefined) throw new UsageError(`--format: a SELECT or ASK gives rows; write them as table, ${Object.keys(resultFormats).join(", ")}.`);
+  if (type === undefined)
+    throw new UsageError(
+      `--format: a SELECT or ASK gives rows; write them as table, ${Object.keys(resultFormats).join(", ")}.`,
+    );
   const text = await joined(result, type);
   return { answer: text, show: () => text.trimEnd() };
 }

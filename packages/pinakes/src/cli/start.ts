@@ -15,7 +15,9 @@ import { newServerSecret, writeServerFile } from "./server-file.ts";
 import { rootToken, watchRootToken, type RootToken } from "./root-token.ts";
 
 /** The web page, as it is in a published package, and as `npm run console` builds it in a checkout. */
-const consoleFolders = ["../../console", "../../../../apps/console/dist"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const consoleFolders = ["../../console", "../../../../apps/console/dist"].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 
 async function start(): Promise<void> {
   const config = readConfig(process.env);
@@ -48,7 +50,17 @@ async function start(): Promise<void> {
     const { allowedOrigins, requestsPerSecond, connections } = config;
     const console = consoleFolders.find(hasConsole);
     const page = console === undefined ? {} : { console };
-    server = await serve(await createApp(pinakes, { log: logger, closing: closing.signal, allowedOrigins, requestsPerSecond, connections, ...page }), config);
+    server = await serve(
+      await createApp(pinakes, {
+        log: logger,
+        closing: closing.signal,
+        allowedOrigins,
+        requestsPerSecond,
+        connections,
+        ...page,
+      }),
+      config,
+    );
   } catch (error) {
     await pinakes.close();
     throw error;
@@ -69,7 +81,10 @@ function announce({ stores }: Config, { url }: RunningServer, secret: string, lo
   try {
     return writeServerFile(stores, url, secret);
   } catch (error) {
-    log(`commands on this machine cannot find the server: ${error instanceof Error ? error.message : String(error)}`, "info");
+    log(
+      `commands on this machine cannot find the server: ${error instanceof Error ? error.message : String(error)}`,
+      "info",
+    );
     return undefined;
   }
 }
@@ -83,9 +98,13 @@ function prepareFolder({ stores: { data, items, objects } }: Config): void {
     accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split(",")[0] : String(error);
-    throw new PinakesError("UNAVAILABLE", `The data folder ${data} cannot be used (${reason}). Make it writable, or choose another with PINAKES_DATA.`, {
-      cause: error,
-    });
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `The data folder ${data} cannot be used (${reason}). Make it writable, or choose another with PINAKES_DATA.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -29,7 +29,11 @@ Nothing else is changed, and binding the right place later undoes it.`,
   localOnly: "it reads the ids in the stores themselves",
   run: async (call) => {
     const { stores } = readConfig(call.terminal.env);
-    const what = `${describeObjects(stores.objects)} becomes the object store of ${describeItems(stores.items)}.`.replaceAll(/ {2,}/g, " ");
+    const what =
+      `${describeObjects(stores.objects)} becomes the object store of ${describeItems(stores.items)}.`.replaceAll(
+        / {2,}/g,
+        " ",
+      );
     await confirm(call, { what, unasked: "refused" });
     return outcome(call, true);
   },
@@ -48,6 +52,12 @@ async function outcome(call: Call, bound: boolean): Promise<Outcome> {
     objects: `${ids.objects ?? none}  ${describeObjects(config.stores.objects)}`,
     triples: ids.triples.join(", ") || none,
   };
-  const verdict = together ? styled(call.terminal, "green", "They belong together.") : styled(call.terminal, "red", "They do not belong together.");
-  return { answer: { ...ids, together }, show: () => `${fields(call.terminal, rows)}\n\n${verdict}`, code: together ? 0 : failureExitCode };
+  const verdict = together
+    ? styled(call.terminal, "green", "They belong together.")
+    : styled(call.terminal, "red", "They do not belong together.");
+  return {
+    answer: { ...ids, together },
+    show: () => `${fields(call.terminal, rows)}\n\n${verdict}`,
+    code: together ? 0 : failureExitCode,
+  };
 }

@@ -14,7 +14,11 @@ export interface Ran {
   readonly err: string;
 }
 
-export async function run(group: Group, args: readonly string[], terminal: Partial<Terminal> & Pick<Terminal, "env">): Promise<Ran> {
+export async function run(
+  group: Group,
+  args: readonly string[],
+  terminal: Partial<Terminal> & Pick<Terminal, "env">,
+): Promise<Ran> {
   let [out, err] = ["", ""];
   const code = await runGroup("test", group, args, {
     cwd: process.cwd(),
@@ -49,7 +53,8 @@ export async function cliFolder(name: string): Promise<CliFolder> {
   afterAll(() => rm(base, { recursive: true, force: true }));
   const env = { PINAKES_DATA: join(base, "data") };
   const call: CliFolder["call"] = (group, args, terminal = {}) => run(group, args, { env, cwd: base, ...terminal });
-  const json: CliFolder["json"] = async <T>(group: Group, ...args: readonly string[]) => JSON.parse((await call(group, [...args, "--json"])).out) as T;
+  const json: CliFolder["json"] = async <T>(group: Group, ...args: readonly string[]) =>
+    JSON.parse((await call(group, [...args, "--json"])).out) as T;
   return { base, env, call, json };
 }
 

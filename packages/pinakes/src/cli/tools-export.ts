@@ -16,7 +16,10 @@ export function checkPlace({ given }: Call): void {
     throw new UsageError("--json tells of a file that was written: name one with --out FILE, or leave --json out.");
 }
 
-export async function exportInvocations({ given, terminal }: Call<"out">, lines: AsyncIterable<string>): Promise<Outcome> {
+export async function exportInvocations(
+  { given, terminal }: Call<"out">,
+  lines: AsyncIterable<string>,
+): Promise<Outcome> {
   const out = given.text("out");
   if (out !== undefined) return toFile(resolve(terminal.cwd, out), out, pieces(lines));
   for await (const piece of pieces(lines)) terminal.out(piece);
@@ -41,7 +44,9 @@ async function toFile(path: string, shown: string, text: AsyncIterable<string>):
   } catch (error) {
     if (!direct) await rm(partial, { force: true });
     if (PinakesError.isInstance(error)) throw error;
-    throw invalid(`the file cannot be written: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw invalid(`the file cannot be written: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
   return { answer: { file: path, bytes }, show: () => `${inBytes(bytes)} in ${shown}.` };
 }

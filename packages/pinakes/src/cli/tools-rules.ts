@@ -34,17 +34,29 @@ before anything is stored; what is stored already stays as it is.`,
   run: async (call) => {
     const [action, tool] = [actionOf(call.words[0] as string), call.words[1]];
     const { given } = call;
-    if (action !== "set" && (given.has("sensitive") || given.text("drop") !== undefined || given.text("mask") !== undefined))
-      throw new UsageError(`--drop, --mask and --sensitive belong to a rule that is set: pinakes tools rules set <tool>`);
+    if (
+      action !== "set" &&
+      (given.has("sensitive") || given.text("drop") !== undefined || given.text("mask") !== undefined)
+    )
+      throw new UsageError(
+        `--drop, --mask and --sensitive belong to a rule that is set: pinakes tools rules set <tool>`,
+      );
     if (action === "list") {
       if (tool !== undefined) throw new UsageError(`"${tool}" is too much: pinakes tools rules list`);
       return withClient(call, (session) => listed(call.terminal, session));
     }
     if (tool === undefined) throw new UsageError(`say of which tool: pinakes tools rules ${action} <tool>`);
     if (action === "delete") return withClient(call, (session) => deleted(call, session, tool));
-    const rule = { tool_name: tool, sensitive: given.has("sensitive"), drop: given.list("drop") ?? [], mask: given.list("mask") ?? [] };
+    const rule = {
+      tool_name: tool,
+      sensitive: given.has("sensitive"),
+      drop: given.list("drop") ?? [],
+      mask: given.list("mask") ?? [],
+    };
     if (!rule.sensitive && rule.drop.length + rule.mask.length === 0)
-      throw new UsageError("say what is not kept: --drop or --mask with paths such as input_args.password, or --sensitive for all.");
+      throw new UsageError(
+        "say what is not kept: --drop or --mask with paths such as input_args.password, or --sensitive for all.",
+      );
     return withClient(
       call,
       async ({ state }) => {
@@ -60,14 +72,20 @@ export const settings = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "whether new invocations are chained, each to the one before by its hash; and to change it",
-  options: { "hash-chain": { type: "string", value: "on|off", help: "chain them from now on, or no longer" }, ...actorOptions },
+  options: {
+    "hash-chain": { type: "string", value: "on|off", help: "chain them from now on, or no longer" },
+    ...actorOptions,
+  },
   examples: ["pinakes tools settings", "pinakes tools settings --hash-chain on"],
   run: async (call) => {
     const wanted = call.given.oneOf("hash-chain", ["on", "off"]);
     return withClient(
       call,
       async ({ state }) => {
-        const now = wanted === undefined ? await state.tools.settings() : await state.tools.putSettings({ hash_chain: wanted === "on" });
+        const now =
+          wanted === undefined
+            ? await state.tools.settings()
+            : await state.tools.putSettings({ hash_chain: wanted === "on" });
         return { answer: now, show: () => fields(call.terminal, { "hash chain": now.hash_chain ? "on" : "off" }) };
       },
       { creates: wanted !== undefined },
@@ -86,8 +104,12 @@ function actionOf(word: string): (typeof actions)[number] {
 
 async function listed(terminal: Terminal, { state }: ClientSession): Promise<Outcome> {
   const all = await state.tools.rules();
-  const none = "There are no rules: everything is kept. Make one: pinakes tools rules set <tool> --drop input_args.password";
-  return { answer: all, show: () => (all.items.length === 0 ? none : grid(terminal, all.items.map(row), { whole: ["tool"] })) };
+  const none =
+    "There are no rules: everything is kept. Make one: pinakes tools rules set <tool> --drop input_args.password";
+  return {
+    answer: all,
+    show: () => (all.items.length === 0 ? none : grid(terminal, all.items.map(row), { whole: ["tool"] })),
+  };
 }
 
 async function deleted(call: RuleCall, { state }: ClientSession, tool: string): Promise<Outcome> {
@@ -97,5 +119,9 @@ async function deleted(call: RuleCall, { state }: ClientSession, tool: string): 
 }
 
 function row({ tool_name, sensitive, drop = [], mask = [] }: RedactionRule) {
-  return { tool: tool_name, "left out": sensitive === true ? "all of input and output" : drop.join(", "), masked: mask.join(", ") };
+  return {
+    tool: tool_name,
+    "left out": sensitive === true ? "all of input and output" : drop.join(", "),
+    masked: mask.join(", "),
+  };
 }

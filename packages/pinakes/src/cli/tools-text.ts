@@ -21,7 +21,8 @@ export function invocationsText(terminal: Terminal, invocations: readonly ToolIn
 
 export function invocationText(terminal: Terminal, invocation: Stored<ToolInvocation>): string {
   const { security_context: context, error_details: error } = invocation;
-  const part = (name: string, value: unknown) => `${styled(terminal, "dim", name)}\n${printable(JSON.stringify(value, undefined, 2))}`;
+  const part = (name: string, value: unknown) =>
+    `${styled(terminal, "dim", name)}\n${printable(JSON.stringify(value, undefined, 2))}`;
   const head = fields(terminal, {
     id: invocation.id,
     date: invocation.tool_date,
@@ -36,12 +37,23 @@ export function invocationText(terminal: Terminal, invocation: Stored<ToolInvoca
     address: context.ip_address,
     "user agent": context.user_agent,
   });
-  const failed = error === null ? [] : [[styled(terminal, "red", oneLine(`${error.error_type}: ${error.error_message}`)), printable(error.stack_trace)]];
+  const failed =
+    error === null
+      ? []
+      : [
+          [
+            styled(terminal, "red", oneLine(`${error.error_type}: ${error.error_message}`)),
+            printable(error.stack_trace),
+          ],
+        ];
   const told = failed.map((lines) => lines.filter((line) => line !== "").join("\n"));
   return [head, ...told, part("input", invocation.input_args), part("output", invocation.output_result)].join("\n\n");
 }
 
-export function chainText(terminal: Terminal, { tool_date, state, entries, intact, broken_at, head }: ChainCheck): string {
+export function chainText(
+  terminal: Terminal,
+  { tool_date, state, entries, intact, broken_at, head }: ChainCheck,
+): string {
   if (state === "empty") return `On ${tool_date} there are no invocations: there is nothing to check.`;
   if (state === "unchained")
     return `On ${tool_date} no invocations were chained: there is nothing to check. Chain them from now on: pinakes tools settings --hash-chain on`;

@@ -14,13 +14,24 @@ const base = await mkdtemp(join(tmpdir(), "pinakes-cli-tools-"));
 afterAll(() => rm(base, { recursive: true, force: true }));
 const env = { PINAKES_DATA: join(base, "data") };
 
-const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => run(tools, args, { env, cwd: base, ...terminal });
-const json = async <T = unknown>(...args: string[]): Promise<T> => JSON.parse((await call([...args, "--json"])).out) as T;
+const call = (args: readonly string[], terminal: Partial<Terminal> = {}) =>
+  run(tools, args, { env, cwd: base, ...terminal });
+const json = async <T = unknown>(...args: string[]): Promise<T> =>
+  JSON.parse((await call([...args, "--json"])).out) as T;
 const refused = (...args: string[]) => failure(call(args));
 
 const day = new Date().toISOString().slice(0, 10);
 const invocation = (id: string, tool_name: string, more: object = {}) =>
-  JSON.stringify({ id, tool_name, agent_id: "agent-1", session_id: "s-1", status: "success", duration_ms: 120, timestamp: `${day}T00:00:00Z`, ...more });
+  JSON.stringify({
+    id,
+    tool_name,
+    agent_id: "agent-1",
+    session_id: "s-1",
+    status: "success",
+    duration_ms: 120,
+    timestamp: `${day}T00:00:00Z`,
+    ...more,
+  });
 
 beforeAll(async () => {
   const error_details = { error_type: "Denied", error_message: "wrong, \u001B[2Jreally", stack_trace: "at a\nat b" };
@@ -46,7 +57,17 @@ describe("pinakes tools rules, settings", () => {
     expect((await refused("rules", "list")).message).toContain("There is no data in");
     await call(["settings", "--hash-chain", "off"]);
     expect((await call(["rules", "list"])).out).toContain("There are no rules");
-    expect(await json("rules", "set", "login", "--drop", "input_args.password", "--mask", "input_args.user, output_result.*")).toMatchObject({
+    expect(
+      await json(
+        "rules",
+        "set",
+        "login",
+        "--drop",
+        "input_args.password",
+        "--mask",
+        "input_args.user, output_result.*",
+      ),
+    ).toMatchObject({
       tool_name: "login",
       drop: ["input_args.password"],
       mask: ["input_args.user", "output_result.*"],
@@ -55,7 +76,9 @@ describe("pinakes tools rules, settings", () => {
     expect((await call(["rules", "list"])).out).toMatch(
       /^tool +left out +masked\nlogin +input_args\.password +input_args\.user, .*\npayroll +all of input and output\n$/,
     );
-    expect((await failure(call(["rules", "delete", "payroll"], { ask: async () => "n" }))).message).toContain("nothing was changed");
+    expect((await failure(call(["rules", "delete", "payroll"], { ask: async () => "n" }))).message).toContain(
+      "nothing was changed",
+    );
     expect(await json("rules", "delete", "payroll")).toEqual({ deleted: "payroll" });
     expect((await refused("rules", "delete", "payroll", "--yes")).code).toBe("NOT_FOUND");
     expect((await refused("rules", "set", "login", "--drop", "password")).code).toBe("INVALID");
@@ -75,7 +98,10 @@ describe("pinakes tools rules, settings", () => {
 describe("pinakes tools ingest, list, show, export, aggregate, verify", () => {
   it("takes a file, by the rules, and tells what is wrong with a line", async () => {
     const { code, out } = await call(["ingest", "tools.ndjson"]);
-    expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^2 lines taken, 1 refused\.\n {2}tools\.ndjson:3: .*error_details/) as string });
+    expect({ code, out }).toEqual({
+      code: 1,
+      out: expect.stringMatching(/^2 lines taken, 1 refused\.\n {2}tools\.ndjson:3: .*error_details/) as string,
+    });
     expect((await refused("ingest", "none")).message).toContain("cannot be read");
   });
 
@@ -89,7 +115,9 @@ describe("pinakes tools ingest, list, show, export, aggregate, verify", () => {
     ])
       expect(await json("list", ...one)).toMatchObject({ items: [{ id: "t2" }] });
     expect((await call(["list", "--workflow", "none"])).out).toContain("There are none in workspace default ");
-    expect((await call(["list"])).out).toMatch(/^time +tool +status +took +agent +id +error\n.* login +error +2000 ms +agent-1 +t2 +wrong, /);
+    expect((await call(["list"])).out).toMatch(
+      /^time +tool +status +took +agent +id +error\n.* login +error +2000 ms +agent-1 +t2 +wrong, /,
+    );
     const { out } = await call(["show", day, "t2"]);
     expect(out).toContain("Denied: wrong, ");
     expect(out).toContain('"user": "[redacted]"');
@@ -122,21 +150,45 @@ describe("pinakes tools ingest, list, show, export, aggregate, verify", () => {
 
   it("aggregates how long they took", async () => {
     expect(
-      await json("aggregate", "--by", "tool_name,status", "--values", "count,max", "--filter", "workflow_id=", "--from", day, "--bucket", "day"),
+      await json(
+        "aggregate",
+        "--by",
+        "tool_name,status",
+        "--values",
+        "count,max",
+        "--filter",
+        "workflow_id=",
+        "--from",
+        day,
+        "--bucket",
+        "day",
+      ),
     ).toMatchObject({
-      items: [{ group: { tool_name: "login", status: "error" }, values: { count: 1, max: 2_000 } }, { group: { tool_name: "web_search" } }],
+      items: [
+        { group: { tool_name: "login", status: "error" }, values: { count: 1, max: 2_000 } },
+        { group: { tool_name: "web_search" } },
+      ],
     });
     expect(await refused("aggregate", "--by", "model")).toBeInstanceOf(UsageError);
   });
 
   it("verifies a day: intact, nothing to check, or changed with exit code 1", async () => {
     expect((await call(["verify", day])).out).toContain(`${day}: 2 invocations, all as they were written.`);
-    expect((await call(["verify", "2020-01-01"])).out).toContain("On 2020-01-01 there are no invocations: there is nothing to check.");
+    expect((await call(["verify", "2020-01-01"])).out).toContain(
+      "On 2020-01-01 there are no invocations: there is nothing to check.",
+    );
     expect((await refused("verify", "yesterday")).code).toBe("INVALID");
     await using pinakes = await open({ dir: env.PINAKES_DATA, background: false });
     const { scope } = pinakes.as({ tenant: "default", userId: "eve", role: "admin" });
-    await pinakes.items.write(scope, "tool-invocations", [day], { op: "patch", id: "t1", patch: [{ op: "set", path: "/duration_ms", value: 1 }] });
+    await pinakes.items.write(scope, "tool-invocations", [day], {
+      op: "patch",
+      id: "t1",
+      patch: [{ op: "set", path: "/duration_ms", value: 1 }],
+    });
     const broken = await call(["verify", day]);
-    expect(broken).toMatchObject({ code: 1, out: expect.stringContaining("Something is wrong, first at t1.") as string });
+    expect(broken).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("Something is wrong, first at t1.") as string,
+    });
   });
 });

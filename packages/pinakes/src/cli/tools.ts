@@ -35,14 +35,26 @@ const list = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "the invocations, newest first",
-  options: { ...filterOptions, order: { type: "string", value: "ORDER", help: "asc, desc (desc)" }, ...listOptions, ...actorOptions },
-  examples: ["pinakes tools list --status error --from 24h", "pinakes tools list --tool web_search --agent agent-1 --json"],
+  options: {
+    ...filterOptions,
+    order: { type: "string", value: "ORDER", help: "asc, desc (desc)" },
+    ...listOptions,
+    ...actorOptions,
+  },
+  examples: [
+    "pinakes tools list --status error --from 24h",
+    "pinakes tools list --tool web_search --agent agent-1 --json",
+  ],
   run: async (call) => {
     const { given, terminal } = call;
     const query = { ...filterOf(given), order: given.oneOf("order", ["asc", "desc"] as const) };
     return withClient(call, async ({ state, place }) => {
       const page = await readPages(given, (paging) => state.tools.list({ ...query, ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : invocationsText(terminal, page.items) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () =>
+          page.items.length === 0 ? nothingIn(place) : invocationsText(terminal, page.items) + moreBelow(page),
+      };
     });
   },
 });
@@ -72,7 +84,10 @@ const exporting = defineCommand({
     ...filterOptions,
     ...actorOptions,
   },
-  examples: ["pinakes tools export --format csv --out audit.csv --from 2030-01-01 --to 2030-02-01", "pinakes tools export --status error | jq .tool_name"],
+  examples: [
+    "pinakes tools export --format csv --out audit.csv --from 2030-01-01 --to 2030-02-01",
+    "pinakes tools export --status error | jq .tool_name",
+  ],
   run: async (call) => {
     const { given } = call;
     checkPlace(call);
@@ -103,7 +118,8 @@ const verify = defineCommand({
   usage: "<date>",
   words: [1, 1],
   summary: "whether the invocations of a day are what was written: none changed, none missing, none added",
-  details: "Only days on which invocations were chained can be checked (pinakes tools settings). The exit code is 1 where something is wrong.",
+  details:
+    "Only days on which invocations were chained can be checked (pinakes tools settings). The exit code is 1 where something is wrong.",
   options: actorOptions,
   examples: ["pinakes tools verify 2030-01-01"],
   run: (call) =>

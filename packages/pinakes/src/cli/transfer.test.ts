@@ -17,7 +17,9 @@ describe("pinakes transfer", () => {
     await run(repositories, ["create", "kb", "--name", "Knowledge"], { env });
     await run(collections, ["create", "kb/papers", "--name", "Papers"], { env });
     const named = join(base, "named");
-    const told = await run(transfer, ["export", named, "--no-files"], { env: { ...env, LISA_RAG_COLLECTIONS_TABLE: "OurCollections" } });
+    const told = await run(transfer, ["export", named, "--no-files"], {
+      env: { ...env, LISA_RAG_COLLECTIONS_TABLE: "OurCollections" },
+    });
     expect(told.out).toMatch(/^\d+ files, \d+ bytes, in /);
     expect(existsSync(join(named, "tables/OurCollections.jsonl"))).toBe(true);
     const plain = join(base, "plain");
@@ -31,18 +33,25 @@ describe("pinakes transfer", () => {
     expect((await run(transfer, ["import", plain, "--dry-run"], { env: other })).out).toContain("Nothing was written.");
     const imported = await run(transfer, ["import", plain], { env: other });
     expect(imported).toMatchObject({ code: 0, out: expect.stringContaining("collection: 1 made") as string });
-    expect((await run(transfer, ["import", plain], { env: other })).out).toContain("collection: 0 made, 1 here already");
+    expect((await run(transfer, ["import", plain], { env: other })).out).toContain(
+      "collection: 0 made, 1 here already",
+    );
     expect((await run(collections, ["show", "kb/papers"], { env: other })).out).toContain("Papers");
   });
 
   it("tells what it could not take, by file and line, and fails", async () => {
     const env = { PINAKES_DATA: join(base, "three") };
     const folder = await mkdtemp(join(base, "bad-"));
-    await writeFile(join(folder, "LisaRagCollectionsTable.jsonl"), '{"collectionId": "a#b", "repositoryId": "r"}\nno json\n');
+    await writeFile(
+      join(folder, "LisaRagCollectionsTable.jsonl"),
+      '{"collectionId": "a#b", "repositoryId": "r"}\nno json\n',
+    );
     const { code, out } = await run(transfer, ["import", folder], { env });
     expect(code).toBe(1);
     expect(out).toMatch(/LisaRagCollectionsTable\.jsonl:1: /);
     expect(out).toMatch(/LisaRagCollectionsTable\.jsonl:2: /);
-    expect((await failure(run(transfer, ["import", folder, "--models", "[1]"], { env }))).detail).toContain("--models: must be an object");
+    expect((await failure(run(transfer, ["import", folder, "--models", "[1]"], { env }))).detail).toContain(
+      "--models: must be an object",
+    );
   });
 });

@@ -18,7 +18,9 @@ export async function openInput(name: string, { cwd, signal }: Pick<Terminal, "c
   if (name === "-") return { name: "stdin", stream: addAbortSignal(signal, process.stdin), bytes: undefined };
   const path = resolve(cwd, name);
   const found = await stat(path).catch((error: unknown) => {
-    throw invalid(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw invalid(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   });
   if (found.isDirectory()) throw invalid(`${name} is a folder; name a file.`);
   return { name, stream: createReadStream(path, { signal }), bytes: found.isFile() ? found.size : undefined };

@@ -25,7 +25,10 @@ changes nothing.`,
     graph: { type: "string", value: "IRI", help: "the graph for triples that the file puts in none" },
     ...actorOptions,
   },
-  examples: ["pinakes triples load kb/papers people.ttl", "gunzip -c dump.nq.gz | pinakes triples load kb/papers - --format nquads"],
+  examples: [
+    "pinakes triples load kb/papers people.ttl",
+    "gunzip -c dump.nq.gz | pinakes triples load kb/papers - --format nquads",
+  ],
   localOnly: "RDF is read and stored as a stream",
   run: async (call) => {
     const { given, terminal, words } = call;
@@ -43,7 +46,11 @@ changes nothing.`,
           graph: given.text("graph"),
           progress: ({ inserted }) => bar.note(inserted),
         });
-        return { answer: result, show: () => resultText(input.name, result), code: result.errors === undefined ? 0 : failureExitCode };
+        return {
+          answer: result,
+          show: () => resultText(input.name, result),
+          code: result.errors === undefined ? 0 : failureExitCode,
+        };
       } finally {
         bar.end();
       }
@@ -72,7 +79,10 @@ class Progress {
   constructor({ terminal }: Call, input: InputFile) {
     const { progressColumns } = terminal;
     this.#input = input;
-    this.#bar = progressColumns === undefined || input.bytes === undefined ? undefined : new ProgressBar(terminal.err, undefined, progressColumns);
+    this.#bar =
+      progressColumns === undefined || input.bytes === undefined
+        ? undefined
+        : new ProgressBar(terminal.err, undefined, progressColumns);
   }
 
   async *counted(): AsyncGenerator<Uint8Array> {
@@ -95,7 +105,12 @@ class Progress {
 
   #show(): void {
     const kB = (bytes: number) => Math.ceil(bytes / 1_000);
-    this.#bar?.show(`${this.#input.name} (kB)`, kB(this.#bytes), kB(this.#input.bytes ?? 0), `${count(this.#inserted, "new triple")} stored`);
+    this.#bar?.show(
+      `${this.#input.name} (kB)`,
+      kB(this.#bytes),
+      kB(this.#input.bytes ?? 0),
+      `${count(this.#inserted, "new triple")} stored`,
+    );
   }
 }
 

@@ -19,8 +19,10 @@ e:ada e:name "Ada"@en ; e:age 36 .
 e:bob e:name "Bob" .
 `;
 
-const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => run(triples, args, { env, cwd: base, ...terminal });
-const ask = (args: readonly string[], terminal: Partial<Terminal> = {}) => run(sparql, args, { env, cwd: base, ...terminal });
+const call = (args: readonly string[], terminal: Partial<Terminal> = {}) =>
+  run(triples, args, { env, cwd: base, ...terminal });
+const ask = (args: readonly string[], terminal: Partial<Terminal> = {}) =>
+  run(sparql, args, { env, cwd: base, ...terminal });
 const refused = (...args: string[]) => failure(call(args));
 
 beforeAll(async () => {
@@ -41,7 +43,9 @@ describe("pinakes triples", () => {
     expect(first.err).toContain("people.ttl (kB)");
     expect((await call(["load", "kb/papers", "people.ttl"])).out).toBe("3 triples read, 0 new, 3 there already.\n");
     expect((await call(["load", "kb/papers", "people.ttl"])).err).toBe("");
-    expect(JSON.parse((await call(["load", "kb/papers", "people.ttl", "--graph", "a:g", "--all-or-nothing", "--json"])).out)).toEqual({
+    expect(
+      JSON.parse((await call(["load", "kb/papers", "people.ttl", "--graph", "a:g", "--all-or-nothing", "--json"])).out),
+    ).toEqual({
       read: 3,
       inserted: 3,
       atomic: true,
@@ -51,7 +55,10 @@ describe("pinakes triples", () => {
 
   it("R-TG-120 tells the line of a mistake, and what stays; the exit code is not 0", async () => {
     const partly = await call(["load", "kb/other", "bad.nt"]);
-    expect([partly.code, partly.out]).toEqual([1, 'bad.nt:2: Line 2 of the N-Triples document: Unexpected "broken".\nBefore that: 1 triple read, 1 new.\n']);
+    expect([partly.code, partly.out]).toEqual([
+      1,
+      'bad.nt:2: Line 2 of the N-Triples document: Unexpected "broken".\nBefore that: 1 triple read, 1 new.\n',
+    ]);
     expect((await refused("load", "kb/other", "bad.nt", "--all-or-nothing")).detail).toContain("Nothing was stored.");
     expect((await refused("load", "kb/other", "none.ttl")).detail).toContain("cannot be read");
     expect((await refused("load", "kb/other", ".", "--format", "turtle")).detail).toContain("is a folder");
@@ -69,13 +76,22 @@ describe("pinakes triples", () => {
     expect((await call(["query", "kb/papers", "--p", "https://e.org/name"])).out).toBe(
       's                    p                     o\n<https://e.org/ada>  <https://e.org/name>  "Ada"@en\n<https://e.org/bob>  <https://e.org/name>  "Bob"\n',
     );
-    expect((await call(["query", "kb/papers", "--limit", "1"])).out).toContain("These are the first 1; for more: --limit 10.");
-    const page = JSON.parse((await call(["query", "kb/papers", "--limit", "2", "--json"])).out) as { items: object[]; next_cursor: string };
+    expect((await call(["query", "kb/papers", "--limit", "1"])).out).toContain(
+      "These are the first 1; for more: --limit 10.",
+    );
+    const page = JSON.parse((await call(["query", "kb/papers", "--limit", "2", "--json"])).out) as {
+      items: object[];
+      next_cursor: string;
+    };
     expect(page).toMatchObject({ truncated: true, next_cursor: expect.any(String) as string });
-    expect(JSON.parse((await call(["query", "kb/papers", "--cursor", page.next_cursor, "--json"])).out)).toMatchObject({ truncated: false });
+    expect(JSON.parse((await call(["query", "kb/papers", "--cursor", page.next_cursor, "--json"])).out)).toMatchObject({
+      truncated: false,
+    });
     expect((await call(["query", "kb/papers", "--o", '"Eve"'])).out).toBe("Nothing was found.\n");
     expect((await refused("query", "kb/papers", "--o", "Eve")).detail).toContain("put them in quotes");
-    expect(await refused("query", "kb/papers", "--limit", String(graphLimits.pageTriplesMax + 1))).toBeInstanceOf(UsageError);
+    expect(await refused("query", "kb/papers", "--limit", String(graphLimits.pageTriplesMax + 1))).toBeInstanceOf(
+      UsageError,
+    );
     expect((await refused("query", "kb/papers", "--subject", "a:b")).detail).toContain("did you mean --s?");
   });
 
@@ -92,7 +108,9 @@ describe("pinakes triples", () => {
 
   it("removes what matches; everything only when it is meant", async () => {
     expect((await refused("remove", "kb/other")).detail).toContain("--yes");
-    expect((await failure(call(["remove", "kb/other"], { ask: async () => "no" }))).detail).toBe("nothing was changed.");
+    expect((await failure(call(["remove", "kb/other"], { ask: async () => "no" }))).detail).toBe(
+      "nothing was changed.",
+    );
     expect((await call(["remove", "kb/other"], { ask: async () => "other" })).out).toBe("1 triple removed.\n");
     expect((await call(["remove", "kb/other", "--yes"])).out).toBe("0 triples removed.\n");
   });
@@ -101,7 +119,9 @@ describe("pinakes triples", () => {
 describe("pinakes sparql", () => {
   it("shows rows as a table, in the formats of SPARQL, and as JSON", async () => {
     const query = "SELECT ?n ?a { ?s <https://e.org/name> ?n OPTIONAL { ?s <https://e.org/age> ?a } } ORDER BY ?n";
-    expect((await ask(["kb/papers", query])).out).toBe('n         a\n"Bob"\n"Ada"@en  "36"^^<http://www.w3.org/2001/XMLSchema#integer>\n');
+    expect((await ask(["kb/papers", query])).out).toBe(
+      'n         a\n"Bob"\n"Ada"@en  "36"^^<http://www.w3.org/2001/XMLSchema#integer>\n',
+    );
     expect((await ask(["kb/papers", query, "--format", "csv"])).out).toBe("n,a\r\nBob,\r\nAda,36\n");
     expect((await ask(["kb/papers", query, "--format", "xml"])).out).toContain("<results>");
     expect(JSON.parse((await ask(["kb/papers", query, "--json"])).out)).toMatchObject({ head: { vars: ["n", "a"] } });
@@ -109,18 +129,22 @@ describe("pinakes sparql", () => {
     expect((await ask(["kb/papers", "ASK { ?s ?p 36 }"])).out).toBe("true\n");
     expect((await ask(["kb/papers", "ASK { ?s ?p 36 }", "--format", "json"])).out).toBe('{"head":{},"boolean":true}\n');
     expect((await ask(["kb/papers", "SELECT * { ?s ?p 37 }"])).out).toBe("Nothing was found.\n");
-    expect((await ask(["kb/papers", "CONSTRUCT WHERE { ?s <https://e.org/age> ?o }", "--format", "ntriples"])).out).toBe(
-      '<https://e.org/ada> <https://e.org/age> "36"^^<http://www.w3.org/2001/XMLSchema#integer> .\n',
-    );
+    expect(
+      (await ask(["kb/papers", "CONSTRUCT WHERE { ?s <https://e.org/age> ?o }", "--format", "ntriples"])).out,
+    ).toBe('<https://e.org/ada> <https://e.org/age> "36"^^<http://www.w3.org/2001/XMLSchema#integer> .\n');
   });
 
   it("updates when it is told to, and tells mistakes", async () => {
-    expect((await ask(["kb/papers", "--update", "INSERT DATA { GRAPH <a:g> { <a:s> <a:p> 1 } }"])).out).toBe("1 inserted, 0 removed.\n");
+    expect((await ask(["kb/papers", "--update", "INSERT DATA { GRAPH <a:g> { <a:s> <a:p> 1 } }"])).out).toBe(
+      "1 inserted, 0 removed.\n",
+    );
     expect((await failure(ask(["kb/papers", "INSERT DATA { <a:s> <a:p> 2 }"]))).message).toContain(
       "this is an update; send it as `update`, not as `query` (on the command line with --update)",
     );
     expect((await failure(ask(["kb/papers", "--update", "ASK {}"]))).message).toContain("without --update");
-    expect((await ask(["kb/papers", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "--union", "--format", "csv"])).out).toBe("n\r\n4\n");
+    expect((await ask(["kb/papers", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "--union", "--format", "csv"])).out).toBe(
+      "n\r\n4\n",
+    );
     const wrong = (...args: string[]) => failure(ask(args));
     expect((await wrong("kb/papers", "INSERT DATA { <a:s> <a:p> 1 }")).code).toBe("INVALID");
     expect((await wrong("kb/papers", "SELECT * { ?s ?p ?o }", "--limit", "2")).code).toBe("LIMIT_EXCEEDED");

@@ -16,10 +16,22 @@ const where = "<repository/collection>";
 const patternOptions = {
   s: { type: "string", value: "TERM", help: "the subject: an IRI, or _:label", elsewhere: ["subject"] },
   p: { type: "string", value: "TERM", help: "the predicate: an IRI", elsewhere: ["predicate"] },
-  o: { type: "string", value: "TERM", help: `the object: an IRI, '"words"', '"words"@en', '"1"^^xsd:integer', _:label`, elsewhere: ["object"] },
-  g: { type: "string", value: "TERM", help: "the graph: an IRI, or default for the one without a name", elsewhere: ["graph"] },
+  o: {
+    type: "string",
+    value: "TERM",
+    help: `the object: an IRI, '"words"', '"words"@en', '"1"^^xsd:integer', _:label`,
+    elsewhere: ["object"],
+  },
+  g: {
+    type: "string",
+    value: "TERM",
+    help: "the graph: an IRI, or default for the one without a name",
+    elsewhere: ["graph"],
+  },
 } as const satisfies Options;
-const writeFormats = (Object.keys(rdfFormats) as (keyof typeof rdfFormats)[]).filter((format): format is RdfWriteFormat => format !== "json");
+const writeFormats = (Object.keys(rdfFormats) as (keyof typeof rdfFormats)[]).filter(
+  (format): format is RdfWriteFormat => format !== "json",
+);
 
 const query = defineCommand({
   usage: where,
@@ -31,14 +43,21 @@ const query = defineCommand({
     cursor: { type: "string", value: "CURSOR", help: "go on where a query ended: its next_cursor" },
     ...actorOptions,
   },
-  examples: ["pinakes triples query kb/papers", "pinakes triples query kb/papers --p http://xmlns.com/foaf/0.1/name --limit 20"],
+  examples: [
+    "pinakes triples query kb/papers",
+    "pinakes triples query kb/papers --p http://xmlns.com/foaf/0.1/name --limit 20",
+  ],
   run: async (call) => {
     const { given, terminal, words } = call;
     const at = readAddress(words[0] as string);
     const limit = given.whole("limit", 1, graphLimits.pageTriplesMax);
     return withClient(call, async ({ knowledge }) => {
       const page = await knowledge.graph.match(at, { ...patternOf(given), limit, cursor: given.text("cursor") });
-      return { answer: page, show: () => (page.items.length === 0 ? "Nothing was found." : triplesText(terminal, page.items) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () =>
+          page.items.length === 0 ? "Nothing was found." : triplesText(terminal, page.items) + moreBelow(page),
+      };
     });
   },
 });
@@ -54,7 +73,10 @@ const exportCommand = defineCommand({
     ...patternOptions,
     ...actorOptions,
   },
-  examples: ["pinakes triples export kb/papers --out papers.nq", "pinakes triples export kb/papers --format turtle --g default"],
+  examples: [
+    "pinakes triples export kb/papers --out papers.nq",
+    "pinakes triples export kb/papers --format turtle --g default",
+  ],
   localOnly: "RDF is written as it is read from the stores",
   run: async (call) => {
     const { given, words } = call;
@@ -63,7 +85,10 @@ const exportCommand = defineCommand({
     if ((given as Given).has("json") && given.text("out") === undefined)
       throw new UsageError("--json tells of a file that was written: name one with --out FILE, or leave --json out.");
     return withStores(call, async ({ knowledge, caller }) =>
-      exportInvocations(call, await knowledge.graph.exportTriples(caller, repository, collection, { ...patternOf(given), format })),
+      exportInvocations(
+        call,
+        await knowledge.graph.exportTriples(caller, repository, collection, { ...patternOf(given), format }),
+      ),
     );
   },
 });
@@ -83,14 +108,21 @@ const remove = defineCommand({
       // Whoever may not see it is not asked about it.
       const { collection_id } = await knowledge.collections.get(at);
       if (all)
-        await confirm(call, { what: `This removes every triple of ${at.repository}/${at.collection} for good.`, type: at.collection, unasked: "refused" });
+        await confirm(call, {
+          what: `This removes every triple of ${at.repository}/${at.collection} for good.`,
+          type: at.collection,
+          unasked: "refused",
+        });
       const { removed } = await knowledge.graph.remove(at, all ? { confirm: collection_id } : pattern);
       return { answer: { removed }, show: () => `${count(removed, "triple")} removed.` };
     });
   },
 });
 
-export const triples: Group = { summary: "what a collection knows as triples of RDF", commands: { load, query, export: exportCommand, remove } };
+export const triples: Group = {
+  summary: "what a collection knows as triples of RDF",
+  commands: { load, query, export: exportCommand, remove },
+};
 
 type Pattern = Readonly<Partial<Record<keyof typeof patternOptions, string>>>;
 
@@ -100,7 +132,12 @@ function patternOf(given: Call<keyof typeof patternOptions>["given"]): Pattern {
 }
 
 function triplesText(terminal: Terminal, items: readonly TripleView[]): string {
-  const rows = items.map(({ s, p, o, g }) => ({ s: termText(s), p: termText(p), o: termText(o), g: g === null ? "" : termText(g) }));
+  const rows = items.map(({ s, p, o, g }) => ({
+    s: termText(s),
+    p: termText(p),
+    o: termText(o),
+    g: g === null ? "" : termText(g),
+  }));
   return grid(
     terminal,
     rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, text]) => [name, printable(text)]))),

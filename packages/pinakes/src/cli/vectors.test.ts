@@ -39,23 +39,36 @@ describe("pinakes vectors", () => {
     await using pinakes = await open({ dir, background: false });
     const scope = tenantScope("acme");
     await pinakes.vectors.create(scope, "papers", { dims: 2 });
-    await pinakes.vectors.append(scope, "papers", { upsert: [{ id: "p1", vector: [1, 0], text: "On computable numbers", metadata: { year: 1936 } }] });
-    await pinakes.vectors.append(scope, "papers", { upsert: [{ id: "p2", vector: [0, 1], text: "A relational model", metadata: { year: 1970 } }] });
+    await pinakes.vectors.append(scope, "papers", {
+      upsert: [{ id: "p1", vector: [1, 0], text: "On computable numbers", metadata: { year: 1936 } }],
+    });
+    await pinakes.vectors.append(scope, "papers", {
+      upsert: [{ id: "p2", vector: [0, 1], text: "A relational model", metadata: { year: 1970 } }],
+    });
   });
 
   it("R-CMP-38 shows what is pending, compacts it, and shows the history of commits", async () => {
     expect(await json("inspect", "papers")).toMatchObject({ pendingDeltas: 2, liveRows: 0, lastSeq: 2 });
     expect(await json("compact", "papers")).toMatchObject({ outcome: "done", folds: 1, rowsWritten: 2 });
     expect(await json("inspect", "papers")).toMatchObject({ pendingDeltas: 0, oldestPendingMs: 0, liveRows: 2 });
-    expect(await json("history", "papers")).toMatchObject([{ reason: "init" }, { reason: "fold", appliedSeq: 2, live: 2 }]);
+    expect(await json("history", "papers")).toMatchObject([
+      { reason: "init" },
+      { reason: "fold", appliedSeq: 2, live: 2 },
+    ]);
     expect((await run("history", "papers", "--tenant", "acme")).text).toMatch(/^version +reason .*\n0 +init /);
     expect((await run("list", "--tenant", "acme")).text).toContain("papers      active  2     cosine");
   });
 
   it("searches, with a filter", async () => {
-    expect(await json("query", "papers", "--text", "numbers", "--filter", '{"year":{"lt":1950}}')).toMatchObject({ hits: [{ id: "p1" }] });
-    expect((await failure(run("query", "papers", "--tenant", "acme", "--text", "x", "--filter", "{"))).message).toContain("--filter: is not JSON");
-    expect((await failure(run("query", "papers", "--tenant", "acme", "--text", "x", "--filter", '{"yeer":1}'))).message).toContain('Did you mean "year"');
+    expect(await json("query", "papers", "--text", "numbers", "--filter", '{"year":{"lt":1950}}')).toMatchObject({
+      hits: [{ id: "p1" }],
+    });
+    expect(
+      (await failure(run("query", "papers", "--tenant", "acme", "--text", "x", "--filter", "{"))).message,
+    ).toContain("--filter: is not JSON");
+    expect(
+      (await failure(run("query", "papers", "--tenant", "acme", "--text", "x", "--filter", '{"yeer":1}'))).message,
+    ).toContain('Did you mean "year"');
   });
 
   it("R-CMP-33 checks, and says by its exit code what it found", async () => {
@@ -78,7 +91,11 @@ describe("pinakes vectors", () => {
   });
 
   it("restores, deletes, undeletes and purges", async () => {
-    expect(await json("restore", "papers", "--version", "0")).toMatchObject({ version: 2, restored: 0, discarded: [1, 2] });
+    expect(await json("restore", "papers", "--version", "0")).toMatchObject({
+      version: 2,
+      restored: 0,
+      discarded: [1, 2],
+    });
     expect(await json("restore", "papers", "--version", "1")).toMatchObject({ version: 3, restored: 1 });
     expect(await json("gc", "papers", "--dry-run")).toMatchObject({ outcome: "done", objects: 0, keys: [] });
     expect(await json("delete", "papers", "--days", "7")).toMatchObject({ deleted: "papers" });
@@ -120,7 +137,9 @@ describe("pinakes vectors", () => {
     expect((await failure(run("gc", "a", "b", "--tenant", "acme"))).message).toContain("too much");
     expect((await failure(run("gc", "a", "--tenant", "acme", "--nonsense"))).message).toContain("--nonsense");
     expect((await failure(run("restore", "papers", "--tenant", "acme"))).message).toContain("--version N or --time T");
-    expect((await failure(run("inspect", "papers", "--tenant", "globex"))).message).toBe('There are no vectors of a collection "papers".');
+    expect((await failure(run("inspect", "papers", "--tenant", "globex"))).message).toBe(
+      'There are no vectors of a collection "papers".',
+    );
     expect((await run("list", "--tenant", "globex")).text).toBe("There are no collections.\n");
   });
 });

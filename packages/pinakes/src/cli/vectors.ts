@@ -89,12 +89,17 @@ const commands: Readonly<Record<string, Command>> = {
             })),
           ),
   },
-  inspect: { collection: "required", run: ({ pinakes, scope, collection }) => pinakes.vectors.stats(scope, collection) },
+  inspect: {
+    collection: "required",
+    run: ({ pinakes, scope, collection }) => pinakes.vectors.stats(scope, collection),
+  },
   history: {
     collection: "required",
     run: ({ pinakes, scope, collection }) => pinakes.vectors.history(scope, collection),
     show: (rows: Awaited<ReturnType<Pinakes["vectors"]["history"]>>) =>
-      table(rows.map(({ committedAt, writer: _, ...row }) => ({ ...row, committed: new Date(committedAt).toISOString() }))),
+      table(
+        rows.map(({ committedAt, writer: _, ...row }) => ({ ...row, committed: new Date(committedAt).toISOString() })),
+      ),
   },
   query: {
     collection: "required",
@@ -102,11 +107,13 @@ const commands: Readonly<Record<string, Command>> = {
   },
   compact: {
     collection: "required",
-    run: ({ pinakes, scope, collection, values }) => pinakes.vectors.compact(scope, collection, { all: values.all ?? false }),
+    run: ({ pinakes, scope, collection, values }) =>
+      pinakes.vectors.compact(scope, collection, { all: values.all ?? false }),
   },
   gc: {
     collection: "required",
-    run: ({ pinakes, scope, collection, values }) => pinakes.vectors.collect(scope, collection, { dryRun: values["dry-run"] ?? false }),
+    run: ({ pinakes, scope, collection, values }) =>
+      pinakes.vectors.collect(scope, collection, { dryRun: values["dry-run"] ?? false }),
   },
   fsck: {
     collection: "optional",
@@ -115,9 +122,13 @@ const commands: Readonly<Record<string, Command>> = {
   },
   repair: {
     collection: "required",
-    run: ({ pinakes, scope, collection, values }) => pinakes.vectors.repair(scope, collection, { recoverDeltas: values["recover-deltas"] ?? false }),
+    run: ({ pinakes, scope, collection, values }) =>
+      pinakes.vectors.repair(scope, collection, { recoverDeltas: values["recover-deltas"] ?? false }),
   },
-  restore: { collection: "required", run: ({ pinakes, scope, collection, values }) => pinakes.vectors.restore(scope, collection, versionOf(values)) },
+  restore: {
+    collection: "required",
+    run: ({ pinakes, scope, collection, values }) => pinakes.vectors.restore(scope, collection, versionOf(values)),
+  },
   import: { collection: "required", run: (call) => importInto(call) },
   delete: {
     collection: "required",
@@ -137,14 +148,18 @@ const commands: Readonly<Record<string, Command>> = {
   purge: {
     collection: "required",
     run: async ({ pinakes, scope, collection, values }) => {
-      if (values.yes !== true) throw invalid("purge removes every byte of the collection and cannot be undone; say so with --yes.");
+      if (values.yes !== true)
+        throw invalid("purge removes every byte of the collection and cannot be undone; say so with --yes.");
       return pinakes.vectors.purge(scope, collection);
     },
   },
   dead: { collection: "required", run: (call) => deadLetters(call) },
 };
 
-export async function vectorsCommand(args: readonly string[], io: { env: NodeJS.ProcessEnv; out: (text: string) => void }): Promise<number> {
+export async function vectorsCommand(
+  args: readonly string[],
+  io: { env: NodeJS.ProcessEnv; out: (text: string) => void },
+): Promise<number> {
   const { values, positionals } = parse(args);
   const [name, collection, ...more] = positionals;
   if (values.help === true || name === undefined) {
@@ -157,14 +172,16 @@ export async function vectorsCommand(args: readonly string[], io: { env: NodeJS.
   if (values.tenant === undefined) throw new UsageError("say whose collections: --tenant T.");
   if (command.collection === "required" && collection === undefined)
     throw new UsageError(`say which collection: pinakes vectors ${name} <collection> --tenant ${values.tenant}`);
-  if (command.collection === "none" && collection !== undefined) throw new UsageError(`"vectors ${name}" takes no collection.`);
+  if (command.collection === "none" && collection !== undefined)
+    throw new UsageError(`"vectors ${name}" takes no collection.`);
   const scope = tenantScope(values.tenant);
   // The server beside it does the background work; this is only a visitor.
   const { stores, vectors } = readConfig(io.env);
   if (name !== "import") await requireData({ stores });
   await using pinakes = await openStores(stores, { background: false, vectors });
   const answer = await command.run({ pinakes, scope, collection: collection ?? "", values });
-  const text = values.json === true ? JSON.stringify(answer, undefined, 2) : (command.show?.(answer as never) ?? readable(answer));
+  const text =
+    values.json === true ? JSON.stringify(answer, undefined, 2) : (command.show?.(answer as never) ?? readable(answer));
   io.out(`${text}\n`);
   return command.failed?.(answer as never) === true ? 1 : 0;
 }
@@ -190,10 +207,13 @@ async function allCollections(pinakes: Pinakes, scope: Scope) {
 async function fsckAll(pinakes: Pinakes, scope: Scope, collection: string, shallow: boolean) {
   const names =
     collection === ""
-      ? (await allCollections(pinakes, scope)).filter(({ status }) => status === "active" || status === "diverged").map((entry) => entry.collection)
+      ? (await allCollections(pinakes, scope))
+          .filter(({ status }) => status === "active" || status === "diverged")
+          .map((entry) => entry.collection)
       : [collection];
   const reports = [];
-  for (const name of names) reports.push({ collection: name, ...(await pinakes.vectors.fsck(scope, name, { deep: !shallow })) });
+  for (const name of names)
+    reports.push({ collection: name, ...(await pinakes.vectors.fsck(scope, name, { deep: !shallow })) });
   return reports;
 }
 
@@ -236,7 +256,11 @@ function filterOf(text: string) {
   try {
     return JSON.parse(text) as Record<string, never>;
   } catch (error) {
-    throw new PinakesError("INVALID", `--filter: is not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new PinakesError(
+      "INVALID",
+      `--filter: is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
 }
 

@@ -6,8 +6,15 @@ import type { Terminal } from "./terminal.ts";
 
 const pollMs = 100;
 
-export async function waitForJob<View extends Job>(read: (jobId: string) => Promise<View>, begun: View, terminal: Terminal): Promise<View> {
-  const bar = terminal.progressColumns === undefined ? undefined : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
+export async function waitForJob<View extends Job>(
+  read: (jobId: string) => Promise<View>,
+  begun: View,
+  terminal: Terminal,
+): Promise<View> {
+  const bar =
+    terminal.progressColumns === undefined
+      ? undefined
+      : new ProgressBar(terminal.err, undefined, terminal.progressColumns);
   let job = begun;
   try {
     while (job.status === "queued" || job.status === "running") {

@@ -20,7 +20,9 @@ export function workflowsText(terminal: Terminal, workflows: readonly Workflow[]
 }
 
 export function workflowText(terminal: Terminal, workflow: Stored<Workflow>): string {
-  return [summary(terminal, workflow), agents(terminal, workflow.agents), failure(terminal, workflow)].filter((part) => part !== "").join("\n\n");
+  return [summary(terminal, workflow), agents(terminal, workflow.agents), failure(terminal, workflow)]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }
 
 function summary(terminal: Terminal, workflow: Stored<Workflow>): string {
@@ -79,7 +81,11 @@ const recovery = { retry: "retry", skip: "skip", manual_intervention: "resume" }
 /** After it went on, the last failure is still worth a line, but there is nothing to do about it. */
 function failure(terminal: Terminal, { error_details: error, status, workflow_id }: Workflow): string {
   if (error === null) return "";
-  const text = styled(terminal, status === "failed" ? "red" : "dim", oneLine(`${error.error_type} in step ${error.failed_step}: ${error.error_message}`));
+  const text = styled(
+    terminal,
+    status === "failed" ? "red" : "dim",
+    oneLine(`${error.error_type} in step ${error.failed_step}: ${error.error_message}`),
+  );
   if (status !== "failed") return text;
   const waits = error.recovery_action === "manual_intervention" ? "It waits for a person. Then" : "Next";
   return `${text}\n${waits}: pinakes workflows ${recovery[error.recovery_action]} ${oneLine(workflow_id)}`;
@@ -100,18 +106,30 @@ export function checkpointsText(terminal: Terminal, checkpoints: readonly Checkp
 }
 
 export function checkpointText(terminal: Terminal, { step, timestamp, state, agent_context }: Checkpoint): string {
-  const context = Object.keys(agent_context).length === 0 ? [] : [`${styled(terminal, "dim", "context")}\n${json(agent_context)}`];
-  return [fields(terminal, { step, time: inTime(timestamp) }), `${styled(terminal, "dim", "state")}\n${json(state)}`, ...context].join("\n\n");
+  const context =
+    Object.keys(agent_context).length === 0 ? [] : [`${styled(terminal, "dim", "context")}\n${json(agent_context)}`];
+  return [
+    fields(terminal, { step, time: inTime(timestamp) }),
+    `${styled(terminal, "dim", "state")}\n${json(state)}`,
+    ...context,
+  ].join("\n\n");
 }
 
 export function resumedText(terminal: Terminal, { workflow, checkpoint, lease }: Resumed): string {
-  const held = lease === null ? "" : `\n\nThe lease belongs to ${lease.owner} until ${inTime(lease.expires_at)}; its fencing token is ${lease.fencing_token}.`;
-  const from = checkpoint === null ? "It has no checkpoint yet: it begins with an empty state." : checkpointText(terminal, checkpoint);
+  const held =
+    lease === null
+      ? ""
+      : `\n\nThe lease belongs to ${lease.owner} until ${inTime(lease.expires_at)}; its fencing token is ${lease.fencing_token}.`;
+  const from =
+    checkpoint === null
+      ? "It has no checkpoint yet: it begins with an empty state."
+      : checkpointText(terminal, checkpoint);
   return `${workflowText(terminal, workflow)}\n\n${from}${printable(held)}`;
 }
 
 export function statsText(terminal: Terminal, { total, by_status, by_type }: WorkflowStats): string {
-  const there = (counts: Readonly<Record<string, number>>) => Object.fromEntries(Object.entries(counts).filter(([, number]) => number > 0));
+  const there = (counts: Readonly<Record<string, number>>) =>
+    Object.fromEntries(Object.entries(counts).filter(([, number]) => number > 0));
   return [count(total, "workflow"), fields(terminal, there(by_status)), fields(terminal, there(by_type))].join("\n\n");
 }
 

@@ -6,10 +6,31 @@ import { listOptions, moreBelow, readPages } from "./pages.ts";
 import { nothingIn } from "./place.ts";
 import { withClient } from "./client-session.ts";
 import { actorOptions } from "./session.ts";
-import { checkpointsText, checkpointText, resumedText, statsText, workflowsText, workflowText } from "./workflows-text.ts";
+import {
+  checkpointsText,
+  checkpointText,
+  resumedText,
+  statsText,
+  workflowsText,
+  workflowText,
+} from "./workflows-text.ts";
 
-const statuses = ["pending", "in_progress", "completed", "failed", "paused", "cancelled"] as const satisfies readonly WorkflowStatus[];
-const types = ["sequential", "concurrent", "group_chat", "handoff", "state_machine", "saga"] as const satisfies readonly WorkflowType[];
+const statuses = [
+  "pending",
+  "in_progress",
+  "completed",
+  "failed",
+  "paused",
+  "cancelled",
+] as const satisfies readonly WorkflowStatus[];
+const types = [
+  "sequential",
+  "concurrent",
+  "group_chat",
+  "handoff",
+  "state_machine",
+  "saga",
+] as const satisfies readonly WorkflowType[];
 const orders = ["asc", "desc"] as const;
 
 const writeOptions = {
@@ -31,10 +52,18 @@ const list = defineCommand({
   examples: ["pinakes workflows list", "pinakes workflows list --status failed --limit 10"],
   run: async (call) => {
     const { given, terminal } = call;
-    const query = { status: given.oneOf("status", statuses), type: given.oneOf("type", types), order: given.oneOf("order", orders) };
+    const query = {
+      status: given.oneOf("status", statuses),
+      type: given.oneOf("type", types),
+      order: given.oneOf("order", orders),
+    };
     return withClient(call, async ({ state, place }) => {
       const page = await readPages(given, (paging) => state.workflows.list({ ...query, ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? nothingIn(place) : workflowsText(terminal, page.items) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () =>
+          page.items.length === 0 ? nothingIn(place) : workflowsText(terminal, page.items) + moreBelow(page),
+      };
     });
   },
 });
@@ -72,7 +101,11 @@ const checkpoints = defineCommand({
         return { answer: checkpoint, show: () => checkpointText(terminal, checkpoint) };
       }
       const page = await readPages(given, (paging) => state.workflows.checkpoints(idOf(call), { order, ...paging }));
-      return { answer: page, show: () => (page.items.length === 0 ? "It has no checkpoints." : checkpointsText(terminal, page.items) + moreBelow(page)) };
+      return {
+        answer: page,
+        show: () =>
+          page.items.length === 0 ? "It has no checkpoints." : checkpointsText(terminal, page.items) + moreBelow(page),
+      };
     });
   },
 });
@@ -81,8 +114,14 @@ const start = action("start", "begin a pending one", (state, ...rest) => state.w
 const pause = action("pause", "let it rest until it is resumed", (state, ...rest) => state.workflows.pause(...rest));
 const cancel = action("cancel", "end it without a result", (state, ...rest) => state.workflows.cancel(...rest));
 const complete = action("complete", "end it: it is done", (state, ...rest) => state.workflows.complete(...rest));
-const retry = action("retry", "a failed one again, from the step that failed; at most max_retries times", (state, ...rest) => state.workflows.retry(...rest));
-const skip = action("skip", "a failed one on, from the step after the one that failed", (state, ...rest) => state.workflows.skip(...rest));
+const retry = action(
+  "retry",
+  "a failed one again, from the step that failed; at most max_retries times",
+  (state, ...rest) => state.workflows.retry(...rest),
+);
+const skip = action("skip", "a failed one on, from the step after the one that failed", (state, ...rest) =>
+  state.workflows.skip(...rest),
+);
 
 const resume = defineCommand({
   usage: "<workflow>",
@@ -94,11 +133,15 @@ const resume = defineCommand({
     ...writeOptions,
     ...actorOptions,
   },
-  examples: ["pinakes workflows resume wf-1", "pinakes workflows resume wf-1 --owner worker-7 --lease-seconds 60 --json"],
+  examples: [
+    "pinakes workflows resume wf-1",
+    "pinakes workflows resume wf-1 --owner worker-7 --lease-seconds 60 --json",
+  ],
   run: async (call) => {
     const { given, terminal } = call;
     const [owner, leaseSeconds] = [given.text("owner"), given.whole("lease-seconds", 1, leaseSecondsMax)];
-    if (owner === undefined && leaseSeconds !== undefined) throw new UsageError("--lease-seconds: say whose lease it is, with --owner NAME.");
+    if (owner === undefined && leaseSeconds !== undefined)
+      throw new UsageError("--lease-seconds: say whose lease it is, with --owner NAME.");
     const options = { ...conditions(call), owner, leaseSeconds };
     return withClient(call, async ({ state }) => {
       const resumed = await state.workflows.resume(idOf(call), options);
@@ -135,7 +178,11 @@ const stats = defineCommand({
   run: (call) =>
     withClient(call, async ({ state, place }) => {
       const counted = await state.workflows.stats();
-      return { answer: counted, show: () => (counted.total === 0 ? nothingIn(place, "There are no workflows") : statsText(call.terminal, counted)) };
+      return {
+        answer: counted,
+        show: () =>
+          counted.total === 0 ? nothingIn(place, "There are no workflows") : statsText(call.terminal, counted),
+      };
     }),
 });
 

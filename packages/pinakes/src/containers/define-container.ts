@@ -45,7 +45,9 @@ export function defineContainer<
   Schema extends z.ZodType<object, object>,
   const PartitionPath extends PathOf<z.output<Schema>> | Pointer,
   const Indexes extends Readonly<Record<string, IndexOf<PathOf<z.output<Schema>> | Pointer>>> = {},
->(declaration: ContainerDeclaration<Schema, PartitionPath, Indexes>): Container<z.output<Schema>, z.input<Schema>, PartitionPath, Indexes> {
+>(
+  declaration: ContainerDeclaration<Schema, PartitionPath, Indexes>,
+): Container<z.output<Schema>, z.input<Schema>, PartitionPath, Indexes> {
   const { schema, name, partitionKey, indexes, uniqueKeys, ttl, feed } = declaration;
   const definition: ContainerDefinition = Object.freeze({
     name,

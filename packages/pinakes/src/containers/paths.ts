@@ -24,7 +24,9 @@ export type ValueAt<T, P extends string> = P extends keyof T
 type Scalar = string | number | boolean | null;
 
 /** What can be compared for equality at a path. */
-export type KeyAt<T, P extends string> = [Extract<ValueAt<T, P>, Scalar>] extends [never] ? Scalar : Extract<ValueAt<T, P>, Scalar>;
+export type KeyAt<T, P extends string> = [Extract<ValueAt<T, P>, Scalar>] extends [never]
+  ? Scalar
+  : Extract<ValueAt<T, P>, Scalar>;
 
 /** What a partition key can be at a path. */
 export type PartitionValueAt<T, P extends string> = [Extract<ValueAt<T, P>, string | number | boolean>] extends [never]

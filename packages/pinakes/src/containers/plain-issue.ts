@@ -22,7 +22,9 @@ export function plainIssue(issue: z.core.$ZodRawIssue): string | undefined {
     case "invalid_key":
       return "holds a name that is not allowed";
     case "invalid_format":
-      return issue.format === "regex" && issue.pattern !== undefined ? `must match ${issue.pattern}, got ${show(issue.input)}` : undefined;
+      return issue.format === "regex" && issue.pattern !== undefined
+        ? `must match ${issue.pattern}, got ${show(issue.input)}`
+        : undefined;
     default:
       return undefined;
   }
@@ -30,11 +32,14 @@ export function plainIssue(issue: z.core.$ZodRawIssue): string | undefined {
 
 /** `aggregates[0]`, `metadata.priority`; empty for the whole. */
 export function issuePath(path: readonly PropertyKey[]): string {
-  return path.map((step, i) => (typeof step === "number" ? `[${step}]` : `${i === 0 ? "" : "."}${String(step)}`)).join("");
+  return path
+    .map((step, i) => (typeof step === "number" ? `[${step}]` : `${i === 0 ? "" : "."}${String(step)}`))
+    .join("");
 }
 
 function bound(origin: string, words: "at most" | "at least", limit: string, inclusive: boolean): string {
-  const unit = { string: " characters long", array: " elements long", set: " elements long", file: " bytes long" }[origin] ?? "";
+  const unit =
+    { string: " characters long", array: " elements long", set: " elements long", file: " bytes long" }[origin] ?? "";
   if (!inclusive) return `${words === "at most" ? "less than" : "more than"} ${limit}${unit}`;
   return `${words} ${limit}${unit}`;
 }

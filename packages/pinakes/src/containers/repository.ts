@@ -65,26 +65,46 @@ export class Repository<Document extends object, Input extends object, Partition
     return this.#put(scope, "create", document, {});
   }
 
-  async replace(scope: Scope, document: Input & { readonly id: string }, conditions: Conditions<Document> = {}): Promise<Stored<Document>> {
+  async replace(
+    scope: Scope,
+    document: Input & { readonly id: string },
+    conditions: Conditions<Document> = {},
+  ): Promise<Stored<Document>> {
     return this.#put(scope, "replace", document, conditions);
   }
 
-  async upsert(scope: Scope, document: Input & { readonly id: string }, conditions: Conditions<Document> = {}): Promise<Stored<Document>> {
+  async upsert(
+    scope: Scope,
+    document: Input & { readonly id: string },
+    conditions: Conditions<Document> = {},
+  ): Promise<Stored<Document>> {
     return this.#put(scope, "upsert", document, conditions);
   }
 
-  async delete(scope: Scope, key: KeyOf<Document, PartitionPath>, conditions: Conditions<Document> = {}): Promise<void> {
+  async delete(
+    scope: Scope,
+    key: KeyOf<Document, PartitionPath>,
+    conditions: Conditions<Document> = {},
+  ): Promise<void> {
     const { partition, id } = this.#key(scope, key);
     await this.store.write(scope, this.name, partition, { op: "delete", id, ...plain(conditions) });
   }
 
-  async read(scope: Scope, key: KeyOf<Document, PartitionPath>, options?: ReadOptions): Promise<Stored<Document> | undefined> {
+  async read(
+    scope: Scope,
+    key: KeyOf<Document, PartitionPath>,
+    options?: ReadOptions,
+  ): Promise<Stored<Document> | undefined> {
     const item = await this.store.read(scope, this.name, this.#key(scope, key), options);
     return item === undefined ? undefined : this.#stored(item);
   }
 
   /** The JSON text with its system fields, not parsed: for answers that pass it on. */
-  async readBytes(scope: Scope, key: KeyOf<Document, PartitionPath>, options?: ReadOptions): Promise<{ etag: string; bytes: Uint8Array } | undefined> {
+  async readBytes(
+    scope: Scope,
+    key: KeyOf<Document, PartitionPath>,
+    options?: ReadOptions,
+  ): Promise<{ etag: string; bytes: Uint8Array } | undefined> {
     const raw = await this.store.readRaw(scope, this.name, this.#key(scope, key), options);
     if (raw === undefined) return undefined;
     const system = `,"_etag":${JSON.stringify(raw.etag)},"_ts":${seconds(raw.modifiedAt)}}`;
@@ -92,7 +112,10 @@ export class Repository<Document extends object, Input extends object, Partition
     return { etag: raw.etag, bytes: Buffer.concat([raw.bytes.subarray(0, -1), Buffer.from(system, "utf8")]) };
   }
 
-  async readMany(scope: Scope, keys: readonly KeyOf<Document, PartitionPath>[]): Promise<readonly (Stored<Document> | undefined)[]> {
+  async readMany(
+    scope: Scope,
+    keys: readonly KeyOf<Document, PartitionPath>[],
+  ): Promise<readonly (Stored<Document> | undefined)[]> {
     if (!Array.isArray(keys)) throw invalid("readMany takes a list of keys.");
     const items = await this.store.readMany(
       scope,
@@ -112,7 +135,8 @@ export class Repository<Document extends object, Input extends object, Partition
     change: Changer<Document>,
     options: { readonly attempts?: number } = {},
   ): Promise<Stored<Document>> {
-    if (typeof change !== "function") throw invalid("update: takes a function from the document to the changed document.");
+    if (typeof change !== "function")
+      throw invalid("update: takes a function from the document to the changed document.");
     return this.#update(scope, this.#key(scope, key), change, {}, options.attempts ?? updateAttemptsDefault);
   }
 
@@ -124,16 +148,25 @@ export class Repository<Document extends object, Input extends object, Partition
     conditions: Conditions<Document> = {},
   ): Promise<Stored<Document>> {
     checkPatch(steps);
-    const change = ({ _etag, _ts, ...document }: Stored<Document>) => applyPatch(document as JsonObject, steps) as Document;
+    const change = ({ _etag, _ts, ...document }: Stored<Document>) =>
+      applyPatch(document as JsonObject, steps) as Document;
     return this.#update(scope, this.#key(scope, key), change, conditions, updateAttemptsDefault);
   }
 
-  async query<Name extends keyof Indexes & string>(scope: Scope, index: Name, query: QueryOf<Document, Indexes[Name]>): Promise<DocumentPage<Document>> {
+  async query<Name extends keyof Indexes & string>(
+    scope: Scope,
+    index: Name,
+    query: QueryOf<Document, Indexes[Name]>,
+  ): Promise<DocumentPage<Document>> {
     return this.#page(scope, { ...(query as Query), index });
   }
 
   /** The items of one partition in the order of their ids. */
-  async list(scope: Scope, partition: PartitionOf<Document, PartitionPath>, query: ListOf<Document> = {}): Promise<DocumentPage<Document>> {
+  async list(
+    scope: Scope,
+    partition: PartitionOf<Document, PartitionPath>,
+    query: ListOf<Document> = {},
+  ): Promise<DocumentPage<Document>> {
     return this.#page(scope, { ...(query as Omit<Query, "equals">), equals: partition });
   }
 
@@ -160,7 +193,11 @@ export class Repository<Document extends object, Input extends object, Partition
   }
 
   /** Operations on one partition, all or nothing; documents are validated as in single writes. */
-  async batch(scope: Scope, partition: PartitionOf<Document, PartitionPath>, operations: readonly DocumentOperation<Document, Input>[]): Promise<BatchResult> {
+  async batch(
+    scope: Scope,
+    partition: PartitionOf<Document, PartitionPath>,
+    operations: readonly DocumentOperation<Document, Input>[],
+  ): Promise<BatchResult> {
     requireScope(scope);
     if (!Array.isArray(operations)) throw invalid("A batch takes a list of operations.");
     const checked = operations.map((operation: DocumentOperation<Document, Input>, i) => {
@@ -183,7 +220,10 @@ export class Repository<Document extends object, Input extends object, Partition
    * the last change that was handled, and a restart goes on with the next. That costs one read of the feed per change; where there
    * are very many, read pages with `changes`.
    */
-  async *follow(scope: Scope, options: FollowOptions = {}): AsyncGenerator<DocumentChange<Document> & { readonly cursor: string }, void> {
+  async *follow(
+    scope: Scope,
+    options: FollowOptions = {},
+  ): AsyncGenerator<DocumentChange<Document> & { readonly cursor: string }, void> {
     const { from = "oldest", signal, pollMs = pollMsDefault } = options;
     const stopped = () => signal?.aborted === true;
     let { cursor } = options;
@@ -204,10 +244,19 @@ export class Repository<Document extends object, Input extends object, Partition
     return this.#writes.get(document)?.session;
   }
 
-  async #put(scope: Scope, op: "create" | "replace" | "upsert", document: Input, conditions: Conditions<Document>): Promise<Stored<Document>> {
+  async #put(
+    scope: Scope,
+    op: "create" | "replace" | "upsert",
+    document: Input,
+    conditions: Conditions<Document>,
+  ): Promise<Stored<Document>> {
     requireScope(scope);
     const checked = this.#valid(document);
-    const result = await this.store.write(scope, this.name, this.#partitionIn(checked), { op, document: checked, ...plain(conditions) });
+    const result = await this.store.write(scope, this.name, this.#partitionIn(checked), {
+      op,
+      document: checked,
+      ...plain(conditions),
+    });
     return this.#written(checked, result);
   }
 
@@ -223,7 +272,13 @@ export class Repository<Document extends object, Input extends object, Partition
     return { ...operation, document: this.#valid(operation.document) } as Operation;
   }
 
-  async #update(scope: Scope, key: ItemKey, change: Changer<Document>, conditions: Conditions<Document>, attempts: number): Promise<Stored<Document>> {
+  async #update(
+    scope: Scope,
+    key: ItemKey,
+    change: Changer<Document>,
+    conditions: Conditions<Document>,
+    attempts: number,
+  ): Promise<Stored<Document>> {
     // Callers of this process take turns, so that only other processes can be in each other's way.
     return this.#queue.run([JSON.stringify([scope.tenant, key.partition, key.id])], async () => {
       for (let attempt = 1; ; attempt += 1) {
@@ -238,20 +293,36 @@ export class Repository<Document extends object, Input extends object, Partition
     });
   }
 
-  async #updateOnce(scope: Scope, key: ItemKey, change: Changer<Document>, conditions: Conditions<Document>): Promise<Stored<Document>> {
+  async #updateOnce(
+    scope: Scope,
+    key: ItemKey,
+    change: Changer<Document>,
+    conditions: Conditions<Document>,
+  ): Promise<Stored<Document>> {
     const item = await this.store.read(scope, this.name, key);
-    if (item === undefined) throw new PinakesError("NOT_FOUND", `There is no item "${key.id}" in this partition of "${this.name}" to update.`);
+    if (item === undefined)
+      throw new PinakesError(
+        "NOT_FOUND",
+        `There is no item "${key.id}" in this partition of "${this.name}" to update.`,
+      );
     const next: unknown = await change(this.#stored(item));
     if (!isJsonObject(next)) throw invalid("update: the function must return the changed document.");
     const checked = this.#valid({ ...next, id: key.id });
     const { ifMatch, where } = plain(conditions);
     try {
-      const operation: Operation = { op: "replace", document: checked, ifMatch: ifMatch ?? item.etag, ...(where === undefined ? {} : { where }) };
+      const operation: Operation = {
+        op: "replace",
+        document: checked,
+        ifMatch: ifMatch ?? item.etag,
+        ...(where === undefined ? {} : { where }),
+      };
       return this.#written(checked, await this.store.write(scope, this.name, key.partition, operation));
     } catch (error) {
       // Somebody wrote in between; a condition of the caller's that fails on the item we read is final.
       const failed = PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED" && ifMatch === undefined;
-      throw failed && error.context.currentEtag !== item.etag ? new Outrun("changed meanwhile", { cause: error }) : error;
+      throw failed && error.context.currentEtag !== item.etag
+        ? new Outrun("changed meanwhile", { cause: error })
+        : error;
     }
   }
 
@@ -297,7 +368,10 @@ export class Repository<Document extends object, Input extends object, Partition
 }
 
 /** For the port, which does not take undefined for absent. */
-function plain<Document>(conditions: Conditions<Document> | null): { ifMatch?: string; where?: NonNullable<Query["filter"]> } {
+function plain<Document>(conditions: Conditions<Document> | null): {
+  ifMatch?: string;
+  where?: NonNullable<Query["filter"]>;
+} {
   const { ifMatch, where } = conditions ?? {};
   return { ...(ifMatch === undefined ? {} : { ifMatch }), ...(where === undefined ? {} : { where: where }) };
 }

@@ -5,8 +5,12 @@ import type { FilterOf, KeyAt, PartitionValueAt } from "./paths.ts";
 /** A document as it comes back: with its etag and the second of its last change. */
 export type Stored<Document> = Document & { readonly id: string; readonly _etag: string; readonly _ts: number };
 
-export type PartitionOf<Document, PartitionPath extends string> = { readonly [P in PartitionPath]: PartitionValueAt<Document, P> };
-export type KeyOf<Document, PartitionPath extends string> = PartitionOf<Document, PartitionPath> & { readonly id: string };
+export type PartitionOf<Document, PartitionPath extends string> = {
+  readonly [P in PartitionPath]: PartitionValueAt<Document, P>;
+};
+export type KeyOf<Document, PartitionPath extends string> = PartitionOf<Document, PartitionPath> & {
+  readonly id: string;
+};
 
 export interface Conditions<Document> {
   readonly ifMatch?: string | undefined;
@@ -35,7 +39,9 @@ export type EqualsOf<Document, Index> = { readonly [P in IndexPartition<Index>]:
 };
 
 /** A query of one partition. */
-export type ListOf<Document> = Omit<Query, "index" | "equals" | "filter"> & { readonly filter?: FilterOf<Document> | undefined };
+export type ListOf<Document> = Omit<Query, "index" | "equals" | "filter"> & {
+  readonly filter?: FilterOf<Document> | undefined;
+};
 export type QueryOf<Document, Index> = ListOf<Document> & { readonly equals: EqualsOf<Document, Index> };
 
 export interface DocumentPage<Document> {
@@ -43,7 +49,9 @@ export interface DocumentPage<Document> {
   readonly cursor?: string;
 }
 
-export type DocumentChange<Document> = Omit<Change, "document"> & { readonly document?: Document & { readonly id: string } };
+export type DocumentChange<Document> = Omit<Change, "document"> & {
+  readonly document?: Document & { readonly id: string };
+};
 
 export interface DocumentChanges<Document> {
   readonly changes: readonly DocumentChange<Document>[];

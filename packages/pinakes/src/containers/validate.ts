@@ -7,7 +7,9 @@ import { plainIssue } from "./plain-issue.ts";
 export function validateDocument(container: string, schema: z.ZodType, document: unknown): JsonObject {
   const result = schema.safeParse(document, { error: plainIssue });
   if (result.success) return keepUnknown(document, result.data) as JsonObject;
-  const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.length === 0 ? "document" : path.map(String).join(".")}: ${message}`);
+  const issues = result.error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.length === 0 ? "document" : path.map(String).join(".")}: ${message}`);
   throw invalid(`The document does not fit container "${container}": ${issues.join("; ")}.`);
 }
 
@@ -18,6 +20,7 @@ function keepUnknown(input: unknown, parsed: unknown): unknown {
   }
   if (!isJsonObject(input) || !isJsonObject(parsed)) return parsed;
   const merged: Record<string, unknown> = { ...input };
-  for (const [key, value] of Object.entries(parsed)) merged[key] = Object.hasOwn(input, key) ? keepUnknown(input[key], value) : value;
+  for (const [key, value] of Object.entries(parsed))
+    merged[key] = Object.hasOwn(input, key) ? keepUnknown(input[key], value) : value;
   return merged;
 }

@@ -22,8 +22,16 @@ export interface WorkName<Kind extends string = string> {
  * first two colons end kind and tenant, and no two names have one id.
  */
 export function workPlace({ kind, tenant, key }: WorkName): { readonly shard: string; readonly id: string } {
-  invariant(kind !== "" && !kind.includes(":"), "INTERNAL", `The kind of work "${kind}" is empty or has a colon; name it otherwise.`);
-  invariant(tenant !== "" && !tenant.includes(":"), "INTERNAL", `Work of kind "${kind}" is to be registered for "${tenant}", which is no name of a tenant.`);
+  invariant(
+    kind !== "" && !kind.includes(":"),
+    "INTERNAL",
+    `The kind of work "${kind}" is empty or has a colon; name it otherwise.`,
+  );
+  invariant(
+    tenant !== "" && !tenant.includes(":"),
+    "INTERNAL",
+    `Work of kind "${kind}" is to be registered for "${tenant}", which is no name of a tenant.`,
+  );
   const id = `${kind}:${tenant}:${key}`;
   return { shard: String((hash("sha256", id, "buffer")[0] as number) % shards), id };
 }

@@ -22,7 +22,8 @@ async function stored(shard: string, id: string): Promise<unknown> {
   return (await items.read(system.forTenant(tenant), container, { partition: [shard], id }))?.document;
 }
 
-const names = (work: readonly RegisteredWork[]): string[] => work.map(({ kind, tenant: of, key }) => `${kind} ${of} ${key}`);
+const names = (work: readonly RegisteredWork[]): string[] =>
+  work.map(({ kind, tenant: of, key }) => `${kind} ${of} ${key}`);
 
 beforeEach(async () => {
   items = await openMemoryItems();
@@ -112,14 +113,20 @@ describe("postpone", () => {
 describe("due", () => {
   it("finds what is due at that millisecond, of all tenants, the earliest first within a shard, and nothing of later", async () => {
     const work = await registry();
-    for (const [i, of] of ["acme", "zoo", "acme", "zoo"].entries()) await work.put({ kind: "job", tenant: of, key: `k${i}`, due_at: 100 + i });
+    for (const [i, of] of ["acme", "zoo", "acme", "zoo"].entries())
+      await work.put({ kind: "job", tenant: of, key: `k${i}`, due_at: 100 + i });
     const at = async (now: number) => names(await Array.fromAsync(work.due(now))).sort();
     expect(await at(99)).toEqual([]);
     expect(await at(100)).toEqual(["job acme k0"]);
     expect(await at(102)).toEqual(["job acme k0", "job acme k2", "job zoo k1"]);
     expect(await at(1_000)).toHaveLength(4);
 
-    const many = Array.from({ length: 200 }, (_, i) => ({ kind: "sweep", tenant: "acme", key: `s${i}`, due_at: 1_000 + ((i * 71) % 200) }));
+    const many = Array.from({ length: 200 }, (_, i) => ({
+      kind: "sweep",
+      tenant: "acme",
+      key: `s${i}`,
+      due_at: 1_000 + ((i * 71) % 200),
+    }));
     for (const one of many) await work.put(one);
     const shards = Map.groupBy(await Array.fromAsync(work.due(5_000)), (entry) => workPlace(entry).shard);
     expect(shards.size).toBe(8);
@@ -133,7 +140,8 @@ describe("due", () => {
   it("goes on after a page, and finds one more than a page holds", async () => {
     const work = await registry();
     const keys: string[] = [];
-    for (let i = 0; keys.length < 501; i += 1) if (workPlace({ kind: "job", tenant: "acme", key: `k${i}` }).shard === "3") keys.push(`k${i}`);
+    for (let i = 0; keys.length < 501; i += 1)
+      if (workPlace({ kind: "job", tenant: "acme", key: `k${i}` }).shard === "3") keys.push(`k${i}`);
     for (const key of keys) await work.put({ kind: "job", tenant: "acme", key, due_at: 0 });
     const found = await Array.fromAsync(work.due(0), ({ key }) => key);
     expect(found.sort()).toEqual(keys.sort());
@@ -163,8 +171,12 @@ describe("names", () => {
 
   it("an empty kind or tenant is refused before anything is written", async () => {
     const work = await registry();
-    await expect(work.put({ kind: "", tenant: "acme", key: "k", due_at: 0 })).rejects.toMatchObject({ code: "INTERNAL" });
-    await expect(work.put({ kind: "job", tenant: "", key: "k", due_at: 0 })).rejects.toMatchObject({ code: "INTERNAL" });
+    await expect(work.put({ kind: "", tenant: "acme", key: "k", due_at: 0 })).rejects.toMatchObject({
+      code: "INTERNAL",
+    });
+    await expect(work.put({ kind: "job", tenant: "", key: "k", due_at: 0 })).rejects.toMatchObject({
+      code: "INTERNAL",
+    });
     expect(await Array.fromAsync(work.due(0))).toEqual([]);
   });
 });
@@ -173,7 +185,16 @@ describe("names of fields that older containers have", () => {
   const older: WorkFields = { due: "not_before", key: "incarnation", dataBeside: true };
   const name = { kind: "documents", tenant: "acme", key: "i1" };
   const { shard, id } = workPlace(name);
-  const document = { id, shard, kind: "documents", tenant: "acme", incarnation: "i1", not_before: 9, repository_id: "kb", marked_at: 3 };
+  const document = {
+    id,
+    shard,
+    kind: "documents",
+    tenant: "acme",
+    incarnation: "i1",
+    not_before: 9,
+    repository_id: "kb",
+    marked_at: 3,
+  };
 
   it("an entry that an older version wrote is found when it is due, and taken away", async () => {
     const work = await registry(older);
@@ -187,7 +208,11 @@ describe("names of fields that older containers have", () => {
 
   it("an entry is written as the older version wrote it; its data never change whose it is", async () => {
     const work = await registry(older);
-    await work.put({ ...name, due_at: 9, data: { repository_id: "kb", marked_at: 3, tenant: "zoo", incarnation: "i2", not_before: 1 } });
+    await work.put({
+      ...name,
+      due_at: 9,
+      data: { repository_id: "kb", marked_at: 3, tenant: "zoo", incarnation: "i2", not_before: 1 },
+    });
     expect(await stored(shard, id)).toEqual(document);
   });
 });

@@ -17,7 +17,9 @@ export interface Work<Kind extends string = string, Data extends JsonObject = Js
   readonly due_at: number;
   readonly data?: Data;
 }
-export type RegisteredWork<Kind extends string = string, Data extends JsonObject = JsonObject> = Work<Kind, Data> & { readonly etag: string };
+export type RegisteredWork<Kind extends string = string, Data extends JsonObject = JsonObject> = Work<Kind, Data> & {
+  readonly etag: string;
+};
 
 /** Under which names an entry is stored. Containers that are older than this registry have their own, so that their entries stay good. */
 export interface WorkFields {
@@ -60,7 +62,10 @@ export class WorkRegistry<Kind extends string = string, Data extends JsonObject 
   /** Puts it there, or renews it: a removal on condition of the earlier entry then fails. */
   async put(work: Work<Kind, Data>): Promise<void> {
     const { shard, id } = workPlace(work);
-    await this.#items.write(this.#scope, this.#container, [shard], { op: "upsert", document: { id, shard, ...toStored(work, this.#fields) } });
+    await this.#items.write(this.#scope, this.#container, [shard], {
+      op: "upsert",
+      document: { id, shard, ...toStored(work, this.#fields) },
+    });
   }
 
   /** Only if there is none, or only a later one. */
@@ -92,7 +97,8 @@ export class WorkRegistry<Kind extends string = string, Data extends JsonObject 
     try {
       await this.#items.write(this.#scope, this.#container, [shard], operation);
     } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) return;
+      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
+        return;
       throw error;
     }
   }
@@ -102,12 +108,19 @@ export class WorkRegistry<Kind extends string = string, Data extends JsonObject 
    * itself before working on it.
    */
   async *due(now: number): AsyncGenerator<RegisteredWork<Kind, Data>> {
-    const found = acrossShards(this.#items, this.#scope, this.#container, (shard) => ({ index: "due", equals: { shard }, range: { lte: now } }));
+    const found = acrossShards(this.#items, this.#scope, this.#container, (shard) => ({
+      index: "due",
+      equals: { shard },
+      range: { lte: now },
+    }));
     for await (const item of found) yield fromStored(item, this.#fields);
   }
 }
 
-function toStored({ kind, tenant, key, due_at, data }: Work, { due = "due_at", key: keyField = "key", dataBeside = false }: WorkFields): JsonObject {
+function toStored(
+  { kind, tenant, key, due_at, data }: Work,
+  { due = "due_at", key: keyField = "key", dataBeside = false }: WorkFields,
+): JsonObject {
   const names = { kind, tenant, [keyField]: key, [due]: due_at };
   if (data === undefined) return names;
   // The names last: what is told to the worker never changes whose work it is, or when.

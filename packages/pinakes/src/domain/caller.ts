@@ -35,12 +35,24 @@ const groupsMax = 200;
 const groupCharsMax = 256;
 const callers = new WeakSet<object>();
 
-export function makeCaller({ tenant, userId, groups = [], role = "user", permissions: granted = [] }: CallerInput): Caller {
-  if (!isName(userId, userIdCharsMax)) throw invalid(`A user id is a text of 1–${userIdCharsMax} characters without control characters, got ${show(userId)}.`);
-  if (!Array.isArray(groups) || groups.length > groupsMax) throw invalid(`groups: must be a list of at most ${groupsMax} names.`);
+export function makeCaller({
+  tenant,
+  userId,
+  groups = [],
+  role = "user",
+  permissions: granted = [],
+}: CallerInput): Caller {
+  if (!isName(userId, userIdCharsMax))
+    throw invalid(
+      `A user id is a text of 1–${userIdCharsMax} characters without control characters, got ${show(userId)}.`,
+    );
+  if (!Array.isArray(groups) || groups.length > groupsMax)
+    throw invalid(`groups: must be a list of at most ${groupsMax} names.`);
   for (const group of groups) {
     if (!isName(group, groupCharsMax))
-      throw invalid(`groups: a group is a text of 1–${groupCharsMax} characters without control characters, got ${show(group)}.`);
+      throw invalid(
+        `groups: a group is a text of 1–${groupCharsMax} characters without control characters, got ${show(group)}.`,
+      );
   }
   if (!roles.includes(role)) throw invalid(`role: must be one of ${roles.join(", ")}, got ${show(role)}.`);
   if (!Array.isArray(granted) || !granted.every((one) => permissions.includes(one)))
@@ -58,7 +70,10 @@ export function makeCaller({ tenant, userId, groups = [], role = "user", permiss
 
 export function requireCaller(caller: Caller): Scope {
   if (typeof caller === "object" && caller !== null && callers.has(caller)) return caller.scope;
-  throw new PinakesError("UNAUTHENTICATED", "This call needs a caller as its first argument; none (or not a real one) was given.");
+  throw new PinakesError(
+    "UNAUTHENTICATED",
+    "This call needs a caller as its first argument; none (or not a real one) was given.",
+  );
 }
 
 function isName(value: unknown, charsMax: number): value is string {

@@ -77,11 +77,15 @@ export function invalid(detail: string, options?: PinakesErrorOptions): PinakesE
 export function inBatch(error: PinakesError, index: number, count: number): PinakesError {
   const { currentEtag } = error.context;
   const statuses = Array.from({ length: count }, (_, i) => (i === index ? error.status : 424));
-  return new PinakesError(error.code, `Operation ${index} of the batch (counting from 0) failed, so nothing was written: ${error.detail}`, {
-    batch: { index, statuses },
-    cause: error,
-    ...(currentEtag === undefined ? {} : { currentEtag }),
-  });
+  return new PinakesError(
+    error.code,
+    `Operation ${index} of the batch (counting from 0) failed, so nothing was written: ${error.detail}`,
+    {
+      batch: { index, statuses },
+      cause: error,
+      ...(currentEtag === undefined ? {} : { currentEtag }),
+    },
+  );
 }
 
 /** A value for a message: short, and never the cause of another error (bigint, circular, symbol). */

@@ -1,5 +1,23 @@
 /** The types of files that can be read, and what a name says of the type. */
-export const fileTypes = ["pdf", "docx", "txt", "md", "csv", "html", "json", "xml", "yaml", "rtf", "log", "ttl", "nt", "nq", "trig", "jsonld", "rdf"] as const;
+export const fileTypes = [
+  "pdf",
+  "docx",
+  "txt",
+  "md",
+  "csv",
+  "html",
+  "json",
+  "xml",
+  "yaml",
+  "rtf",
+  "log",
+  "ttl",
+  "nt",
+  "nq",
+  "trig",
+  "jsonld",
+  "rdf",
+] as const;
 export type FileType = (typeof fileTypes)[number];
 
 const extensions: Readonly<Record<string, FileType>> = {

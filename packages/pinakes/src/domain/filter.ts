@@ -44,7 +44,8 @@ function compile(filter: unknown, where: string, budget: { nodes: number }): Pre
   for (const [key, value] of Object.entries(filter)) {
     if (value === undefined) continue;
     budget.nodes += 1;
-    if (budget.nodes > limits.filterNodesMax) throw invalid(`${where}: more than ${limits.filterNodesMax} conditions; split the query.`);
+    if (budget.nodes > limits.filterNodesMax)
+      throw invalid(`${where}: more than ${limits.filterNodesMax} conditions; split the query.`);
     parts.push(compilePart(key, value, `${where}.${key}`, budget));
   }
   return (document) => parts.every((part) => part(document));
@@ -103,7 +104,13 @@ function compileOperator(operator: string, operand: JsonValue | undefined, where
 }
 
 function scalar(value: JsonValue | undefined, where: string): JsonScalar {
-  if (value === null || typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return value;
+  if (
+    value === null ||
+    typeof value === "string" ||
+    typeof value === "boolean" ||
+    (typeof value === "number" && Number.isFinite(value))
+  )
+    return value;
   throw invalid(`${where}: must be a string, finite number, boolean or null.`);
 }
 

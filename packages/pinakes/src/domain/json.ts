@@ -21,7 +21,8 @@ export function checkJson(value: unknown, path = "", depth = 0): void {
     case "boolean":
       return;
     case "number":
-      if (!Number.isFinite(value)) throw invalid(`${path || "/"}: ${value} is not a JSON number; send a finite number or null.`);
+      if (!Number.isFinite(value))
+        throw invalid(`${path || "/"}: ${value} is not a JSON number; send a finite number or null.`);
       return;
     case "object":
       if (value === null) return;
@@ -45,7 +46,9 @@ export function checkJson(value: unknown, path = "", depth = 0): void {
     return;
   }
   if (!isJsonObject(value)) {
-    throw invalid(`${path || "/"}: a ${value.constructor?.name ?? "class"} is not plain JSON; convert it to a string, number or object first.`);
+    throw invalid(
+      `${path || "/"}: a ${value.constructor?.name ?? "class"} is not plain JSON; convert it to a string, number or object first.`,
+    );
   }
   for (const key in value) {
     const property = value[key];
@@ -63,12 +66,14 @@ export function stringifyChecked(value: JsonObject): string {
 
 function refuseNul(value: JsonValue | undefined, path: string): void {
   if (typeof value === "string") {
-    if (value.includes("\0")) throw invalid(`${path || "/"}: the string holds a NUL character; remove it or encode the value as base64.`);
+    if (value.includes("\0"))
+      throw invalid(`${path || "/"}: the string holds a NUL character; remove it or encode the value as base64.`);
     return;
   }
   if (typeof value !== "object" || value === null) return;
   for (const [key, child] of Object.entries(value) as [string, JsonValue | undefined][]) {
-    if (key.includes("\0")) throw invalid(`${path}/${key.replaceAll("\0", "␀")}: the property name holds a NUL character.`);
+    if (key.includes("\0"))
+      throw invalid(`${path}/${key.replaceAll("\0", "␀")}: the property name holds a NUL character.`);
     refuseNul(child, `${path}/${key}`);
   }
 }

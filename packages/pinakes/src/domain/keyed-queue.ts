@@ -13,7 +13,11 @@ export class KeyedQueue {
   #waiting = 0;
 
   async run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
-    if (this.#waiting >= waitingMax) throw new PinakesError("UNAVAILABLE", `More than ${waitingMax} writes wait their turn in this process. Try again later.`);
+    if (this.#waiting >= waitingMax)
+      throw new PinakesError(
+        "UNAVAILABLE",
+        `More than ${waitingMax} writes wait their turn in this process. Try again later.`,
+      );
     this.#waiting += 1;
     const before = Promise.all(keys.flatMap((key) => this.#tails.get(key) ?? []));
     const result = before.then(work);

@@ -2,7 +2,11 @@
  * A line for operators. Features log only what went wrong, so a line without a level is a warning; `error`: somebody must look.
  * `fields` say what it is about (workspace, document, job), never a secret and nothing of a document's content.
  */
-export type Log = (line: string, level?: "info" | "warn" | "error", fields?: Readonly<Record<string, string | number>>) => void;
+export type Log = (
+  line: string,
+  level?: "info" | "warn" | "error",
+  fields?: Readonly<Record<string, string | number>>,
+) => void;
 
 const reasonCharsMax = 500;
 

@@ -21,9 +21,13 @@ type MutableValue = string | number | boolean | null | Mutable;
 export function checkPatch(steps: unknown): asserts steps is readonly PatchStep[] {
   if (!Array.isArray(steps) || steps.length === 0) throw invalid("patch: must be a list of 1 or more operations.");
   if (steps.length > limits.patchStepsMax) {
-    throw invalid(`patch: ${steps.length} operations; at most ${limits.patchStepsMax} are allowed. Replace the document instead.`);
+    throw invalid(
+      `patch: ${steps.length} operations; at most ${limits.patchStepsMax} are allowed. Replace the document instead.`,
+    );
   }
-  steps.forEach((step: unknown, i) => checkStep(step as Partial<Record<"op" | "path" | "from" | "value", unknown>> | null, `patch[${i}]`));
+  steps.forEach((step: unknown, i) =>
+    checkStep(step as Partial<Record<"op" | "path" | "from" | "value", unknown>> | null, `patch[${i}]`),
+  );
 }
 
 function checkStep(step: Partial<Record<"op" | "path" | "from" | "value", unknown>> | null, where: string): void {
@@ -39,11 +43,13 @@ function checkStep(step: Partial<Record<"op" | "path" | "from" | "value", unknow
     case "remove":
       return;
     case "incr":
-      if (typeof step.value !== "number" || !Number.isFinite(step.value)) throw invalid(`${where}: "incr" needs a finite number as value.`);
+      if (typeof step.value !== "number" || !Number.isFinite(step.value))
+        throw invalid(`${where}: "incr" needs a finite number as value.`);
       return;
     case "move":
       checkPointer(step.from, `${where}.from`);
-      if (`${step.path as string}/`.startsWith(`${step.from as string}/`)) throw invalid(`${where}: cannot move "${step.from as string}" into itself.`);
+      if (`${step.path as string}/`.startsWith(`${step.from as string}/`))
+        throw invalid(`${where}: cannot move "${step.from as string}" into itself.`);
       return;
     default:
       throw invalid(`${where}.op: must be add, set, replace, remove, incr or move, got ${show(step.op)}.`);
@@ -53,8 +59,10 @@ function checkStep(step: Partial<Record<"op" | "path" | "from" | "value", unknow
 function checkPointer(path: unknown, where: string): void {
   if (typeof path !== "string") throw invalid(`${where}: must be an RFC 6901 pointer such as "/status".`);
   const [first] = parsePointer(path);
-  if (first === undefined || first === "") throw invalid(`${where}: must name a property; the whole document is changed by "replace".`);
-  if (first === "id" || isSystemProperty(first)) throw invalid(`${where}: "${first}" is kept by the system and cannot be patched.`);
+  if (first === undefined || first === "")
+    throw invalid(`${where}: must name a property; the whole document is changed by "replace".`);
+  if (first === "id" || isSystemProperty(first))
+    throw invalid(`${where}: "${first}" is kept by the system and cannot be patched.`);
 }
 
 /** The steps with the properties they need and no others: these may travel to another thread. */
@@ -86,7 +94,8 @@ function applyStep(root: Mutable, step: PatchStep, where: string): void {
     case "set":
       return set(target, structuredClone(step.value) as MutableValue, where);
     case "replace":
-      if (read(target) === undefined) throw invalid(`${where}: nothing to replace at "${step.path}"; use "set" or "add".`);
+      if (read(target) === undefined)
+        throw invalid(`${where}: nothing to replace at "${step.path}"; use "set" or "add".`);
       return set(target, structuredClone(step.value) as MutableValue, where);
     case "remove":
       remove(target, step.path, where);
@@ -112,7 +121,8 @@ function locate(root: Mutable, path: string, where: string): Target {
   let parent: MutableValue = root;
   for (const segment of segments) {
     const child: MutableValue | undefined = read({ parent, key: segment });
-    if (typeof child !== "object" || child === null) throw invalid(`${where}: "${path}" does not exist: "${segment}" is not an object or array.`);
+    if (typeof child !== "object" || child === null)
+      throw invalid(`${where}: "${path}" does not exist: "${segment}" is not an object or array.`);
     parent = child;
   }
   return { parent, key };
@@ -168,6 +178,7 @@ function increment(target: Target, by: number, path: string, where: string): voi
 
 /** A plain assignment to "__proto__" would change the prototype instead of the document. */
 function define(parent: { [key: string]: MutableValue }, key: string, value: MutableValue): void {
-  if (key === "__proto__") Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true });
+  if (key === "__proto__")
+    Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true });
   else parent[key] = value;
 }

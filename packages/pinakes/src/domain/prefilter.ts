@@ -13,7 +13,12 @@ export type Prefilter =
   | { readonly kind: "all"; readonly parts: readonly Prefilter[] }
   | { readonly kind: "any"; readonly parts: readonly Prefilter[] }
   | { readonly kind: "in"; readonly path: Path; readonly values: readonly JsonScalar[] }
-  | { readonly kind: "range"; readonly path: Path; readonly operator: "lt" | "lte" | "gt" | "gte"; readonly value: string | number }
+  | {
+      readonly kind: "range";
+      readonly path: Path;
+      readonly operator: "lt" | "lte" | "gt" | "gte";
+      readonly value: string | number;
+    }
   | { readonly kind: "prefix"; readonly path: Path; readonly prefix: string }
   | { readonly kind: "exists"; readonly path: Path };
 
@@ -48,7 +53,9 @@ function within(prefilter: Prefilter, budget: { left: number }): Prefilter | und
 
 /** What a checked filter (domain/filter.ts) says for sure. */
 export function prefilterOf(filter: Filter): Prefilter | undefined {
-  return allOf(Object.entries(filter).map(([key, value]) => (value === undefined ? undefined : partOf(key, value as JsonValue))));
+  return allOf(
+    Object.entries(filter).map(([key, value]) => (value === undefined ? undefined : partOf(key, value as JsonValue))),
+  );
 }
 
 function partOf(key: string, value: JsonValue): Prefilter | undefined {
@@ -60,7 +67,11 @@ function partOf(key: string, value: JsonValue): Prefilter | undefined {
   }
   const path = parsePath(key);
   if (!isJsonObject(value)) return { kind: "in", path, values: [value as JsonScalar] };
-  return allOf(Object.entries(value).map(([operator, operand]) => (operand === undefined ? undefined : comparisonOf(path, operator, operand))));
+  return allOf(
+    Object.entries(value).map(([operator, operand]) =>
+      operand === undefined ? undefined : comparisonOf(path, operator, operand),
+    ),
+  );
 }
 
 function comparisonOf(path: Path, operator: string, operand: JsonValue): Prefilter | undefined {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { QueryPlaces, type QueryBounds, type QueryPlace } from "./query-places.ts";
 
-const bounds: QueryBounds = { placesMax: 3, placesPerTenantMax: 2, waitingPerTenantMax: 2, memoryBytesMax: 100, memoryPerTenantBytesMax: 60 };
+const bounds: QueryBounds = {
+  placesMax: 3,
+  placesPerTenantMax: 2,
+  waitingPerTenantMax: 2,
+  memoryBytesMax: 100,
+  memoryPerTenantBytesMax: 60,
+};
 const forever = () => new AbortController().signal;
 const make = (more: Partial<QueryBounds> = {}) => new QueryPlaces({ ...bounds, ...more }, forever);
 const throttled = { code: "THROTTLED", status: 429, retryable: true, retryAfterMs: 1_000 };

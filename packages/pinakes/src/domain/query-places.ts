@@ -111,7 +111,11 @@ export class QueryPlaces {
   }
 
   /** Has a place from the first element that is asked for until the last one, an error, or the moment at which nobody wants more. */
-  async *stream<T>(tenant: string, open: () => AsyncIterable<T> | Promise<AsyncIterable<T>>, signal?: AbortSignal): AsyncGenerator<T, void, void> {
+  async *stream<T>(
+    tenant: string,
+    open: () => AsyncIterable<T> | Promise<AsyncIterable<T>>,
+    signal?: AbortSignal,
+  ): AsyncGenerator<T, void, void> {
     const place = await this.enter(tenant, signal);
     try {
       yield* await open();
@@ -141,7 +145,12 @@ export class QueryPlaces {
     };
     const stop = (): void => {
       if (!this.#waiting.delete(waiting)) return;
-      turn.reject(new QueriesThrottled(`The ${this.#called} before this one take long, so it did not get its turn; send it again later.`, retryAfterMs));
+      turn.reject(
+        new QueriesThrottled(
+          `The ${this.#called} before this one take long, so it did not get its turn; send it again later.`,
+          retryAfterMs,
+        ),
+      );
     };
     state.waiting += 1;
     this.#waiting.add(waiting);
@@ -192,7 +201,10 @@ export class QueryPlaces {
         retryAfterMs,
       );
     if (this.#bytes + bytes > memoryBytesMax)
-      throw new QueriesThrottled(`All queries together keep more than ${memoryBytesMax} bytes in memory; send this one again later.`, retryAfterMs);
+      throw new QueriesThrottled(
+        `All queries together keep more than ${memoryBytesMax} bytes in memory; send this one again later.`,
+        retryAfterMs,
+      );
   }
 
   #next(): void {

@@ -72,7 +72,9 @@ export function termText(term: Term): TermText {
     case "literal":
       return literal(term.value, term);
     default:
-      throw invalid(`A term's type is "iri", "literal" or "blank"; got ${show((term as { readonly type: unknown }).type)}.`);
+      throw invalid(
+        `A term's type is "iri", "literal" or "blank"; got ${show((term as { readonly type: unknown }).type)}.`,
+      );
   }
 }
 
@@ -83,7 +85,9 @@ export function termOf(text: TermText): Term {
   const value = text.slice(1, end);
   const rest = text.slice(end + 1);
   if (rest === "") return { type: "literal", value };
-  return rest.startsWith("@") ? { type: "literal", value, language: rest.slice(1) } : { type: "literal", value, datatype: rest.slice(3, -1) };
+  return rest.startsWith("@")
+    ? { type: "literal", value, language: rest.slice(1) }
+    : { type: "literal", value, datatype: rest.slice(3, -1) };
 }
 
 /** The datatype that a literal's text has, also where it is not written. */

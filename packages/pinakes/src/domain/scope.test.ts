@@ -14,7 +14,8 @@ const refusal = (call: () => unknown): string => {
 
 describe("scopes", () => {
   it("a tenant id is 1 to 128 letters, digits, dots, dashes and underscores, but not a folder's name", () => {
-    for (const tenant of ["a", "Acme-1.x_y", "t".repeat(128), "..."]) expect(requireScope(tenantScope(tenant))).toBe(tenant);
+    for (const tenant of ["a", "Acme-1.x_y", "t".repeat(128), "..."])
+      expect(requireScope(tenantScope(tenant))).toBe(tenant);
     for (const tenant of ["", " ", ".", "..", "a/b", "a b", "é", "t".repeat(129), "a\0", undefined, null, 5])
       expect(refusal(() => tenantScope(tenant as string))).toBe("INVALID");
   });
@@ -27,7 +28,15 @@ describe("scopes", () => {
 
   it("a scope cannot be forged, copied or changed", () => {
     const scope = tenantScope("acme");
-    for (const forged of [{ tenant: "acme" }, { ...scope }, JSON.parse(JSON.stringify(scope)), Object.create(scope), null, undefined, "acme"]) {
+    for (const forged of [
+      { tenant: "acme" },
+      { ...scope },
+      JSON.parse(JSON.stringify(scope)),
+      Object.create(scope),
+      null,
+      undefined,
+      "acme",
+    ]) {
       expect(refusal(() => requireScope(forged as never))).toBe("UNAUTHENTICATED");
     }
     expect(() => Object.assign(scope, { tenant: "other" })).toThrow(TypeError);

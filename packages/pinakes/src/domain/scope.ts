@@ -33,7 +33,9 @@ const reservedPrefix = "pinakes.";
 
 export function tenantScope(tenant: string): Scope {
   if (typeof tenant === "string" && tenant.startsWith(reservedPrefix))
-    throw invalid(`A tenant id does not begin with "${reservedPrefix}", which is the system's own; got ${show(tenant)}.`);
+    throw invalid(
+      `A tenant id does not begin with "${reservedPrefix}", which is the system's own; got ${show(tenant)}.`,
+    );
   return makeScope({ tenant: checkTenant(tenant) });
 }
 
@@ -50,12 +52,18 @@ export function systemScope(reason: string, log: (line: string) => void): System
 
 export function requireScope(scope: Scope): string {
   if (typeof scope === "object" && scope !== null && scopes.has(scope)) return scope.tenant;
-  throw new PinakesError("UNAUTHENTICATED", "This call needs a tenant scope as its first argument; none (or not a real one) was given.");
+  throw new PinakesError(
+    "UNAUTHENTICATED",
+    "This call needs a tenant scope as its first argument; none (or not a real one) was given.",
+  );
 }
 
 export function requireSystemScope(scope: SystemScope): void {
   if (typeof scope === "object" && scope !== null && systemScopes.has(scope)) return;
-  throw new PinakesError("FORBIDDEN", "This call is background work of the system; a tenant's scope does not reach it.");
+  throw new PinakesError(
+    "FORBIDDEN",
+    "This call is background work of the system; a tenant's scope does not reach it.",
+  );
 }
 
 /** For ports that serve both: the tenant, or undefined for a system scope. Anything that is neither throws. */

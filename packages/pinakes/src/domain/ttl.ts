@@ -22,7 +22,12 @@ export function expiresAt(containerTtl: ContainerTtl, itemTtl: number | null, mo
   return seconds === -1 ? null : modifiedAt + seconds * 1000;
 }
 
-export function isExpired(containerTtl: ContainerTtl, itemTtl: number | null, modifiedAt: number, now: number): boolean {
+export function isExpired(
+  containerTtl: ContainerTtl,
+  itemTtl: number | null,
+  modifiedAt: number,
+  now: number,
+): boolean {
   const at = expiresAt(containerTtl, itemTtl, modifiedAt);
   return at !== null && at <= now;
 }
@@ -45,5 +50,9 @@ export function checkContainerTtl(ttl: number | null | undefined): ContainerTtl 
 }
 
 function isTtlSeconds(value: unknown): value is number {
-  return typeof value === "number" && Number.isInteger(value) && (value === -1 || (value >= 1 && value <= limits.ttlSecondsMax));
+  return (
+    typeof value === "number" &&
+    Number.isInteger(value) &&
+    (value === -1 || (value >= 1 && value <= limits.ttlSecondsMax))
+  );
 }

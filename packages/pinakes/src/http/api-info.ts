@@ -4,7 +4,10 @@ import type { ApiInfo } from "./kit/openapi.ts";
 /** In the order in which the reference shows them. */
 const tags: NonNullable<ApiInfo["tags"]> = [
   { name: "repositories", description: "Groups of collections that share a model, settings and access." },
-  { name: "collections", description: "Documents, vectors and triples under one access decision, one retention and one deletion." },
+  {
+    name: "collections",
+    description: "Documents, vectors and triples under one access decision, one retention and one deletion.",
+  },
   { name: "documents", description: "Upload, read, re-index and delete files; their text, chunks and versions." },
   { name: "search", description: "Hybrid, vector, keyword and graph search with citations that can be verified." },
   { name: "vectors", description: "Vectors of callers that embed texts themselves." },
@@ -29,5 +32,10 @@ const tags: NonNullable<ApiInfo["tags"]> = [
 ];
 
 export function apiInfo(version: string): ApiInfo {
-  return { title: "Pinakes", version, description: "The data plane of AI agents: what they know and what they did.", tags };
+  return {
+    title: "Pinakes",
+    version,
+    description: "The data plane of AI agents: what they know and what they did.",
+    tags,
+  };
 }

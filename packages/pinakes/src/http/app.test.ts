@@ -67,7 +67,11 @@ describe("http: system routes", () => {
     const ready = await (await createApp(pinakes)).request("/readyz");
     expect(ready.status).toBe(200);
     expect(await body(ready)).toEqual({ status: "ready", warnings: {} });
-    const broken = withReady(async () => ({ ready: false, reasons: { items: "no answer within 2000 ms" }, warnings: { "ttl sweep": "x" } }));
+    const broken = withReady(async () => ({
+      ready: false,
+      reasons: { items: "no answer within 2000 ms" },
+      warnings: { "ttl sweep": "x" },
+    }));
     const response = await (await createApp(broken)).request("/readyz");
     expect(response.status).toBe(503);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
@@ -101,7 +105,9 @@ describe("http: system routes", () => {
 
 describe("http: errors", () => {
   it("an unknown route is a 404 problem with every field, and the request id comes back", async () => {
-    const response = await (await createApp(pinakes)).request("/v1/nothing", { method: "POST", headers: { "x-request-id": "mine-1" } });
+    const response = await (
+      await createApp(pinakes)
+    ).request("/v1/nothing", { method: "POST", headers: { "x-request-id": "mine-1" } });
     expect(response.status).toBe(404);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(response.headers.get("x-request-id")).toBe("mine-1");
@@ -127,7 +133,8 @@ describe("http: errors", () => {
       return [response.status, response.headers.get("x-pinakes-proof")];
     };
     const proof = proveServer(secret, "c");
-    for (const address of ["127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"]) expect([address, ...(await from(address))]).toEqual([address, 200, proof]);
+    for (const address of ["127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"])
+      expect([address, ...(await from(address))]).toEqual([address, 200, proof]);
     for (const address of ["10.0.0.9", "192.168.1.2", "::ffff:10.0.0.9", "fe80::1", "127.0.0.1.example", "unknown"])
       expect([address, ...(await from(address))]).toEqual([address, 401, null]);
     for (const name of ["forwarded", "x-forwarded-for", "x-real-ip", "via"])
@@ -136,7 +143,9 @@ describe("http: errors", () => {
 
   it("a request id that could break a log or header is replaced", async () => {
     for (const id of ["a b", "x".repeat(129), "", "ä"]) {
-      const response = await (await createApp(pinakes)).request("/nothing", { headers: { "x-request-id": id === "ä" ? "%C3%A4" : id } });
+      const response = await (
+        await createApp(pinakes)
+      ).request("/nothing", { headers: { "x-request-id": id === "ä" ? "%C3%A4" : id } });
       expect((await body(response))["request_id"]).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
@@ -145,7 +154,11 @@ describe("http: errors", () => {
     const ours = await createApp(withReady(() => Promise.reject(new PinakesError("LIMIT_EXCEEDED", "Too much."))));
     const limited = await ours.request("/readyz");
     expect(limited.status).toBe(413);
-    expect(await body(limited)).toMatchObject({ code: "LIMIT_EXCEEDED", detail: "Too much.", title: "A limit was exceeded" });
+    expect(await body(limited)).toMatchObject({
+      code: "LIMIT_EXCEEDED",
+      detail: "Too much.",
+      title: "A limit was exceeded",
+    });
     const lines: string[] = [];
     const broken = await createApp(
       withReady(() => Promise.reject(new Error("password is hunter2"))),
@@ -155,7 +168,11 @@ describe("http: errors", () => {
     expect(response.status).toBe(500);
     const text = await response.text();
     expect(text).not.toContain("hunter2");
-    expect(JSON.parse(text)).toMatchObject({ code: "INTERNAL", request_id: "r7", detail: expect.stringContaining("r7") as string });
+    expect(JSON.parse(text)).toMatchObject({
+      code: "INTERNAL",
+      request_id: "r7",
+      detail: expect.stringContaining("r7") as string,
+    });
     expect(lines.join("\n")).toMatch(/"request_id":"r7".*hunter2/);
   });
 });
@@ -193,7 +210,9 @@ describe("http: a real socket", () => {
   it("a taken port and an address of another machine are told in words", async () => {
     const server = await serve(await createApp(pinakes), { host: "127.0.0.1", port: 0 });
     const port = Number(new URL(server.url).port);
-    expect((await failure(serve(await createApp(pinakes), { host: "127.0.0.1", port }), "UNAVAILABLE")).detail).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    expect(
+      (await failure(serve(await createApp(pinakes), { host: "127.0.0.1", port }), "UNAVAILABLE")).detail,
+    ).toContain(`Port ${port} on 127.0.0.1 is taken`);
     await failure(serve(await createApp(pinakes), { host: "192.0.2.1", port: 0 }), "INVALID");
     await server.close();
   });

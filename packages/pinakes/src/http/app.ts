@@ -3,7 +3,16 @@ import { Hono } from "hono";
 import { connectionDefaults, type ConnectionLimits } from "../config-connections.ts";
 import type { Pinakes } from "../open.ts";
 import { apiInfo } from "./api-info.ts";
-import { EventStreams, mount, mountReference, openIdempotencyStore, RateLimiter, type KitEnv, type Logger, type Route } from "./kit/index.ts";
+import {
+  EventStreams,
+  mount,
+  mountReference,
+  openIdempotencyStore,
+  RateLimiter,
+  type KitEnv,
+  type Logger,
+  type Route,
+} from "./kit/index.ts";
 import { mountConsole } from "./console.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { containerRoutes } from "./routes/containers.ts";
@@ -58,7 +67,8 @@ const requestsPerSecondDefault = 1_000;
 
 export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Promise<Hono<KitEnv>> {
   const { log, closing, allowedOrigins, requestsPerSecond = requestsPerSecondDefault, checkAnswers = false } = options;
-  const limiter = options.limiter ?? new RateLimiter({ caller: { perSecond: requestsPerSecond, burst: requestsPerSecond * 2 } });
+  const limiter =
+    options.limiter ?? new RateLimiter({ caller: { perSecond: requestsPerSecond, burst: requestsPerSecond * 2 } });
   const around = answeringSessions(pinakes);
   const app = new Hono<KitEnv>();
   const routes = allRoutes(pinakes);

@@ -26,7 +26,14 @@ async function start(limits: Partial<ConnectionLimits>): Promise<void> {
   const connections = { ...connectionDefaults, ...limits };
   const common = { tag: "t", summary: "x", answers: { 200: { description: "x" } } } as const;
   const routes = [
-    defineRoute({ ...common, method: "GET", path: "/one", operationId: "one", auth: "public", handler: () => ({ status: 200, body: { ok: true } }) }),
+    defineRoute({
+      ...common,
+      method: "GET",
+      path: "/one",
+      operationId: "one",
+      auth: "public",
+      handler: () => ({ status: 200, body: { ok: true } }),
+    }),
     defineRoute({
       ...common,
       method: "POST",
@@ -112,7 +119,9 @@ describe("http: connections", () => {
 
   it("with a whole request that takes too long are closed, although bytes come", async () => {
     await start({ headersTimeoutSeconds: 1, requestTimeoutSeconds: 1 });
-    const socket = await open("POST /in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n");
+    const socket = await open(
+      "POST /in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n",
+    );
     const drip = setInterval(() => void (socket.writable && socket.write(" ")), 50);
     expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 408 /);
     clearInterval(drip);
@@ -132,7 +141,9 @@ describe("http: event streams", () => {
     const first = await open(events());
     expect(await answerOf(first, "retry: ")).toContain("200 OK");
     expect(await answerOf(await open(events()), "retry: ")).toContain("200 OK");
-    expect(await answerOf(await open(events()), "close one")).toMatch(/^HTTP\/1\.1 429 [^]*retry-after: 5[^]*2 event streams/i);
+    expect(await answerOf(await open(events()), "close one")).toMatch(
+      /^HTTP\/1\.1 429 [^]*retry-after: 5[^]*2 event streams/i,
+    );
     expect(await answerOf(await open(events("bob")), "retry: ")).toContain("200 OK");
     first.destroy();
     for (let text = ""; !text.includes("200 OK");) text = await answerOf(await open(events()), "\r\n\r\n");
@@ -152,6 +163,7 @@ it("the settings are whole numbers within bounds", () => {
     eventStreamsPerUserMax: 1,
     keepAliveTimeoutSeconds: 86_400,
   });
-  for (const bad of ["0", "86401", "x", "1.5"]) expect(() => read({ PINAKES_KEEP_ALIVE_TIMEOUT_SECONDS: bad })).toThrow("PINAKES_KEEP_ALIVE_TIMEOUT_SECONDS");
+  for (const bad of ["0", "86401", "x", "1.5"])
+    expect(() => read({ PINAKES_KEEP_ALIVE_TIMEOUT_SECONDS: bad })).toThrow("PINAKES_KEEP_ALIVE_TIMEOUT_SECONDS");
   expect(() => read({ PINAKES_HEADERS_TIMEOUT_SECONDS: "301" })).toThrow("PINAKES_REQUEST_TIMEOUT_SECONDS");
 });

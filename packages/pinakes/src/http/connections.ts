@@ -29,15 +29,25 @@ function boundCount(server: Server, { connectionsMax, connectionsPerAddressMax }
       sum -= 1;
     });
     if (own > connectionsPerAddressMax)
-      refuse(socket, 429, "Too Many Requests", `This address has ${connectionsPerAddressMax} connections already; close some.`);
-    else if (sum > connectionsMax) refuse(socket, 503, "Service Unavailable", `There are ${connectionsMax} connections already; try again later.`);
+      refuse(
+        socket,
+        429,
+        "Too Many Requests",
+        `This address has ${connectionsPerAddressMax} connections already; close some.`,
+      );
+    else if (sum > connectionsMax)
+      refuse(socket, 503, "Service Unavailable", `There are ${connectionsMax} connections already; try again later.`);
   });
 }
 
 /** Answered before the request is read: whoever holds too many must not cost more. */
 function refuse(socket: Socket, status: number, title: string, detail: string): void {
   const body = JSON.stringify({ type: "about:blank", title, status, detail });
-  const head = [`HTTP/1.1 ${status} ${title}`, "content-type: application/problem+json", `content-length: ${Buffer.byteLength(body)}`];
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    "content-type: application/problem+json",
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
   socket.on("error", () => undefined);
   socket.end(`${[...head, "retry-after: 5", "connection: close"].join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
 }
@@ -56,7 +66,13 @@ function boundSilence(server: Server, idleMs: number): void {
       if (!silent) return;
       clearInterval(timer);
       if (response.headersSent) socket.destroy();
-      else refuse(socket, 408, "Request Timeout", `No byte of the body came for ${idleMs / 1000} s; send the request again.`);
+      else
+        refuse(
+          socket,
+          408,
+          "Request Timeout",
+          `No byte of the body came for ${idleMs / 1000} s; send the request again.`,
+        );
     };
     const timer = setInterval(look, idleMs).unref();
     response.once("close", () => clearInterval(timer));

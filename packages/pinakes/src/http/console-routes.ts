@@ -27,10 +27,16 @@ export const consoleRoutes: readonly string[] = [
   "/workflows/$wid",
 ];
 
-const patterns = consoleRoutes.map((route) => route.split("/").map((part) => (part.startsWith("$") ? undefined : part)));
+const patterns = consoleRoutes.map((route) =>
+  route.split("/").map((part) => (part.startsWith("$") ? undefined : part)),
+);
 
 /** A slash at the end changes nothing, as in the page's router. */
 export function isConsoleRoute(path: string): boolean {
   const parts = (path === "/" ? path : path.replace(/\/$/, "")).split("/");
-  return patterns.some((pattern) => pattern.length === parts.length && pattern.every((part, i) => (part === undefined ? parts[i] !== "" : part === parts[i])));
+  return patterns.some(
+    (pattern) =>
+      pattern.length === parts.length &&
+      pattern.every((part, i) => (part === undefined ? parts[i] !== "" : part === parts[i])),
+  );
 }

@@ -49,7 +49,8 @@ describe("http: the web page", () => {
       const browser = await app.request(path, { headers: { accept } });
       expect([browser.status, browser.headers.get("content-type")], path).toEqual([404, "text/html; charset=utf-8"]);
     }
-    for (const path of consoleRoutes.map((route) => route.replaceAll(/\$\w+/g, "x"))) expect((await app.request(path)).status, path).toBe(200);
+    for (const path of consoleRoutes.map((route) => route.replaceAll(/\$\w+/g, "x")))
+      expect((await app.request(path)).status, path).toBe(200);
     expect((await app.request("/collections/")).status).toBe(200);
   });
 

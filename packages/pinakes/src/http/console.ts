@@ -68,9 +68,13 @@ function answer(c: Context<KitEnv>, { type, bytes, zipped, etag, immutable }: Co
     vary: "accept-encoding",
     "content-security-policy": policy,
   };
-  if (status === 200 && isUnchanged(c.req.header("if-none-match") ?? null, etag)) return new Response(null, { status: 304, headers });
+  if (status === 200 && isUnchanged(c.req.header("if-none-match") ?? null, etag))
+    return new Response(null, { status: 304, headers });
   const zips = c.req.header("accept-encoding")?.includes("gzip") === true;
-  return new Response(zips ? zipped : bytes, { status, headers: { ...headers, "content-type": type, ...(zips ? { "content-encoding": "gzip" } : {}) } });
+  return new Response(zips ? zipped : bytes, {
+    status,
+    headers: { ...headers, "content-type": type, ...(zips ? { "content-encoding": "gzip" } : {}) },
+  });
 }
 
 function readFiles(folder: string): ReadonlyMap<string, ConsoleFile> {

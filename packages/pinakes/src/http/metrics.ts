@@ -2,57 +2,88 @@
 import { findingKinds, type AuditFigures } from "../knowledge/index.ts";
 import type { Pinakes } from "../open.ts";
 
+type Type = "gauge" | "counter";
+type Metric = readonly [name: string, type: Type, value: number | undefined, help: string];
+
 export function metricsText(pinakes: Pinakes, now: number): string {
+  const metrics = [...vectorMetrics(pinakes, now), ...lifecycleMetrics(pinakes), ...auditMetrics(pinakes, now)];
+  const lines = metrics.flatMap(([name, type, value, help]) =>
+    value === undefined ? [] : [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`],
+  );
+  return `${[...lines, ...placed(pinakes.places), ...audited(pinakes.auditFigures().found)].join("\n")}\n`;
+}
+
+function vectorMetrics(pinakes: Pinakes, now: number): readonly Metric[] {
   const vectors = pinakes.vectors.metrics();
-  const gauges: Record<string, [value: number | undefined, help: string]> = {
-    oldest_pending_delta_age_seconds: [vectors.pending.oldestMs / 1000, "How long the oldest write waited for compaction at the last sweep."],
-    pending_deltas: [vectors.pending.deltas, "Deltas that waited for compaction at the last sweep."],
-    pending_bytes: [vectors.pending.bytes, "Their bytes."],
-    dirty_collections: [vectors.pending.collections, "Collections with something to compact at the last sweep."],
-    dead_deltas: [vectors.pending.deadDeltas, "Deltas that could not be read, in those collections."],
-    compaction_failures_in_a_row: [vectors.compactionFailuresInARow, "Compactions that failed since the last one that did not."],
-    gc_last_success_age_seconds: [
-      vectors.lastCollectedAt === undefined ? undefined : (now - vectors.lastCollectedAt) / 1000,
-      "Since garbage was last collected.",
+  const { pending } = vectors;
+  const seconds = (since: number | undefined) => (since === undefined ? undefined : (now - since) / 1000);
+  const metrics: readonly Metric[] = [
+    ["oldest_pending_delta_age_seconds", "gauge", pending.oldestMs / 1000, "Age of the oldest delta not compacted."],
+    ["pending_deltas", "gauge", pending.deltas, "Deltas that wait for compaction."],
+    ["pending_bytes", "gauge", pending.bytes, "Bytes of the deltas that wait for compaction."],
+    ["dirty_collections", "gauge", pending.collections, "Collections with deltas that wait for compaction."],
+    ["dead_deltas", "gauge", pending.deadDeltas, "Deltas that could not be read."],
+    ["compaction_failures_in_a_row", "gauge", vectors.compactionFailuresInARow, "Consecutive failed compactions."],
+    [
+      "gc_last_success_age_seconds",
+      "gauge",
+      seconds(vectors.lastCollectedAt),
+      "Time since the last garbage collection.",
     ],
-    last_sweep_age_seconds: [
-      vectors.lastSweepAt === undefined ? undefined : (now - vectors.lastSweepAt) / 1000,
-      "Since the registry of work was last gone through.",
+    [
+      "last_sweep_age_seconds",
+      "gauge",
+      seconds(vectors.lastSweepAt),
+      "Time since the last sweep of the work registry.",
     ],
-    cache_bytes: [vectors.cacheBytes, "Of opened vector files in memory."],
-  };
-  const counters: Record<string, [value: number, help: string]> = {
-    compactions_total: [vectors.compactions, "Runs of the compactor."],
-    folds_total: [vectors.folds, "Deltas made into segments."],
-    merges_total: [vectors.merges, "Segments made into larger ones."],
-    rows_written_total: [vectors.rowsWritten, "Rows written into segments."],
-    fenced_commits_total: [vectors.fencedCommits, "Commits refused because somebody else had taken over."],
-    compaction_failures_total: [vectors.compactionFailures, "Compactions that failed."],
-    gc_runs_total: [vectors.collections, "Collections of garbage."],
-    gc_objects_total: [vectors.objectsCollected, "Objects that they removed."],
-    purges_total: [vectors.purges, "Deleted collections that were purged."],
-  };
-  const { metrics: lifecycle } = pinakes.lifecycle;
-  const { running, failed, oldestMs } = lifecycle.unfinished;
-  const ends: [name: string, type: string, value: number, help: string][] = [
-    ["pinakes_operations_running", "gauge", running, "Operations on all stores that were under way at the last sweep."],
-    ["pinakes_operations_failed", "gauge", failed, "Those that some store has failed at again and again."],
-    ["pinakes_deletion_lag_seconds", "gauge", oldestMs / 1000, "Age of the oldest delete that is not done."],
-    ["pinakes_deletion_lag_limit_seconds", "gauge", pinakes.deletionLagSecondsMax, "The age at which that is warned of."],
-    ["pinakes_orphans_removed_total", "counter", lifecycle.orphansRemoved, "Lives that no record named for a day, removed from a store."],
-    ["pinakes_late_writes_total", "counter", pinakes.lateWrites(), "Writes refused because their collection had ended."],
-    ["pinakes_lifecycle_dropped_total", "counter", lifecycle.dropped, "Replies of stores that changed nothing: doubled, late or unknown."],
-    ["pinakes_lifecycle_malformed_total", "counter", lifecycle.malformed, "Messages to stores that nobody understands."],
+    ["cache_bytes", "gauge", vectors.cacheBytes, "Bytes of opened vector files in memory."],
+    ["compactions_total", "counter", vectors.compactions, "Compactor runs."],
+    ["folds_total", "counter", vectors.folds, "Folds of deltas into segments."],
+    ["merges_total", "counter", vectors.merges, "Merges of segments."],
+    ["rows_written_total", "counter", vectors.rowsWritten, "Rows written into segments."],
+    [
+      "fenced_commits_total",
+      "counter",
+      vectors.fencedCommits,
+      "Commits refused by a fence: another compactor took over.",
+    ],
+    ["compaction_failures_total", "counter", vectors.compactionFailures, "Failed compactions."],
+    ["gc_runs_total", "counter", vectors.collections, "Garbage collections."],
+    ["gc_objects_total", "counter", vectors.objectsCollected, "Objects removed by garbage collection."],
+    ["purges_total", "counter", vectors.purges, "Purges of deleted collections."],
   ];
-  const { lastPassAt, found } = pinakes.auditFigures();
-  if (lastPassAt !== undefined)
-    ends.push(["pinakes_audit_last_pass_age_seconds", "gauge", (now - lastPassAt) / 1000, "Since the audit in the background was through with everything."]);
-  const ended = ends.flatMap(([name, type, value, help]) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`]);
-  const lines = (type: string, entries: Record<string, readonly [number | undefined, string]>): string[] =>
-    Object.entries(entries).flatMap(([name, [value, help]]) =>
-      value === undefined ? [] : [`# HELP pinakes_vectors_${name} ${help}`, `# TYPE pinakes_vectors_${name} ${type}`, `pinakes_vectors_${name} ${value}`],
-    );
-  return `${[...lines("gauge", gauges), ...lines("counter", counters), ...ended, ...placed(pinakes.places), ...audited(found)].join("\n")}\n`;
+  return metrics.map(([name, type, value, help]) => [`pinakes_vectors_${name}`, type, value, help]);
+}
+
+function lifecycleMetrics(pinakes: Pinakes): readonly Metric[] {
+  const { metrics } = pinakes.lifecycle;
+  const { running, failed, oldestMs } = metrics.unfinished;
+  return [
+    ["pinakes_operations_running", "gauge", running, "Lifecycle operations in progress at the last sweep."],
+    ["pinakes_operations_failed", "gauge", failed, "Lifecycle operations that a store fails repeatedly."],
+    ["pinakes_deletion_lag_seconds", "gauge", oldestMs / 1000, "Age of the oldest delete in progress."],
+    [
+      "pinakes_deletion_lag_limit_seconds",
+      "gauge",
+      pinakes.deletionLagSecondsMax,
+      "Threshold of the deletion lag alarm.",
+    ],
+    ["pinakes_orphans_removed_total", "counter", metrics.orphansRemoved, "Orphaned incarnations removed from a store."],
+    [
+      "pinakes_late_writes_total",
+      "counter",
+      pinakes.lateWrites(),
+      "Writes refused because their collection was deleted.",
+    ],
+    ["pinakes_lifecycle_dropped_total", "counter", metrics.dropped, "Duplicate, late or unknown replies of stores."],
+    ["pinakes_lifecycle_malformed_total", "counter", metrics.malformed, "Malformed lifecycle messages."],
+  ];
+}
+
+function auditMetrics(pinakes: Pinakes, now: number): readonly Metric[] {
+  const { lastPassAt } = pinakes.auditFigures();
+  const age = lastPassAt === undefined ? undefined : (now - lastPassAt) / 1000;
+  return [["pinakes_audit_last_pass_age_seconds", "gauge", age, "Time since the last complete background audit."]];
 }
 
 function placed(places: Pinakes["places"]): readonly string[] {
@@ -63,7 +94,9 @@ function placed(places: Pinakes["places"]): readonly string[] {
   return figures.flatMap(([name, figure, help]) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} gauge`,
-    ...(["queries", "searches", "exports", "evaluations"] as const).map((kind) => `${name}{kind="${kind}"} ${places[kind].usage[figure]}`),
+    ...(["queries", "searches", "exports", "evaluations"] as const).map(
+      (kind) => `${name}{kind="${kind}"} ${places[kind].usage[figure]}`,
+    ),
   ]);
 }
 

@@ -43,5 +43,7 @@ export function toProblem(error: PinakesError, requestId: string): Problem {
 /** What is not ours says nothing to a client but that it happened; the log has the rest. */
 export function toPinakesError(error: unknown, requestId: string): PinakesError {
   if (PinakesError.isInstance(error)) return error;
-  return new PinakesError("INTERNAL", `An unexpected error; the server's log has it under request ${requestId}.`, { cause: error });
+  return new PinakesError("INTERNAL", `An unexpected error; the server's log has it under request ${requestId}.`, {
+    cause: error,
+  });
 }

@@ -27,7 +27,10 @@ export interface ServeOptions {
 /** How often Node looks for requests that are late. */
 const checkMsMax = 5_000;
 
-export async function serve(app: Pick<Hono, "fetch">, { host, port, connections = connectionDefaults }: ServeOptions): Promise<RunningServer> {
+export async function serve(
+  app: Pick<Hono, "fetch">,
+  { host, port, connections = connectionDefaults }: ServeOptions,
+): Promise<RunningServer> {
   const fetch = answeringLast((request, bindings: HttpBindings | Http2Bindings) => app.fetch(request, bindings));
   const server = createAdaptorServer({ fetch, serverOptions: timeouts(connections) }) as Server;
   boundConnections(server, connections);
@@ -38,7 +41,11 @@ export async function serve(app: Pick<Hono, "fetch">, { host, port, connections 
   return { url: `http://${shown}:${address.port}`, close: () => close(server, idle) };
 }
 
-function timeouts({ headersTimeoutSeconds, requestTimeoutSeconds, keepAliveTimeoutSeconds }: ConnectionLimits): ServerOptions {
+function timeouts({
+  headersTimeoutSeconds,
+  requestTimeoutSeconds,
+  keepAliveTimeoutSeconds,
+}: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: headersTimeoutSeconds * 1000,
     requestTimeout: requestTimeoutSeconds * 1000,
@@ -56,13 +63,25 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "EADDRINUSE")
-      throw new PinakesError("UNAVAILABLE", `Port ${port} on ${host} is taken. Stop the other process, or choose another port with PINAKES_PORT.`, {
-        cause: error,
-      });
+      throw new PinakesError(
+        "UNAVAILABLE",
+        `Port ${port} on ${host} is taken. Stop the other process, or choose another port with PINAKES_PORT.`,
+        {
+          cause: error,
+        },
+      );
     if (code === "EACCES")
-      throw new PinakesError("FORBIDDEN", `Port ${port} on ${host} is not allowed for this user; choose one from 1024 with PINAKES_PORT.`, { cause: error });
+      throw new PinakesError(
+        "FORBIDDEN",
+        `Port ${port} on ${host} is not allowed for this user; choose one from 1024 with PINAKES_PORT.`,
+        { cause: error },
+      );
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new PinakesError("INVALID", `This machine has no address ${host}; set PINAKES_HOST to one it has, such as 127.0.0.1.`, { cause: error });
+      throw new PinakesError(
+        "INVALID",
+        `This machine has no address ${host}; set PINAKES_HOST to one it has, such as 127.0.0.1.`,
+        { cause: error },
+      );
     throw error;
   } finally {
     server.off("error", started.reject);

@@ -43,7 +43,10 @@ const forEver = 600_000;
 
 describe("http: an answer to a request whose body nobody reads", () => {
   it("waits until the last byte of a body of the greatest length came", async () => {
-    const { client, outgoing, status } = await begin({ droppedBytesMax: 1_000, silentMsMax: forEver }, { "content-length": "1000" });
+    const { client, outgoing, status } = await begin(
+      { droppedBytesMax: 1_000, silentMsMax: forEver },
+      { "content-length": "1000" },
+    );
     await new Promise((resolve) => void client.write(Buffer.alloc(999), resolve));
     // Nothing that the server can still do makes it answer before the last byte.
     expect(outgoing.headersSent).toBe(false);

@@ -19,7 +19,10 @@ const silentMsMaxDefault = 10_000;
 
 type Incoming = IncomingMessage | Http2ServerRequest;
 /** As the server of Hono calls it. */
-type Fetch<Bindings extends { readonly incoming: Incoming }> = (request: Request, bindings: Bindings) => Response | Promise<Response>;
+type Fetch<Bindings extends { readonly incoming: Incoming }> = (
+  request: Request,
+  bindings: Bindings,
+) => Response | Promise<Response>;
 
 export function answeringLast<Bindings extends { readonly incoming: Incoming }>(
   fetch: Fetch<Bindings>,

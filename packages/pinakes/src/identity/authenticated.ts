@@ -48,18 +48,27 @@ export function isAuthenticated(value: unknown): value is Authenticated {
 
 export function requireAuthenticated(auth: Authenticated): Authenticated {
   if (isAuthenticated(auth)) return auth;
-  throw new PinakesError("UNAUTHENTICATED", "This call needs what authenticate() returned as its first argument; none (or not a real one) was given.");
+  throw new PinakesError(
+    "UNAUTHENTICATED",
+    "This call needs what authenticate() returned as its first argument; none (or not a real one) was given.",
+  );
 }
 
 /** For every route that changes something: refuses read-only keys, and sessions made from them. */
 export function requireWrite(auth: Authenticated): void {
   if (requireAuthenticated(auth).readOnly !== true) return;
-  throw new PinakesError("FORBIDDEN", "This key may only read. Use a key without `scopes`, or ask an admin of your workspace for one.");
+  throw new PinakesError(
+    "FORBIDDEN",
+    "This key may only read. Use a key without `scopes`, or ask an admin of your workspace for one.",
+  );
 }
 
 export function requireAdmin(auth: Authenticated): void {
   if (requireAuthenticated(auth).caller.role === "admin") return;
-  throw new PinakesError("FORBIDDEN", `Only an admin of the workspace may do this; you are signed in with the role "${auth.caller.role}".`);
+  throw new PinakesError(
+    "FORBIDDEN",
+    `Only an admin of the workspace may do this; you are signed in with the role "${auth.caller.role}".`,
+  );
 }
 
 export function describeMe(auth: Authenticated): Me {
@@ -80,7 +89,8 @@ export function describeMe(auth: Authenticated): Me {
 
 /** One wording for a wrong, a revoked and an expired credential: it must not tell which keys exist. */
 export function refused(cause?: unknown): PinakesError {
-  const detail = "This credential is not valid: it is wrong, was revoked or has expired. Sign in again, or ask an admin of your workspace for a new key.";
+  const detail =
+    "This credential is not valid: it is wrong, was revoked or has expired. Sign in again, or ask an admin of your workspace for a new key.";
   return new PinakesError("UNAUTHENTICATED", detail, cause === undefined ? {} : { cause });
 }
 

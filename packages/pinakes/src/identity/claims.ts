@@ -5,7 +5,14 @@ import { PinakesError } from "../domain/errors.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
 
 export function callerOfClaims(claims: JWTPayload, settings: OidcSettings): Caller {
-  const { userClaim = "sub", groupsClaim = "groups", workspaceClaim = "workspace", adminGroups = [], repositoryAdminGroups = [], permissionsClaim } = settings;
+  const {
+    userClaim = "sub",
+    groupsClaim = "groups",
+    workspaceClaim = "workspace",
+    adminGroups = [],
+    repositoryAdminGroups = [],
+    permissionsClaim,
+  } = settings;
   const groups = namesIn(claims, groupsClaim);
   const granted = permissionsClaim === undefined ? [] : namesIn(claims, permissionsClaim);
   const has = (some: readonly string[]): boolean => some.some((group) => groups.includes(group));

@@ -5,7 +5,14 @@
  * the issuer may have a new one. While the issuer does not answer, the known keys serve for an hour; then tokens are UNAVAILABLE, and
  * never refused for a reason that lies with the issuer. All times are those of our clock, which is why jose's own fetching is not used.
  */
-import { createLocalJWKSet, errors, type CompactJWSHeaderParameters, type CryptoKey, type FlattenedJWSInput, type JSONWebKeySet } from "jose";
+import {
+  createLocalJWKSet,
+  errors,
+  type CompactJWSHeaderParameters,
+  type CryptoKey,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+} from "jose";
 import { PinakesError } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import { fetchJson } from "./fetch-json.ts";
@@ -34,7 +41,8 @@ export class IssuerKeys {
     try {
       return await keys(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || this.#age() < identityLimits.issuerKeysCooldownMs) throw error;
+      if (!(error instanceof errors.JWKSNoMatchingKey) || this.#age() < identityLimits.issuerKeysCooldownMs)
+        throw error;
       return (await this.#fetch())(header, token);
     }
   }
@@ -60,7 +68,8 @@ export class IssuerKeys {
   /** All who need the keys at once share one fetch, and a fetch that failed a moment ago is not repeated. */
   async #fetch(): Promise<KeySet> {
     const sinceFailure = this.#failed === undefined ? Infinity : this.#clock.now() - this.#failed.at;
-    if (this.#failed !== undefined && sinceFailure >= 0 && sinceFailure < identityLimits.issuerRetryMs) throw this.#failed.error;
+    if (this.#failed !== undefined && sinceFailure >= 0 && sinceFailure < identityLimits.issuerRetryMs)
+      throw this.#failed.error;
     this.#fetching ??= this.#fetchNow().finally(() => {
       this.#fetching = undefined;
     });
@@ -91,9 +100,14 @@ export class IssuerKeys {
   async #address(): Promise<string> {
     const { issuer, jwksUri } = this.#settings;
     if (jwksUri !== undefined) return jwksUri;
-    const document = (await fetchJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`)) as { issuer?: unknown; jwks_uri?: unknown } | null;
+    const document = (await fetchJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`)) as {
+      issuer?: unknown;
+      jwks_uri?: unknown;
+    } | null;
     if (document?.issuer !== issuer)
-      throw new Error(`its openid-configuration names another issuer, ${JSON.stringify(document?.issuer)}; write the setting exactly so`);
+      throw new Error(
+        `its openid-configuration names another issuer, ${JSON.stringify(document?.issuer)}; write the setting exactly so`,
+      );
     if (typeof document.jwks_uri !== "string" || !isSafeUrl(document.jwks_uri))
       throw new Error("its openid-configuration has no https:// jwks_uri; set jwksUri");
     return document.jwks_uri;

@@ -17,7 +17,9 @@ const KeyInput = z.strictObject({
     .max(identityLimits.keyNameCharsMax, `has at most ${identityLimits.keyNameCharsMax} characters`)
     .regex(/^\P{Cc}*$/u, "has no control characters")
     .nullish(),
-  expires_at: z.iso.datetime({ message: "must be an ISO 8601 time in UTC, such as 2030-01-01T00:00:00.000Z" }).nullish(),
+  expires_at: z.iso
+    .datetime({ message: "must be an ISO 8601 time in UTC, such as 2030-01-01T00:00:00.000Z" })
+    .nullish(),
   scopes: z
     .array(z.enum(keyScopes))
     .refine((scopes) => scopes.includes("read"), `is ["read"] for a key that only reads, or ["read", "write"]`)
@@ -38,7 +40,8 @@ export interface CheckedKey {
 
 /** Only the workspace, which decides whether the caller may ask at all. */
 export function workspaceNamed(input: unknown): string | undefined {
-  const named: unknown = typeof input === "object" && input !== null && "workspace_id" in input ? input.workspace_id : undefined;
+  const named: unknown =
+    typeof input === "object" && input !== null && "workspace_id" in input ? input.workspace_id : undefined;
   if (named === undefined || typeof named === "string") return named;
   throw invalid("workspace_id: must be a text.");
 }
@@ -46,7 +49,9 @@ export function workspaceNamed(input: unknown): string | undefined {
 export function checkKeyInput(input: unknown, workspace: string, now: number): CheckedKey {
   const result = KeyInput.safeParse(input);
   if (!result.success) {
-    const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.length === 0 ? "the request" : path.map(String).join(".")}: ${message}`);
+    const issues = result.error.issues
+      .slice(0, 5)
+      .map(({ path, message }) => `${path.length === 0 ? "the request" : path.map(String).join(".")}: ${message}`);
     throw invalid(`A key needs at least { "user_id": "…" }, and this does not fit: ${issues.join("; ")}.`);
   }
   const { user_id, groups, role, name, expires_at, scopes } = result.data;
@@ -66,6 +71,7 @@ function checkExpiry(expiresAt: string | null, now: number): string | null {
   if (expiresAt === null) return null;
   const at = Date.parse(expiresAt);
   if (!(at > now)) throw invalid(`expires_at: must be in the future; it is ${new Date(now).toISOString()} now.`);
-  if (at > now + identityLimits.keyLifetimeMsMax) throw invalid("expires_at: lies more than 50 years ahead; leave it out for a key that does not expire.");
+  if (at > now + identityLimits.keyLifetimeMsMax)
+    throw invalid("expires_at: lies more than 50 years ahead; leave it out for a key that does not expire.");
   return new Date(at).toISOString();
 }

@@ -9,7 +9,13 @@ const uniform = /^This credential is not valid: it is wrong, was revoked or has 
 describe.each(engines)("API keys on %s", (engine) => {
   it("a key is its user, groups and role in its workspace, shown once and kept as a hash", async () => {
     await using t = await testIdentity(engine);
-    const made = await t.identity.keys.create(t.root, { user_id: "u1", workspace_id: "w1", groups: ["g", "h", "g"], role: "repository_admin", name: "CI" });
+    const made = await t.identity.keys.create(t.root, {
+      user_id: "u1",
+      workspace_id: "w1",
+      groups: ["g", "h", "g"],
+      role: "repository_admin",
+      name: "CI",
+    });
     expect(made).toMatchObject({
       user_id: "u1",
       workspace_id: "w1",
@@ -42,7 +48,9 @@ describe.each(engines)("API keys on %s", (engine) => {
     expect(stored).toBeDefined();
     expect(JSON.stringify(stored)).not.toContain(made.key.split("_").slice(2).join("_"));
     const { items } = await t.identity.keys.list(t.root, { workspace_id: "w1" });
-    expect(items).toEqual([{ ...made, key: undefined, last_used_at: expect.any(String) as string }].map(({ key: _, ...info }) => info));
+    expect(items).toEqual(
+      [{ ...made, key: undefined, last_used_at: expect.any(String) as string }].map(({ key: _, ...info }) => info),
+    );
   });
 
   it("a revoked key is refused at once here, and within 5 s by other processes", async () => {
@@ -78,7 +86,10 @@ describe.each(engines)("API keys on %s", (engine) => {
 
   it("the right id with a wrong secret, and one key's secret with another's id, are refused alike", async () => {
     await using t = await testIdentity(engine);
-    const [a, b] = [await t.identity.keys.create(t.root, { user_id: "a" }), await t.identity.keys.create(t.root, { user_id: "b" })];
+    const [a, b] = [
+      await t.identity.keys.create(t.root, { user_id: "a" }),
+      await t.identity.keys.create(t.root, { user_id: "b" }),
+    ];
     const secret = (key: string) => key.slice(key.indexOf("_", 3) + 1);
     const flipped = secret(a.key).replace(/.$/, (last) => (last === "A" ? "B" : "A"));
     const wrong = [
@@ -102,7 +113,9 @@ describe.each(engines)("API keys on %s", (engine) => {
   it("an admin reaches the keys of his own workspace and no others", async () => {
     await using t = await testIdentity(engine);
     const { keys } = t.identity;
-    const admin1 = await t.by((await keys.create(t.root, { user_id: "admin1", workspace_id: "w1", role: "admin" })).key);
+    const admin1 = await t.by(
+      (await keys.create(t.root, { user_id: "admin1", workspace_id: "w1", role: "admin" })).key,
+    );
     const admin2 = await keys.create(t.root, { user_id: "admin2", workspace_id: "w2", role: "admin" });
     const own = await keys.create(admin1, { user_id: "u" });
     expect(own).toMatchObject({ workspace_id: "w1", created_by: "admin1", role: "user" });
@@ -145,7 +158,9 @@ describe.each(engines)("API keys on %s", (engine) => {
     expect((await keys.list(t.root, { workspace_id: "w2" })).items).toHaveLength(2);
     expect((await keys.list(t.root, { workspace_id: "nobody" })).items).toEqual([]);
     const first = await workspaces.list(t.root, { limit: 2 });
-    expect((await workspaces.list(t.root, { limit: 2, cursor: first.cursor })).items).toMatchObject([{ workspace_id: "w2" }]);
+    expect((await workspaces.list(t.root, { limit: 2, cursor: first.cursor })).items).toMatchObject([
+      { workspace_id: "w2" },
+    ]);
   });
 
   it("a list goes page by page, newest first, and a cursor stays with its workspace", async () => {
@@ -162,7 +177,8 @@ describe.each(engines)("API keys on %s", (engine) => {
     do {
       const page = await keys.list(t.root, { workspace_id: "w1", limit: 2, cursor });
       seen.push(...page.items.map(({ name }) => name));
-      if (page.cursor !== undefined) await failure(keys.list(t.root, { workspace_id: "w2", limit: 2, cursor: page.cursor }), "INVALID");
+      if (page.cursor !== undefined)
+        await failure(keys.list(t.root, { workspace_id: "w2", limit: 2, cursor: page.cursor }), "INVALID");
       cursor = page.cursor;
     } while (cursor !== undefined);
     expect(seen).toEqual(names.toReversed());
@@ -177,7 +193,10 @@ it("keys survive a restart, revoked ones stay revoked", async () => {
   await t.restart();
   expect((await t.by(kept.key)).caller.scope.tenant).toBe("w1");
   await failure(t.by(gone.key), "UNAUTHENTICATED");
-  expect((await t.identity.workspaces.list(t.root)).items.map(({ workspace_id }) => workspace_id)).toEqual(["default", "w1"]);
+  expect((await t.identity.workspaces.list(t.root)).items.map(({ workspace_id }) => workspace_id)).toEqual([
+    "default",
+    "w1",
+  ]);
 });
 
 describe("what a new key may say", () => {
@@ -191,7 +210,11 @@ describe("what a new key may say", () => {
     ["a name one too long", { user_id: "u", name: "n".repeat(identityLimits.keyNameCharsMax + 1) }, "name"],
     ["a time that is none", { user_id: "u", expires_at: "tomorrow" }, "expires_at"],
     ["a time that is now", { user_id: "u", expires_at: "2030-01-01T00:00:00.000Z" }, "expires_at"],
-    ["a time one ms too far", { user_id: "u", expires_at: new Date(Date.UTC(2030, 0, 1) + identityLimits.keyLifetimeMsMax + 1).toISOString() }, "expires_at"],
+    [
+      "a time one ms too far",
+      { user_id: "u", expires_at: new Date(Date.UTC(2030, 0, 1) + identityLimits.keyLifetimeMsMax + 1).toISOString() },
+      "expires_at",
+    ],
     ["unknown scopes", { user_id: "u", scopes: ["admin"] }, "scopes"],
     ["no scopes", { user_id: "u", scopes: [] }, "scopes"],
     ["a scope to write only", { user_id: "u", scopes: ["write"] }, "scopes"],
@@ -211,7 +234,12 @@ describe("what a new key may say", () => {
     await using t = await testIdentity();
     const groups = Array.from({ length: 200 }, (_, i) => `g${i}`);
     const expires_at = new Date(t.clock.now() + identityLimits.keyLifetimeMsMax).toISOString();
-    const made = await t.identity.keys.create(t.root, { user_id: "u", name: "n".repeat(identityLimits.keyNameCharsMax), groups, expires_at });
+    const made = await t.identity.keys.create(t.root, {
+      user_id: "u",
+      name: "n".repeat(identityLimits.keyNameCharsMax),
+      groups,
+      expires_at,
+    });
     expect(made.expires_at).toBe(expires_at);
     expect((await t.by(made.key)).caller.groups).toHaveLength(200);
   });
@@ -233,14 +261,33 @@ describe("what a new key may say", () => {
 
 it("a workspace has 10,000 keys and not one more; another workspace is not in its way", async () => {
   await using t = await testIdentity();
-  const document = { secret_sha256: "a".repeat(64), workspace_id: "w1", user_id: "u", groups: [], role: "user", name: null, read_only: false };
-  const times = { created_at: "2030-01-01T00:00:00.000Z", created_by: "root", expires_at: null, last_used_at: null, ttl: -1 };
+  const document = {
+    secret_sha256: "a".repeat(64),
+    workspace_id: "w1",
+    user_id: "u",
+    groups: [],
+    role: "user",
+    name: null,
+    read_only: false,
+  };
+  const times = {
+    created_at: "2030-01-01T00:00:00.000Z",
+    created_by: "root",
+    expires_at: null,
+    last_used_at: null,
+    ttl: -1,
+  };
   for (let i = 0; i < identityLimits.keysPerWorkspaceMax - 2; i += 1) {
     const id = i.toString(16).padStart(20, "0");
-    await t.items.write(identityScope, "identity-keys", [id], { op: "create", document: { id, ...document, ...times } });
+    await t.items.write(identityScope, "identity-keys", [id], {
+      op: "create",
+      document: { id, ...document, ...times },
+    });
   }
   // Made at once, they take turns, so none slips past the count.
-  const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => t.identity.keys.create(t.root, { user_id: "u", workspace_id: "w1" })));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 5 }, () => t.identity.keys.create(t.root, { user_id: "u", workspace_id: "w1" })),
+  );
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
   await failure(t.identity.keys.create(t.root, { user_id: "u", workspace_id: "w1" }), "LIMIT_EXCEEDED");
   await t.identity.keys.create(t.root, { user_id: "u", workspace_id: "w2" });
@@ -298,7 +345,9 @@ describe("reads and writes of authentication", () => {
     await t.identity.keys.revoke(t.root, made.key_id);
     revoked.resolve();
     await slow.close();
-    expect(await t.items.read(identityScope, "identity-keys", { partition: [made.key_id], id: made.key_id })).toBeUndefined();
+    expect(
+      await t.items.read(identityScope, "identity-keys", { partition: [made.key_id], id: made.key_id }),
+    ).toBeUndefined();
     expect(t.lines).toEqual([]);
   });
 
@@ -323,7 +372,10 @@ describe("reads and writes of authentication", () => {
     const early = identity.authenticate({ bearer: made.key, safeMethod: true });
     await began.promise;
     held = false;
-    const root: Authenticated = await identity.authenticate({ bearer: "root-token-of-the-tests-0123456789abcdef", safeMethod: true });
+    const root: Authenticated = await identity.authenticate({
+      bearer: "root-token-of-the-tests-0123456789abcdef",
+      safeMethod: true,
+    });
     await identity.keys.revoke(root, made.key_id);
     gate.resolve();
     await early; // It began before the revocation, so either answer is right.

@@ -102,21 +102,36 @@ export class KeyRing implements Keys {
   async list(auth: Authenticated, { limit, cursor, workspace_id }: ListKeys = {}): Promise<PageOf<KeyInfo>> {
     requireAdmin(auth);
     const workspace = reachable(auth, workspaceNamed({ workspace_id }));
-    const query = { equals: { workspace_id: workspace }, order: "desc", cursor, ...(limit === undefined ? {} : { limit }) } as const;
-    const page = await this.#records.query(this.#scope, "byWorkspace", { ...query, session: this.#lastWrites.get(workspace) }).catch((error: unknown) => {
-      // An index that is very late: a list without the newest key is better than none.
-      if (PinakesError.isInstance(error) && error.code === "UNAVAILABLE") return this.#records.query(this.#scope, "byWorkspace", query);
-      throw error;
-    });
+    const query = {
+      equals: { workspace_id: workspace },
+      order: "desc",
+      cursor,
+      ...(limit === undefined ? {} : { limit }),
+    } as const;
+    const page = await this.#records
+      .query(this.#scope, "byWorkspace", { ...query, session: this.#lastWrites.get(workspace) })
+      .catch((error: unknown) => {
+        // An index that is very late: a list without the newest key is better than none.
+        if (PinakesError.isInstance(error) && error.code === "UNAVAILABLE")
+          return this.#records.query(this.#scope, "byWorkspace", query);
+        throw error;
+      });
     return { items: page.items.map(infoOf), ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
   }
 
   /** `workspace_id`: only if it is a key of that workspace; for the root token, which may revoke any. */
-  async revoke(auth: Authenticated, keyId: string, { workspace_id }: { readonly workspace_id?: string | undefined } = {}): Promise<void> {
+  async revoke(
+    auth: Authenticated,
+    keyId: string,
+    { workspace_id }: { readonly workspace_id?: string | undefined } = {},
+  ): Promise<void> {
     requireAdmin(auth);
     requireWrite(auth);
     const absent = () =>
-      new PinakesError("NOT_FOUND", "Your workspace has no key with this id. GET /v1/keys lists the keys; the id is the part between pk_ and _.");
+      new PinakesError(
+        "NOT_FOUND",
+        "Your workspace has no key with this id. GET /v1/keys lists the keys; the id is the part between pk_ and _.",
+      );
     if (typeof keyId !== "string" || !keyIdPattern.test(keyId)) throw absent();
     const record = await this.#records.read(this.#scope, { id: keyId });
     if (record === undefined || (workspace_id !== undefined && record.workspace_id !== workspace_id)) throw absent();
@@ -146,7 +161,11 @@ export class KeyRing implements Keys {
     const record = await this.#read(keyId);
     if (record === undefined) throw refused();
     const auth = this.#grant(record, "session");
-    return grant({ ...auth, expiresAt: Math.min(session.expiresAt, auth.expiresAt ?? Infinity), csrfToken: session.csrfToken });
+    return grant({
+      ...auth,
+      expiresAt: Math.min(session.expiresAt, auth.expiresAt ?? Infinity),
+      csrfToken: session.csrfToken,
+    });
   }
 
   #grant(record: KeyRecord, via: "key" | "session"): Authenticated {
@@ -187,10 +206,13 @@ export class KeyRing implements Keys {
     const used = { last_used_at: new Date(now).toISOString(), ttl: ttlOf(record.expires_at, now) };
     const taken = this.#notes.write(`the use of key ${record.id}`, async () => {
       try {
-        await this.#records.update(this.#scope, { id: record.id }, (stored) => ({ ...stored, ...used }), { attempts: 1 });
+        await this.#records.update(this.#scope, { id: record.id }, (stored) => ({ ...stored, ...used }), {
+          attempts: 1,
+        });
       } catch (error) {
         // Revoked meanwhile, or noted by another process: nothing is left to note.
-        if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED")) throw error;
+        if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED"))
+          throw error;
       }
     });
     if (taken) this.#cache.amend(record.id, { ...record, ...used });
@@ -201,16 +223,47 @@ export class KeyRing implements Keys {
 function reachable(auth: Authenticated, named: string | undefined): string {
   const own = auth.caller.scope.tenant;
   if (named === undefined || named === own || auth.via === "root") return named ?? own;
-  throw new PinakesError("FORBIDDEN", "You may manage the keys of your own workspace only. Leave workspace_id out, or use the root token.");
+  throw new PinakesError(
+    "FORBIDDEN",
+    "You may manage the keys of your own workspace only. Leave workspace_id out, or use the root token.",
+  );
 }
 
 /** Counted from the write, so every write says it anew; -1: never. */
 function ttlOf(expiresAt: string | null, now: number): number {
-  return expiresAt === null ? -1 : Math.max(1, Math.ceil((Date.parse(expiresAt) + identityLimits.expiredKeyKeptMs - now) / 1000));
+  return expiresAt === null
+    ? -1
+    : Math.max(1, Math.ceil((Date.parse(expiresAt) + identityLimits.expiredKeyKeptMs - now) / 1000));
 }
 
 function infoOf(record: KeyRecord): KeyInfo {
-  const { id, name, user_id, workspace_id, groups, role, permissions = [], read_only, created_at, created_by, expires_at, last_used_at } = record;
+  const {
+    id,
+    name,
+    user_id,
+    workspace_id,
+    groups,
+    role,
+    permissions = [],
+    read_only,
+    created_at,
+    created_by,
+    expires_at,
+    last_used_at,
+  } = record;
   const scopes = read_only ? (["read"] as const) : (["read", "write"] as const);
-  return { key_id: id, name, user_id, workspace_id, groups, role, permissions, scopes, created_at, created_by, expires_at, last_used_at };
+  return {
+    key_id: id,
+    name,
+    user_id,
+    workspace_id,
+    groups,
+    role,
+    permissions,
+    scopes,
+    created_at,
+    created_by,
+    expires_at,
+    last_used_at,
+  };
 }

@@ -28,8 +28,12 @@ it("keys and sessions are good and bad at once; a late list comes without waitin
   await failure(identity.authenticate({ sessionCookie: cookie, safeMethod: true }), "UNAUTHENTICATED");
   const newest = await identity.keys.create(root, { user_id: "u3", workspace_id: "w1" });
   expect((await identity.keys.list(root, { workspace_id: "w1" })).items).toEqual([]);
-  expect((await identity.workspaces.list(root)).items.map(({ workspace_id }) => workspace_id)).toEqual(["default", "w1"]);
+  expect((await identity.workspaces.list(root)).items.map(({ workspace_id }) => workspace_id)).toEqual([
+    "default",
+    "w1",
+  ]);
   proxy.lag(20);
-  const listed = async () => (await identity.keys.list(root, { workspace_id: "w1" })).items.map(({ key_id }) => key_id).toSorted();
+  const listed = async () =>
+    (await identity.keys.list(root, { workspace_id: "w1" })).items.map(({ key_id }) => key_id).toSorted();
   await expect.poll(listed).toEqual([kept.key_id, newest.key_id].toSorted());
 });

@@ -55,7 +55,13 @@ export class LocalOperator {
 
   authenticate(bearer: string, fromLoopback: boolean): Authenticated {
     const [text = "", signature = "", ...more] = bearer.slice(prefix.length).split(".");
-    if (!fromLoopback || this.#secret === undefined || more.length > 0 || !isEqual(mac(this.#secret, `token\n${text}`), signature)) throw refused();
+    if (
+      !fromLoopback ||
+      this.#secret === undefined ||
+      more.length > 0 ||
+      !isEqual(mac(this.#secret, `token\n${text}`), signature)
+    )
+      throw refused();
     // Signed, so it is what signLocalToken wrote.
     const { actor, expiresAt } = JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as Claims;
     if (expiresAt <= this.#clock.now()) throw refused();

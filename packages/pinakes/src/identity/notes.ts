@@ -16,7 +16,9 @@ export class Notes {
   write(subject: string, work: () => Promise<void>): boolean {
     if (this.#waiting.has(subject) || this.#waiting.size >= identityLimits.notesWaitingMax) return false;
     const done = work()
-      .catch((error: unknown) => this.#log(`identity: ${subject} could not be noted: ${error instanceof Error ? error.message : String(error)}`))
+      .catch((error: unknown) =>
+        this.#log(`identity: ${subject} could not be noted: ${error instanceof Error ? error.message : String(error)}`),
+      )
       .finally(() => this.#waiting.delete(subject));
     this.#waiting.set(subject, done);
     return true;

@@ -18,7 +18,10 @@ it("one object or a list of them, frozen", () => {
     adminGroups: ["ops"],
     repositoryAdminGroups: ["rag"],
   };
-  const settings = readOidcSettings([full, { ...good, issuer: "http://localhost:8080/realms/x", workspaceClaim: "org" }]);
+  const settings = readOidcSettings([
+    full,
+    { ...good, issuer: "http://localhost:8080/realms/x", workspaceClaim: "org" },
+  ]);
   expect(settings[0]).toEqual(full);
   expect(Object.isFrozen(settings) && Object.isFrozen(settings[0])).toBe(true);
   expect(readOidcSettings([])).toEqual([]);
@@ -36,11 +39,23 @@ it.each([
   ["no audience", { issuer: good.issuer }, "audience"],
   ["an empty audience", { ...good, audience: "" }, "audience"],
   ["no audiences", { ...good, audience: [] }, "audience"],
-  ["audiences one too many", { ...good, audience: Array.from({ length: identityLimits.audiencesMax + 1 }, (_, i) => `a${i}`) }, "audience"],
+  [
+    "audiences one too many",
+    { ...good, audience: Array.from({ length: identityLimits.audiencesMax + 1 }, (_, i) => `a${i}`) },
+    "audience",
+  ],
   ["keys without encryption", { ...good, jwksUri: "http://login.example.com/keys" }, "jwksUri"],
   ["a claim without a name", { ...good, userClaim: "" }, "userClaim"],
-  ["a claim one character too long", { ...good, groupsClaim: "c".repeat(identityLimits.claimNameCharsMax + 1) }, "groupsClaim"],
-  ["groups one too many", { ...good, adminGroups: Array.from({ length: identityLimits.roleGroupsMax + 1 }, (_, i) => `g${i}`) }, "adminGroups"],
+  [
+    "a claim one character too long",
+    { ...good, groupsClaim: "c".repeat(identityLimits.claimNameCharsMax + 1) },
+    "groupsClaim",
+  ],
+  [
+    "groups one too many",
+    { ...good, adminGroups: Array.from({ length: identityLimits.roleGroupsMax + 1 }, (_, i) => `g${i}`) },
+    "adminGroups",
+  ],
   ["groups that are no list", { ...good, adminGroups: "ops" }, "adminGroups"],
   ["a workspace that is no name", { ...good, workspace: "a b" }, "workspace"],
   ["a workspace of the system", { ...good, workspace: "pinakes.system" }, "pinakes."],
@@ -48,15 +63,24 @@ it.each([
   ["a misspelt field", { ...good, adminGroup: ["ops"] }, "adminGroup"],
   ["an issuer twice", [good, good], "twice"],
   ["a bad second entry", [good, { audience: "a" }], "entry 1"],
-  ["issuers one too many", Array.from({ length: identityLimits.issuersMax + 1 }, (_, i) => ({ ...good, issuer: `https://i${i}.example.com` })), "at most 20"],
+  [
+    "issuers one too many",
+    Array.from({ length: identityLimits.issuersMax + 1 }, (_, i) => ({ ...good, issuer: `https://i${i}.example.com` })),
+    "at most 20",
+  ],
 ])("not with %s", async (_, json, named) => {
   expect((await failure(read(json), "INVALID")).detail).toContain(named);
 });
 
 it("as much as is allowed", () => {
   const adminGroups = Array.from({ length: identityLimits.roleGroupsMax }, (_, i) => `g${i}`);
-  expect(readOidcSettings({ ...good, adminGroups, userClaim: "c".repeat(identityLimits.claimNameCharsMax) })).toMatchObject([{ adminGroups }]);
+  expect(
+    readOidcSettings({ ...good, adminGroups, userClaim: "c".repeat(identityLimits.claimNameCharsMax) }),
+  ).toMatchObject([{ adminGroups }]);
   const audience = Array.from({ length: identityLimits.audiencesMax }, (_, i) => `a${i}`);
-  const settings = Array.from({ length: identityLimits.issuersMax }, (_, i) => ({ audience, issuer: `https://i${i}.example.com` }));
+  const settings = Array.from({ length: identityLimits.issuersMax }, (_, i) => ({
+    audience,
+    issuer: `https://i${i}.example.com`,
+  }));
   expect(readOidcSettings(settings)).toHaveLength(identityLimits.issuersMax);
 });

@@ -30,8 +30,12 @@ const groupNames = z.array(z.string().min(1)).max(identityLimits.roleGroupsMax).
 const audience = z.string().min(1, "must not be empty");
 
 const Settings = z.strictObject({
-  issuer: z.string().refine(isSafeUrl, "must be an https:// address (http:// only for this machine), exactly as in the tokens"),
-  audience: z.union([audience, z.array(audience).min(1).max(identityLimits.audiencesMax)], { error: "must be the audience of the tokens, or a list of some" }),
+  issuer: z
+    .string()
+    .refine(isSafeUrl, "must be an https:// address (http:// only for this machine), exactly as in the tokens"),
+  audience: z.union([audience, z.array(audience).min(1).max(identityLimits.audiencesMax)], {
+    error: "must be the audience of the tokens, or a list of some",
+  }),
   jwksUri: z.string().refine(isSafeUrl, "must be an https:// address (http:// only for this machine)").optional(),
   userClaim: claim,
   groupsClaim: claim,
@@ -50,11 +54,17 @@ const Settings = z.strictObject({
  */
 export function readOidcSettings(json: unknown): readonly OidcSettings[] {
   const list: readonly unknown[] = Array.isArray(json) ? json : [json];
-  if (list.length > identityLimits.issuersMax) throw invalid(`OIDC settings: ${list.length} issuers; at most ${identityLimits.issuersMax} are allowed.`);
-  const settings = list.map((entry, i) => readOne(entry, Array.isArray(json) ? `OIDC settings, entry ${i} (counting from 0)` : "OIDC settings"));
+  if (list.length > identityLimits.issuersMax)
+    throw invalid(`OIDC settings: ${list.length} issuers; at most ${identityLimits.issuersMax} are allowed.`);
+  const settings = list.map((entry, i) =>
+    readOne(entry, Array.isArray(json) ? `OIDC settings, entry ${i} (counting from 0)` : "OIDC settings"),
+  );
   const issuers = new Set<string>();
   for (const { issuer } of settings) {
-    if (issuers.has(issuer)) throw invalid(`OIDC settings: the issuer "${issuer}" is there twice; give it one entry, with a list of audiences.`);
+    if (issuers.has(issuer))
+      throw invalid(
+        `OIDC settings: the issuer "${issuer}" is there twice; give it one entry, with a list of audiences.`,
+      );
     issuers.add(issuer);
   }
   return Object.freeze(settings);
@@ -64,20 +74,28 @@ export function readOidcSettings(json: unknown): readonly OidcSettings[] {
 export function isSafeUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") return false;
-  return url.protocol === "https:" || (url.protocol === "http:" && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname));
+  return (
+    url.protocol === "https:" ||
+    (url.protocol === "http:" && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname))
+  );
 }
 
 function readOne(entry: unknown, where: string): OidcSettings {
   const result = Settings.safeParse(entry);
   if (!result.success) {
-    const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.length === 0 ? "the entry" : path.map(String).join(".")}: ${message}`);
+    const issues = result.error.issues
+      .slice(0, 5)
+      .map(({ path, message }) => `${path.length === 0 ? "the entry" : path.map(String).join(".")}: ${message}`);
     throw invalid(`${where}: ${issues.join("; ")}.`);
   }
   const { workspace, workspaceClaim } = result.data;
-  if (workspace !== undefined && workspaceClaim !== undefined) throw invalid(`${where}: give workspace or workspaceClaim, not both.`);
+  if (workspace !== undefined && workspaceClaim !== undefined)
+    throw invalid(`${where}: give workspace or workspaceClaim, not both.`);
   if (workspace !== undefined) checkWorkspace(workspace, where);
   // Absent settings stay absent, rather than being there and undefined.
-  return Object.freeze(Object.fromEntries(Object.entries(result.data).filter(([, value]) => value !== undefined))) as unknown as OidcSettings;
+  return Object.freeze(
+    Object.fromEntries(Object.entries(result.data).filter(([, value]) => value !== undefined)),
+  ) as unknown as OidcSettings;
 }
 
 function checkWorkspace(workspace: string, where: string): void {

@@ -34,7 +34,8 @@ export class OneTimeToken {
   /** Takes the token away, without waiting for anything, so two can never have it. Returns how to give it back, when it was good. */
   use(token: string): { giveBack(): void } | undefined {
     const outstanding = this.#outstanding;
-    if (outstanding === undefined || this.#clock.now() >= outstanding.expiresAt || !hasHash(token, outstanding.sha256)) return undefined;
+    if (outstanding === undefined || this.#clock.now() >= outstanding.expiresAt || !hasHash(token, outstanding.sha256))
+      return undefined;
     this.#outstanding = undefined;
     return {
       giveBack: () => {

@@ -13,16 +13,29 @@ describe("the root token", () => {
     expect(t.root).toMatchObject({ via: "root", caller: { userId: "root", role: "admin", groups: [] } });
     expect(t.root.caller.scope.tenant).toBe("default");
     expect(() => requireWrite(t.root)).not.toThrow();
-    expect(t.identity.me(t.root)).toMatchObject({ user_id: "root", workspace_id: "default", via: "root", key_id: null, expires_at: null });
+    expect(t.identity.me(t.root)).toMatchObject({
+      user_id: "root",
+      workspace_id: "default",
+      via: "root",
+      key_id: null,
+      expires_at: null,
+    });
   });
 
   it("is nothing else than itself, and nothing when it is not set", async () => {
     await using t = await testIdentity();
-    for (const bearer of ["", rootToken.slice(1), `${rootToken}0`, ` ${rootToken}`, rootToken.toUpperCase()]) await failure(t.by(bearer), "UNAUTHENTICATED");
+    for (const bearer of ["", rootToken.slice(1), `${rootToken}0`, ` ${rootToken}`, rootToken.toUpperCase()])
+      await failure(t.by(bearer), "UNAUTHENTICATED");
     const without = await t.another({ rootToken: undefined });
-    for (const bearer of ["", "undefined", "null", rootToken]) await failure(without.authenticate({ bearer, safeMethod: true }), "UNAUTHENTICATED");
+    for (const bearer of ["", "undefined", "null", rootToken])
+      await failure(without.authenticate({ bearer, safeMethod: true }), "UNAUTHENTICATED");
     expect(
-      (await without.authenticate({ sessionCookie: (await without.sessions.create({ token: without.sessions.oneTimeToken() })).cookie, safeMethod: true })).via,
+      (
+        await without.authenticate({
+          sessionCookie: (await without.sessions.create({ token: without.sessions.oneTimeToken() })).cookie,
+          safeMethod: true,
+        })
+      ).via,
     ).toBe("session");
   });
 
@@ -42,7 +55,10 @@ describe("credentials", () => {
   it("none: told how to sign in", async () => {
     await using t = await testIdentity();
     for (const credentials of [{}, { sessionCookie: "" }, { csrf: "x" }]) {
-      const { detail } = await failure(t.identity.authenticate({ ...credentials, safeMethod: true }), "UNAUTHENTICATED");
+      const { detail } = await failure(
+        t.identity.authenticate({ ...credentials, safeMethod: true }),
+        "UNAUTHENTICATED",
+      );
       expect(detail).toContain("Authorization: Bearer");
       expect(detail).toContain("/v1/sessions");
     }
@@ -53,19 +69,27 @@ describe("credentials", () => {
     const { cookie } = await t.identity.sessions.create(t.root);
     const { key } = await t.identity.keys.create(t.root, { user_id: "u" });
     expect((await t.identity.authenticate({ bearer: key, sessionCookie: cookie, safeMethod: false })).via).toBe("key");
-    await failure(t.identity.authenticate({ bearer: "wrong", sessionCookie: cookie, safeMethod: true }), "UNAUTHENTICATED");
+    await failure(
+      t.identity.authenticate({ bearer: "wrong", sessionCookie: cookie, safeMethod: true }),
+      "UNAUTHENTICATED",
+    );
   });
 
   it("one at the length limit is looked at, one past it is not, and both are refused alike", async () => {
     await using t = await testIdentity();
     const details = await Promise.all(
-      [0, 1].map(async (more) => (await failure(t.by("a".repeat(identityLimits.bearerCharsMax + more)), "UNAUTHENTICATED")).detail),
+      [0, 1].map(
+        async (more) =>
+          (await failure(t.by("a".repeat(identityLimits.bearerCharsMax + more)), "UNAUTHENTICATED")).detail,
+      ),
     );
     expect(new Set(details).size).toBe(1);
   });
 
   it("whatever is malformed is UNAUTHENTICATED, in one wording, as a bearer, a cookie and a token for a session", async () => {
-    await using t = await testIdentity("memory", { oidc: [{ issuer: "https://issuer.example", audience: "pinakes", workspace: "w1" }] });
+    await using t = await testIdentity("memory", {
+      oidc: [{ issuer: "https://issuer.example", audience: "pinakes", workspace: "w1" }],
+    });
     const { key, key_id } = await t.identity.keys.create(t.root, { user_id: "u" });
     const { detail: wording } = await failure(t.by("x"), "UNAUTHENTICATED");
     const base64 = fc.json().map((json) => Buffer.from(json).toString("base64url"));
@@ -73,11 +97,15 @@ describe("credentials", () => {
       fc.string({ unit: "binary" }),
       fc.string({ unit: "binary" }).map((text) => `pk_${text}`),
       fc.string().map((text) => `pk_${key_id}_${text}`),
-      fc.string({ unit: fc.constantFrom("A", "b", "0", "9", "_", "-"), minLength: 43, maxLength: 43 }).map((secret) => `pk_${key_id}_${secret}`),
+      fc
+        .string({ unit: fc.constantFrom("A", "b", "0", "9", "_", "-"), minLength: 43, maxLength: 43 })
+        .map((secret) => `pk_${key_id}_${secret}`),
       fc.string({ unit: "binary" }).map((text) => `ps_${text}`),
       fc.string().map((text) => `pot_${text}`),
       fc.tuple(base64, base64, fc.string()).map((parts) => parts.join(".")),
-      fc.tuple(fc.nat(key.length - 1), fc.string({ minLength: 1, maxLength: 2 })).map(([at, text]) => key.slice(0, at) + text + key.slice(at + 1)),
+      fc
+        .tuple(fc.nat(key.length - 1), fc.string({ minLength: 1, maxLength: 2 }))
+        .map(([at, text]) => key.slice(0, at) + text + key.slice(at + 1)),
       fc.anything(),
     );
     const check = async (call: Promise<unknown>) => {
@@ -107,7 +135,9 @@ describe("credentials", () => {
     const { cookie } = await t.identity.sessions.create(t.root);
     let fail = false;
     const down = () => Promise.reject(new PinakesError("UNAVAILABLE", "The store does not answer. Try again later."));
-    const identity = await t.another({ items: around(t.items, { read: (...given) => (fail ? down() : t.items.read(...given)) }) });
+    const identity = await t.another({
+      items: around(t.items, { read: (...given) => (fail ? down() : t.items.read(...given)) }),
+    });
     fail = true;
     await failure(identity.authenticate({ bearer: key, safeMethod: true }), "UNAVAILABLE");
     await failure(identity.authenticate({ sessionCookie: cookie, safeMethod: true }), "UNAVAILABLE");

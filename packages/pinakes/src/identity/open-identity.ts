@@ -65,7 +65,14 @@ export interface Identity {
  * const identity = await openIdentity({ items, system, clock, rootToken, log });
  * const { caller } = await identity.authenticate({ bearer, safeMethod: true });
  */
-export async function openIdentity({ items, system, clock, rootToken, oidc = [], log }: IdentityParts): Promise<Identity> {
+export async function openIdentity({
+  items,
+  system,
+  clock,
+  rootToken,
+  oidc = [],
+  log,
+}: IdentityParts): Promise<Identity> {
   const root = new RootToken(rootToken, log);
   const tokens = new TokenChecker({ settings: readOidcSettings(oidc), clock, log });
   const scope: Scope = system.forTenant(identityTenant);
@@ -91,7 +98,14 @@ export async function openIdentity({ items, system, clock, rootToken, oidc = [],
     return auth;
   };
 
-  const sessions = new SessionBook({ records: sessionRecords, scope, clock, keys, root, byBearer: (bearer) => byBearer(bearer) });
+  const sessions = new SessionBook({
+    records: sessionRecords,
+    scope,
+    clock,
+    keys,
+    root,
+    byBearer: (bearer) => byBearer(bearer),
+  });
   const close = (): Promise<void> => notes.idle();
   return Object.freeze({
     async authenticate({ bearer, sessionCookie, csrf, safeMethod, fromLoopback }: Credentials) {

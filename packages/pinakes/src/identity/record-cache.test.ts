@@ -54,7 +54,8 @@ it("1,000 notes wait and not one more; a subject has one at a time", async () =>
   const lines: string[] = [];
   const notes = new Notes((line) => lines.push(line));
   const gate = Promise.withResolvers<void>();
-  for (let i = 0; i < identityLimits.notesWaitingMax; i += 1) expect(notes.write(`n${i}`, () => gate.promise)).toBe(true);
+  for (let i = 0; i < identityLimits.notesWaitingMax; i += 1)
+    expect(notes.write(`n${i}`, () => gate.promise)).toBe(true);
   expect(notes.write("one more", () => gate.promise)).toBe(false);
   gate.resolve();
   await notes.idle();

@@ -30,7 +30,8 @@ export class RecordCache<T> {
     const now = this.#clock.now();
     const entry = this.#entries.get(id);
     // An entry from the future means that the clock was set back; its age is not known.
-    if (entry !== undefined && now >= entry.readAt && now - entry.readAt < identityLimits.cacheMsMax) return entry.value;
+    if (entry !== undefined && now >= entry.readAt && now - entry.readAt < identityLimits.cacheMsMax)
+      return entry.value;
     this.#entries.delete(id);
     const epoch = this.#epoch;
     const value = await read();

@@ -60,7 +60,12 @@ const SessionRecord = z.object({
 });
 export type SessionRecord = z.output<typeof SessionRecord>;
 
-export const sessionContainer = defineContainer({ name: "identity-sessions", partitionKey: ["id"], schema: SessionRecord, ttl: -1 });
+export const sessionContainer = defineContainer({
+  name: "identity-sessions",
+  partitionKey: ["id"],
+  schema: SessionRecord,
+  ttl: -1,
+});
 
 const WorkspaceRecord = z.object({
   id: z.string(),
@@ -71,7 +76,11 @@ const WorkspaceRecord = z.object({
 });
 export type WorkspaceRecord = z.output<typeof WorkspaceRecord>;
 
-export const workspaceContainer = defineContainer({ name: "identity-workspaces", partitionKey: ["kind"], schema: WorkspaceRecord });
+export const workspaceContainer = defineContainer({
+  name: "identity-workspaces",
+  partitionKey: ["kind"],
+  schema: WorkspaceRecord,
+});
 
 type Opened<C> = C extends { open: (...parts: never[]) => Promise<infer R> } ? R : never;
 export type KeyRepository = Opened<typeof keyContainer>;

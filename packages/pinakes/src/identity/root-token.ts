@@ -11,7 +11,10 @@ export class RootToken {
   /** Absent: no credential is the root token. */
   #sha256: string | null;
   readonly #log: (line: string) => void;
-  readonly auth: Authenticated = grant({ caller: makeCaller({ tenant: defaultWorkspace, userId: "root", role: "admin" }), via: "root" });
+  readonly auth: Authenticated = grant({
+    caller: makeCaller({ tenant: defaultWorkspace, userId: "root", role: "admin" }),
+    via: "root",
+  });
 
   constructor(token: string | undefined, log: (line: string) => void) {
     this.#log = log;
@@ -48,6 +51,9 @@ export class RootToken {
 
 function checkRootToken(token: string): string {
   // What a header can carry: anything else could be set but never be sent.
-  if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token) && token.length <= identityLimits.rootTokenCharsMax) return token;
-  throw invalid(`The root token must be 1–${identityLimits.rootTokenCharsMax} printable ASCII characters without spaces.`);
+  if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token) && token.length <= identityLimits.rootTokenCharsMax)
+    return token;
+  throw invalid(
+    `The root token must be 1–${identityLimits.rootTokenCharsMax} printable ASCII characters without spaces.`,
+  );
 }

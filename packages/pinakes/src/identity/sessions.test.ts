@@ -4,7 +4,8 @@ import { requireWrite } from "./index.ts";
 import { identityLimits } from "./limits.ts";
 import { around, engines, identityScope, rootToken, testIdentity, type TestIdentity } from "./test-identity.ts";
 
-const open = (t: TestIdentity, cookie: string, csrf?: string) => t.identity.authenticate({ sessionCookie: cookie, csrf, safeMethod: csrf === undefined });
+const open = (t: TestIdentity, cookie: string, csrf?: string) =>
+  t.identity.authenticate({ sessionCookie: cookie, csrf, safeMethod: csrf === undefined });
 
 describe.each(engines)("sessions on %s", (engine) => {
   it("the one-time token opens one session: an admin of the workspace default, without the root token's rights", async () => {
@@ -13,7 +14,11 @@ describe.each(engines)("sessions on %s", (engine) => {
     const session = await t.identity.sessions.create({ token });
     expect(session.expiresAt).toBe(t.clock.now() + identityLimits.sessionMs);
     const auth = await open(t, session.cookie);
-    expect(auth).toMatchObject({ via: "session", expiresAt: session.expiresAt, caller: { role: "admin", userId: "root" } });
+    expect(auth).toMatchObject({
+      via: "session",
+      expiresAt: session.expiresAt,
+      caller: { role: "admin", userId: "root" },
+    });
     expect(auth.caller.scope.tenant).toBe("default");
     expect(t.identity.me(auth)).toMatchObject({ via: "session", key_id: null, csrf_token: session.csrf });
     await failure(t.identity.sessions.create({ token }), "UNAUTHENTICATED");
@@ -28,7 +33,8 @@ describe.each(engines)("sessions on %s", (engine) => {
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => t.identity.sessions.create({ token })));
     const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
     expect(made).toHaveLength(1);
-    for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "UNAUTHENTICATED" });
+    for (const outcome of outcomes)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "UNAUTHENTICATED" });
     await open(t, made[0]?.cookie ?? "");
   });
 
@@ -36,21 +42,38 @@ describe.each(engines)("sessions on %s", (engine) => {
     await using t = await testIdentity(engine);
     const [a, b] = [await t.identity.sessions.create(t.root), await t.identity.sessions.create(t.root)];
     expect((await open(t, a.cookie, a.csrf)).via).toBe("session");
-    const unsafe = (csrf: unknown) => t.identity.authenticate({ sessionCookie: a.cookie, csrf: csrf as string, safeMethod: false });
+    const unsafe = (csrf: unknown) =>
+      t.identity.authenticate({ sessionCookie: a.cookie, csrf: csrf as string, safeMethod: false });
     for (const csrf of [undefined, "", b.csrf, a.csrf.toUpperCase(), `${a.csrf}0`, a.cookie, null, 5]) {
       expect((await failure(unsafe(csrf), "FORBIDDEN")).detail).toContain("X-CSRF-Token");
     }
     // Who has no session learns nothing about CSRF tokens.
-    await failure(t.identity.authenticate({ sessionCookie: `ps_${"A".repeat(43)}`, safeMethod: false }), "UNAUTHENTICATED");
+    await failure(
+      t.identity.authenticate({ sessionCookie: `ps_${"A".repeat(43)}`, safeMethod: false }),
+      "UNAUTHENTICATED",
+    );
   });
 
   it("a session made from a key has the key's identity, and dies with it", async () => {
     await using t = await testIdentity(engine);
-    const made = await t.identity.keys.create(t.root, { user_id: "u1", workspace_id: "w1", groups: ["g"], scopes: ["read"] });
-    const sessions = [await t.identity.sessions.create({ token: made.key }), await t.identity.sessions.create(await t.by(made.key))];
+    const made = await t.identity.keys.create(t.root, {
+      user_id: "u1",
+      workspace_id: "w1",
+      groups: ["g"],
+      scopes: ["read"],
+    });
+    const sessions = [
+      await t.identity.sessions.create({ token: made.key }),
+      await t.identity.sessions.create(await t.by(made.key)),
+    ];
     for (const { cookie, csrf } of sessions) {
       const auth = await open(t, cookie, csrf);
-      expect(auth).toMatchObject({ via: "session", keyId: made.key_id, readOnly: true, caller: { userId: "u1", groups: ["g"], role: "user" } });
+      expect(auth).toMatchObject({
+        via: "session",
+        keyId: made.key_id,
+        readOnly: true,
+        caller: { userId: "u1", groups: ["g"], role: "user" },
+      });
       expect(auth.caller.scope.tenant).toBe("w1");
       expect(() => requireWrite(auth)).toThrowError(/may only read/);
     }
@@ -138,7 +161,9 @@ describe("the one-time token", () => {
   it("is not used up by a session that could not be stored", async () => {
     await using t = await testIdentity();
     let fail = true;
-    const items = around(t.items, { write: (...given) => (fail ? Promise.reject(new Error("the disk is full")) : t.items.write(...given)) });
+    const items = around(t.items, {
+      write: (...given) => (fail ? Promise.reject(new Error("the disk is full")) : t.items.write(...given)),
+    });
     const identity = await t.another({ items });
     const token = identity.sessions.oneTimeToken();
     await expect(identity.sessions.create({ token })).rejects.toThrow("the disk is full");
@@ -156,7 +181,8 @@ it("a session is made from nothing else", async () => {
   await failure(sessions.create(auth), "FORBIDDEN");
   for (const token of ["", "pot_", "nonsense", cookie]) await failure(sessions.create({ token }), "UNAUTHENTICATED");
   // A look-alike of what authenticate() returned is not it.
-  for (const from of [{ ...auth }, {}, null, "x", { token: 5 }]) await failure(sessions.create(from as never), "INVALID");
+  for (const from of [{ ...auth }, {}, null, "x", { token: 5 }])
+    await failure(sessions.create(from as never), "INVALID");
   const stored = await t.items.read(identityScope, "identity-sessions", { partition: [cookie], id: cookie });
   expect(stored).toBeUndefined();
 });

@@ -67,7 +67,9 @@ export class SessionBook implements Sessions {
   async create(from: { readonly token: string } | Authenticated): Promise<CreatedSession> {
     if (isAuthenticated(from)) return this.#createFor(from);
     if (typeof from !== "object" || from === null || !("token" in from) || typeof from.token !== "string")
-      throw invalid('A session needs { "token": "…" }: the one-time token that the server printed at its start, or an API key.');
+      throw invalid(
+        'A session needs { "token": "…" }: the one-time token that the server printed at its start, or an API key.',
+      );
     if (!OneTimeToken.looksLike(from.token)) return this.#createFor(await this.#parts.byBearer(from.token));
     const used = this.#oneTime.use(from.token);
     if (used === undefined) throw refused();
@@ -93,7 +95,10 @@ export class SessionBook implements Sessions {
   }
 
   /** Whose session this is. `csrf` is looked at when the method is not safe. */
-  async authenticate(cookie: string, { csrf, safeMethod }: { csrf: string | undefined; safeMethod: boolean }): Promise<Authenticated> {
+  async authenticate(
+    cookie: string,
+    { csrf, safeMethod }: { csrf: string | undefined; safeMethod: boolean },
+  ): Promise<Authenticated> {
     const { records, scope, clock, keys, root } = this.#parts;
     if (typeof cookie !== "string" || !cookiePattern.test(cookie)) throw refused();
     const id = sha256(cookie);
@@ -104,7 +109,13 @@ export class SessionBook implements Sessions {
     const csrfToken = csrfOf(cookie);
     const auth =
       record.key_id === null
-        ? grant({ caller: callerOf(record), via: "session", expiresAt, csrfToken, ...(record.read_only ? { readOnly: true } : {}) })
+        ? grant({
+            caller: callerOf(record),
+            via: "session",
+            expiresAt,
+            csrfToken,
+            ...(record.read_only ? { readOnly: true } : {}),
+          })
         : await keys.authenticateSession(record.key_id, { expiresAt, csrfToken });
     if (!safeMethod && (typeof csrf !== "string" || !hasHash(csrf, sha256(csrfToken))))
       throw new PinakesError(
@@ -115,7 +126,11 @@ export class SessionBook implements Sessions {
   }
 
   async #createFor(auth: Authenticated): Promise<CreatedSession> {
-    if (auth.via === "session") throw new PinakesError("FORBIDDEN", "A session cannot make another one. Sign in with a one-time token, an API key or a token.");
+    if (auth.via === "session")
+      throw new PinakesError(
+        "FORBIDDEN",
+        "A session cannot make another one. Sign in with a one-time token, an API key or a token.",
+      );
     const { records, scope, clock, root } = this.#parts;
     const now = clock.now();
     const expiresAt = Math.min(now + identityLimits.sessionMs, auth.expiresAt ?? Infinity);

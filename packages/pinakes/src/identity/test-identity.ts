@@ -28,13 +28,17 @@ export interface TestIdentity extends AsyncDisposable {
   restart(parts?: Partial<IdentityParts>): Promise<void>;
 }
 
-export async function testIdentity(engine: (typeof engines)[number] = "memory", parts: Partial<IdentityParts> = {}): Promise<TestIdentity> {
+export async function testIdentity(
+  engine: (typeof engines)[number] = "memory",
+  parts: Partial<IdentityParts> = {},
+): Promise<TestIdentity> {
   const clock = new ManualClock();
   const lines: string[] = [];
   const dir = engine === "sqlite" ? mkdtempSync(join(tmpdir(), "pinakes-identity-")) : undefined;
   const openItems = () => (dir === undefined ? openMemoryItems({ clock }) : openSqliteItems({ dir, clock }));
   let items = await openItems();
-  const open = (more: Partial<IdentityParts> = {}) => openIdentity({ items, system, clock, rootToken, log: (line) => lines.push(line), ...parts, ...more });
+  const open = (more: Partial<IdentityParts> = {}) =>
+    openIdentity({ items, system, clock, rootToken, log: (line) => lines.push(line), ...parts, ...more });
   let identity = await open();
   let root = await identity.authenticate({ bearer: rootToken, safeMethod: false });
   return {

@@ -13,7 +13,12 @@ export interface IssuerKey {
 
 export async function issuerKey(kid: string | undefined, alg = "RS256"): Promise<IssuerKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
-  return { alg, kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), alg, ...(kid === undefined ? {} : { kid }) } };
+  return {
+    alg,
+    kid,
+    privateKey,
+    publicJwk: { ...(await exportJWK(publicKey)), alg, ...(kid === undefined ? {} : { kid }) },
+  };
 }
 
 export interface TestIssuer extends AsyncDisposable {
@@ -45,7 +50,8 @@ export async function testIssuer(clock: Clock, keys?: readonly IssuerKey[]): Pro
     else if (path === "/keys") json({ keys: state.keys.map(({ publicJwk }) => publicJwk) });
     else response.writeHead(404).end();
   });
-  const listen = (port: number) => new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, "127.0.0.1", resolve));
+  const listen = (port: number) =>
+    new Promise<void>((resolve, reject) => void server.once("error", reject).listen(port, "127.0.0.1", resolve));
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
@@ -67,9 +73,20 @@ export async function testIssuer(clock: Clock, keys?: readonly IssuerKey[]): Pro
     async token(more = {}, { key = state.keys[0], remove = [] } = {}) {
       if (key === undefined) throw new Error("the issuer has no key");
       const now = Math.floor(clock.now() / 1000);
-      const claims = Object.entries({ iss: url, aud: "pinakes", sub: "u1", groups: ["g"], workspace: "w1", iat: now, exp: now + 300, ...more });
+      const claims = Object.entries({
+        iss: url,
+        aud: "pinakes",
+        sub: "u1",
+        groups: ["g"],
+        workspace: "w1",
+        iat: now,
+        exp: now + 300,
+        ...more,
+      });
       const payload = Object.fromEntries(claims.filter(([name]) => !remove.includes(name)));
-      return new SignJWT(payload).setProtectedHeader({ alg: key.alg, ...(key.kid === undefined ? {} : { kid: key.kid }) }).sign(key.privateKey);
+      return new SignJWT(payload)
+        .setProtectedHeader({ alg: key.alg, ...(key.kid === undefined ? {} : { kid: key.kid }) })
+        .sign(key.privateKey);
     },
     close,
     reopen: () => listen(port),

@@ -37,17 +37,31 @@ describe("a token", () => {
   it("is its user, groups and workspace, with the role that its groups have", async () => {
     await using f = await fixture({ adminGroups: ["ops", "chiefs"], repositoryAdminGroups: ["rag"] });
     const auth = await f.t.by(await f.issuer.token({ groups: ["g", "h"] }));
-    expect(auth).toMatchObject({ via: "token", expiresAt: (f.now + 300) * 1000, caller: { userId: "u1", groups: ["g", "h"], role: "user" } });
+    expect(auth).toMatchObject({
+      via: "token",
+      expiresAt: (f.now + 300) * 1000,
+      caller: { userId: "u1", groups: ["g", "h"], role: "user" },
+    });
     expect(auth.caller.scope.tenant).toBe("w1");
-    expect(f.t.identity.me(auth)).toMatchObject({ via: "token", key_id: null, expires_at: new Date((f.now + 300) * 1000).toISOString() });
+    expect(f.t.identity.me(auth)).toMatchObject({
+      via: "token",
+      key_id: null,
+      expires_at: new Date((f.now + 300) * 1000).toISOString(),
+    });
     expect((await f.t.by(await f.issuer.token({ groups: ["rag"] }))).caller.role).toBe("repository_admin");
     expect((await f.t.by(await f.issuer.token({ groups: ["rag", "chiefs"] }))).caller.role).toBe("admin");
-    expect((await f.t.by(await f.issuer.token({ groups: "g  ops" }))).caller).toMatchObject({ groups: ["g", "ops"], role: "admin" });
+    expect((await f.t.by(await f.issuer.token({ groups: "g  ops" }))).caller).toMatchObject({
+      groups: ["g", "ops"],
+      role: "admin",
+    });
     expect((await f.t.by(await f.issuer.token({}, { remove: ["groups"] }))).caller.groups).toEqual([]);
     // The keys were fetched once, after discovery; and the workspace was noted for the list.
     expect(f.issuer.requests).toEqual(["/.well-known/openid-configuration", "/keys"]);
     await f.t.identity.close();
-    expect((await f.t.identity.workspaces.list(f.t.root)).items).toMatchObject([{ workspace_id: "default" }, { workspace_id: "w1", created_by: "u1" }]);
+    expect((await f.t.identity.workspaces.list(f.t.root)).items).toMatchObject([
+      { workspace_id: "default" },
+      { workspace_id: "w1", created_by: "u1" },
+    ]);
   });
 
   it("has the permissions of the claim that the settings name; other words in it mean nothing, and without the setting nobody has any", async () => {
@@ -57,13 +71,22 @@ describe("a token", () => {
     expect(await granted({ scope: ["purge", "purge", "admin"] })).toEqual(["purge"]);
     expect(await granted({ scope: "openid purges" })).toEqual([]);
     expect(await granted({})).toEqual([]);
-    await expect(granted({ scope: 3 })).rejects.toMatchObject({ code: "UNAUTHENTICATED", detail: expect.stringContaining('claim "scope"') as string });
+    await expect(granted({ scope: 3 })).rejects.toMatchObject({
+      code: "UNAUTHENTICATED",
+      detail: expect.stringContaining('claim "scope"') as string,
+    });
     await using plain = await fixture();
-    expect((await plain.t.by(await plain.issuer.token({ scope: "purge", permissions: ["purge"] }))).caller.permissions).toEqual([]);
+    expect(
+      (await plain.t.by(await plain.issuer.token({ scope: "purge", permissions: ["purge"] }))).caller.permissions,
+    ).toEqual([]);
   });
 
   it("may carry its claims under other names, and inside of others", async () => {
-    await using f = await fixture({ userClaim: "https://x.example/user", groupsClaim: "realm_access.roles", workspaceClaim: "org" });
+    await using f = await fixture({
+      userClaim: "https://x.example/user",
+      groupsClaim: "realm_access.roles",
+      workspaceClaim: "org",
+    });
     const claims = { "https://x.example/user": "u2", realm_access: { roles: ["r"] }, org: "w9" };
     const { caller } = await f.t.by(await f.issuer.token(claims));
     expect(caller).toMatchObject({ userId: "u2", groups: ["r"] });
@@ -103,12 +126,16 @@ describe("a token", () => {
     await using f = await fixture({}, keys);
     for (const key of keys) expect((await f.t.by(await f.issuer.token({}, { key }))).via).toBe("token");
     await failure(f.t.by(await f.issuer.token({}, { key: await issuerKey(undefined) })), "UNAUTHENTICATED");
-    expect((await failure(f.t.by(await f.issuer.token({ exp: f.now - 61 }, { key: keys[1] })), "UNAUTHENTICATED")).detail).toContain("expired");
+    expect(
+      (await failure(f.t.by(await f.issuer.token({ exp: f.now - 61 }, { key: keys[1] })), "UNAUTHENTICATED")).detail,
+    ).toContain("expired");
   });
 });
 
 it("20 keys are tried on a token without a key id, and not one more", async () => {
-  const keys = await Promise.all(Array.from({ length: identityLimits.issuerKeysTriedMax + 1 }, () => issuerKey(undefined, "ES256")));
+  const keys = await Promise.all(
+    Array.from({ length: identityLimits.issuerKeysTriedMax + 1 }, () => issuerKey(undefined, "ES256")),
+  );
   await using f = await fixture({}, keys);
   const by = async (i: number) => f.t.by(await f.issuer.token({}, { key: keys[i] as IssuerKey }));
   expect((await by(identityLimits.issuerKeysTriedMax - 1)).via).toBe("token");
@@ -141,7 +168,9 @@ describe("a token is refused", () => {
   ])("with %s, in the wording of all", async (_, claims, remove) => {
     await using f = await fixture();
     await f.t.by(await f.issuer.token());
-    expect((await failure(f.t.by(await f.issuer.token(claims, { remove })), "UNAUTHENTICATED")).detail).toContain(uniform);
+    expect((await failure(f.t.by(await f.issuer.token(claims, { remove })), "UNAUTHENTICATED")).detail).toContain(
+      uniform,
+    );
   });
 
   it.each<[string, JWTPayload, readonly string[], string]>([
@@ -276,8 +305,16 @@ describe("the keys of an issuer", () => {
     ["no keys", "/keys", (response) => void response.end('{"keys":5}')],
     ["too much", "/keys", (response) => void response.end(big(identityLimits.issuerAnswerBytesMax + 1))],
     ["a way elsewhere", "/keys", (response) => void response.writeHead(302, { location: "/other" }).end()],
-    ["half an answer", "/keys", (response) => void response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy())],
-    ["another issuer", "/.well-known/openid-configuration", (response) => void response.end('{"issuer":"https://x.example","jwks_uri":"https://x.example/k"}')],
+    [
+      "half an answer",
+      "/keys",
+      (response) => void response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy()),
+    ],
+    [
+      "another issuer",
+      "/.well-known/openid-configuration",
+      (response) => void response.end('{"issuer":"https://x.example","jwks_uri":"https://x.example/k"}'),
+    ],
     ["null for its configuration", "/.well-known/openid-configuration", (response) => void response.end("null")],
   ])("are UNAVAILABLE when the issuer answers with %s", async (_, path, answer) => {
     await using f = await fixture();

@@ -2,7 +2,14 @@
  * OIDC tokens: JWTs of the issuers in the settings. Only asymmetric signatures count, so nobody can sign with a public key; issuer,
  * audience and times are checked, and a token without an end is none.
  */
-import { decodeJwt, errors, jwtVerify, type CompactJWSHeaderParameters, type FlattenedJWSInput, type JWTPayload } from "jose";
+import {
+  decodeJwt,
+  errors,
+  jwtVerify,
+  type CompactJWSHeaderParameters,
+  type FlattenedJWSInput,
+  type JWTPayload,
+} from "jose";
 import { PinakesError } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import { grant, refused, type Authenticated } from "./authenticated.ts";
@@ -11,7 +18,19 @@ import { IssuerKeys } from "./issuer-keys.ts";
 import { identityLimits } from "./limits.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
 
-const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
+const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
 const dateMsMax = 8.64e15;
 
 interface Issuer {
@@ -23,8 +42,18 @@ export class TokenChecker {
   readonly #issuers: ReadonlyMap<string, Issuer>;
   readonly #clock: Clock;
 
-  constructor({ settings, clock, log }: { settings: readonly OidcSettings[]; clock: Clock; log: (line: string) => void }) {
-    this.#issuers = new Map(settings.map((one) => [one.issuer, { settings: one, keys: new IssuerKeys({ settings: one, clock, log }) }]));
+  constructor({
+    settings,
+    clock,
+    log,
+  }: {
+    settings: readonly OidcSettings[];
+    clock: Clock;
+    log: (line: string) => void;
+  }) {
+    this.#issuers = new Map(
+      settings.map((one) => [one.issuer, { settings: one, keys: new IssuerKeys({ settings: one, clock, log }) }]),
+    );
     this.#clock = clock;
   }
 
@@ -58,7 +87,13 @@ export class TokenChecker {
       currentDate: new Date(this.#clock.now()),
     };
     try {
-      return (await jwtVerify(token, (header: CompactJWSHeaderParameters, input: FlattenedJWSInput) => keys.find(header, input), options)).payload;
+      return (
+        await jwtVerify(
+          token,
+          (header: CompactJWSHeaderParameters, input: FlattenedJWSInput) => keys.find(header, input),
+          options,
+        )
+      ).payload;
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
       return verifyWithEach(token, error, options);
@@ -67,7 +102,11 @@ export class TokenChecker {
 }
 
 /** A token that does not say which key signed it: each that could have is tried. */
-async function verifyWithEach(token: string, several: errors.JWKSMultipleMatchingKeys, options: Parameters<typeof jwtVerify>[2]): Promise<JWTPayload> {
+async function verifyWithEach(
+  token: string,
+  several: errors.JWKSMultipleMatchingKeys,
+  options: Parameters<typeof jwtVerify>[2],
+): Promise<JWTPayload> {
   let tried = 0;
   for await (const key of several) {
     tried += 1;
@@ -86,6 +125,10 @@ function asRefusal(error: unknown): PinakesError {
   if (PinakesError.isInstance(error)) return error;
   // Told only of a token that was verified, since the signature comes first.
   if (error instanceof errors.JWTExpired)
-    return new PinakesError("UNAUTHENTICATED", "The token has expired. Get a new one from your sign-in provider and try again.", { cause: error });
+    return new PinakesError(
+      "UNAUTHENTICATED",
+      "The token has expired. Get a new one from your sign-in provider and try again.",
+      { cause: error },
+    );
   return refused(error);
 }

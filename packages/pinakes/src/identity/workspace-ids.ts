@@ -11,9 +11,14 @@ export function workspaceIds(items: ItemStore, system: SystemScope) {
   return {
     /** The first whose id is greater; undefined where there is none. */
     after: async (id: string): Promise<string | undefined> => {
-      const { items: found } = await items.query(scope, name, { equals: { kind }, ...(id === "" ? {} : { range: { gt: id } }), limit: 1 });
+      const { items: found } = await items.query(scope, name, {
+        equals: { kind },
+        ...(id === "" ? {} : { range: { gt: id } }),
+        limit: 1,
+      });
       return found[0]?.id;
     },
-    has: async (id: string): Promise<boolean> => (await items.read(scope, name, { partition: [kind], id })) !== undefined,
+    has: async (id: string): Promise<boolean> =>
+      (await items.read(scope, name, { partition: [kind], id })) !== undefined,
   };
 }

@@ -49,7 +49,12 @@ export class WorkspaceBook implements Workspaces {
   async ensure(id: string, createdBy: string): Promise<void> {
     if (this.#known.has(id)) return;
     if ((await this.#records.read(this.#scope, { kind, id })) === undefined) {
-      const document = { id, kind, created_at: new Date(this.#clock.now()).toISOString(), created_by: createdBy } as const;
+      const document = {
+        id,
+        kind,
+        created_at: new Date(this.#clock.now()).toISOString(),
+        created_by: createdBy,
+      } as const;
       await this.#records.create(this.#scope, document).catch((error: unknown) => {
         // Somebody else made it in between.
         if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
@@ -65,7 +70,8 @@ export class WorkspaceBook implements Workspaces {
   }
 
   async list(auth: Authenticated, { limit, cursor }: PageOptions = {}): Promise<PageOf<WorkspaceInfo>> {
-    if (requireAuthenticated(auth).via !== "root") throw new PinakesError("FORBIDDEN", "Only the root token lists workspaces; GET /v1/me tells your own.");
+    if (requireAuthenticated(auth).via !== "root")
+      throw new PinakesError("FORBIDDEN", "Only the root token lists workspaces; GET /v1/me tells your own.");
     const page = await this.#records.list(this.#scope, { kind }, { cursor, ...(limit === undefined ? {} : { limit }) });
     const items = page.items.map(({ id, created_at, created_by }) => ({ workspace_id: id, created_at, created_by }));
     return { items, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };

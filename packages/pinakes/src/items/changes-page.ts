@@ -9,12 +9,16 @@ import type { FeedChange, ItemEngine, StoredItem, StoredKey } from "./item-engin
 import type { PageContext } from "./query-page.ts";
 import { checkLimit } from "./query-plan.ts";
 
-export async function changesPage({ engine, tokens, container, tenant }: PageContext, options: ChangesOptions): Promise<ChangePage> {
+export async function changesPage(
+  { engine, tokens, container, tenant }: PageContext,
+  options: ChangesOptions,
+): Promise<ChangePage> {
   const limit = checkLimit(options.limit);
   let position: string | undefined = options.from === "now" ? "now" : undefined;
   if (options.cursor !== undefined) {
     const payload = tokens.open("feed cursor", tenant, options.cursor);
-    if (payload["c"] !== container.name) throw invalid(`The feed cursor belongs to container "${payload["c"] as string}", not to "${container.name}".`);
+    if (payload["c"] !== container.name)
+      throw invalid(`The feed cursor belongs to container "${payload["c"] as string}", not to "${container.name}".`);
     position = (payload["p"] as string).trimEnd();
   }
   let page = await engine.changes(container, { tenant, position, limit });
@@ -23,7 +27,11 @@ export async function changesPage({ engine, tokens, container, tenant }: PageCon
   if (fit < page.changes.length) page = await engine.changes(container, { tenant, position, limit: fit });
   return {
     changes: page.changes.map((change) => toChange(change, current.get(keyOf(change)))),
-    cursor: tokens.seal("feed cursor", tenant, { c: container.name, p: padded(page.position), n: randomBytes(nonceBytes).toString("base64") }),
+    cursor: tokens.seal("feed cursor", tenant, {
+      c: container.name,
+      p: padded(page.position),
+      n: randomBytes(nonceBytes).toString("base64"),
+    }),
     more: page.more,
   };
 }
@@ -34,7 +42,8 @@ export async function changesPage({ engine, tokens, container, tenant }: PageCon
  */
 const nonceBytes = 9;
 const positionChars = 64;
-const padded = (position: string): string => position.padEnd(Math.ceil(position.length / positionChars) * positionChars);
+const padded = (position: string): string =>
+  position.padEnd(Math.ceil(position.length / positionChars) * positionChars);
 
 const keyOf = ({ pk, idKey }: StoredKey): string => `${pk} ${idKey}`;
 
@@ -49,7 +58,9 @@ async function documentsOf(
   let bytes = 0;
   for (let start = 0; start < changes.length; start += readKeysPerStep) {
     const step = changes.slice(start, start + readKeysPerStep);
-    const wanted = step.filter((change) => change.kind === "put" && !seen.has(keyOf(change)) && seen.add(keyOf(change)));
+    const wanted = step.filter(
+      (change) => change.kind === "put" && !seen.has(keyOf(change)) && seen.add(keyOf(change)),
+    );
     for (const row of await engine.readMany(container, wanted)) {
       if (row === undefined) continue;
       current.set(keyOf(row), row);

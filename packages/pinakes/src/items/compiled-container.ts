@@ -40,7 +40,13 @@ export interface NormalDefinition {
   readonly name: string;
   readonly partitionKey: readonly string[];
   readonly indexes: Readonly<
-    Record<string, { readonly partition: readonly string[]; readonly sort: readonly { readonly path: string; readonly order: "asc" | "desc" }[] }>
+    Record<
+      string,
+      {
+        readonly partition: readonly string[];
+        readonly sort: readonly { readonly path: string; readonly order: "asc" | "desc" }[];
+      }
+    >
   >;
   readonly uniqueKeys: Readonly<Record<string, readonly string[]>>;
   readonly ttl: ContainerTtl;
@@ -54,10 +60,13 @@ export function normaliseDefinition(definition: ContainerDefinition): NormalDefi
   if (!isJsonObject(definition)) throw invalid("A container definition must be an object with name and partitionKey.");
   const { name } = definition;
   if (typeof name !== "string" || !containerName.test(name)) {
-    throw invalid(`Container name ${show(name)}: use 1–${limits.containerNameCharsMax} lower-case letters, digits and dashes, beginning with a letter.`);
+    throw invalid(
+      `Container name ${show(name)}: use 1–${limits.containerNameCharsMax} lower-case letters, digits and dashes, beginning with a letter.`,
+    );
   }
   const where = `Container "${name}"`;
-  if (definition.feed !== undefined && typeof definition.feed !== "boolean") throw invalid(`${where} feed: must be true or false.`);
+  if (definition.feed !== undefined && typeof definition.feed !== "boolean")
+    throw invalid(`${where} feed: must be true or false.`);
   const indexes = Object.entries(definition.indexes ?? {});
   const uniqueKeys = Object.entries(definition.uniqueKeys ?? {});
   requireIndexCount(name, indexes.length);
@@ -69,13 +78,19 @@ export function normaliseDefinition(definition: ContainerDefinition): NormalDefi
     where,
     uniqueKeys.map(([key]) => key),
   );
-  if (uniqueKeys.length > limits.uniqueKeysMax) throw invalid(`${where}: ${uniqueKeys.length} unique keys; at most ${limits.uniqueKeysMax} are allowed.`);
+  if (uniqueKeys.length > limits.uniqueKeysMax)
+    throw invalid(`${where}: ${uniqueKeys.length} unique keys; at most ${limits.uniqueKeysMax} are allowed.`);
   return {
     name,
     partitionKey: checkPaths(definition.partitionKey, `${where} partitionKey`, limits.partitionPathsMax),
-    indexes: sortedRecord(indexes.map(([key, index]) => [checkPartName(key, where), normaliseIndex(index, `${where} index "${key}"`)])),
+    indexes: sortedRecord(
+      indexes.map(([key, index]) => [checkPartName(key, where), normaliseIndex(index, `${where} index "${key}"`)]),
+    ),
     uniqueKeys: sortedRecord(
-      uniqueKeys.map(([key, paths]) => [checkPartName(key, where), checkPaths(paths, `${where} unique key "${key}"`, limits.indexPathsMax)]),
+      uniqueKeys.map(([key, paths]) => [
+        checkPartName(key, where),
+        checkPaths(paths, `${where} unique key "${key}"`, limits.indexPathsMax),
+      ]),
     ),
     ttl: checkContainerTtl(definition.ttl),
     feed: definition.feed ?? false,
@@ -84,7 +99,9 @@ export function normaliseDefinition(definition: ContainerDefinition): NormalDefi
 
 function requireIndexCount(container: string, count: number): void {
   if (count <= limits.indexesMax) return;
-  throw invalid(`Container "${container}": ${count} indexes; at most ${limits.indexesMax} are allowed. Remove old ones with dropUndeclaredIndexes.`);
+  throw invalid(
+    `Container "${container}": ${count} indexes; at most ${limits.indexesMax} are allowed. Remove old ones with dropUndeclaredIndexes.`,
+  );
 }
 
 /** Column names of SQLite ignore case. */
@@ -101,7 +118,8 @@ function normaliseIndex(index: IndexDefinition, where: string): NormalDefinition
   if (!isJsonObject(index) || !Array.isArray(index.partition) || !Array.isArray(index.sort)) {
     throw invalid(`${where}: must be { partition: [paths], sort: [paths] }.`);
   }
-  const partition = index.partition.length === 0 ? [] : checkPaths(index.partition, `${where} partition`, limits.indexPathsMax);
+  const partition =
+    index.partition.length === 0 ? [] : checkPaths(index.partition, `${where} partition`, limits.indexPathsMax);
   const sort = index.sort.map((entry: SortPath) => normaliseSort(entry, where));
   const paths = [...partition, ...sort.map((entry) => entry.path)];
   if (paths.length === 0) throw invalid(`${where}: names no path.`);
@@ -111,19 +129,22 @@ function normaliseIndex(index: IndexDefinition, where: string): NormalDefinition
 
 function normaliseSort(entry: SortPath, where: string): { readonly path: string; readonly order: "asc" | "desc" } {
   if (typeof entry === "string") return { path: entry, order: "asc" };
-  if (isJsonObject(entry) && (entry.order === "asc" || entry.order === "desc")) return { path: entry.path, order: entry.order };
+  if (isJsonObject(entry) && (entry.order === "asc" || entry.order === "desc"))
+    return { path: entry.path, order: entry.order };
   throw invalid(`${where} sort: write a path, or { path, order: "asc" | "desc" }; got ${show(entry)}.`);
 }
 
 function checkPaths(paths: readonly string[], where: string, max: number): readonly string[] {
-  if (!Array.isArray(paths) || paths.length < 1 || paths.length > max) throw invalid(`${where}: give 1 to ${max} paths.`);
+  if (!Array.isArray(paths) || paths.length < 1 || paths.length > max)
+    throw invalid(`${where}: give 1 to ${max} paths.`);
   for (const path of paths as readonly string[]) parsePath(path);
   if (new Set(paths).size !== paths.length) throw invalid(`${where}: names a path twice.`);
   return [...(paths as readonly string[])];
 }
 
 function checkPartName(name: string, where: string): string {
-  if (!partName.test(name)) throw invalid(`${where}: "${name}" is not a name for an index or unique key; use letters, digits and "_".`);
+  if (!partName.test(name))
+    throw invalid(`${where}: "${name}" is not a name for an index or unique key; use letters, digits and "_".`);
   return name;
 }
 
@@ -153,7 +174,11 @@ export function compileContainer(definition: NormalDefinition, version: number):
  * What the stored definition becomes when `next` is opened. Indexes that only the stored one has stay: during a rolling deploy an
  * older process must not drop what a newer one needs. They go only when asked for.
  */
-export function mergeDefinitions(stored: NormalDefinition, next: NormalDefinition, dropUndeclaredIndexes: boolean): NormalDefinition {
+export function mergeDefinitions(
+  stored: NormalDefinition,
+  next: NormalDefinition,
+  dropUndeclaredIndexes: boolean,
+): NormalDefinition {
   const fixed = (part: "partitionKey" | "uniqueKeys") => {
     if (JSON.stringify(stored[part]) === JSON.stringify(next[part])) return;
     throw invalid(
@@ -164,7 +189,9 @@ export function mergeDefinitions(stored: NormalDefinition, next: NormalDefinitio
   fixed("uniqueKeys");
   // A feed stays on: switching it off would leave a gap that its readers could not see.
   const feed = stored.feed || next.feed;
-  const indexes = dropUndeclaredIndexes ? next.indexes : sortedRecord(Object.entries({ ...stored.indexes, ...next.indexes }));
+  const indexes = dropUndeclaredIndexes
+    ? next.indexes
+    : sortedRecord(Object.entries({ ...stored.indexes, ...next.indexes }));
   requireIndexCount(stored.name, Object.keys(indexes).length);
   return { ...next, indexes, feed };
 }

@@ -52,14 +52,21 @@ class EngineItemStore implements port.ItemStore {
 
   async openContainer(definition: port.ContainerDefinition, options?: port.OpenContainerOptions): Promise<void> {
     this.#requireOpen();
-    await this.#engine.openContainer(normaliseDefinition(definition), { dropUndeclaredIndexes: options?.dropUndeclaredIndexes === true });
+    await this.#engine.openContainer(normaliseDefinition(definition), {
+      dropUndeclaredIndexes: options?.dropUndeclaredIndexes === true,
+    });
   }
 
   async indexes(container: string): Promise<readonly port.IndexStatus[]> {
     return this.#engine.indexes(this.#container(container));
   }
 
-  async read(scope: Scope, container: string, key: port.ItemKey, options?: port.ReadOptions): Promise<port.Item | undefined> {
+  async read(
+    scope: Scope,
+    container: string,
+    key: port.ItemKey,
+    options?: port.ReadOptions,
+  ): Promise<port.Item | undefined> {
     const tenant = requireScope(scope);
     const target = this.#container(container);
     if (options?.session !== undefined) this.#session(target, tenant, options.session);
@@ -68,7 +75,12 @@ class EngineItemStore implements port.ItemStore {
     return stored === undefined || this.#expired(target, stored) ? undefined : toItem(stored, key.id);
   }
 
-  async readRaw(scope: Scope, container: string, key: port.ItemKey, options?: port.ReadOptions): Promise<port.RawItem | undefined> {
+  async readRaw(
+    scope: Scope,
+    container: string,
+    key: port.ItemKey,
+    options?: port.ReadOptions,
+  ): Promise<port.RawItem | undefined> {
     const tenant = requireScope(scope);
     const target = this.#container(container);
     if (options?.session !== undefined) this.#session(target, tenant, options.session);
@@ -78,10 +90,15 @@ class EngineItemStore implements port.ItemStore {
     return { id: key.id, etag: stored.etag, modifiedAt: stored.modifiedAt, bytes: stored.bytes };
   }
 
-  async readMany(scope: Scope, container: string, keys: readonly port.ItemKey[]): Promise<readonly (port.Item | undefined)[]> {
+  async readMany(
+    scope: Scope,
+    container: string,
+    keys: readonly port.ItemKey[],
+  ): Promise<readonly (port.Item | undefined)[]> {
     const tenant = requireScope(scope);
     const target = this.#container(container);
-    if (!Array.isArray(keys) || keys.length > limits.readManyKeysMax) throw invalid(`readMany takes a list of at most ${limits.readManyKeysMax} keys.`);
+    if (!Array.isArray(keys) || keys.length > limits.readManyKeysMax)
+      throw invalid(`readMany takes a list of at most ${limits.readManyKeysMax} keys.`);
     const stored = await this.#engine.readMany(
       target,
       keys.map((key: port.ItemKey) => storedKey(target, tenant, key)),
@@ -97,14 +114,24 @@ class EngineItemStore implements port.ItemStore {
     return items;
   }
 
-  async write(scope: Scope, container: string, partition: port.Partition, operation: port.Operation): Promise<port.WriteResult> {
+  async write(
+    scope: Scope,
+    container: string,
+    partition: port.Partition,
+    operation: port.Operation,
+  ): Promise<port.WriteResult> {
     const tenant = requireScope(scope);
     const { results, keys } = await this.#commit(tenant, this.#container(container), partition, [operation], false);
     return this.#withSession(results[0] as port.OperationResult, tenant, container, keys);
   }
 
   /** The token is made on demand: most callers of an engine with strong reads never look at it. */
-  #withSession<Result extends object>(result: Result, tenant: string, container: string, keys: readonly StoredKey[]): Result & { readonly session: string } {
+  #withSession<Result extends object>(
+    result: Result,
+    tenant: string,
+    container: string,
+    keys: readonly StoredKey[],
+  ): Result & { readonly session: string } {
     const tokens = this.#tokens;
     const eventual = this.#eventual;
     return {
@@ -115,7 +142,12 @@ class EngineItemStore implements port.ItemStore {
     };
   }
 
-  async batch(scope: Scope, container: string, partition: port.Partition, operations: readonly port.Operation[]): Promise<port.BatchResult> {
+  async batch(
+    scope: Scope,
+    container: string,
+    partition: port.Partition,
+    operations: readonly port.Operation[],
+  ): Promise<port.BatchResult> {
     const tenant = requireScope(scope);
     const { results, keys } = await this.#commit(tenant, this.#container(container), partition, operations, true);
     return this.#withSession({ results }, tenant, container, keys);
@@ -151,7 +183,12 @@ class EngineItemStore implements port.ItemStore {
     return total;
   }
 
-  async deletePartition(scope: Scope, container: string, partition: port.Partition, options?: { limit?: number }): Promise<{ deleted: number; done: boolean }> {
+  async deletePartition(
+    scope: Scope,
+    container: string,
+    partition: port.Partition,
+    options?: { limit?: number },
+  ): Promise<{ deleted: number; done: boolean }> {
     const tenant = requireScope(scope);
     const target = this.#container(container);
     const limit = checkBound(options?.limit, limits.purgeItemsMax);
@@ -171,8 +208,15 @@ class EngineItemStore implements port.ItemStore {
   async changes(scope: Scope, container: string, options?: port.ChangesOptions): Promise<port.ChangePage> {
     const tenant = requireScope(scope);
     const target = this.#container(container, true);
-    if (!target.feed) throw new PinakesError("NOT_SUPPORTED", `Container "${container}" keeps no change feed; declare it with feed: true.`);
-    return changesPage({ engine: this.#engine, tokens: this.#tokens, container: target, tenant, now: this.#clock.now() }, options ?? {});
+    if (!target.feed)
+      throw new PinakesError(
+        "NOT_SUPPORTED",
+        `Container "${container}" keeps no change feed; declare it with feed: true.`,
+      );
+    return changesPage(
+      { engine: this.#engine, tokens: this.#tokens, container: target, tenant, now: this.#clock.now() },
+      options ?? {},
+    );
   }
 
   async purgeExpired(scope: SystemScope, container: string, options?: { limit?: number }): Promise<port.PurgeResult> {
@@ -202,14 +246,19 @@ class EngineItemStore implements port.ItemStore {
   }
 
   #requireOpen(): void {
-    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
+    if (this.#closed)
+      throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
   }
 
   /** `fresh` where a plan is made from the definition: another process may have changed it a moment ago. */
   #container(name: string, fresh = false): CompiledContainer {
     this.#requireOpen();
     const container = this.#engine.container(name, fresh);
-    if (container === undefined) throw new PinakesError("NOT_FOUND", `There is no container ${show(name)} here; open it first with openContainer().`);
+    if (container === undefined)
+      throw new PinakesError(
+        "NOT_FOUND",
+        `There is no container ${show(name)} here; open it first with openContainer().`,
+      );
     return container;
   }
 
@@ -217,7 +266,13 @@ class EngineItemStore implements port.ItemStore {
     return container.ttl !== null && isExpired(container.ttl, ttl, modifiedAt, this.#clock.now());
   }
 
-  async #commit(tenant: string, container: CompiledContainer, partition: port.Partition, operations: readonly port.Operation[], asBatch: boolean) {
+  async #commit(
+    tenant: string,
+    container: CompiledContainer,
+    partition: port.Partition,
+    operations: readonly port.Operation[],
+    asBatch: boolean,
+  ) {
     const pk = partitionText(tenant, checkPartition(container, partition));
     const prepared = this.#operations.prepare(container, tenant, pk, operations, asBatch);
     const now = this.#clock.now();
@@ -227,13 +282,28 @@ class EngineItemStore implements port.ItemStore {
       const error = new PinakesError(code, detail, currentEtag === undefined ? {} : { currentEtag });
       throw asBatch ? inBatch(error, index, operations.length) : error;
     }
-    invariant(outcome.results.length === operations.length, "INTERNAL", "the engine answered fewer operations than it was given");
-    const documents = new Map(outcome.results.flatMap(({ id, json }) => (json === undefined ? [] : [[id, JSON.parse(json) as JsonObject] as const])));
+    invariant(
+      outcome.results.length === operations.length,
+      "INTERNAL",
+      "the engine answered fewer operations than it was given",
+    );
+    const documents = new Map(
+      outcome.results.flatMap(({ id, json }) =>
+        json === undefined ? [] : [[id, JSON.parse(json) as JsonObject] as const],
+      ),
+    );
     const results = outcome.results.map(({ id, etag }, i): port.OperationResult => {
       const document = prepared[i]?.op === "patch" ? documents.get(id) : undefined;
-      return { id, ...(etag === undefined ? {} : { etag, modifiedAt: now }), ...(document === undefined ? {} : { document }) };
+      return {
+        id,
+        ...(etag === undefined ? {} : { etag, modifiedAt: now }),
+        ...(document === undefined ? {} : { document }),
+      };
     });
-    return { results, keys: prepared.filter(({ op }) => op !== "check").map(({ idKey }): StoredKey => ({ pk, idKey })) };
+    return {
+      results,
+      keys: prepared.filter(({ op }) => op !== "check").map(({ idKey }): StoredKey => ({ pk, idKey })),
+    };
   }
 
   /** In bounded steps, as many as it takes within reason: a sweep must keep up with a busy feed. */
@@ -244,7 +314,12 @@ class EngineItemStore implements port.ItemStore {
   }
 
   /** In batches, each within one partition, several partitions at a time. */
-  async #removeRows(container: CompiledContainer, op: "remove" | "purge", tenant: string | undefined, keys: readonly StoredKey[]): Promise<void> {
+  async #removeRows(
+    container: CompiledContainer,
+    op: "remove" | "purge",
+    tenant: string | undefined,
+    keys: readonly StoredKey[],
+  ): Promise<void> {
     const now = this.#clock.now();
     const partitions = [...Map.groupBy(keys, ({ pk }) => pk)];
     const next = async (): Promise<void> => {
@@ -268,12 +343,20 @@ class EngineItemStore implements port.ItemStore {
     if (!Array.isArray(tokens)) throw invalid("session: must be a token or a list of tokens.");
     return tokens.flatMap((token: string) => {
       const payload = this.#tokens.open("session token", tenant, token);
-      if (payload["c"] !== container.name) throw invalid(`The session token belongs to container "${payload["c"] as string}", not to "${container.name}".`);
+      if (payload["c"] !== container.name)
+        throw invalid(
+          `The session token belongs to container "${payload["c"] as string}", not to "${container.name}".`,
+        );
       return (payload["k"] as string[]).map((idKey) => ({ pk: payload["p"] as string, idKey }));
     });
   }
 
-  async #awaitSession(container: CompiledContainer, tenant: string, session: port.SessionTokens, index: string | undefined): Promise<void> {
+  async #awaitSession(
+    container: CompiledContainer,
+    tenant: string,
+    session: port.SessionTokens,
+    index: string | undefined,
+  ): Promise<void> {
     const keys = this.#session(container, tenant, session);
     if (index !== undefined && keys.length > 0) await this.#engine.awaitIndex?.(container, index, keys);
   }
@@ -291,7 +374,11 @@ function storedKey(container: CompiledContainer, tenant: string, key: port.ItemK
 
 function toItem(stored: StoredItem, id?: string): port.Item {
   const document = JSON.parse(stored.json) as JsonObject;
-  invariant(id === undefined || document["id"] === id, "CORRUPT", `the item under key "${stored.idKey}" is another one`);
+  invariant(
+    id === undefined || document["id"] === id,
+    "CORRUPT",
+    `the item under key "${stored.idKey}" is another one`,
+  );
   return { id: document["id"] as string, etag: stored.etag, modifiedAt: stored.modifiedAt, document };
 }
 

@@ -15,7 +15,8 @@ export function checkId(id: unknown): string {
   if (typeof id !== "string" || id === "") throw invalid(`id: must be a non-empty string, got ${show(id)}.`);
   if (forbidden.test(id)) throw invalid(`id: must not hold control characters or any of / \\ ? #; got ${show(id)}.`);
   if (!id.isWellFormed()) throw invalid("id: holds half of a surrogate pair.");
-  if (!withinUtf8Bytes(id, limits.idBytesMax)) throw invalid(`id: ${utf8Bytes(id)} bytes; at most ${limits.idBytesMax} are allowed.`);
+  if (!withinUtf8Bytes(id, limits.idBytesMax))
+    throw invalid(`id: ${utf8Bytes(id)} bytes; at most ${limits.idBytesMax} are allowed.`);
   return id;
 }
 

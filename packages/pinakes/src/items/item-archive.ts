@@ -12,7 +12,11 @@ import { prepareDocument } from "./prepare.ts";
 /** What an engine adds to be moved. Rows come with their whole pk; a cursor is a place in the engine's own order. */
 export interface DumpableEngine extends ItemEngine {
   definitions(): Promise<readonly NormalDefinition[]>;
-  dump(container: string, cursor: string | undefined, limit: number): Promise<{ readonly rows: readonly StoredItem[]; readonly cursor?: string | undefined }>;
+  dump(
+    container: string,
+    cursor: string | undefined,
+    limit: number,
+  ): Promise<{ readonly rows: readonly StoredItem[]; readonly cursor?: string | undefined }>;
 }
 
 const rowsPerPage = 500;
@@ -25,7 +29,10 @@ export function archiveOf(engine: DumpableEngine): ItemArchive {
       const definition = (await engine.definitions()).find(({ name }) => name === container);
       if (definition === undefined) return { items: [] };
       const page = await engine.dump(container, cursor, limit);
-      return { items: page.rows.filter((row) => !isExpired(definition.ttl, row.ttl, row.modifiedAt, now)).map(archived), cursor: page.cursor };
+      return {
+        items: page.rows.filter((row) => !isExpired(definition.ttl, row.ttl, row.modifiedAt, now)).map(archived),
+        cursor: page.cursor,
+      };
     },
     load: async (definition, items) => {
       await engine.openContainer(normaliseDefinition(definition), {});
@@ -36,18 +43,34 @@ export function archiveOf(engine: DumpableEngine): ItemArchive {
 }
 
 /** As if it were written at the time it was: its age, and so its time to live, stay what they are. */
-async function loadItem(engine: ItemEngine, name: string, { tenant, pk, id, etag, modifiedAt, json }: ArchivedItem): Promise<void> {
+async function loadItem(
+  engine: ItemEngine,
+  name: string,
+  { tenant, pk, id, etag, modifiedAt, json }: ArchivedItem,
+): Promise<void> {
   const container = engine.container(name);
   invariant(container !== undefined, "INTERNAL", "a container that was opened is there");
   const prepared = prepareDocument(container, tenant, pk, JSON.parse(json) as JsonObject);
   invariant(prepared.id === id, "CORRUPT", `item ${id} of ${name} says that it is ${prepared.id}`);
-  const outcome = await engine.commit(container, { tenant, pk, now: modifiedAt, operations: [{ op: "upsert", id, idKey: prepared.idKey, etag, prepared }] });
-  if (!outcome.ok) throw new PinakesError(outcome.failure.code, `Item ${JSON.stringify(id)} of container "${name}": ${outcome.failure.detail}`);
+  const outcome = await engine.commit(container, {
+    tenant,
+    pk,
+    now: modifiedAt,
+    operations: [{ op: "upsert", id, idKey: prepared.idKey, etag, prepared }],
+  });
+  if (!outcome.ok)
+    throw new PinakesError(
+      outcome.failure.code,
+      `Item ${JSON.stringify(id)} of container "${name}": ${outcome.failure.detail}`,
+    );
 }
 
 function archived({ pk, etag, modifiedAt, json }: StoredItem): ArchivedItem {
   if (!pk.startsWith("["))
-    throw new PinakesError("NOT_SUPPORTED", `A partition key that is kept by its hash (${pk}) cannot be moved: it does not tell whose it is.`);
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `A partition key that is kept by its hash (${pk}) cannot be moved: it does not tell whose it is.`,
+    );
   const [tenant] = JSON.parse(pk) as [unknown];
   const { id } = JSON.parse(json) as { readonly id?: unknown };
   if (typeof tenant !== "string" || typeof id !== "string") throw invalid(`The row ${pk} is no item.`);

@@ -62,7 +62,10 @@ export function feedTrimmed(container: string): PinakesError {
 
 /** What `scan` and `count` throw when the definition changed between planning and reading. */
 export function definitionChanged(container: string): PinakesError {
-  return new PinakesError("UNAVAILABLE", `Container "${container}" has just been changed by another process. Repeat the call.`);
+  return new PinakesError(
+    "UNAVAILABLE",
+    `Container "${container}" has just been changed by another process. Repeat the call.`,
+  );
 }
 
 export interface StoredKey {
@@ -85,7 +88,9 @@ export interface StoredRawItem {
   readonly bytes: Uint8Array;
 }
 
-export type CommitOutcome = { readonly ok: true; readonly results: readonly CommittedOperation[] } | { readonly ok: false; readonly failure: OperationFailure };
+export type CommitOutcome =
+  | { readonly ok: true; readonly results: readonly CommittedOperation[] }
+  | { readonly ok: false; readonly failure: OperationFailure };
 
 export interface CommittedOperation {
   readonly id: string;
@@ -104,7 +109,13 @@ export interface OperationFailure {
 /** Half open: lower ≤ key < upper. */
 export type ScanRange =
   | { readonly kind: "partition"; readonly pk: string; readonly lower: string; readonly upper: string | undefined }
-  | { readonly kind: "index"; readonly index: string; readonly partition: Uint8Array; readonly lower: Uint8Array; readonly upper: Uint8Array };
+  | {
+      readonly kind: "index";
+      readonly index: string;
+      readonly partition: Uint8Array;
+      readonly lower: Uint8Array;
+      readonly upper: Uint8Array;
+    };
 
 export interface ScanRequest {
   readonly range: ScanRange;

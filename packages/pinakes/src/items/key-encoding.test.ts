@@ -4,7 +4,9 @@ import { compareUtf8, type JsonScalar } from "../domain/json.ts";
 import { idKeyOf, tieBreaker } from "./id-key.ts";
 import { afterPrefix, encodeValue, nextKey } from "./key-encoding.ts";
 
-const text = fc.string({ unit: "binary", maxLength: 12 }).filter((value) => value.isWellFormed() && !value.includes("\0"));
+const text = fc
+  .string({ unit: "binary", maxLength: 12 })
+  .filter((value) => value.isWellFormed() && !value.includes("\0"));
 const scalar: fc.Arbitrary<JsonScalar | undefined> = fc.oneof(
   fc.constant(undefined),
   fc.constant(null),
@@ -32,7 +34,8 @@ describe("order-preserving keys", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(scalar, scalar, fc.boolean()), { minLength: 1, maxLength: 3 }), (fields) => {
         const key = (side: 0 | 1) => Buffer.concat(fields.map((field) => encodeValue(field[side], field[2])));
-        const expected = fields.map(([a, b, descending]) => (descending ? -order(a, b) : order(a, b))).find((sign) => sign !== 0) ?? 0;
+        const expected =
+          fields.map(([a, b, descending]) => (descending ? -order(a, b) : order(a, b))).find((sign) => sign !== 0) ?? 0;
         expect(Math.sign(Buffer.compare(key(0), key(1)))).toBe(Math.sign(expected));
       }),
       { numRuns: 3_000 },

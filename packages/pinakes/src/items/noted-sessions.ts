@@ -13,7 +13,9 @@ export interface NotedSession {
 const perContainerMax = 8;
 const noted = new AsyncLocalStorage<NotedSession[]>();
 
-export async function withSessions<T>(run: () => Promise<T>): Promise<{ readonly result: T; readonly sessions: readonly NotedSession[] }> {
+export async function withSessions<T>(
+  run: () => Promise<T>,
+): Promise<{ readonly result: T; readonly sessions: readonly NotedSession[] }> {
   const sessions: NotedSession[] = [];
   const result = await noted.run(sessions, run);
   const counts = new Map<string, number>();

@@ -34,7 +34,13 @@ export class Operations {
     return this.#random.toString("base64url", start, this.#used);
   }
 
-  prepare(container: CompiledContainer, tenant: string, pk: string, operations: readonly Operation[], asBatch: boolean): PreparedOperation[] {
+  prepare(
+    container: CompiledContainer,
+    tenant: string,
+    pk: string,
+    operations: readonly Operation[],
+    asBatch: boolean,
+  ): PreparedOperation[] {
     if (!Array.isArray(operations) || operations.length === 0) throw invalid("A batch needs at least one operation.");
     if (operations.length > this.#operationsMax) {
       throw new PinakesError(
@@ -54,7 +60,13 @@ export class Operations {
     return prepared;
   }
 
-  #prepareOne(container: CompiledContainer, tenant: string, pk: string, operation: Operation, etags: Map<string, string>): PreparedOperation {
+  #prepareOne(
+    container: CompiledContainer,
+    tenant: string,
+    pk: string,
+    operation: Operation,
+    etags: Map<string, string>,
+  ): PreparedOperation {
     const given: unknown = operation;
     if (!isJsonObject(given)) throw invalid("An operation must be an object with `op`.");
     const conditions = checkConditions(operation);
@@ -62,11 +74,20 @@ export class Operations {
       case "create":
       case "replace":
       case "upsert": {
-        if (!isJsonObject(operation.document)) throw invalid(`${operation.op}: the document must be a JSON object, got ${describe(operation.document)}.`);
+        if (!isJsonObject(operation.document))
+          throw invalid(`${operation.op}: the document must be a JSON object, got ${describe(operation.document)}.`);
         const { id, ...rest } = operation.document;
-        const document = operation.op === "create" && id === undefined ? { id: randomUUID(), ...rest } : operation.document;
+        const document =
+          operation.op === "create" && id === undefined ? { id: randomUUID(), ...rest } : operation.document;
         const prepared = prepareDocument(container, tenant, pk, document);
-        return { op: operation.op, id: prepared.id, idKey: prepared.idKey, etag: this.#etagFor(prepared.idKey, etags), prepared, ...conditions };
+        return {
+          op: operation.op,
+          id: prepared.id,
+          idKey: prepared.idKey,
+          etag: this.#etagFor(prepared.idKey, etags),
+          prepared,
+          ...conditions,
+        };
       }
       case "patch":
         checkPatch(operation.patch);
@@ -74,10 +95,13 @@ export class Operations {
       case "delete":
         return { op: "delete", ...this.#target(operation.id, etags), ...conditions };
       case "check":
-        if (operation.exists !== undefined && typeof operation.exists !== "boolean") throw invalid("check: exists must be true or false.");
+        if (operation.exists !== undefined && typeof operation.exists !== "boolean")
+          throw invalid("check: exists must be true or false.");
         return { op: "check", ...this.#target(operation.id, etags), exists: operation.exists ?? true, ...conditions };
       default:
-        throw invalid(`op: must be create, replace, upsert, patch, delete or check, got ${show((operation as { op: unknown }).op)}.`);
+        throw invalid(
+          `op: must be create, replace, upsert, patch, delete or check, got ${show((operation as { op: unknown }).op)}.`,
+        );
     }
   }
 
@@ -94,9 +118,13 @@ export class Operations {
   }
 }
 
-function checkConditions(operation: Operation): { ifMatch?: string; where?: NonNullable<Extract<Operation, { op: "delete" }>["where"]> } {
+function checkConditions(operation: Operation): {
+  ifMatch?: string;
+  where?: NonNullable<Extract<Operation, { op: "delete" }>["where"]>;
+} {
   const { ifMatch, where } = operation as { ifMatch?: unknown; where?: unknown };
-  if (ifMatch !== undefined && (typeof ifMatch !== "string" || ifMatch === "")) throw invalid("ifMatch: must be an etag.");
+  if (ifMatch !== undefined && (typeof ifMatch !== "string" || ifMatch === ""))
+    throw invalid("ifMatch: must be an etag.");
   if (where !== undefined) compileFilter(where, "where");
   if (operation.op === "create" && (ifMatch !== undefined || where !== undefined))
     throw invalid("create: takes no condition; it succeeds only if the item is absent.");
@@ -109,7 +137,10 @@ function requireBatchBytes(operations: readonly PreparedOperation[]): void {
     return sum + ("patch" in operation ? utf8Bytes(JSON.stringify(operation.patch)) : 0);
   }, 0);
   if (bytes <= limits.batchBytesMax) return;
-  throw new PinakesError("LIMIT_EXCEEDED", `The batch has ${bytes} bytes; at most ${limits.batchBytesMax} are allowed. Split it where it need not be atomic.`);
+  throw new PinakesError(
+    "LIMIT_EXCEEDED",
+    `The batch has ${bytes} bytes; at most ${limits.batchBytesMax} are allowed. Split it where it need not be atomic.`,
+  );
 }
 
 function describe(value: unknown): string {

@@ -71,7 +71,10 @@ export class Periodic {
       if (this.#stopping.signal.aborted) return;
       this.#failuresInARow += 1;
       this.#lastError = error instanceof Error ? error.message : String(error);
-      log(`${name} failed (${this.#failuresInARow} in a row): ${reasonOf(error)}`, "error", { work: name, failures: this.#failuresInARow });
+      log(`${name} failed (${this.#failuresInARow} in a row): ${reasonOf(error)}`, "error", {
+        work: name,
+        failures: this.#failuresInARow,
+      });
     } finally {
       this.#runs += 1;
     }
@@ -91,6 +94,11 @@ export class Periodic {
 
   status(): PeriodicStatus {
     const { name } = this.#options;
-    return { name, runs: this.#runs, failuresInARow: this.#failuresInARow, ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }) };
+    return {
+      name,
+      runs: this.#runs,
+      failuresInARow: this.#failuresInARow,
+      ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
+    };
   }
 }

@@ -42,7 +42,12 @@ export type PreparedOperation =
   | (Guard & { readonly op: "purge" });
 
 export type BatchPlan =
-  | { readonly ok: true; readonly writes: readonly PlannedWrite[]; readonly changes: readonly PlannedChange[]; readonly results: readonly CommittedOperation[] }
+  | {
+      readonly ok: true;
+      readonly writes: readonly PlannedWrite[];
+      readonly changes: readonly PlannedChange[];
+      readonly results: readonly CommittedOperation[];
+    }
   | { readonly ok: false; readonly failure: OperationFailure };
 
 /** The net effect on one row. `before` is the row as it was read, expired or not. */
@@ -73,7 +78,11 @@ export function touchedIds(request: CommitRequest): string[] {
  * a 50 KB document that is about to be replaced need not be read.
  */
 export function needsDocument(operation: PreparedOperation): boolean {
-  return operation.op === "patch" || operation.where !== undefined || !withinUtf8Bytes(operation.idKey, limits.idNativeBytesMax);
+  return (
+    operation.op === "patch" ||
+    operation.where !== undefined ||
+    !withinUtf8Bytes(operation.idKey, limits.idNativeBytesMax)
+  );
 }
 
 /**
@@ -97,7 +106,11 @@ interface Draft {
   id: string;
 }
 
-export function planBatch(container: CompiledContainer, request: CommitRequest, current: ReadonlyMap<string, StoredItem>): BatchPlan {
+export function planBatch(
+  container: CompiledContainer,
+  request: CommitRequest,
+  current: ReadonlyMap<string, StoredItem>,
+): BatchPlan {
   const drafts = new Map<string, Draft>();
   const results: (Draft | undefined)[] = [];
   for (const [index, operation] of request.operations.entries()) {
@@ -115,7 +128,8 @@ export function planBatch(container: CompiledContainer, request: CommitRequest, 
   }
   for (const draft of drafts.values()) {
     try {
-      if (draft.patched && draft.document !== undefined) draft.prepared = prepareDocument(container, request.tenant, request.pk, draft.document);
+      if (draft.patched && draft.document !== undefined)
+        draft.prepared = prepareDocument(container, request.tenant, request.pk, draft.document);
     } catch (error) {
       return { ok: false, failure: asFailure(error, draft.operation, draft) };
     }
@@ -128,7 +142,12 @@ export function planBatch(container: CompiledContainer, request: CommitRequest, 
   };
 }
 
-function openDraft(container: CompiledContainer, request: CommitRequest, operation: PreparedOperation, before: StoredItem | undefined): Draft {
+function openDraft(
+  container: CompiledContainer,
+  request: CommitRequest,
+  operation: PreparedOperation,
+  before: StoredItem | undefined,
+): Draft {
   const expired = before !== undefined && isExpired(container.ttl, before.ttl, before.modifiedAt, request.now);
   const live = expired ? undefined : before;
   return {
@@ -151,7 +170,13 @@ export function idOf({ idKey, json }: StoredItem): string {
   return withinUtf8Bytes(idKey, limits.idNativeBytesMax) ? idKey : (JSON.parse(json) as { id: string }).id;
 }
 
-function apply(container: CompiledContainer, request: CommitRequest, operation: PreparedOperation, draft: Draft, index: number): void {
+function apply(
+  container: CompiledContainer,
+  request: CommitRequest,
+  operation: PreparedOperation,
+  draft: Draft,
+  index: number,
+): void {
   if (operation.op === "purge") {
     if (draft.expired && !draft.exists) touch(draft, operation, index);
     return;
@@ -184,7 +209,11 @@ function documentOf(draft: Draft): JsonObject {
 }
 
 /** Another process may have added an index since the caller's thread prepared this document. */
-function currentVersion(container: CompiledContainer, request: CommitRequest, prepared: PreparedDocument): PreparedDocument {
+function currentVersion(
+  container: CompiledContainer,
+  request: CommitRequest,
+  prepared: PreparedDocument,
+): PreparedDocument {
   if (prepared.version === container.version) return prepared;
   return prepareDocument(container, request.tenant, request.pk, JSON.parse(prepared.json) as JsonObject);
 }
@@ -196,13 +225,25 @@ function guard(operation: Guarded, draft: Draft): void {
   const wantsAbsent = operation.op === "create" || (operation.op === "check" && !operation.exists);
   if (wantsAbsent) {
     if (!exists) return;
-    if (operation.op === "check") throw new PinakesError("PRECONDITION_FAILED", `Item "${operation.id}" exists, and the check wants it absent.`, etagOf(draft));
-    throw new PinakesError("CONFLICT", `An item with id "${operation.id}" exists in this partition. Use another id, or replace or upsert it.`, etagOf(draft));
+    if (operation.op === "check")
+      throw new PinakesError(
+        "PRECONDITION_FAILED",
+        `Item "${operation.id}" exists, and the check wants it absent.`,
+        etagOf(draft),
+      );
+    throw new PinakesError(
+      "CONFLICT",
+      `An item with id "${operation.id}" exists in this partition. Use another id, or replace or upsert it.`,
+      etagOf(draft),
+    );
   }
   if (!exists) {
     if (operation.op === "upsert" && operation.ifMatch === undefined && operation.where === undefined) return;
     if (operation.op === "upsert" || operation.op === "check") {
-      throw new PinakesError("PRECONDITION_FAILED", `Item "${operation.id}" does not exist, so its condition cannot hold.`);
+      throw new PinakesError(
+        "PRECONDITION_FAILED",
+        `Item "${operation.id}" does not exist, so its condition cannot hold.`,
+      );
     }
     throw new PinakesError("NOT_FOUND", `There is no item "${operation.id}" in this partition to ${operation.op}.`);
   }
@@ -214,7 +255,11 @@ function guard(operation: Guarded, draft: Draft): void {
     );
   }
   if (operation.where !== undefined && !compileFilter(operation.where, "where")(documentOf(draft))) {
-    throw new PinakesError("PRECONDITION_FAILED", `Item "${operation.id}" does not meet the condition; its etag is "${draft.etag}".`, etagOf(draft));
+    throw new PinakesError(
+      "PRECONDITION_FAILED",
+      `Item "${operation.id}" does not meet the condition; its etag is "${draft.etag}".`,
+      etagOf(draft),
+    );
   }
 }
 
@@ -222,7 +267,12 @@ function etagOf(draft: Draft): { currentEtag?: string } {
   return draft.etag === undefined ? {} : { currentEtag: draft.etag };
 }
 
-function write(draft: Draft, operation: PreparedOperation, index: number, prepared: PreparedDocument | undefined): void {
+function write(
+  draft: Draft,
+  operation: PreparedOperation,
+  index: number,
+  prepared: PreparedDocument | undefined,
+): void {
   draft.prepared = prepared;
   draft.document = undefined;
   draft.patched = false;
@@ -247,9 +297,11 @@ function toChanges(idKey: string, draft: Draft, now: number): PlannedChange[] {
   if (!draft.touched) return [];
   const base = { idKey, id: draft.id, at: now };
   const changes: PlannedChange[] = [];
-  if (draft.expired) changes.push({ ...base, kind: "delete", etag: expiredEtag(draft.before as StoredItem), expired: true });
+  if (draft.expired)
+    changes.push({ ...base, kind: "delete", etag: expiredEtag(draft.before as StoredItem), expired: true });
   if (draft.prepared !== undefined) changes.push({ ...base, kind: "put", etag: draft.lastEtag, expired: false });
-  else if (draft.before !== undefined && !draft.expired) changes.push({ ...base, kind: "delete", etag: draft.lastEtag, expired: false });
+  else if (draft.before !== undefined && !draft.expired)
+    changes.push({ ...base, kind: "delete", etag: draft.lastEtag, expired: false });
   return changes;
 }
 
@@ -261,7 +313,10 @@ export function expiredEtag({ etag }: StoredItem): string {
 /** The document comes with the last operation on its item: a hundred patches must not carry a hundred copies. */
 function toResult(operation: PreparedOperation, index: number, draft: Draft | undefined): CommittedOperation {
   if (draft?.etag === undefined || operation.op === "delete") return { id: operation.id };
-  const patched = operation.op === "patch" && draft.prepared !== undefined && draft.operation === index ? { json: draft.prepared.json } : {};
+  const patched =
+    operation.op === "patch" && draft.prepared !== undefined && draft.operation === index
+      ? { json: draft.prepared.json }
+      : {};
   return { id: operation.id, etag: draft.etag, ...patched };
 }
 
@@ -269,6 +324,7 @@ function toResult(operation: PreparedOperation, index: number, draft: Draft | un
 function asFailure(error: unknown, index: number, { before, expired }: Draft): OperationFailure {
   if (!PinakesError.isInstance(error)) throw error;
   const code: ErrorCode = error.code;
-  const told = error.context.currentEtag === undefined || before === undefined || expired ? {} : { currentEtag: before.etag };
+  const told =
+    error.context.currentEtag === undefined || before === undefined || expired ? {} : { currentEtag: before.etag };
   return { index, code, detail: error.detail, ...told };
 }

@@ -28,7 +28,12 @@ export interface IndexKey {
   readonly sort: Uint8Array;
 }
 
-export function prepareDocument(container: CompiledContainer, tenant: string, pk: string, document: JsonObject): PreparedDocument {
+export function prepareDocument(
+  container: CompiledContainer,
+  tenant: string,
+  pk: string,
+  document: JsonObject,
+): PreparedDocument {
   if (!isJsonObject(document)) throw invalid("The document must be a JSON object.");
   const clean = withoutSystemProperties(document);
   const id = checkId(clean["id"]);
@@ -66,9 +71,12 @@ export function partitionText(tenant: string, partition: Partition): string {
 export function checkPartition(container: CompiledContainer, partition: Partition): Partition {
   if (!Array.isArray(partition) || partition.length !== container.partitionKey.length) {
     const names = container.partitionKey.map(({ name }) => name).join(", ");
-    throw invalid(`Container "${container.name}" is partitioned by [${names}]; give exactly ${container.partitionKey.length} partition value(s).`);
+    throw invalid(
+      `Container "${container.name}" is partitioned by [${names}]; give exactly ${container.partitionKey.length} partition value(s).`,
+    );
   }
-  for (let i = 0; i < partition.length; i += 1) checkPartitionValue(partition[i], container.partitionKey[i]?.name ?? "");
+  for (let i = 0; i < partition.length; i += 1)
+    checkPartitionValue(partition[i], container.partitionKey[i]?.name ?? "");
   return partition as Partition;
 }
 
@@ -76,7 +84,9 @@ function checkPartitionValue(value: unknown, name: string): void {
   if (typeof value === "string") {
     if (unescaped.test(value)) return;
     if (value.length * 3 > limits.partitionKeyBytesMax && utf8Bytes(value) > limits.partitionKeyBytesMax) {
-      throw invalid(`Partition key "${name}": ${utf8Bytes(value)} bytes; at most ${limits.partitionKeyBytesMax} are allowed.`);
+      throw invalid(
+        `Partition key "${name}": ${utf8Bytes(value)} bytes; at most ${limits.partitionKeyBytesMax} are allowed.`,
+      );
     }
     requireWellFormed(value, `Partition key "${name}"`);
     return;
@@ -144,7 +154,8 @@ function uniqueValue(key: CompiledUniqueKey, document: JsonObject): string | nul
   if (values.includes(undefined)) return null;
   values.forEach((value, i) => {
     const name = key.paths[i]?.name ?? "";
-    if (typeof value === "object" && value !== null) throw invalid(`${name}: a unique value must be a string, number, boolean or null.`);
+    if (typeof value === "object" && value !== null)
+      throw invalid(`${name}: a unique value must be a string, number, boolean or null.`);
     requireWellFormed(value, name);
   });
   const text = JSON.stringify(values);

@@ -18,7 +18,12 @@ export interface PageContext {
 
 const firstStepRows = 100;
 
-export async function queryPage(context: PageContext, plan: QueryPlan, cursor: string | undefined, resumable = false): Promise<Page> {
+export async function queryPage(
+  context: PageContext,
+  plan: QueryPlan,
+  cursor: string | undefined,
+  resumable = false,
+): Promise<Page> {
   const { engine, container, now } = context;
   const items: Item[] = [];
   const positions: string[] = [];
@@ -37,7 +42,14 @@ export async function queryPage(context: PageContext, plan: QueryPlan, cursor: s
     const step = examined === 0 ? Math.max(firstStepRows, plan.limit) : limits.pageItemsMax;
     const wanted = filtered ? Math.min(step, limits.pageRowsExaminedMax - examined) : plan.limit - items.length;
     const { prefilter, reverse } = plan;
-    const { rows, done, looked } = await engine.scan(container, { range, reverse, limit: wanted, bytesMax: limits.pageBytesMax - bytes, now, prefilter });
+    const { rows, done, looked } = await engine.scan(container, {
+      range,
+      reverse,
+      limit: wanted,
+      bytesMax: limits.pageBytesMax - bytes,
+      now,
+      prefilter,
+    });
     let taken = 0;
     for (const row of rows) {
       taken += 1;

@@ -21,15 +21,22 @@ export interface QueryPlan {
 }
 
 export function planQuery(container: CompiledContainer, tenant: string, query: Query): QueryPlan {
-  if (!isJsonObject(query) || !isJsonObject(query.equals)) throw invalid("A query needs `equals`: the values of the index's partition paths.");
-  if (query.order !== undefined && query.order !== "asc" && query.order !== "desc") throw invalid(`order: must be "asc" or "desc", got ${show(query.order)}.`);
+  if (!isJsonObject(query) || !isJsonObject(query.equals))
+    throw invalid("A query needs `equals`: the values of the index's partition paths.");
+  if (query.order !== undefined && query.order !== "asc" && query.order !== "desc")
+    throw invalid(`order: must be "asc" or "desc", got ${show(query.order)}.`);
   const predicate = query.filter === undefined ? undefined : compileFilter(query.filter);
-  const range = query.index === undefined ? partitionRange(container, tenant, query) : indexRange(requireIndex(container, query.index), tenant, query);
+  const range =
+    query.index === undefined
+      ? partitionRange(container, tenant, query)
+      : indexRange(requireIndex(container, query.index), tenant, query);
   return {
     range,
     reverse: query.order === "desc",
     predicate,
-    prefilter: boundedPrefilter(allOf([query.prefilter, query.filter === undefined ? undefined : prefilterOf(query.filter)])),
+    prefilter: boundedPrefilter(
+      allOf([query.prefilter, query.filter === undefined ? undefined : prefilterOf(query.filter)]),
+    ),
     limit: checkLimit(query.limit),
     fingerprint: JSON.stringify([
       container.name,
@@ -82,7 +89,10 @@ function partitionRange(container: CompiledContainer, tenant: string, query: Que
   }
   const partition = container.partitionKey.map(({ name }) => {
     const value = equalOf(query, name);
-    if (value === undefined) throw invalid(`equals.${name}: is missing; a query without an index reads one partition and needs every path of its key.`);
+    if (value === undefined)
+      throw invalid(
+        `equals.${name}: is missing; a query without an index reads one partition and needs every path of its key.`,
+      );
     return value;
   });
   const pk = partitionText(tenant, checkPartition(container, partition as never));
@@ -91,7 +101,9 @@ function partitionRange(container: CompiledContainer, tenant: string, query: Que
     if (typeof value !== "string") throw invalid("range: ids are strings.");
     // Beyond, ids are kept by a hash and have no order of their own.
     if (withinUtf8Bytes(value, limits.idOrderBytesMax)) return value;
-    throw invalid(`range: bounds on ids are at most ${limits.idOrderBytesMax} bytes; longer ids are ordered by their beginning only.`);
+    throw invalid(
+      `range: bounds on ids are at most ${limits.idOrderBytesMax} bytes; longer ids are ordered by their beginning only.`,
+    );
   };
   let lower = "";
   let upper: string | undefined;
@@ -117,14 +129,19 @@ function indexRange(index: CompiledIndex, tenant: string, query: Query): ScanRan
   refuseUnreachable(index, query, used);
   const prefix = Buffer.concat(sort);
   const next = index.sort[used];
-  const bounds = next === undefined ? { lower: prefix, upper: afterPrefix(prefix) } : rangeBounds(prefix, checkRange(query.range, next.name), next.descending);
-  if (next === undefined && query.range !== undefined) throw invalid(`range: index "${index.name}" has no sort path left after those in \`equals\`.`);
+  const bounds =
+    next === undefined
+      ? { lower: prefix, upper: afterPrefix(prefix) }
+      : rangeBounds(prefix, checkRange(query.range, next.name), next.descending);
+  if (next === undefined && query.range !== undefined)
+    throw invalid(`range: index "${index.name}" has no sort path left after those in \`equals\`.`);
   return { kind: "index", index: index.name, partition: Buffer.concat(partition), ...bounds };
 }
 
 function requireEqual(index: CompiledIndex, query: Query, name: string): JsonScalar {
   const value = equalOf(query, name);
-  if (value === undefined) throw invalid(`equals.${name}: is missing; index "${index.name}" is partitioned by (${names(index.partition)}).`);
+  if (value === undefined)
+    throw invalid(`equals.${name}: is missing; index "${index.name}" is partitioned by (${names(index.partition)}).`);
   return checkScalar(value, name);
 }
 
@@ -134,7 +151,11 @@ function equalOf(query: Query, name: string): JsonScalar | undefined {
 }
 
 function checkScalar(value: unknown, name: string): JsonScalar {
-  const fits = value === null || typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
+  const fits =
+    value === null ||
+    typeof value === "string" ||
+    typeof value === "boolean" ||
+    (typeof value === "number" && Number.isFinite(value));
   if (!fits) throw invalid(`equals.${name}: must be a string, finite number, boolean or null.`);
   requireWellFormed(value, `equals.${name}`);
   return value;
@@ -163,14 +184,16 @@ function checkRange(range: Range | undefined, name: string): Range {
   if (range === undefined) return {};
   if (!isJsonObject(range)) throw invalid("range: must be an object with gt, gte, lt, lte or prefix.");
   for (const [key, value] of Object.entries(range)) {
-    if (!["gt", "gte", "lt", "lte", "prefix"].includes(key)) throw invalid(`range.${key}: unknown bound; use gt, gte, lt, lte or prefix.`);
+    if (!["gt", "gte", "lt", "lte", "prefix"].includes(key))
+      throw invalid(`range.${key}: unknown bound; use gt, gte, lt, lte or prefix.`);
     if (key === "prefix" ? typeof value !== "string" : typeof value !== "string" && typeof value !== "number") {
       throw invalid(`range.${key}: must be a ${key === "prefix" ? "string" : "string or number"} for "${name}".`);
     }
     if (typeof value === "number" && !Number.isFinite(value)) throw invalid(`range.${key}: must be finite.`);
     requireWellFormed(value, `range.${key}`);
   }
-  const clash = (range.gt !== undefined && range.gte !== undefined) || (range.lt !== undefined && range.lte !== undefined);
+  const clash =
+    (range.gt !== undefined && range.gte !== undefined) || (range.lt !== undefined && range.lte !== undefined);
   if (clash || (range.prefix !== undefined && Object.keys(range).length > 1))
     throw invalid("range: give at most one lower and one upper bound, or a prefix alone.");
   return range;
@@ -184,15 +207,19 @@ function rangeBounds(prefix: Buffer, range: Range, descending: boolean): { lower
     return { lower: start, upper: afterPrefix(afterPrefix(start)) };
   }
   // In a descending index greater values come first: the bounds change sides.
-  const [from, fromOpen, to, toOpen] = descending ? [range.lte, range.lt, range.gte, range.gt] : [range.gte, range.gt, range.lte, range.lt];
+  const [from, fromOpen, to, toOpen] = descending
+    ? [range.lte, range.lt, range.gte, range.gt]
+    : [range.gte, range.gt, range.lte, range.lt];
   let lower = prefix;
   let upper = afterPrefix(prefix);
   if (from !== undefined) lower = key(from);
   if (fromOpen !== undefined) lower = afterPrefix(key(fromOpen));
   if (to !== undefined) upper = afterPrefix(key(to));
   if (toOpen !== undefined) upper = key(toOpen);
-  if (from === undefined && fromOpen === undefined && (to ?? toOpen) !== undefined) lower = typeStart(prefix, (to ?? toOpen) as string | number, descending);
-  if (to === undefined && toOpen === undefined && (from ?? fromOpen) !== undefined) upper = typeEnd(prefix, (from ?? fromOpen) as string | number, descending);
+  if (from === undefined && fromOpen === undefined && (to ?? toOpen) !== undefined)
+    lower = typeStart(prefix, (to ?? toOpen) as string | number, descending);
+  if (to === undefined && toOpen === undefined && (from ?? fromOpen) !== undefined)
+    upper = typeEnd(prefix, (from ?? fromOpen) as string | number, descending);
   return { lower, upper };
 }
 

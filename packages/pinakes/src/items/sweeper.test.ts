@@ -11,7 +11,10 @@ describe("sweepExpired", () => {
     const items = {
       purgeExpired: async (_: unknown, container: string) => {
         calls.push(container);
-        return { purged: 2, backlog: container === "endless" ? 1 : Math.max(0, 3 - calls.filter((name) => name === container).length) };
+        return {
+          purged: 2,
+          backlog: container === "endless" ? 1 : Math.max(0, 3 - calls.filter((name) => name === container).length),
+        };
       },
     };
     expect(await sweepExpired({ items, scope, containers: ["some", "endless", "last"] })).toBe((3 + 10 + 3) * 2);
@@ -27,7 +30,9 @@ describe("sweepExpired", () => {
         return { purged: 0, backlog: 0 };
       },
     };
-    await expect(sweepExpired({ items, scope, containers: ["bad1", "good", "bad2"] })).rejects.toThrow("bad1: disk on fire; bad2: disk on fire");
+    await expect(sweepExpired({ items, scope, containers: ["bad1", "good", "bad2"] })).rejects.toThrow(
+      "bad1: disk on fire; bad2: disk on fire",
+    );
     expect(swept).toEqual(["good"]);
   });
 

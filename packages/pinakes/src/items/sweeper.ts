@@ -24,7 +24,9 @@ export async function sweepExpired({ items, scope, containers, signal }: SweepOp
     try {
       purged += await sweepContainer(items, scope, container, signal);
     } catch (error) {
-      errors.push(new Error(`${container}: ${error instanceof Error ? error.message : String(error)}`, { cause: error }));
+      errors.push(
+        new Error(`${container}: ${error instanceof Error ? error.message : String(error)}`, { cause: error }),
+      );
     }
   }
   // One container that fails must not keep the rest from being swept; all of them are told in the end.
@@ -32,7 +34,12 @@ export async function sweepExpired({ items, scope, containers, signal }: SweepOp
   return purged;
 }
 
-async function sweepContainer(items: Pick<ItemStore, "purgeExpired">, scope: SystemScope, container: string, signal?: AbortSignal): Promise<number> {
+async function sweepContainer(
+  items: Pick<ItemStore, "purgeExpired">,
+  scope: SystemScope,
+  container: string,
+  signal?: AbortSignal,
+): Promise<number> {
   let purged = 0;
   for (let step = 0; step < stepsMax && signal?.aborted !== true; step += 1) {
     const result = await items.purgeExpired(scope, container);
@@ -54,11 +61,14 @@ export function recordingContainers(store: ItemStore, opened: Set<string>, outco
     read: (scope, container, key, options) => store.read(scope, container, key, options),
     readRaw: (scope, container, key, options) => store.readRaw(scope, container, key, options),
     readMany: (scope, container, keys) => store.readMany(scope, container, keys),
-    write: async (scope, container, partition, operation) => noting(container, await outcomes.of(store.write(scope, container, partition, operation))),
-    batch: async (scope, container, partition, operations) => noting(container, await outcomes.of(store.batch(scope, container, partition, operations))),
+    write: async (scope, container, partition, operation) =>
+      noting(container, await outcomes.of(store.write(scope, container, partition, operation))),
+    batch: async (scope, container, partition, operations) =>
+      noting(container, await outcomes.of(store.batch(scope, container, partition, operations))),
     query: (scope, container, query) => store.query(scope, container, query),
     count: (scope, container, query) => store.count(scope, container, query),
-    deletePartition: (scope, container, partition, options) => store.deletePartition(scope, container, partition, options),
+    deletePartition: (scope, container, partition, options) =>
+      store.deletePartition(scope, container, partition, options),
     changes: (scope, container, options) => store.changes(scope, container, options),
     purgeExpired: (scope, container, options) => store.purgeExpired(scope, container, options),
     close: () => store.close(),

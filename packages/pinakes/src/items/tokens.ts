@@ -29,7 +29,9 @@ export class Tokens {
 
   open(purpose: string, tenant: string, token: string): JsonObject {
     const refused = () =>
-      invalid(`The ${purpose} is not one that this store gave to you: it was changed, cut, or belongs elsewhere. Leave it out to begin anew.`);
+      invalid(
+        `The ${purpose} is not one that this store gave to you: it was changed, cut, or belongs elsewhere. Leave it out to begin anew.`,
+      );
     if (typeof token !== "string" || token.length > tokenCharsMax) throw refused();
     const bytes = Buffer.from(token, "base64url");
     // The decoder skips what it does not know; a token is taken only as it was given.
@@ -43,7 +45,11 @@ export class Tokens {
   }
 
   #mac(purpose: string, tenant: string, body: Uint8Array): Buffer {
-    return createHmac("sha256", this.#macKey).update(`${purpose}\0${tenant}\0`).update(body).digest().subarray(0, macBytes);
+    return createHmac("sha256", this.#macKey)
+      .update(`${purpose}\0${tenant}\0`)
+      .update(body)
+      .digest()
+      .subarray(0, macBytes);
   }
 }
 

@@ -40,14 +40,18 @@ export function settleClaims(
     taken.set(slot, claim.idKey);
     const holder = holders[i];
     if (holder === undefined || written.has(holder.idKey)) continue;
-    if (!isExpired(container.ttl, holder.ttl, holder.modifiedAt, now)) return { ok: false, failure: conflict(container, claim, holder.idKey) };
+    if (!isExpired(container.ttl, holder.ttl, holder.modifiedAt, now))
+      return { ok: false, failure: conflict(container, claim, holder.idKey) };
     sweeps.set(holder.idKey, holder);
   }
   if (sweeps.size === 0) return plan;
   const swept = [...sweeps.values()];
   return {
     ...plan,
-    writes: [...swept.map((before): PlannedWrite => ({ idKey: before.idKey, before, put: undefined, operation: 0 })), ...plan.writes],
+    writes: [
+      ...swept.map((before): PlannedWrite => ({ idKey: before.idKey, before, put: undefined, operation: 0 })),
+      ...plan.writes,
+    ],
     changes: [...swept.map((before) => sweepChange(before, now)), ...plan.changes],
   };
 }

@@ -57,7 +57,10 @@ export class WriteProbe {
   async items(): Promise<void> {
     const { items, outcomes, scope, container } = this.#parts;
     const write = async (padding: string): Promise<void> => {
-      await items.write(scope, container, ["probe"], { op: "upsert", document: { id: "write", probe: "probe", padding } });
+      await items.write(scope, container, ["probe"], {
+        op: "upsert",
+        document: { id: "write", probe: "probe", padding },
+      });
     };
     if (outcomes.failing) {
       await write("x".repeat(largeBytes));

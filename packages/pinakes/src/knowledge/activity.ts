@@ -10,7 +10,11 @@ import type { ContainerDefinition } from "../ports/item-store.ts";
 import { dayMs } from "./limits.ts";
 import type { KnowledgeParts } from "./parts.ts";
 
-export const activityContainer: ContainerDefinition = Object.freeze({ name: "knowledge-activity", partitionKey: ["day"], ttl: days(90) });
+export const activityContainer: ContainerDefinition = Object.freeze({
+  name: "knowledge-activity",
+  partitionKey: ["day"],
+  ttl: days(90),
+});
 
 const figures = ["searches", "search_ms", "uploads", "upload_bytes", "documents_indexed", "documents_failed"] as const;
 export type Figure = (typeof figures)[number];
@@ -27,7 +31,10 @@ const spanMsMax = 31 * dayMs;
 
 export class Activity {
   readonly #parts: Pick<KnowledgeParts, "items" | "clock" | "log">;
-  #waiting = new Map<string, { readonly scope: Scope; readonly minute: number; readonly figures: Record<Figure, number> }>();
+  #waiting = new Map<
+    string,
+    { readonly scope: Scope; readonly minute: number; readonly figures: Record<Figure, number> }
+  >();
 
   constructor(parts: Pick<KnowledgeParts, "items" | "clock" | "log">) {
     this.#parts = parts;
@@ -56,7 +63,10 @@ export class Activity {
   }
 
   /** Sums by steps of the time asked for; the last hour by minutes when nothing is. */
-  async read(caller: Caller, query: { from?: string | undefined; to?: string | undefined; step?: number | undefined } = {}): Promise<readonly ActivityPoint[]> {
+  async read(
+    caller: Caller,
+    query: { from?: string | undefined; to?: string | undefined; step?: number | undefined } = {},
+  ): Promise<readonly ActivityPoint[]> {
     const scope = requireCaller(caller);
     if (caller.role === "user") throw new PinakesError("FORBIDDEN", "The figures of a workspace are for its admins.");
     const { from, to, stepMs } = checkSpan(query, this.#parts.clock.now());
@@ -76,8 +86,13 @@ export class Activity {
     const found: { minute: number; figures: Figures }[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.#parts.items.query(scope, activityContainer.name, { equals: { day: dayOf(day * dayMs) }, limit: 1_000, cursor });
-      for (const { document } of page.items) found.push({ minute: document["minute"] as number, figures: document["figures"] as unknown as Figures });
+      const page = await this.#parts.items.query(scope, activityContainer.name, {
+        equals: { day: dayOf(day * dayMs) },
+        limit: 1_000,
+        cursor,
+      });
+      for (const { document } of page.items)
+        found.push({ minute: document["minute"] as number, figures: document["figures"] as unknown as Figures });
       cursor = page.cursor;
     } while (cursor !== undefined);
     return found;
@@ -97,7 +112,10 @@ export class Activity {
         if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
       }
       try {
-        await this.#parts.items.write(scope, activityContainer.name, [day], { op: "create", document: { id, day, minute, figures: none() } });
+        await this.#parts.items.write(scope, activityContainer.name, [day], {
+          op: "create",
+          document: { id, day, minute, figures: none() },
+        });
       } catch (error) {
         // Another process began the minute.
         if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
@@ -106,14 +124,19 @@ export class Activity {
   }
 }
 
-function checkSpan({ from, to, step = 60 }: { from?: string | undefined; to?: string | undefined; step?: number | undefined }, now: number) {
-  if (!Number.isInteger(step) || step < 60 || step % 60 !== 0) throw invalid(`step: must be seconds, a multiple of 60, got ${show(step)}.`);
+function checkSpan(
+  { from, to, step = 60 }: { from?: string | undefined; to?: string | undefined; step?: number | undefined },
+  now: number,
+) {
+  if (!Number.isInteger(step) || step < 60 || step % 60 !== 0)
+    throw invalid(`step: must be seconds, a multiple of 60, got ${show(step)}.`);
   const stepMs = step * 1000;
   const end = timeOf(to, "to") ?? now;
   const begin = Math.floor((timeOf(from, "from") ?? end - 60 * minuteMs) / stepMs) * stepMs;
   if (begin >= end) throw invalid("from: must be before to.");
   if (end - begin > spanMsMax) throw invalid("from: at most 31 days before to.");
-  if ((end - begin) / stepMs > pointsMax) throw invalid(`step: there would be more than ${pointsMax} points; use longer steps.`);
+  if ((end - begin) / stepMs > pointsMax)
+    throw invalid(`step: there would be more than ${pointsMax} points; use longer steps.`);
   return { from: begin, to: end, stepMs };
 }
 

@@ -28,15 +28,25 @@ export type { CitationCheck };
 
 /** What verifying looks at, as the caller may see it. */
 interface Finders {
-  readonly document: (citation: DocumentCitationToVerify) => Promise<{ readonly record: DocumentRecord; readonly text: string | undefined }>;
+  readonly document: (
+    citation: DocumentCitationToVerify,
+  ) => Promise<{ readonly record: DocumentRecord; readonly text: string | undefined }>;
   /** The text of a row; undefined where there is none. */
   readonly row: (citation: RowCitationToVerify) => Promise<string | undefined>;
 }
 
 /** Of each, whether it stands. */
-export async function verifyCitations(citations: readonly CitationToVerify[], find: Finders): Promise<readonly CitationCheck[]> {
-  if (citations.length > knowledgeLimits.citationsMax) throw invalid(`citations: at most ${knowledgeLimits.citationsMax} at once.`);
-  return Promise.all(citations.map((citation) => (isOfRow(citation) ? verifyRow(citation, find.row) : verifyCitation(citation, find.document))));
+export async function verifyCitations(
+  citations: readonly CitationToVerify[],
+  find: Finders,
+): Promise<readonly CitationCheck[]> {
+  if (citations.length > knowledgeLimits.citationsMax)
+    throw invalid(`citations: at most ${knowledgeLimits.citationsMax} at once.`);
+  return Promise.all(
+    citations.map((citation) =>
+      isOfRow(citation) ? verifyRow(citation, find.row) : verifyCitation(citation, find.document),
+    ),
+  );
 }
 
 function isOfRow(citation: CitationToVerify): citation is RowCitationToVerify {
@@ -69,5 +79,7 @@ async function verifyCitation(citation: DocumentCitationToVerify, find: Finders[
   const { quote, start, end } = citation;
   if (quote !== "" && found.text.slice(start, end).includes(quote)) return { valid: true, result: "exact", current };
   const at = quote === "" ? -1 : found.text.indexOf(quote);
-  return at === -1 ? { valid: false, result: "not_in_document", current } : { valid: false, result: "moved", current, found_at: at };
+  return at === -1
+    ? { valid: false, result: "not_in_document", current }
+    : { valid: false, result: "moved", current, found_at: at };
 }

@@ -20,7 +20,8 @@ type Pieces = Pick<Services, "parts" | "collections" | "repositories">;
 export async function dropBoxPlace(pieces: Pieces, scope: Scope, named: string): Promise<DropBoxPlace> {
   const { parts } = pieces;
   const [first = "", second, ...more] = named.split("/");
-  if (more.length > 0 || first === "" || second === "") throw invalid(`collection: must be "repository/collection" or "collection", got ${show(named)}.`);
+  if (more.length > 0 || first === "" || second === "")
+    throw invalid(`collection: must be "repository/collection" or "collection", got ${show(named)}.`);
   if (second === undefined && (await parts.vectors.settings(scope, named)) !== undefined) {
     parts.log(
       `drop-box: the vectors "${named}" of ${scope.tenant} belong to no collection, so searches do not find their rows; announce "repository/collection"`,
@@ -37,20 +38,32 @@ export async function dropBoxPlace(pieces: Pieces, scope: Scope, named: string):
     // The first rows make their vectors, which a delete that came meanwhile did not see.
     beforePart: async () => {
       const status = (await shelf.fence())?.record.status ?? "ACTIVE";
-      if (status !== "ACTIVE") throw new PinakesError("CONFLICT", `Collection "${collectionId}" takes no rows: it is ${status.toLowerCase()}.`);
+      if (status !== "ACTIVE")
+        throw new PinakesError(
+          "CONFLICT",
+          `Collection "${collectionId}" takes no rows: it is ${status.toLowerCase()}.`,
+        );
     },
   };
 }
 
-async function openOrMake(pieces: Pieces, scope: Scope, repositoryId: string, collectionId: string, makeRepository: boolean): Promise<OpenCollection> {
+async function openOrMake(
+  pieces: Pieces,
+  scope: Scope,
+  repositoryId: string,
+  collectionId: string,
+  makeRepository: boolean,
+): Promise<OpenCollection> {
   const caller = pieces.parts.callerOf({ tenant: scope.tenant, userId, role: "admin" });
-  const open = () => pieces.collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Taking in a delta" });
+  const open = () =>
+    pieces.collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Taking in a delta" });
   try {
     return await open();
   } catch (error) {
     if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
   }
-  if (makeRepository) await unlessThere(pieces.repositories.create(caller, { repository_id: repositoryId, name: "Drop box" }));
+  if (makeRepository)
+    await unlessThere(pieces.repositories.create(caller, { repository_id: repositoryId, name: "Drop box" }));
   await unlessThere(pieces.collections.create(caller, repositoryId, { collection_id: collectionId }));
   return open();
 }

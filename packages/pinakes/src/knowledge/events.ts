@@ -10,7 +10,12 @@ import type { Life } from "../lifecycle/index.ts";
 import type { Change } from "../ports/item-store.ts";
 import { decideCollection } from "./model/access.ts";
 import type { Library } from "./model/library.ts";
-import { collectionsContainer, documentsContainer, type CollectionRecord, type DocumentRecord } from "./model/records.ts";
+import {
+  collectionsContainer,
+  documentsContainer,
+  type CollectionRecord,
+  type DocumentRecord,
+} from "./model/records.ts";
 import type { JobRecord } from "./jobs/jobs.ts";
 import { seesJob } from "./jobs/sees-job.ts";
 import type { KnowledgeParts } from "./parts.ts";
@@ -36,7 +41,12 @@ type Cursors = Partial<Record<(typeof feeds)[number], string>>;
 const pollMsDefault = 500;
 const changesPerPage = 100;
 
-export async function* followEvents(parts: KnowledgeParts, library: Library, caller: Caller, options: FollowEvents): AsyncGenerator<KnowledgeEvent, void> {
+export async function* followEvents(
+  parts: KnowledgeParts,
+  library: Library,
+  caller: Caller,
+  options: FollowEvents,
+): AsyncGenerator<KnowledgeEvent, void> {
   const scope = requireCaller(caller);
   const { signal, pollMs = pollMsDefault } = options;
   let cursors = options.after === undefined ? {} : readId(options.after);
@@ -77,20 +87,38 @@ async function eventOf(library: Library, caller: Caller, feed: string, change: C
     const over = job.status !== "queued" && job.status !== "running";
     const { job_id, status, progress, error, repository_id, collection_id } = job;
     const data = { kind: job.kind, status, progress, error };
-    return { type: over ? "job.done" : "job.progress", workspace_id, resource: { job_id, repository_id, collection_id }, data, at: when };
+    return {
+      type: over ? "job.done" : "job.progress",
+      workspace_id,
+      resource: { job_id, repository_id, collection_id },
+      data,
+      at: when,
+    };
   }
   if (kind === "document") {
     const record = document as unknown as DocumentRecord;
     const { document_id, repository_id, collection_id, status, error, progress, version, name } = record;
     if (!(await sees(library, caller, record))) return undefined;
     const resource = { document_id, repository_id, collection_id };
-    return { type: "document.status", workspace_id, resource, data: { name, status, error, progress, version }, at: when };
+    return {
+      type: "document.status",
+      workspace_id,
+      resource,
+      data: { name, status, error, progress, version },
+      at: when,
+    };
   }
   if (kind === "collection") {
     const record = document as unknown as CollectionRecord;
     const { repository_id, collection_id, status, name } = record;
     if (!(await sees(library, caller, record))) return undefined;
-    return { type: "collection.status", workspace_id, resource: { repository_id, collection_id }, data: { name, status }, at: when };
+    return {
+      type: "collection.status",
+      workspace_id,
+      resource: { repository_id, collection_id },
+      data: { name, status },
+      at: when,
+    };
   }
   return undefined;
 }
@@ -99,7 +127,8 @@ async function eventOf(library: Library, caller: Caller, feed: string, change: C
 async function sees(library: Library, caller: Caller, life: Life): Promise<boolean> {
   const [repository, current] = await library.both(caller.scope, life.repository_id, life.collection_id);
   // Of another life of the same id, its own record decides.
-  const collection = current?.record.incarnation === life.incarnation ? current : await library.life(caller.scope, life);
+  const collection =
+    current?.record.incarnation === life.incarnation ? current : await library.life(caller.scope, life);
   if (repository === undefined || collection === undefined) return false;
   return decideCollection(caller, repository.record, collection.record).level !== null;
 }
@@ -112,7 +141,9 @@ function readId(id: string): Cursors {
   try {
     const given = JSON.parse(Buffer.from(id, "base64url").toString("utf8")) as unknown;
     if (!Array.isArray(given) || given.length !== feeds.length) throw new PinakesError("INVALID", "not one of ours");
-    return Object.fromEntries(feeds.flatMap((feed, i) => (typeof given[i] === "string" ? [[feed, given[i]] as const] : [])));
+    return Object.fromEntries(
+      feeds.flatMap((feed, i) => (typeof given[i] === "string" ? [[feed, given[i]] as const] : [])),
+    );
   } catch (error) {
     throw invalid("Last-Event-ID: is not the id of an event of this stream.", { cause: error });
   }

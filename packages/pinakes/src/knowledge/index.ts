@@ -29,7 +29,15 @@ export type {
   StoreView,
   UploadedDocument,
 } from "./views.ts";
-export type { BucketPlace, FolderPlace, NewPipeline, NotifiedPipeline, PipelinePlaces, PipelinePlan, PipelineView } from "./pipelines/index.ts";
+export type {
+  BucketPlace,
+  FolderPlace,
+  NewPipeline,
+  NotifiedPipeline,
+  PipelinePlaces,
+  PipelinePlan,
+  PipelineView,
+} from "./pipelines/index.ts";
 export type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
 export type { CollectionPatch, NewCollection } from "./model/collections.ts";
 export type { Intake, IntakePlace, IntakeRecord, IntakeTarget } from "./model/intake.ts";
@@ -42,13 +50,27 @@ export { graphLimits } from "./graph/graph-limits.ts";
 export type { CollectionName } from "./search/query-answer.ts";
 export { stoppedLoad, type LoadError, type LoadInput, type LoadResult } from "./graph/load-triples.ts";
 export type { SparqlAnswer, SparqlInput, SparqlSettings, SparqlUpdated } from "./graph/ask-sparql.ts";
-export { tripleView, type PatternInput, type TermInput, type TripleInput, type TripleView } from "./graph/triple-view.ts";
+export {
+  tripleView,
+  type PatternInput,
+  type TermInput,
+  type TripleInput,
+  type TripleView,
+} from "./graph/triple-view.ts";
 export { textWindowCharsMax } from "./documents/document-text.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export { uploadedFrom, type UploadInput } from "./documents/upload.ts";
 export { calibrate, refusals } from "./evaluation/calibrate.ts";
 export type { SearchInput, SearchPlace } from "./search/search-input.ts";
-export type { Citation, GraphEdgeView, GraphEntityView, GraphSourceView, SearchHit, SearchMode, SearchResult } from "./search/search-result.ts";
+export type {
+  Citation,
+  GraphEdgeView,
+  GraphEntityView,
+  GraphSourceView,
+  SearchHit,
+  SearchMode,
+  SearchResult,
+} from "./search/search-result.ts";
 export type { ProvenanceView } from "./search/provenance.ts";
 export type { GraphSettings } from "./extraction/index.ts";
 export type { CitationCheck, CitationToVerify } from "./citations.ts";

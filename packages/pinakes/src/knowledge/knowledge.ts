@@ -23,7 +23,14 @@ import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.t
 import type { GraphDesk } from "./graph/graph-desk.ts";
 import type { TripleInput } from "./graph/triple-view.ts";
 import type { QueueDesk, QueueView } from "./ingest/queue-desk.ts";
-import { deleteCollection, deleteRepository, reindexCollection, restoreCollection, type DeleteOptions, type ReindexInput } from "./jobs/begin-work.ts";
+import {
+  deleteCollection,
+  deleteRepository,
+  reindexCollection,
+  restoreCollection,
+  type DeleteOptions,
+  type ReindexInput,
+} from "./jobs/begin-work.ts";
 import type { JobDesk } from "./jobs/job-desk.ts";
 import type { OperationQuery } from "./jobs/operation-desk.ts";
 import { decideCollection, decideRepository, type Decision, type Level } from "./model/access.ts";
@@ -129,7 +136,8 @@ export class Knowledge {
 
   async #changedRepository(stored: Stored<RepositoryRecord>): Promise<Warned<RepositoryView>> {
     const { chunking_strategy, embedding_model } = stored.record;
-    const warnings = chunking_strategy === null ? [] : await chunkingWarnings(this.#parts, chunking_strategy, embedding_model);
+    const warnings =
+      chunking_strategy === null ? [] : await chunkingWarnings(this.#parts, chunking_strategy, embedding_model);
     return { ...repositoryView(stored), ...(warnings.length === 0 ? {} : { warnings }) };
   }
 
@@ -138,18 +146,36 @@ export class Knowledge {
     return repositoryView(await this.#of.repositories.get(caller, repositoryId));
   }
 
-  async listRepositories(caller: Caller, { limit, cursor, include_total }: Paging & Totalled = {}): Promise<ListPage<RepositoryView>> {
+  async listRepositories(
+    caller: Caller,
+    { limit, cursor, include_total }: Paging & Totalled = {},
+  ): Promise<ListPage<RepositoryView>> {
     const page = await this.#of.repositories.list(caller, { limit: checkLimit(limit), cursor });
     const total = include_total === true ? { total: await this.#of.repositories.count(caller) } : {};
     return { items: page.items.map(repositoryView), next_cursor: page.cursor ?? null, ...total };
   }
 
-  async updateRepository(caller: Caller, repositoryId: string, patch: RepositoryPatch, ifMatch?: string): Promise<Warned<RepositoryView>> {
-    return this.#changedRepository(await conditionOn(`Repository "${repositoryId}"`, this.#of.repositories.update(caller, repositoryId, patch, ifMatch)));
+  async updateRepository(
+    caller: Caller,
+    repositoryId: string,
+    patch: RepositoryPatch,
+    ifMatch?: string,
+  ): Promise<Warned<RepositoryView>> {
+    return this.#changedRepository(
+      await conditionOn(
+        `Repository "${repositoryId}"`,
+        this.#of.repositories.update(caller, repositoryId, patch, ifMatch),
+      ),
+    );
   }
 
   /** With all its collections, for good; `confirm` must be the id. */
-  async deleteRepository(caller: Caller, repositoryId: string, confirm: string | undefined, ifMatch?: string): Promise<JobView> {
+  async deleteRepository(
+    caller: Caller,
+    repositoryId: string,
+    confirm: string | undefined,
+    ifMatch?: string,
+  ): Promise<JobView> {
     return deleteRepository(this.#of, caller, repositoryId, { confirm, ifMatch });
   }
 
@@ -157,7 +183,12 @@ export class Knowledge {
     return this.#collections.create(caller, repositoryId, input, this.#of.pipelines);
   }
 
-  async collection(caller: Caller, repositoryId: string, collectionId: string, options: CollectionChoice = {}): Promise<CollectionView> {
+  async collection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: CollectionChoice = {},
+  ): Promise<CollectionView> {
     return this.#collections.get(caller, repositoryId, collectionId, options);
   }
 
@@ -169,21 +200,42 @@ export class Knowledge {
     return this.#collections.count(caller, query);
   }
 
-  async updateCollection(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionChange> {
+  async updateCollection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    patch: CollectionPatch,
+    ifMatch?: string,
+  ): Promise<CollectionChange> {
     return this.#collections.update(caller, repositoryId, collectionId, patch, ifMatch);
   }
 
   /** Read-only from here on; that every store confirms it is an operation of its own. */
-  async archiveCollection(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
+  async archiveCollection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    ifMatch?: string,
+  ): Promise<CollectionView> {
     return this.#collections.archive(caller, repositoryId, collectionId, ifMatch);
   }
 
-  async unarchiveCollection(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
+  async unarchiveCollection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    ifMatch?: string,
+  ): Promise<CollectionView> {
     return this.#collections.unarchive(caller, repositoryId, collectionId, ifMatch);
   }
 
   /** Soft: to be had back until `purge_at`. Purge: gone for good, which needs its own permission; `confirm` must be the id. */
-  async deleteCollection(caller: Caller, repositoryId: string, collectionId: string, options: DeleteOptions = {}): Promise<JobView> {
+  async deleteCollection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: DeleteOptions = {},
+  ): Promise<JobView> {
     return deleteCollection(this.#of, caller, repositoryId, collectionId, options);
   }
 
@@ -213,11 +265,21 @@ export class Knowledge {
   }
 
   /** Cuts and embeds every document anew, with the chunking the collection has now, or with another model. Searches see the old until all is ready. */
-  async reindexCollection(caller: Caller, repositoryId: string, collectionId: string, input: ReindexInput = {}): Promise<JobView> {
+  async reindexCollection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: ReindexInput = {},
+  ): Promise<JobView> {
     return reindexCollection(this.#of, caller, repositoryId, collectionId, input);
   }
 
-  async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
+  async upload(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: UploadInput,
+  ): Promise<UploadedDocument> {
     return takeUpload(this.#of, caller, repositoryId, collectionId, input);
   }
 
@@ -239,11 +301,23 @@ export class Knowledge {
     return takeUploads(this.#of, caller, repositoryId, collectionId, run);
   }
 
-  async document(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
-    return documentView(await this.#of.documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId));
+  async document(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+  ): Promise<DocumentView> {
+    return documentView(
+      await this.#of.documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId),
+    );
   }
 
-  async listDocuments(caller: Caller, repositoryId: string, collectionId: string, query: DocumentQuery & Totalled = {}): Promise<ListPage<DocumentView>> {
+  async listDocuments(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    query: DocumentQuery & Totalled = {},
+  ): Promise<ListPage<DocumentView>> {
     const opened = await this.#open(caller, repositoryId, collectionId);
     const { include_total, ...asked } = query;
     const page = await this.#of.documents.list(caller, opened, asked);
@@ -251,23 +325,50 @@ export class Knowledge {
     return { items: page.items.map(documentView), next_cursor: page.cursor ?? null, ...total };
   }
 
-  async deleteDocument(caller: Caller, repositoryId: string, collectionId: string, documentId: string, ifMatch?: string): Promise<void> {
+  async deleteDocument(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    ifMatch?: string,
+  ): Promise<void> {
     const opened = await this.#open(caller, repositoryId, collectionId);
     await conditionOn(`Document "${documentId}"`, this.#of.documents.delete(caller, opened, documentId, ifMatch));
   }
 
   /** All documents that are in the collection now, as a job; `confirm` must be the collection's id. The collection and its rows stay. */
-  async deleteDocuments(caller: Caller, repositoryId: string, collectionId: string, confirm: string | undefined): Promise<JobView> {
+  async deleteDocuments(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    confirm: string | undefined,
+  ): Promise<JobView> {
     return beginDeletingDocuments(this.#of, caller, repositoryId, collectionId, confirm);
   }
 
-  async reindexDocument(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
+  async reindexDocument(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+  ): Promise<DocumentView> {
     const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Re-indexing");
     return documentView(await this.#of.documents.reindex(caller, opened, documentId));
   }
 
-  async content(caller: Caller, repositoryId: string, collectionId: string, documentId: string, version?: number): Promise<Content> {
-    return this.#of.documents.content(caller, await this.#open(caller, repositoryId, collectionId), documentId, version);
+  async content(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    version?: number,
+  ): Promise<Content> {
+    return this.#of.documents.content(
+      caller,
+      await this.#open(caller, repositoryId, collectionId),
+      documentId,
+      version,
+    );
   }
 
   async versions(
@@ -276,7 +377,11 @@ export class Knowledge {
     collectionId: string,
     documentId: string,
   ): Promise<readonly (VersionInfo & { readonly live: boolean })[]> {
-    const { record } = await this.#of.documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId);
+    const { record } = await this.#of.documents.get(
+      caller,
+      await this.#open(caller, repositoryId, collectionId),
+      documentId,
+    );
     return record.versions.map((version) => ({ ...version, live: record.live?.version === version.version }));
   }
 
@@ -290,13 +395,27 @@ export class Knowledge {
     const after = cursor === undefined ? -1 : Number(cursor);
     if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not one that this list gave.");
     const opened = await this.#open(caller, repositoryId, collectionId);
-    const { items, total, next } = await this.#of.documents.passages(caller, opened, documentId, { after, limit: checkLimit(limit) });
+    const { items, total, next } = await this.#of.documents.passages(caller, opened, documentId, {
+      after,
+      limit: checkLimit(limit),
+    });
     return { items, total, next_cursor: next === undefined ? null : String(next) };
   }
 
   /** A window of the text that passages and citations point into. */
-  async documentText(caller: Caller, repositoryId: string, collectionId: string, documentId: string, query: TextQuery = {}): Promise<TextWindow> {
-    return this.#of.documents.textWindow(caller, await this.#open(caller, repositoryId, collectionId), documentId, query);
+  async documentText(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    query: TextQuery = {},
+  ): Promise<TextWindow> {
+    return this.#of.documents.textWindow(
+      caller,
+      await this.#open(caller, repositoryId, collectionId),
+      documentId,
+      query,
+    );
   }
 
   /** What the passages of a document state in the graph. A page may be short and still have a cursor. */
@@ -311,20 +430,35 @@ export class Knowledge {
   }
 
   /** In a place for searches; waits for one no longer than until the signal. */
-  async search(caller: Caller, input: SearchInput & QueryWishes, { signal }: { readonly signal?: AbortSignal } = {}): Promise<SearchResult & QueryMore> {
+  async search(
+    caller: Caller,
+    input: SearchInput & QueryWishes,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<SearchResult & QueryMore> {
     const { tenant } = requireCaller(caller);
-    const run = () => answerQuery(this.#of, caller, input, ({ repository, collection }) => this.collection(caller, repository, collection));
+    const run = () =>
+      answerQuery(this.#of, caller, input, ({ repository, collection }) =>
+        this.collection(caller, repository, collection),
+      );
     return this.#parts.places?.searches.within(tenant, run, signal) ?? run();
   }
 
   /** Which passages of which documents state a triple. */
-  async provenance(caller: Caller, repositoryId: string, collectionId: string, triple: TripleInput): Promise<ProvenanceView> {
+  async provenance(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    triple: TripleInput,
+  ): Promise<ProvenanceView> {
     requireCaller(caller);
     return this.#of.search.provenance(caller, repositoryId, collectionId, triple);
   }
 
   /** Whether each quote stands where the citation says, in the version that it names. The same answer as over HTTP. */
-  async verifyCitations(caller: Caller, citations: readonly CitationToVerify[]): Promise<{ readonly checks: readonly CitationCheck[] }> {
+  async verifyCitations(
+    caller: Caller,
+    citations: readonly CitationToVerify[],
+  ): Promise<{ readonly checks: readonly CitationCheck[] }> {
     requireCaller(caller);
     const checks = await verifyCitations(citations, {
       document: async (citation) => {
@@ -332,7 +466,8 @@ export class Knowledge {
         const { record } = await this.#of.documents.get(caller, opened, citation.document_id);
         return { record, text: await this.#of.documents.text(caller, opened, citation.document_id, citation.version) };
       },
-      row: async ({ repository_id, collection_id, row_id }) => this.rows.text(caller, repository_id, collection_id, row_id),
+      row: async ({ repository_id, collection_id, row_id }) =>
+        this.rows.text(caller, repository_id, collection_id, row_id),
     });
     return { checks };
   }
@@ -366,14 +501,22 @@ export class Knowledge {
   }
 
   /** An admin, as somebody else: to see what they see. */
-  actingAs(caller: Caller, user: { readonly user_id: string; readonly groups?: readonly string[] | undefined }): Caller {
+  actingAs(
+    caller: Caller,
+    user: { readonly user_id: string; readonly groups?: readonly string[] | undefined },
+  ): Caller {
     const { tenant } = requireCaller(caller);
     if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "as_user: only admins look as somebody else.");
     return this.#parts.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
   }
 
   /** What the counters say, and what counting gives. With `repair` they are set right. */
-  async usage(caller: Caller, repositoryId: string, collectionId: string, options: { repair?: boolean } = {}): Promise<CollectionUsage> {
+  async usage(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: { repair?: boolean } = {},
+  ): Promise<CollectionUsage> {
     const needed = options.repair === true ? "ADMIN" : "READ";
     const { collection } = await this.#open(caller, repositoryId, collectionId, needed, "Counting anew");
     return usageOf(this.#of, caller, collection, options);
@@ -399,7 +542,13 @@ export class Knowledge {
     return embedTexts(this.#parts, texts, model);
   }
 
-  async #open(caller: Caller, repositoryId: string, collectionId: string, needed: Level = "READ", action = "Reading"): Promise<OpenCollection> {
+  async #open(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    needed: Level = "READ",
+    action = "Reading",
+  ): Promise<OpenCollection> {
     return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
   }
 }

@@ -49,9 +49,20 @@ export interface LibrarianCalls {
   collection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView>;
   listCollections(caller: Caller, query: CollectionQuery): Promise<ListPage<CollectionView>>;
   createCollection(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView>;
-  updateCollection(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionView>;
+  updateCollection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    patch: CollectionPatch,
+    ifMatch?: string,
+  ): Promise<CollectionView>;
   archiveCollection(caller: Caller, repositoryId: string, collectionId: string): Promise<CollectionView>;
-  deleteCollection(caller: Caller, repositoryId: string, collectionId: string, options: DeleteOptions): Promise<JobView>;
+  deleteCollection(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: DeleteOptions,
+  ): Promise<JobView>;
 }
 
 /** A collection, and where it goes: the migration that begins with it. */
@@ -83,7 +94,11 @@ export class Librarian {
   }
 
   /** Throws only where there is no caller: what else goes wrong is in the answer. */
-  async manage(caller: Caller, body: unknown, { readOnly = false }: { readonly readOnly?: boolean } = {}): Promise<ManagementAnswer> {
+  async manage(
+    caller: Caller,
+    body: unknown,
+    { readOnly = false }: { readonly readOnly?: boolean } = {},
+  ): Promise<ManagementAnswer> {
     requireCaller(caller);
     try {
       const told = await this.#run(caller, body, readOnly);
@@ -102,7 +117,8 @@ export class Librarian {
 
   async #run(caller: Caller, body: unknown, readOnly: boolean): Promise<Told> {
     const request = readManagement(body, caller.userId);
-    if (readOnly && request.operation !== "list-collections") throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write.");
+    if (readOnly && request.operation !== "list-collections")
+      throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write.");
     switch (request.operation) {
       case "list-collections":
         return this.#list(caller, request);
@@ -111,7 +127,11 @@ export class Librarian {
       case "update-collection":
         return this.#update(caller, collectionOf(request), request);
       case "archive-collection":
-        return { collections: [managed(caller, await this.#calls.archiveCollection(caller, personalAlias, collectionOf(request)))] };
+        return {
+          collections: [
+            managed(caller, await this.#calls.archiveCollection(caller, personalAlias, collectionOf(request))),
+          ],
+        };
       case "delete-collection":
         return this.#delete(caller, collectionOf(request), request);
       case "migrate-collection":
@@ -121,11 +141,20 @@ export class Librarian {
 
   async #list(caller: Caller, { tag_filter, tag_match, limit, cursor }: ManagementRequest): Promise<Told> {
     const wanted = limit === 0 || limit === undefined || limit === null ? librarianListMax : limit;
-    const query = { repositoryId: personalAlias, status: "live", tags: tag_filter ?? [], tag_match: tag_match ?? "any" } as const;
+    const query = {
+      repositoryId: personalAlias,
+      status: "live",
+      tags: tag_filter ?? [],
+      tag_match: tag_match ?? "any",
+    } as const;
     const collections: ManagedCollection[] = [];
     let next: string | undefined = cursor ?? undefined;
     do {
-      const page = await this.#calls.listCollections(caller, { ...query, limit: Math.min(pageItems, wanted - collections.length), cursor: next });
+      const page = await this.#calls.listCollections(caller, {
+        ...query,
+        limit: Math.min(pageItems, wanted - collections.length),
+        cursor: next,
+      });
       collections.push(...page.items.map((item) => managed(caller, item)));
       next = page.next_cursor ?? undefined;
     } while (next !== undefined && collections.length < wanted);
@@ -140,7 +169,10 @@ export class Librarian {
       } catch (error) {
         // Made, changed or removed by somebody else at the same moment: look again.
         const raced =
-          PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || (await this.#appeared(caller, id, error)));
+          PinakesError.isInstance(error) &&
+          (error.code === "PRECONDITION_FAILED" ||
+            error.code === "NOT_FOUND" ||
+            (await this.#appeared(caller, id, error)));
         if (!raced || attempt >= attemptsMax) throw error;
       }
     }
@@ -160,7 +192,10 @@ export class Librarian {
     const known = await this.#find(caller, id);
     if (known === undefined) return this.#create(caller, id, request);
     const { tags } = request;
-    const patch = { ...fieldsOf(request), ...(tags === undefined ? {} : { metadata: { ...known.metadata, tags: tags ?? [] } }) };
+    const patch = {
+      ...fieldsOf(request),
+      ...(tags === undefined ? {} : { metadata: { ...known.metadata, tags: tags ?? [] } }),
+    };
     if (Object.keys(patch).length === 0) return known;
     // Tags are written with the fields beside them, which must be those that were read.
     return this.#calls.updateCollection(caller, personalAlias, id, patch, tags === undefined ? undefined : known.etag);
@@ -170,14 +205,21 @@ export class Librarian {
     // Before anything else of the delete: nothing has changed when it is missing.
     await this.#calls.collection(caller, personalAlias, id);
     if (confirm !== id)
-      throw new PinakesError("INVALID", `confirm: must be the id of the collection, ${JSON.stringify(id)}, as a sign that it is meant. Nothing was changed.`);
-    const { job_id } = await this.#calls.deleteCollection(caller, personalAlias, id, { confirm: id, ...(purge === true ? { purge } : {}) });
+      throw new PinakesError(
+        "INVALID",
+        `confirm: must be the id of the collection, ${JSON.stringify(id)}, as a sign that it is meant. Nothing was changed.`,
+      );
+    const { job_id } = await this.#calls.deleteCollection(caller, personalAlias, id, {
+      confirm: id,
+      ...(purge === true ? { purge } : {}),
+    });
     return { collections: [], job_id };
   }
 
   /** To another id, another repository, or both. The record is the old one's, until the migration is through. */
   async #move(caller: Caller, id: string, request: ManagementRequest): Promise<Told> {
-    if (this.#migrate === undefined) throw new PinakesError("NOT_SUPPORTED", "Migrations are not open here; open the whole of Pinakes.");
+    if (this.#migrate === undefined)
+      throw new PinakesError("NOT_SUPPORTED", "Migrations are not open here; open the whole of Pinakes.");
     const { target_collection, target_repository, allow_partial } = request;
     const repository = request.repository ?? personalAlias;
     const to = {
@@ -209,12 +251,19 @@ export class Librarian {
 
   /** A create that found the id taken; a name that is taken stays so. */
   async #appeared(caller: Caller, id: string, error: PinakesError): Promise<boolean> {
-    return error.code === "CONFLICT" && error.detail.includes(`A collection "${id}" exists`) && (await this.#find(caller, id)) !== undefined;
+    return (
+      error.code === "CONFLICT" &&
+      error.detail.includes(`A collection "${id}" exists`) &&
+      (await this.#find(caller, id)) !== undefined
+    );
   }
 }
 
 function fieldsOf({ name, description }: ManagementRequest): { name?: string | null; description?: string | null } {
-  return { ...(name === undefined ? {} : { name: name === "" ? null : name }), ...(description === undefined ? {} : { description }) };
+  return {
+    ...(name === undefined ? {} : { name: name === "" ? null : name }),
+    ...(description === undefined ? {} : { description }),
+  };
 }
 
 function collectionOf({ collection, operation }: ManagementRequest): string {
@@ -222,7 +271,10 @@ function collectionOf({ collection, operation }: ManagementRequest): string {
   throw new PinakesError("INVALID", `collection: ${operation} needs the id of the collection.`);
 }
 
-function managed({ userId }: Caller, { collection_id, name, description, metadata, created_at, updated_at }: CollectionView): ManagedCollection {
+function managed(
+  { userId }: Caller,
+  { collection_id, name, description, metadata, created_at, updated_at }: CollectionView,
+): ManagedCollection {
   return { user: userId, collection: collection_id, name, description, tags: metadata.tags, created_at, updated_at };
 }
 

@@ -108,7 +108,10 @@ export function openPlaces(quotas: Quotas): Places {
     return new QueryPlaces({ ...counts, ...memory }, patience, called);
   };
   return {
-    queries: make("queries", "queries", { memoryBytesMax: quotas.queryMemoryBytesMax, memoryPerTenantBytesMax: quotas.queryMemoryPerWorkspaceBytesMax }),
+    queries: make("queries", "queries", {
+      memoryBytesMax: quotas.queryMemoryBytesMax,
+      memoryPerTenantBytesMax: quotas.queryMemoryPerWorkspaceBytesMax,
+    }),
     searches: make("searches", "searches"),
     exports: make("exports", "exports"),
     evaluations: make("evaluations", "evaluation runs"),
@@ -120,8 +123,10 @@ export function readQuotas(input: unknown): Partial<Quotas> {
   if (input === undefined) return {};
   if (!isJsonObject(input)) throw invalid('quotas: must be an object such as { "fileBytesMax": 104857600 }.');
   for (const [name, value] of Object.entries(input)) {
-    if (!Object.hasOwn(quotaDefaults, name)) throw invalid(`quotas.${name}: is not known; there are ${Object.keys(quotaDefaults).join(", ")}.`);
-    if (typeof value !== "number" || !Number.isInteger(value) || value < 1) throw invalid(`quotas.${name}: must be a whole number from 1, got ${show(value)}.`);
+    if (!Object.hasOwn(quotaDefaults, name))
+      throw invalid(`quotas.${name}: is not known; there are ${Object.keys(quotaDefaults).join(", ")}.`);
+    if (typeof value !== "number" || !Number.isInteger(value) || value < 1)
+      throw invalid(`quotas.${name}: must be a whole number from 1, got ${show(value)}.`);
     const max = isOfPlaces.test(name) ? placesMaxMax : name === "placeWaitMsMax" ? placeWaitMsMaxMax : Infinity;
     if (value > max) throw invalid(`quotas.${name}: must be a whole number from 1 to ${max}, got ${show(value)}.`);
   }

@@ -96,7 +96,12 @@ export async function openKnowledge({
   const lifecycle = await new Lifecycle({ ...parts, catalogue, stores, owner, topicPrefix }).open();
   const services = assembleServices({ parts, library, queue, registry, jobs, pipelines, activity, lifecycle, stores });
   const knowledge = new Knowledge(services);
-  const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), { owner, places: ingestPlaces, yieldMs, activity });
+  const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), {
+    owner,
+    places: ingestPlaces,
+    yieldMs,
+    activity,
+  });
   const watchdog = new Watchdog(parts, queue, registry);
 
   const sweep = new Sweep({ ...services, watchdog });
@@ -107,7 +112,13 @@ export async function openKnowledge({
     dropBoxPlace: (scope, collection) => dropBoxPlace(services, scope, collection),
     pipelines,
     lifecycle,
-    audit: new AuditRounds(services, { ...parts, owner, lifecycle, quarantine: services.quarantine, workspaces: workspaces ?? (async () => undefined) }),
+    audit: new AuditRounds(services, {
+      ...parts,
+      owner,
+      lifecycle,
+      quarantine: services.quarantine,
+      workspaces: workspaces ?? (async () => undefined),
+    }),
     metrics: () => worker.metrics,
     lateWrites: () => lateWrites(parts.items),
     places: parts.places,

@@ -102,9 +102,17 @@ export class OwnVectors {
     return this.#append(caller, opened, delta, dims);
   }
 
-  async delete(caller: Caller, repositoryId: string, collectionId: string, input: { delta_id?: string | undefined; ids: readonly string[] }): Promise<Written> {
+  async delete(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: { delta_id?: string | undefined; ids: readonly string[] },
+  ): Promise<Written> {
     const opened = await this.#writable(caller, repositoryId, collectionId);
-    return this.#append(caller, opened, { delete: input.ids, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) });
+    return this.#append(caller, opened, {
+      delete: input.ids,
+      ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }),
+    });
   }
 
   /** In a place for searches; waits for one no longer than until the signal. */
@@ -128,7 +136,11 @@ export class OwnVectors {
     return { ...found, collection: await shownCollection(this.#parts, caller.scope, opened) };
   }
 
-  async #found(caller: Caller, opened: OpenCollection, query: Parameters<KnowledgeParts["vectors"]["query"]>[2]): Promise<OwnFound> {
+  async #found(
+    caller: Caller,
+    opened: OpenCollection,
+    query: Parameters<KnowledgeParts["vectors"]["query"]>[2],
+  ): Promise<OwnFound> {
     try {
       const { hits, mode } = await this.#parts.vectors.query(caller.scope, nameOf(opened), query);
       return { hits, mode_used: mode };
@@ -148,7 +160,10 @@ export class OwnVectors {
   /** What the passages of documents are made of, and what rows of callers' own are. */
   async manifest(caller: Caller, repositoryId: string, collectionId: string): Promise<Manifest> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId);
-    const [passages, rows] = await Promise.all([this.#made(caller, await this.#passages(caller, opened)), this.#made(caller, nameOf(opened))]);
+    const [passages, rows] = await Promise.all([
+      this.#made(caller, await this.#passages(caller, opened)),
+      this.#made(caller, nameOf(opened)),
+    ]);
     return { ...(passages ?? rows ?? { stats: null, versions: [] }), passages, rows };
   }
 
@@ -168,8 +183,15 @@ export class OwnVectors {
   }
 
   /** Both; the answer is that of the passages where there are any, and of the rows beside it. */
-  async compact(caller: Caller, repositoryId: string, collectionId: string): Promise<Compacted & { readonly rows?: Compacted }> {
-    const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Compacting" });
+  async compact(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+  ): Promise<Compacted & { readonly rows?: Compacted }> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, {
+      needed: "ADMIN",
+      action: "Compacting",
+    });
     const passages = await this.#compacted(caller, await this.#passages(caller, opened));
     const rows = await this.#compacted(caller, nameOf(opened));
     if (rows.outcome === "empty") return passages;
@@ -205,12 +227,20 @@ export class OwnVectors {
   }
 
   async #writable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
-    const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Writing vectors" });
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Writing vectors",
+    });
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     return opened;
   }
 
-  async #append(caller: Caller, opened: OpenCollection, delta: Parameters<KnowledgeParts["vectors"]["append"]>[2], dims?: number): Promise<Written> {
+  async #append(
+    caller: Caller,
+    opened: OpenCollection,
+    delta: Parameters<KnowledgeParts["vectors"]["append"]>[2],
+    dims?: number,
+  ): Promise<Written> {
     const name = nameOf(opened);
     const append = async (): Promise<Written> => {
       const { deltaId, session, repeated, duplicates } = await this.#parts.vectors.append(caller.scope, name, delta);
@@ -221,13 +251,23 @@ export class OwnVectors {
     return written;
   }
 
-  async #appended(caller: Caller, opened: OpenCollection, append: () => Promise<Written>, name: string, dims: number | undefined): Promise<Written> {
+  async #appended(
+    caller: Caller,
+    opened: OpenCollection,
+    append: () => Promise<Written>,
+    name: string,
+    dims: number | undefined,
+  ): Promise<Written> {
     try {
       return await append();
     } catch (error) {
       if (!isMissing(error)) throw error;
       if (dims === undefined)
-        throw new PinakesError("NOT_FOUND", "This collection has no rows with vectors of its own, so there is nothing to delete.", { cause: error });
+        throw new PinakesError(
+          "NOT_FOUND",
+          "This collection has no rows with vectors of its own, so there is nothing to delete.",
+          { cause: error },
+        );
       await this.#create(caller, name, dims);
       await this.#stillTaken(caller, opened);
       return append().catch((cause: unknown) => {
@@ -244,7 +284,10 @@ export class OwnVectors {
     if (status === "ACTIVE") return;
     if (status === "ARCHIVED") throw archived(collection);
     noteLateWrite(this.#parts.items);
-    throw new PinakesError("CONFLICT", `Collection "${collection.collection_id}" takes no rows: it was deleted meanwhile.`);
+    throw new PinakesError(
+      "CONFLICT",
+      `Collection "${collection.collection_id}" takes no rows: it was deleted meanwhile.`,
+    );
   }
 
   async #create(caller: Caller, name: string, dims: number): Promise<void> {
@@ -258,7 +301,11 @@ export class OwnVectors {
 }
 
 /** 0 where there never were any, which costs one read. */
-export async function countOwnRows({ vectors }: Pick<KnowledgeParts, "vectors">, scope: Scope, incarnation: string): Promise<number> {
+export async function countOwnRows(
+  { vectors }: Pick<KnowledgeParts, "vectors">,
+  scope: Scope,
+  incarnation: string,
+): Promise<number> {
   try {
     return await vectors.count(scope, ownVectorsName(incarnation));
   } catch (error) {

@@ -80,7 +80,15 @@ export function assembleServices(pieces: KnowledgePieces): Services {
   const lists = new CollectionLists(parts, library);
   const operationDesk = new OperationDesk({ parts, library, jobs, lifecycle });
   const repositoryDeletion = new RepositoryDeletion(parts, library, deletion, lifecycle);
-  registerJobs(jobs, { deletion, repositories: repositoryDeletion, reindexer: new Reindexer(parts, library), library, lifecycle, documents, parts });
+  registerJobs(jobs, {
+    deletion,
+    repositories: repositoryDeletion,
+    reindexer: new Reindexer(parts, library),
+    library,
+    lifecycle,
+    documents,
+    parts,
+  });
   return {
     ...pieces,
     repositories,
@@ -100,7 +108,11 @@ export function assembleServices(pieces: KnowledgePieces): Services {
     jobDesk: new JobDesk({ parts, library, jobs, collections, documents, operations: operationDesk }),
     operationDesk,
     pipelineDesk: new PipelineDesk(pieces.pipelines, collections),
-    queueDesk: new QueueDesk(queue, { topics: new TopicDesk(parts, lifecycle), dropBox: new DropBoxDesk(parts) }, parts),
+    queueDesk: new QueueDesk(
+      queue,
+      { topics: new TopicDesk(parts, lifecycle), dropBox: new DropBoxDesk(parts) },
+      parts,
+    ),
     grants: new Grants(parts, { collections, repositories, uploads, documents }),
     rows: new OwnVectors(parts, collections, repositories),
     intake: new Intake(parts, {
@@ -127,25 +139,40 @@ interface Runs {
 }
 
 function registerJobs(jobs: Jobs, run: Runs): void {
-  jobs.register("delete", async (scope, job) => run.deletion.trash(scope, await lifeOfJob(run.library, scope, job), job));
+  jobs.register("delete", async (scope, job) =>
+    run.deletion.trash(scope, await lifeOfJob(run.library, scope, job), job),
+  );
   jobs.register("restore", async (scope, job) => run.deletion.restore(scope, await lifeOfJob(run.library, scope, job)));
   // Purges are operations now, which nobody runs as a job: this is for one that an earlier version began.
   jobs.register("purge", async (scope, job) => {
     const life = await lifeOfJob(run.library, scope, job);
     const { input, job_id: operationId, created_by: createdBy } = job;
-    if ((await run.deletion.begin(scope, life, { operationId, createdBy, dueAt: input["due_at"] as string | undefined })) === undefined)
+    if (
+      (await run.deletion.begin(scope, life, {
+        operationId,
+        createdBy,
+        dueAt: input["due_at"] as string | undefined,
+      })) === undefined
+    )
       return { mode: "purge", stores: [], restored: true };
     await run.lifecycle.drive(scope, life);
     throw new Later("The stores are being cleaned.");
   });
   jobs.register("delete-repository", (scope, job, tools) => run.repositories.purge(scope, job, tools));
   jobs.register("delete-documents", (scope, job, tools) => deleteAllDocuments(run, scope, job, tools));
-  jobs.register("reindex", (scope, job, tools) => run.reindexer.reindex(scope, job, job.input["embedding_model"] as string | undefined, tools));
+  jobs.register("reindex", (scope, job, tools) =>
+    run.reindexer.reindex(scope, job, job.input["embedding_model"] as string | undefined, tools),
+  );
 }
 
 /** A job of before does not say which life it means: it is the one that has the id. */
-async function lifeOfJob(library: Library, scope: Scope, { repository_id, collection_id, incarnation }: JobRecord): Promise<Life> {
+async function lifeOfJob(
+  library: Library,
+  scope: Scope,
+  { repository_id, collection_id, incarnation }: JobRecord,
+): Promise<Life> {
   const life = incarnation ?? (await library.collection(scope, repository_id, collection_id))?.record.incarnation;
-  if (life === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${collection_id}" in repository "${repository_id}".`);
+  if (life === undefined)
+    throw new PinakesError("NOT_FOUND", `There is no collection "${collection_id}" in repository "${repository_id}".`);
   return { repository_id, collection_id, incarnation: life };
 }

@@ -6,8 +6,15 @@ import { countOwnRows } from "./own-vectors.ts";
 import type { KnowledgeParts } from "./parts.ts";
 import { collectionView, type CollectionView } from "./views.ts";
 
-export async function shownCollection(parts: Pick<KnowledgeParts, "items" | "vectors">, scope: Scope, opened: OpenCollection): Promise<CollectionView> {
+export async function shownCollection(
+  parts: Pick<KnowledgeParts, "items" | "vectors">,
+  scope: Scope,
+  opened: OpenCollection,
+): Promise<CollectionView> {
   const { collection } = opened;
-  const [stats, rows] = await Promise.all([new Shelf(parts.items, scope, collection).stats(), countOwnRows(parts, scope, collection.incarnation)]);
+  const [stats, rows] = await Promise.all([
+    new Shelf(parts.items, scope, collection).stats(),
+    countOwnRows(parts, scope, collection.incarnation),
+  ]);
   return collectionView(opened, stats, rows);
 }

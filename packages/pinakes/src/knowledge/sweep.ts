@@ -62,7 +62,8 @@ export class Sweep {
     if (operation === undefined || operation.status === "done") return registry.remove(entry);
     found[operation.status] += 1;
     // The lag of deletions: nobody waits for an archiving.
-    if (operation.action === "delete-collection") found.oldestMs = Math.max(found.oldestMs, parts.clock.now() - Date.parse(operation.created_at));
+    if (operation.action === "delete-collection")
+      found.oldestMs = Math.max(found.oldestMs, parts.clock.now() - Date.parse(operation.created_at));
   }
 
   async #job(scope: Scope, entry: RegisteredUnfinished): Promise<void> {

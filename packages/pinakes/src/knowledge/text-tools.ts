@@ -21,18 +21,31 @@ type Tools = Pick<KnowledgeParts, "parser" | "embedders">;
 const previewBytesMax = 1_048_576;
 
 /** `tenant`: in whose share of the parsers it is. */
-export async function previewChunks({ parser, embedders }: Tools, tenant: string, input: PreviewInput): Promise<readonly Chunk[]> {
+export async function previewChunks(
+  { parser, embedders }: Tools,
+  tenant: string,
+  input: PreviewInput,
+): Promise<readonly Chunk[]> {
   const strategy = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
   const bytes = Buffer.from(input.text, "utf8");
-  if (bytes.length > previewBytesMax) throw new PinakesError("LIMIT_EXCEEDED", `text: a preview takes at most ${previewBytesMax} bytes.`);
+  if (bytes.length > previewBytesMax)
+    throw new PinakesError("LIMIT_EXCEEDED", `text: a preview takes at most ${previewBytesMax} bytes.`);
   const fileType = strategy.type === "MARKDOWN" || input.markdown === true ? "md" : "txt";
   const parsed = await parser.parse({ bytes, fileType }, { share: tenant });
   const embedder = await embedders.get(embedders.defaultModel);
   const { tokensMax } = embedder.model;
-  return chunkDocument(parsed, strategy, { tokenizer: await embedder.tokenizer(), tokensMax, embed: (texts) => embedder.embed(texts) });
+  return chunkDocument(parsed, strategy, {
+    tokenizer: await embedder.tokenizer(),
+    tokensMax,
+    embed: (texts) => embedder.embed(texts),
+  });
 }
 
-export async function embedTexts({ embedders }: Tools, texts: readonly string[], model = embedders.defaultModel): Promise<Embedded> {
+export async function embedTexts(
+  { embedders }: Tools,
+  texts: readonly string[],
+  model = embedders.defaultModel,
+): Promise<Embedded> {
   const embedder = await embedders.get(model);
   const counter = await embedder.tokenizer();
   const tokens = texts.reduce((sum, text) => sum + counter.words(text).tokens.reduce((a, b) => a + b, 0), 0);

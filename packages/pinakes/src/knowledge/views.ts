@@ -171,7 +171,12 @@ export function collectionView(
     purge_at: collection.purge_at,
     incarnation: collection.incarnation,
     ...(collection.displaced === true ? { displaced: true } : {}),
-    etag: [etag, stats?.etag ?? "", Date.parse(repository.updated_at).toString(36), ...(rows === 0 ? [] : [rows.toString(36)])].join("~"),
+    etag: [
+      etag,
+      stats?.etag ?? "",
+      Date.parse(repository.updated_at).toString(36),
+      ...(rows === 0 ? [] : [rows.toString(36)]),
+    ].join("~"),
   };
 }
 
@@ -263,7 +268,20 @@ export interface JobView extends Job {
 }
 
 export function jobView(job: JobRecord): JobView {
-  const { job_id, kind, status, progress, attempts, error, result, repository_id, collection_id, created_by, created_at, updated_at } = job;
+  const {
+    job_id,
+    kind,
+    status,
+    progress,
+    attempts,
+    error,
+    result,
+    repository_id,
+    collection_id,
+    created_by,
+    created_at,
+    updated_at,
+  } = job;
   return {
     job_id,
     kind,
@@ -307,5 +325,15 @@ export function operationView(operation: Operation): OperationView {
 function storeView(action: Operation["action"], row: StoreRow): StoreView {
   const { store, status, attempts, deleted, remaining, duration_ms, error, next_at } = row;
   const waits = status === "waiting" ? new Date(next_at).toISOString() : null;
-  return { store, status, attempts, deleted, remaining, unit: countedIn(action, store), duration_ms, error, next_at: waits };
+  return {
+    store,
+    status,
+    attempts,
+    deleted,
+    remaining,
+    unit: countedIn(action, store),
+    duration_ms,
+    error,
+    next_at: waits,
+  };
 }

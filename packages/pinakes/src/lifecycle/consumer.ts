@@ -36,7 +36,13 @@ export class Consumer {
   /** How many there were. */
   async take(take: Take): Promise<number> {
     const { topic, waitMs, signal } = take;
-    const messages = await this.#queue.receive(this.#scope, topic, { max: messagesMax, owner: this.#owner, leaseMs, waitMs, signal });
+    const messages = await this.#queue.receive(this.#scope, topic, {
+      max: messagesMax,
+      owner: this.#owner,
+      leaseMs,
+      waitMs,
+      signal,
+    });
     await Promise.all(messages.map((message) => this.#end(message, take)));
     return messages.length;
   }

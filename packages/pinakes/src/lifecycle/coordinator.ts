@@ -63,7 +63,10 @@ export class Coordinator {
     const seats = await this.#seats(input.action);
     const unable = seats.filter(({ able }) => !able).map(({ store }) => store);
     if (unable.length > 0 && !allow_partial)
-      throw new PinakesError("CONFLICT", `store_cannot_delete: ${unable.join(", ")} cannot do "${input.action}". With allow_partial the others do.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `store_cannot_delete: ${unable.join(", ")} cannot do "${input.action}". With allow_partial the others do.`,
+      );
     const now = this.#parts.clock.now();
     const at = new Date(now).toISOString();
     const stores = seats.map((seat) => newRow(seat, now));
@@ -98,21 +101,31 @@ export class Coordinator {
       }
       const seats = await this.#seats(operation.action);
       const now = this.#parts.clock.now();
-      const current = await this.#change(scope, life, (one) => both(withSeats(one, seats, now), one, (next) => markSilent(next, now)));
-      if (current?.status === "failed" && operation.status !== "failed") await this.#parts.catalogue.told(scope, current);
+      const current = await this.#change(scope, life, (one) =>
+        both(withSeats(one, seats, now), one, (next) => markSilent(next, now)),
+      );
+      if (current?.status === "failed" && operation.status !== "failed")
+        await this.#parts.catalogue.told(scope, current);
       const due = dueRows(current ?? operation, now);
       if (due.length > 0) await this.#send(scope, current ?? operation, due);
-      else if (!isConfirmed(current ?? operation) || !(await this.#end(scope, current ?? operation))) return current ?? operation;
+      else if (!isConfirmed(current ?? operation) || !(await this.#end(scope, current ?? operation)))
+        return current ?? operation;
     }
   }
 
   /** Undefined: the reply changed nothing. */
   async answer(scope: Scope, reply: ManagementReply): Promise<Life | undefined> {
-    const life = { repository_id: reply.repository_id, collection_id: reply.collection, incarnation: reply.incarnation };
+    const life = {
+      repository_id: reply.repository_id,
+      collection_id: reply.collection,
+      incarnation: reply.incarnation,
+    };
     let before: Operation["status"] | undefined;
     const changed = await this.#change(scope, life, (operation) => {
       before = operation.status;
-      return operation.operation_id === reply.operation_id ? applyAnswer(operation, reply, this.#parts.clock.now()) : undefined;
+      return operation.operation_id === reply.operation_id
+        ? applyAnswer(operation, reply, this.#parts.clock.now())
+        : undefined;
     });
     if (changed === undefined) {
       this.#parts.metrics.dropped += 1;
@@ -124,7 +137,11 @@ export class Coordinator {
 
   async retry(scope: Scope, life: Life): Promise<Operation> {
     const changed = await this.#change(scope, life, (operation) => {
-      if (operation.status === "done") throw new PinakesError("CONFLICT", `Operation "${operation.operation_id}" is done; there is nothing to try again.`);
+      if (operation.status === "done")
+        throw new PinakesError(
+          "CONFLICT",
+          `Operation "${operation.operation_id}" is done; there is nothing to try again.`,
+        );
       return retried(operation, this.#parts.clock.now());
     });
     if (changed === undefined) throw new PinakesError("NOT_FOUND", "There is no such operation any more.");
@@ -150,7 +167,11 @@ export class Coordinator {
         workspace_id: scope.tenant,
         repository_id,
       };
-      await this.#parts.queue.send(this.#parts.scope, topic, { body, group: incarnation, dedupId: `${operation_id}:${store}:${attempt}` });
+      await this.#parts.queue.send(this.#parts.scope, topic, {
+        body,
+        group: incarnation,
+        dedupId: `${operation_id}:${store}:${attempt}`,
+      });
       this.#parts.metrics.sent += 1;
     }
     await this.#change(scope, operation, (one) => markSent(one, due, this.#parts.clock.now()));
@@ -164,17 +185,25 @@ export class Coordinator {
         if (status !== "confirmed" || participant === undefined) continue;
         const remaining = await participant.count(scope, operation);
         if (remaining === 0) continue;
-        await this.#change(scope, operation, (one) => (isConfirmed(one) ? recounted(one, store, remaining, this.#parts.clock.now()) : undefined));
+        await this.#change(scope, operation, (one) =>
+          isConfirmed(one) ? recounted(one, store, remaining, this.#parts.clock.now()) : undefined,
+        );
         return true;
       }
     }
     const at = new Date(this.#parts.clock.now()).toISOString();
-    const done = await this.#change(scope, operation, (one) => (isConfirmed(one) && one.status !== "done" ? ended(one, at) : undefined));
+    const done = await this.#change(scope, operation, (one) =>
+      isConfirmed(one) && one.status !== "done" ? ended(one, at) : undefined,
+    );
     if (done !== undefined) this.#parts.metrics.ended += 1;
     return true;
   }
 
-  async #change(scope: Scope, place: Life, plan: (operation: Operation) => Operation | undefined): Promise<Operation | undefined> {
+  async #change(
+    scope: Scope,
+    place: Life,
+    plan: (operation: Operation) => Operation | undefined,
+  ): Promise<Operation | undefined> {
     return this.#parts.operations.change(scope, place, (operation) => {
       const next = plan(operation);
       return next === undefined ? undefined : { ...next, updated_at: new Date(this.#parts.clock.now()).toISOString() };
@@ -195,6 +224,10 @@ function isAble({ capabilities }: RegisteredParticipant, action: Action): boolea
 }
 
 /** Both changes in one, where either changed something. */
-function both(first: Operation | undefined, before: Operation, then: (operation: Operation) => Operation | undefined): Operation | undefined {
+function both(
+  first: Operation | undefined,
+  before: Operation,
+  then: (operation: Operation) => Operation | undefined,
+): Operation | undefined {
   return then(first ?? before) ?? first;
 }

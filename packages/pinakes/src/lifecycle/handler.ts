@@ -7,7 +7,14 @@ import type { Scope, SystemScope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { lifecycleLimits } from "./limits.ts";
-import { Malformed, readRequest, type ManagementReply, type ManagementRequest, type MatchedRequest, type PlainReply } from "./messages.ts";
+import {
+  Malformed,
+  readRequest,
+  type ManagementReply,
+  type ManagementRequest,
+  type MatchedRequest,
+  type PlainReply,
+} from "./messages.ts";
 import { actions, type Action, type Answer, type Operation } from "./operation.ts";
 import type { Operations } from "./operations.ts";
 import { Pace } from "./pace.ts";
@@ -34,10 +41,15 @@ export class Handler {
   }
 
   /** The replies to one message; several where a message of the source means several lives. */
-  async handle(participant: Participant, body: unknown, signal: AbortSignal): Promise<readonly (ManagementReply | PlainReply)[]> {
+  async handle(
+    participant: Participant,
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<readonly (ManagementReply | PlainReply)[]> {
     const request = readRequest(body);
     if (request.operation_id === undefined) return this.#plain(participant, request, signal);
-    if (request.store !== participant.store) throw new Malformed(`This message is for the store "${request.store}", not for "${participant.store}".`);
+    if (request.store !== participant.store)
+      throw new Malformed(`This message is for the store "${request.store}", not for "${participant.store}".`);
     return [{ ...request, ...(await this.#matched(participant, request, signal)), timestamp: this.#now() }];
   }
 
@@ -61,7 +73,11 @@ export class Handler {
     return this.#run(participant, scope, operation, signal);
   }
 
-  async #plain(participant: Participant, request: ManagementRequest, signal: AbortSignal): Promise<readonly (ManagementReply | PlainReply)[]> {
+  async #plain(
+    participant: Participant,
+    request: ManagementRequest,
+    signal: AbortSignal,
+  ): Promise<readonly (ManagementReply | PlainReply)[]> {
     const { operation, user, collection } = request;
     const base = { operation, user, collection, timestamp: this.#now(), store: participant.store };
     if (!isAction(operation)) return [{ ...base, ...unsupported(participant, operation) }];
@@ -72,13 +88,24 @@ export class Handler {
       const row = found?.stores.find(({ store }) => store === participant.store);
       if (found === undefined || row === undefined || found.action !== operation || found.status === "done") continue;
       const { operation_id, incarnation, repository_id } = found;
-      const matched = { operation_id, incarnation, repository_id, attempt: Math.max(1, row.attempts), workspace_id: scope.tenant };
+      const matched = {
+        operation_id,
+        incarnation,
+        repository_id,
+        attempt: Math.max(1, row.attempts),
+        workspace_id: scope.tenant,
+      };
       replies.push({ ...base, ...matched, ...(await this.#run(participant, scope, found, signal)) });
     }
     return replies.length > 0 ? replies : [{ ...base, ...nothing }];
   }
 
-  async #run(participant: Participant, scope: Scope, { action, repository_id, collection_id, incarnation }: Operation, signal: AbortSignal): Promise<Outcome> {
+  async #run(
+    participant: Participant,
+    scope: Scope,
+    { action, repository_id, collection_id, incarnation }: Operation,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const life = { repository_id, collection_id, incarnation };
     const began = this.#parts.clock.now();
     const tookMs = () => Math.max(0, Math.round(this.#parts.clock.now() - began));
@@ -89,7 +116,10 @@ export class Handler {
         return { ...nothing, remaining: count, duration_ms: tookMs() };
       }
       for (let done = false; !done && tookMs() < lifecycleLimits.handleMsMax;) {
-        const step = await this.#pace.step(() => participant.deleteStep(scope, life, { limit: lifecycleLimits.stepRowsMax }), signal);
+        const step = await this.#pace.step(
+          () => participant.deleteStep(scope, life, { limit: lifecycleLimits.stepRowsMax }),
+          signal,
+        );
         deleted += step.deleted;
         ({ done } = step);
       }
@@ -124,7 +154,10 @@ function isAction(operation: string): operation is Action {
 }
 
 function unsupported({ store }: Participant, operation: string): Outcome {
-  return refused("unsupported_operation", `The store "${store}" does not know "${operation}"; it knows ${actions.join(", ")}.`);
+  return refused(
+    "unsupported_operation",
+    `The store "${store}" does not know "${operation}"; it knows ${actions.join(", ")}.`,
+  );
 }
 
 function refused(type: string, message: string): Outcome {

@@ -3,7 +3,14 @@ export type { Catalogue } from "./catalogue.ts";
 export { Lifecycle, lifecycleTenant } from "./lifecycle.ts";
 export { lifecycleLimits } from "./limits.ts";
 export type { LifecycleMetrics } from "./metrics.ts";
-export { failureOf, reportOf, type Operation, type OperationStatus, type StoreReport, type StoreRow } from "./operation.ts";
+export {
+  failureOf,
+  reportOf,
+  type Operation,
+  type OperationStatus,
+  type StoreReport,
+  type StoreRow,
+} from "./operation.ts";
 export { operationItemId, type StoredOperation } from "./operations.ts";
 export type { HeldLives, Life, Participant, ParticipantCapabilities, ParticipantInfo } from "./participant.ts";
 export type { RegisteredParticipant } from "./participants.ts";

@@ -89,7 +89,11 @@ export class Lifecycle {
     const known = await this.participants.list();
     for (const { store, class: storeClass, capabilities } of this.#options.stores) {
       const same = known.find((one) => one.store === store);
-      if (same === undefined || JSON.stringify(same.capabilities) !== JSON.stringify(capabilities) || same.topic !== this.topics.of(storeClass, store))
+      if (
+        same === undefined ||
+        JSON.stringify(same.capabilities) !== JSON.stringify(capabilities) ||
+        same.topic !== this.topics.of(storeClass, store)
+      )
         await this.participants.register({ store, class: storeClass, capabilities });
     }
     return this;
@@ -101,7 +105,12 @@ export class Lifecycle {
   }
 
   /** Writes it in one batch with what the caller changes; from here on it only goes forward. */
-  async begin(scope: Scope, operation: Operation, beside: readonly ItemOperation[], earlier?: StoredOperation): Promise<void> {
+  async begin(
+    scope: Scope,
+    operation: Operation,
+    beside: readonly ItemOperation[],
+    earlier?: StoredOperation,
+  ): Promise<void> {
     await this.#coordinator.begin(scope, operation, beside, earlier?.etag);
   }
 
@@ -133,7 +142,10 @@ export class Lifecycle {
     const driving = this.drive(scope, life)
       .then(
         () => {},
-        (error: unknown) => this.#options.log(`operation on ${life.incarnation}: ${error instanceof Error ? error.message : String(error)}`),
+        (error: unknown) =>
+          this.#options.log(
+            `operation on ${life.incarnation}: ${error instanceof Error ? error.message : String(error)}`,
+          ),
       )
       .finally(() => this.#driving.delete(driving));
     this.#driving.add(driving);
@@ -184,7 +196,8 @@ export class Lifecycle {
     const loops = this.#options.stores.map((store) => loop((wait, until) => this.#serveOnce(store, wait, until)));
     const ends = await Promise.allSettled([...loops, loop((wait, until) => this.#repliesOnce(wait, until))]);
     this.#listening = false;
-    for (const end of ends) if (end.status === "rejected") throw end.reason instanceof Error ? end.reason : new Error(String(end.reason));
+    for (const end of ends)
+      if (end.status === "rejected") throw end.reason instanceof Error ? end.reason : new Error(String(end.reason));
   }
 
   /** Background: goes on with what this process knows to be due. Asks no store when nothing is. */
@@ -224,7 +237,11 @@ export class Lifecycle {
   /** One page of what a store of this process holds of a tenant, for whoever keeps the cursor. */
   async reconcilePage(
     scope: Scope,
-    { store, cursor, remove }: { readonly store: string; readonly cursor?: string | undefined; readonly remove: boolean },
+    {
+      store,
+      cursor,
+      remove,
+    }: { readonly store: string; readonly cursor?: string | undefined; readonly remove: boolean },
   ): Promise<ReconciledPage> {
     const participant = this.#options.stores.find((one) => one.store === store);
     // One that this process had when the cursor was kept, and has not now.
@@ -248,7 +265,8 @@ export class Lifecycle {
     const operation = await this.#coordinator.carry(scope, life);
     const key = `${scope.tenant}/${life.incarnation}`;
     if (operation === undefined || operation.status === "done") this.#soon.delete(key);
-    else if (this.#soon.size < soonMax || this.#soon.has(key)) this.#soon.set(key, { scope, life, at: nextDue(operation) });
+    else if (this.#soon.size < soonMax || this.#soon.has(key))
+      this.#soon.set(key, { scope, life, at: nextDue(operation) });
   }
 
   /** Whoever took it there may have failed before it told so; the caller takes an operation that is done for one that was told. */
@@ -286,7 +304,12 @@ export class Lifecycle {
   }
 
   async #repliesOnce(wait: number, signal: AbortSignal): Promise<number> {
-    return this.#consumer.take({ topic: this.topics.replies, waitMs: wait, signal, handle: (body) => this.#heard(body) });
+    return this.#consumer.take({
+      topic: this.topics.replies,
+      waitMs: wait,
+      signal,
+      handle: (body) => this.#heard(body),
+    });
   }
 
   async #heard(body: JsonValue): Promise<void> {
@@ -303,6 +326,9 @@ export class Lifecycle {
 
   async #reply(reply: ManagementReply | PlainReply): Promise<void> {
     const group = "incarnation" in reply ? reply.incarnation : reply.collection;
-    await this.#options.queue.send(this.#scope, this.topics.replies, { body: { ...reply } as unknown as JsonValue, group });
+    await this.#options.queue.send(this.#scope, this.topics.replies, {
+      body: { ...reply } as unknown as JsonValue,
+      group,
+    });
   }
 }

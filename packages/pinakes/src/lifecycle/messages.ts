@@ -21,7 +21,10 @@ const matched = {
   repository_id: text,
 };
 
-const Request = z.union([z.object({ ...asked, ...matched }), z.object({ ...asked, operation_id: z.undefined().optional() })]);
+const Request = z.union([
+  z.object({ ...asked, ...matched }),
+  z.object({ ...asked, operation_id: z.undefined().optional() }),
+]);
 const Reply = z.object({
   ...asked,
   ...matched,
@@ -73,6 +76,8 @@ export function isMatched(reply: unknown): boolean {
 function read<Schema extends z.ZodType>(schema: Schema, body: unknown, form: string): z.output<Schema> {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  const issues = result.error.issues.slice(0, 3).map(({ path, message }) => `${path.length === 0 ? "the message" : path.map(String).join(".")}: ${message}`);
+  const issues = result.error.issues
+    .slice(0, 3)
+    .map(({ path, message }) => `${path.length === 0 ? "the message" : path.map(String).join(".")}: ${message}`);
   throw new Malformed(`This is not ${form}: ${issues.join("; ")}.`);
 }

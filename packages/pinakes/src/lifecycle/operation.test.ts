@@ -53,27 +53,57 @@ describe("an operation", () => {
     const one = applyAnswer(sent(), answer(), 1) as Operation;
     expect(row(one)).toMatchObject({ status: "confirmed", deleted: 1, duration_ms: 5 });
     expect(isConfirmed(one)).toBe(false);
-    expect(row(applyAnswer(sent(), answer({ remaining: 1 }), 1))).toMatchObject({ status: "waiting", failures: 0, next_at: 1 });
-    expect(row(applyAnswer(sent(), answer({ remaining: 1, deleted: 0 }), 1))).toMatchObject({ status: "waiting", failures: 1, error: { type: "remaining" } });
+    expect(row(applyAnswer(sent(), answer({ remaining: 1 }), 1))).toMatchObject({
+      status: "waiting",
+      failures: 0,
+      next_at: 1,
+    });
+    expect(row(applyAnswer(sent(), answer({ remaining: 1, deleted: 0 }), 1))).toMatchObject({
+      status: "waiting",
+      failures: 1,
+      error: { type: "remaining" },
+    });
     // What is archived may hold as much as it likes.
     const archive = { ...sent(), action: "archive-collection" as const };
     expect(row(applyAnswer(archive, answer({ remaining: 9 }), 1))).toMatchObject({ status: "confirmed", remaining: 9 });
     const both = applyAnswer(one, answer({ store: "b" }), 2) as Operation;
     expect(isConfirmed(both)).toBe(true);
-    expect(ended(both, "now")).toMatchObject({ status: "done", finished_at: "now", partial: false, ttl: lifecycleLimits.reportDaysMax * 86_400 });
+    expect(ended(both, "now")).toMatchObject({
+      status: "done",
+      finished_at: "now",
+      partial: false,
+      ttl: lifecycleLimits.reportDaysMax * 86_400,
+    });
   });
 
   it("R-TG-50 what is left is unknown until a store counted, stays the last count when it could not count again, and no reply without one confirms", () => {
     expect(reportOf(sent()).map(({ remaining }) => remaining)).toEqual([null, null]);
-    expect(row(markSilent(sent(), lifecycleLimits.replyMsMax))).toMatchObject({ remaining: null, error: { type: "no_reply" } });
+    expect(row(markSilent(sent(), lifecycleLimits.replyMsMax))).toMatchObject({
+      remaining: null,
+      error: { type: "no_reply" },
+    });
     const { remaining: _, ...uncounted } = answer();
-    expect(row(applyAnswer(sent(), { ...uncounted, ...failure }, 1))).toMatchObject({ status: "waiting", remaining: null, failures: 1, error: failure.error });
+    expect(row(applyAnswer(sent(), { ...uncounted, ...failure }, 1))).toMatchObject({
+      status: "waiting",
+      remaining: null,
+      failures: 1,
+      error: failure.error,
+    });
     // It removed something, and is asked for the rest; then it removed nothing and counted nothing.
     const went = applyAnswer(sent(), uncounted, 1) as Operation;
     expect(row(went)).toMatchObject({ status: "waiting", remaining: null, failures: 0, next_at: 1 });
     const again = applyAnswer(markSent(went, went.stores, 1) as Operation, { ...uncounted, attempt: 2, deleted: 0 }, 2);
-    expect(row(again)).toMatchObject({ status: "waiting", remaining: null, failures: 1, error: { type: "not_counted" } });
-    const counted = applyAnswer(again as Operation, answer({ attempt: 3, success: false, remaining: 7 }), 3) as Operation;
+    expect(row(again)).toMatchObject({
+      status: "waiting",
+      remaining: null,
+      failures: 1,
+      error: { type: "not_counted" },
+    });
+    const counted = applyAnswer(
+      again as Operation,
+      answer({ attempt: 3, success: false, remaining: 7 }),
+      3,
+    ) as Operation;
     expect(row(counted)).toMatchObject({ remaining: 7 });
     const later = applyAnswer(counted, { ...uncounted, ...failure, attempt: 4 }, 4) as Operation;
     expect(row(later)).toMatchObject({ status: "waiting", remaining: 7, error: failure.error });
@@ -100,7 +130,10 @@ describe("an operation", () => {
     for (let failures = 1; failures <= 12; failures += 1) {
       one = markSent(one, dueRows(one, now), now) as Operation;
       one = applyAnswer(one, answer({ ...failure, attempt: failures }), now) as Operation;
-      expect(row(one)).toMatchObject({ failures, next_at: now + Math.min(retryMsMax, retryMsFirst * 2 ** (failures - 1)) });
+      expect(row(one)).toMatchObject({
+        failures,
+        next_at: now + Math.min(retryMsMax, retryMsFirst * 2 ** (failures - 1)),
+      });
       expect(one.status, `after ${failures}`).toBe(failures < failuresMax ? "running" : "failed");
       now = row(one)?.next_at as number;
       expect(dueRows(one, now - 1).map(({ store }) => store)).not.toContain("a");
@@ -108,7 +141,11 @@ describe("an operation", () => {
     expect(retried(one, 7)).toMatchObject({ status: "running" });
     expect(row(retried(one, 7))).toMatchObject({ failures: 0, next_at: 7, attempts: 12 });
     one = markSent(one, dueRows(one, now), now) as Operation;
-    const better = applyAnswer(one, answer({ attempt: 13, success: false, deleted: 3, remaining: 4 }), now) as Operation;
+    const better = applyAnswer(
+      one,
+      answer({ attempt: 13, success: false, deleted: 3, remaining: 4 }),
+      now,
+    ) as Operation;
     expect(better.status).toBe("running");
     expect(row(better)).toMatchObject({ failures: 0, next_at: now, remaining: 4 });
   });
@@ -117,7 +154,11 @@ describe("an operation", () => {
     const { replyMsMax } = lifecycleLimits;
     expect(nextDue(sent(5))).toBe(5 + replyMsMax);
     expect(markSilent(sent(5), 5 + replyMsMax - 1)).toBeUndefined();
-    expect(row(markSilent(sent(5), 5 + replyMsMax))).toMatchObject({ status: "waiting", failures: 1, error: { type: "no_reply" } });
+    expect(row(markSilent(sent(5), 5 + replyMsMax))).toMatchObject({
+      status: "waiting",
+      failures: 1,
+      error: { type: "no_reply" },
+    });
     const alive = applyAnswer(sent(5), answer({ success: false, working: true, deleted: 0 }), 50_000) as Operation;
     expect(row(alive)).toMatchObject({ status: "sent", sent_at: 50_000, answered: 0, failures: 0 });
     expect(row(markSilent(alive, 5 + replyMsMax))).toMatchObject({ status: "sent" });

@@ -79,7 +79,16 @@ export interface Seat {
 
 export function newRow({ store, topic, able }: Seat, now: number): StoreRow {
   const status = able ? "waiting" : "left";
-  const none = { attempts: 0, answered: 0, failures: 0, deleted: 0, remaining: null, duration_ms: 0, error: null, sent_at: null };
+  const none = {
+    attempts: 0,
+    answered: 0,
+    failures: 0,
+    deleted: 0,
+    remaining: null,
+    duration_ms: 0,
+    error: null,
+    sent_at: null,
+  };
   return { store, topic, status, ...none, next_at: now };
 }
 
@@ -105,7 +114,9 @@ export function withSeats(operation: Operation, seats: readonly Seat[], now: num
   const known = new Set(operation.stores.map(({ store }) => store));
   const registered = new Set(seats.map(({ store }) => store));
   const added = seats.filter(({ store }) => !known.has(store)).map((seat) => newRow(seat, now));
-  const gone = operation.stores.some(({ store, status }) => !registered.has(store) && (status === "waiting" || status === "sent"));
+  const gone = operation.stores.some(
+    ({ store, status }) => !registered.has(store) && (status === "waiting" || status === "sent"),
+  );
   if (added.length === 0 && !gone) return undefined;
   const stores = operation.stores.map((row): StoreRow =>
     registered.has(row.store) || row.status === "confirmed" || row.status === "left" ? row : { ...row, status: "left" },
@@ -127,9 +138,13 @@ export function markSent(operation: Operation, sent: readonly StoreRow[], now: n
 
 /** Rows that got no reply for too long have failed once more: the message may be lost. */
 export function markSilent(operation: Operation, now: number): Operation | undefined {
-  const silent = ({ status, sent_at }: StoreRow) => status === "sent" && (sent_at ?? 0) + lifecycleLimits.replyMsMax <= now;
+  const silent = ({ status, sent_at }: StoreRow) =>
+    status === "sent" && (sent_at ?? 0) + lifecycleLimits.replyMsMax <= now;
   if (!operation.stores.some(silent)) return undefined;
-  const error = { type: "no_reply", message: `There was no reply within ${lifecycleLimits.replyMsMax / 1_000} seconds.` };
+  const error = {
+    type: "no_reply",
+    message: `There was no reply within ${lifecycleLimits.replyMsMax / 1_000} seconds.`,
+  };
   const stores = operation.stores.map((row) => (silent(row) ? failedRow(row, error, now) : row));
   return settled({ ...operation, stores });
 }
@@ -140,7 +155,8 @@ export function applyAnswer(operation: Operation, answer: Answer, now: number): 
   if (operation.status === "done" || row === undefined) return undefined;
   // One try ahead of the row: the message was sent, and whoever sent it died before saying so.
   if (row.status === "confirmed" || row.status === "left" || answer.attempt > row.attempts + 1) return undefined;
-  if (answer.working === true) return row.status === "sent" ? replaceRow(operation, { ...row, sent_at: now }) : undefined;
+  if (answer.working === true)
+    return row.status === "sent" ? replaceRow(operation, { ...row, sent_at: now }) : undefined;
   // A delete is confirmed by nothing but a zero; other operations tell what there is.
   const success = answer.success && (operation.action !== "delete-collection" || answer.remaining === 0);
   // A failure of a try that was answered is known; that nothing is left is true whoever found it.
@@ -159,14 +175,18 @@ export function applyAnswer(operation: Operation, answer: Answer, now: number): 
 function answeredRow(row: StoreRow, answer: Answer, now: number): StoreRow {
   if (answer.success) return { ...row, status: "confirmed", error: null, failures: 0 };
   // It got on, and there is more to do.
-  if (answer.error === null && answer.deleted > 0) return { ...row, status: "waiting", failures: 0, error: null, next_at: now };
+  if (answer.error === null && answer.deleted > 0)
+    return { ...row, status: "waiting", failures: 0, error: null, next_at: now };
   return failedRow(row, answer.error ?? shortfall(answer.remaining), now);
 }
 
 /** Why an answer without an error confirms nothing. */
 function shortfall(remaining: Answer["remaining"]): ReplyError {
   if (typeof remaining !== "number")
-    return { type: "not_counted", message: "The store removed nothing, and did not tell how much is left. A reply needs `remaining`." };
+    return {
+      type: "not_counted",
+      message: "The store removed nothing, and did not tell how much is left. A reply needs `remaining`.",
+    };
   return { type: "remaining", message: `${remaining} rows are left, and none was removed.` };
 }
 
@@ -179,7 +199,9 @@ export function recounted(operation: Operation, store: string, remaining: number
 
 /** At once, whatever failed before. */
 export function retried(operation: Operation, now: number): Operation {
-  const stores = operation.stores.map((row): StoreRow => (row.status === "waiting" ? { ...row, failures: 0, next_at: now } : row));
+  const stores = operation.stores.map((row): StoreRow =>
+    row.status === "waiting" ? { ...row, failures: 0, next_at: now } : row,
+  );
   return settled({ ...operation, stores });
 }
 
@@ -201,14 +223,22 @@ function failedRow(row: StoreRow, error: ReplyError, now: number): StoreRow {
 
 /** With the status that follows from its rows. */
 function settled(operation: Operation): Operation {
-  const stuck = operation.stores.some(({ status, failures }) => status !== "confirmed" && status !== "left" && failures >= lifecycleLimits.failuresMax);
-  return { ...operation, status: stuck ? "failed" : "running", partial: operation.stores.some(({ status }) => status === "left") };
+  const stuck = operation.stores.some(
+    ({ status, failures }) => status !== "confirmed" && status !== "left" && failures >= lifecycleLimits.failuresMax,
+  );
+  return {
+    ...operation,
+    status: stuck ? "failed" : "running",
+    partial: operation.stores.some(({ status }) => status === "left"),
+  };
 }
 
 /** Why it does not get on, by store. */
 export function failureOf({ stores }: Operation): string | null {
   const failing = stores.filter(({ status, error }) => error !== null && status !== "confirmed");
-  return failing.length === 0 ? null : failing.map(({ store, error }) => `${store}: ${error?.message ?? ""}`).join("; ");
+  return failing.length === 0
+    ? null
+    : failing.map(({ store, error }) => `${store}: ${error?.message ?? ""}`).join("; ");
 }
 
 export interface StoreReport {
@@ -223,5 +253,11 @@ export interface StoreReport {
 export function reportOf({ stores }: Operation): readonly StoreReport[] {
   return stores
     .filter(({ status }) => status !== "left")
-    .map(({ store, deleted, remaining, duration_ms, attempts }) => ({ store, deleted, remaining, duration_ms, attempts }));
+    .map(({ store, deleted, remaining, duration_ms, attempts }) => ({
+      store,
+      deleted,
+      remaining,
+      duration_ms,
+      attempts,
+    }));
 }

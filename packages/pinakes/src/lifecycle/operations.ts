@@ -28,7 +28,10 @@ export class Operations {
   }
 
   async read(scope: Scope, { repository_id, incarnation }: Place): Promise<StoredOperation | undefined> {
-    const item = await this.#items.read(scope, this.#catalogue.container, { partition: [repository_id], id: operationItemId(incarnation) });
+    const item = await this.#items.read(scope, this.#catalogue.container, {
+      partition: [repository_id],
+      id: operationItemId(incarnation),
+    });
     if (item === undefined) return undefined;
     const { id: _, ...operation } = item.document;
     return { operation: operation as unknown as Operation, etag: item.etag };
@@ -37,12 +40,17 @@ export class Operations {
   /** With what the caller changes in the same batch. The one of an earlier operation on the life is taken over, by its etag. */
   async begin(scope: Scope, operation: Operation, beside: readonly ItemOperation[], earlier?: string): Promise<void> {
     const document = asDocument(operation);
-    const write: ItemOperation = earlier === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: earlier };
+    const write: ItemOperation =
+      earlier === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: earlier };
     await this.#items.batch(scope, this.#catalogue.container, [operation.repository_id], [...beside, write]);
   }
 
   /** Read, change, write; again when somebody else was faster. Undefined from `plan`: there is nothing to change. */
-  async change(scope: Scope, place: Place, plan: (operation: Operation) => Operation | undefined): Promise<Operation | undefined> {
+  async change(
+    scope: Scope,
+    place: Place,
+    plan: (operation: Operation) => Operation | undefined,
+  ): Promise<Operation | undefined> {
     for (;;) {
       const stored = await this.read(scope, place);
       const next = stored === undefined ? undefined : plan(stored.operation);
@@ -61,7 +69,10 @@ export class Operations {
 }
 
 function isOutrun(error: unknown): boolean {
-  return PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || error.code === "CONFLICT");
+  return (
+    PinakesError.isInstance(error) &&
+    (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || error.code === "CONFLICT")
+  );
 }
 
 function asDocument(operation: Operation): JsonObject {

@@ -32,13 +32,20 @@ export interface Participant extends ParticipantInfo {
   /** Takes the fence back. CONFLICT once removing has begun. */
   unfence(scope: Scope, life: Life, options: { readonly archived: boolean }): Promise<void>;
   /** Refuses the life for ever, and removes up to about `limit` rows of it; call again until `done`. Of a life that never was: 0, done. */
-  deleteStep(scope: Scope, life: Life, options: { readonly limit: number }): Promise<{ readonly deleted: number; readonly done: boolean }>;
+  deleteStep(
+    scope: Scope,
+    life: Life,
+    options: { readonly limit: number },
+  ): Promise<{ readonly deleted: number; readonly done: boolean }>;
   /** What is left of a life, also when it is fenced. */
   count(scope: Scope, life: Life): Promise<number>;
   /** Makes sure that the life takes no more writes, and tells what it holds. */
   archive(scope: Scope, life: Life): Promise<{ readonly count: number }>;
   /** The lives it holds something of, in pages. */
-  incarnations(scope: Scope, options: { readonly limit: number; readonly cursor?: string | undefined }): Promise<HeldLives>;
+  incarnations(
+    scope: Scope,
+    options: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<HeldLives>;
 }
 
 export interface HeldLives {

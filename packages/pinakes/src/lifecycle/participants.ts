@@ -10,7 +10,10 @@ import { lifecycleLimits } from "./limits.ts";
 import type { ParticipantInfo } from "./participant.ts";
 import { checkStore, storeClasses, type Topics } from "./topics.ts";
 
-export const participantsContainer: ContainerDefinition = Object.freeze({ name: "lifecycle-participants", partitionKey: ["part"] });
+export const participantsContainer: ContainerDefinition = Object.freeze({
+  name: "lifecycle-participants",
+  partitionKey: ["part"],
+});
 const part = "registry";
 
 export interface RegisteredParticipant extends ParticipantInfo {
@@ -34,11 +37,17 @@ export class Participants {
     const known = await this.list();
     const same = known.find(({ store }) => store === info.store);
     if (same !== undefined && same.class !== info.class)
-      throw new PinakesError("CONFLICT", `A store "${info.store}" of class ${same.class} is registered; choose another name.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `A store "${info.store}" of class ${same.class} is registered; choose another name.`,
+      );
     const participant = { ...info, topic: this.#topics.of(info.class, info.store) };
     if (same !== undefined && JSON.stringify(same) === JSON.stringify(participant)) return same;
     if (same === undefined && known.length >= lifecycleLimits.participantsMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `There are ${known.length} stores, which is the most. Unregister one first.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `There are ${known.length} stores, which is the most. Unregister one first.`,
+      );
     await this.#items.write(this.#scope, participantsContainer.name, [part], {
       op: "upsert",
       document: { id: info.store, part, ...(participant as unknown as JsonObject) },
@@ -59,7 +68,10 @@ export class Participants {
 
   /** From the partition itself, never from an index: one that is missed would keep its data. */
   async list(): Promise<readonly RegisteredParticipant[]> {
-    const { items } = await this.#items.query(this.#scope, participantsContainer.name, { equals: { part }, limit: 100 });
+    const { items } = await this.#items.query(this.#scope, participantsContainer.name, {
+      equals: { part },
+      limit: 100,
+    });
     return items.map(({ document }) => {
       const { store, class: storeClass, capabilities, topic } = document as unknown as RegisteredParticipant;
       return { store, class: storeClass, capabilities, topic };
@@ -69,8 +81,10 @@ export class Participants {
 
 function checkInfo({ store, class: storeClass, capabilities }: ParticipantInfo): ParticipantInfo {
   checkStore(store);
-  if (!storeClasses.includes(storeClass)) throw invalid(`class: must be one of ${storeClasses.join(", ")}, got ${show(storeClass)}.`);
+  if (!storeClasses.includes(storeClass))
+    throw invalid(`class: must be one of ${storeClasses.join(", ")}, got ${show(storeClass)}.`);
   const { delete: removes, archive, list } = capabilities;
-  if ([removes, archive, list].some((flag) => typeof flag !== "boolean")) throw invalid("capabilities: delete, archive and list must be true or false.");
+  if ([removes, archive, list].some((flag) => typeof flag !== "boolean"))
+    throw invalid("capabilities: delete, archive and list must be true or false.");
   return { store, class: storeClass, capabilities: { delete: removes, archive, list } };
 }

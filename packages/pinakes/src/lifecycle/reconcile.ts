@@ -76,7 +76,8 @@ export class Reconciler {
 
   async round(scope: Scope, { remove = true }: { readonly remove?: boolean } = {}): Promise<readonly Orphan[]> {
     const found: Orphan[] = [];
-    for (const store of this.#parts.stores) if (store.capabilities.list) found.push(...(await this.#store(scope, store, remove)));
+    for (const store of this.#parts.stores)
+      if (store.capabilities.list) found.push(...(await this.#store(scope, store, remove)));
     return found;
   }
 
@@ -94,7 +95,11 @@ export class Reconciler {
   }
 
   /** So that whoever keeps the cursor gets to the end, however many there are. */
-  async page(scope: Scope, store: Participant, { cursor, remove }: { readonly cursor: string | undefined; readonly remove: boolean }): Promise<ReconciledPage> {
+  async page(
+    scope: Scope,
+    store: Participant,
+    { cursor, remove }: { readonly cursor: string | undefined; readonly remove: boolean },
+  ): Promise<ReconciledPage> {
     const held: HeldLives = await store.incarnations(scope, { limit: pageLives, cursor });
     const orphans: Orphan[] = [];
     for (const life of held.lives) {
@@ -105,7 +110,10 @@ export class Reconciler {
   }
 
   /** What is in quarantine of a tenant, in pages. */
-  async held(scope: Scope, { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined }): Promise<HeldOrphanPage> {
+  async held(
+    scope: Scope,
+    { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<HeldOrphanPage> {
     const page = await this.#parts.items.query(this.#parts.scope, participantsContainer.name, {
       equals: { part: partOf(scope) },
       filter: { quarantined_at: { gte: 0 } },
@@ -130,12 +138,20 @@ export class Reconciler {
   /** Removes the data for good; nothing of a life that a record names by now. */
   async drop(scope: Scope, held: HeldOrphan): Promise<void> {
     const store = this.#parts.stores.find((one) => one.store === held.store);
-    if (store === undefined) throw new PinakesError("UNAVAILABLE", `The store "${held.store}" is not part of this process.`, { retryable: false });
+    if (store === undefined)
+      throw new PinakesError("UNAVAILABLE", `The store "${held.store}" is not part of this process.`, {
+        retryable: false,
+      });
     if (!(await this.#parts.catalogue.knows(scope, held.incarnation))) await this.#remove(scope, store, held);
     await this.#write({ part: partOf(scope), id: `${held.store}:${held.incarnation}` }, undefined);
   }
 
-  async #look(scope: Scope, store: Participant, held: HeldLives["lives"][number], remove: boolean): Promise<Orphan | undefined> {
+  async #look(
+    scope: Scope,
+    store: Participant,
+    held: HeldLives["lives"][number],
+    remove: boolean,
+  ): Promise<Orphan | undefined> {
     const { incarnation, repository_id } = held;
     const key = { part: partOf(scope), id: `${store.store}:${incarnation}` };
     const known = await this.#read(key);
@@ -162,9 +178,14 @@ export class Reconciler {
     return { ...orphan, removed: true };
   }
 
-  async #remove(scope: Scope, store: Participant, { incarnation, repository_id }: HeldLives["lives"][number]): Promise<void> {
+  async #remove(
+    scope: Scope,
+    store: Participant,
+    { incarnation, repository_id }: HeldLives["lives"][number],
+  ): Promise<void> {
     const life = { incarnation, repository_id, collection_id: "" };
-    for (let done = false; !done;) ({ done } = await store.deleteStep(scope, life, { limit: lifecycleLimits.stepRowsMax }));
+    for (let done = false; !done;)
+      ({ done } = await store.deleteStep(scope, life, { limit: lifecycleLimits.stepRowsMax }));
   }
 
   async #read({ part, id }: { part: string; id: string }): Promise<Note | undefined> {

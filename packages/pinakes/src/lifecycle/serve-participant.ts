@@ -6,7 +6,11 @@ import type { Scope } from "../domain/scope.ts";
 
 export interface ParticipantHandlers {
   /** Removes up to about `limit` rows of a life; called again until `done`. Refuse later writes of this life. */
-  readonly delete: (scope: Scope, life: Life, options: { readonly limit: number }) => Promise<{ readonly deleted: number; readonly done: boolean }>;
+  readonly delete: (
+    scope: Scope,
+    life: Life,
+    options: { readonly limit: number },
+  ) => Promise<{ readonly deleted: number; readonly done: boolean }>;
   /** What is left of a life. */
   readonly count: (scope: Scope, life: Life) => Promise<number>;
   /** Absent: the store takes no part in archiving. */
@@ -41,7 +45,8 @@ export async function serveParticipant(
     unfence: async () => {},
     deleteStep: (scope, life, options) => handlers.delete(scope, life, options),
     count: (scope, life) => handlers.count(scope, life),
-    archive: async (scope, life) => (await handlers.archive?.(scope, life)) ?? { count: await handlers.count(scope, life) },
+    archive: async (scope, life) =>
+      (await handlers.archive?.(scope, life)) ?? { count: await handlers.count(scope, life) },
     incarnations: async (scope, options) => (await handlers.incarnations?.(scope, options)) ?? { lives: [] },
   };
   await lifecycle.serve(participant, signal);

@@ -27,7 +27,9 @@ const prefixPattern = new RegExp(`^[a-z0-9][a-z0-9-]{0,${lifecycleLimits.topicPr
 
 export function checkStore(store: unknown): string {
   if (typeof store === "string" && storePattern.test(store)) return store;
-  throw invalid(`store: a name is 1–${lifecycleLimits.storeCharsMax} lower-case letters, digits and dashes, got ${show(store)}.`);
+  throw invalid(
+    `store: a name is 1–${lifecycleLimits.storeCharsMax} lower-case letters, digits and dashes, got ${show(store)}.`,
+  );
 }
 
 /** Of a deployment that shares its queues with others; "" for none. */

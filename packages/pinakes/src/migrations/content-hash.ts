@@ -58,5 +58,8 @@ function canonical(value: JsonValue | undefined): JsonValue {
   if (Array.isArray(value)) return value.map((element: JsonValue) => canonical(element));
   if (typeof value !== "object" || value === null) return value ?? null;
   const entries = Object.entries(value as JsonObject).filter(([, property]) => property !== undefined);
-  return [{ object: entries.length }, ...entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, property]) => [key, canonical(property)])];
+  return [
+    { object: entries.length },
+    ...entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, property]) => [key, canonical(property)]),
+  ];
 }

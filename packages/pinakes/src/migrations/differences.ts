@@ -30,11 +30,16 @@ export async function differencesOf(source: AsyncIterable<Entry>, held: AsyncIte
     db.exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
     await fill(db, "source", source);
     await fill(db, "held", held);
-    const keys = (sql: string) => (db.prepare(`${sql} ORDER BY key LIMIT ${migrationLimits.differencesMax}`).all() as { key: string }[]).map(({ key }) => key);
+    const keys = (sql: string) =>
+      (db.prepare(`${sql} ORDER BY key LIMIT ${migrationLimits.differencesMax}`).all() as { key: string }[]).map(
+        ({ key }) => key,
+      );
     return {
       missing: keys("SELECT key FROM source WHERE key NOT IN (SELECT key FROM held)"),
       extra: keys("SELECT key FROM held WHERE key NOT IN (SELECT key FROM source)"),
-      changed: keys("SELECT source.key AS key FROM source JOIN held ON held.key = source.key WHERE held.digest <> source.digest"),
+      changed: keys(
+        "SELECT source.key AS key FROM source JOIN held ON held.key = source.key WHERE held.digest <> source.digest",
+      ),
     };
   } finally {
     db.close();
@@ -55,6 +60,7 @@ async function fill(db: DatabaseSync, table: "source" | "held", entries: AsyncIt
 }
 
 export function differenceText({ missing, extra, changed }: Differences): string {
-  const part = (what: string, keys: readonly string[]) => (keys.length === 0 ? [] : [`${what}: ${keys.map((key) => key.slice(0, 200)).join(", ")}`]);
+  const part = (what: string, keys: readonly string[]) =>
+    keys.length === 0 ? [] : [`${what}: ${keys.map((key) => key.slice(0, 200)).join(", ")}`];
   return [...part("missing here", missing), ...part("only here", extra), ...part("other content", changed)].join("; ");
 }

@@ -25,7 +25,10 @@ export async function measureHeldEntries(sides: EntrySides, unit: UnitName, held
 
 export async function differingEntries(sides: EntrySides, unit: UnitName, held: Held): Promise<Differences> {
   const { signal, progress } = held;
-  return differencesOf(told(sides.entries(unit, strictly(signal, progress)), progress), told(sides.held(unit, held), progress));
+  return differencesOf(
+    told(sides.entries(unit, strictly(signal, progress)), progress),
+    told(sides.held(unit, held), progress),
+  );
 }
 
 /** For reading again what was found good: a problem now means that the source has changed. */

@@ -8,7 +8,13 @@ import { migrationLimits } from "./limits.ts";
 import type { MigrationParts } from "./parts.ts";
 import type { Places } from "./places.ts";
 import type { MigrationSource } from "./source.ts";
-import { CollectionSource, CollectionSpec, moveOf, settleCollection, type SettledSpec } from "./collection/collection-source.ts";
+import {
+  CollectionSource,
+  CollectionSpec,
+  moveOf,
+  settleCollection,
+  type SettledSpec,
+} from "./collection/collection-source.ts";
 import { LisaSource, LisaSpec } from "./other/lisa-source.ts";
 import { UnregisteredSource, UnregisteredSpec } from "./other/unregistered-source.ts";
 import { ChromaSpec, RowsSpec } from "./rows/spec.ts";
@@ -31,21 +37,40 @@ interface Kind<Spec> {
 }
 
 const kinds: Readonly<Record<string, Kind<never>>> = {
-  triples: defineKind({ spec: TriplesSpec, open: async (spec, opening) => (await import("./triples/open-triples.ts")).openTriples(spec, opening) }),
-  rows: defineKind({ spec: RowsSpec, open: async (spec, opening) => (await import("./rows/open-rows.ts")).openRows(spec, opening) }),
-  chroma: defineKind({ spec: ChromaSpec, open: async (spec, opening) => (await import("./rows/open-rows.ts")).openChroma(spec, opening) }),
+  triples: defineKind({
+    spec: TriplesSpec,
+    open: async (spec, opening) => (await import("./triples/open-triples.ts")).openTriples(spec, opening),
+  }),
+  rows: defineKind({
+    spec: RowsSpec,
+    open: async (spec, opening) => (await import("./rows/open-rows.ts")).openRows(spec, opening),
+  }),
+  chroma: defineKind({
+    spec: ChromaSpec,
+    open: async (spec, opening) => (await import("./rows/open-rows.ts")).openChroma(spec, opening),
+  }),
   unregistered: defineKind({
     spec: UnregisteredSpec,
     open: async (spec, { parts, places, caller }) =>
-      new UnregisteredSource(spec, parts, caller.scope, spec.listing === undefined ? undefined : await places.file(spec.listing)),
+      new UnregisteredSource(
+        spec,
+        parts,
+        caller.scope,
+        spec.listing === undefined ? undefined : await places.file(spec.listing),
+      ),
   }),
   collection: defineKind({
     spec: CollectionSpec,
     settle: (spec, { parts, caller }) => settleCollection(spec, parts, caller),
-    authorize: (spec, { parts, caller }, options) => parts.intake.moves.authorize(caller, moveOf(spec as unknown as SettledSpec), options),
+    authorize: (spec, { parts, caller }, options) =>
+      parts.intake.moves.authorize(caller, moveOf(spec as unknown as SettledSpec), options),
     open: async (spec, { parts, caller }) => new CollectionSource(spec as unknown as SettledSpec, parts, caller),
   }),
-  lisa: defineKind({ spec: LisaSpec, open: async (spec, { parts, places, caller }) => new LisaSource(spec, parts, caller, await places.file(spec.folder)) }),
+  lisa: defineKind({
+    spec: LisaSpec,
+    open: async (spec, { parts, places, caller }) =>
+      new LisaSource(spec, parts, caller, await places.file(spec.folder)),
+  }),
 };
 
 function defineKind<Spec>(kind: Kind<Spec>): Kind<never> {
@@ -56,14 +81,20 @@ function defineKind<Spec>(kind: Kind<Spec>): Kind<never> {
 export function readSpec(source: unknown): { readonly kind: string; readonly spec: JsonObject } {
   const kind = typeof source === "object" && source !== null && "kind" in source ? source.kind : undefined;
   const known = typeof kind === "string" && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
-  if (known === undefined || typeof kind !== "string") throw invalid(`source.kind: must be one of ${Object.keys(kinds).join(", ")}; got ${show(kind)}.`);
+  if (known === undefined || typeof kind !== "string")
+    throw invalid(`source.kind: must be one of ${Object.keys(kinds).join(", ")}; got ${show(kind)}.`);
   const parsed = known.spec.safeParse(source, { error: plainIssue });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw invalid(`source${issue === undefined ? "" : `${issue.path.length === 0 ? "" : `.${issuePath(issue.path)}`}: ${issue.message}`}.`);
+    throw invalid(
+      `source${issue === undefined ? "" : `${issue.path.length === 0 ? "" : `.${issuePath(issue.path)}`}: ${issue.message}`}.`,
+    );
   }
   if (JSON.stringify(parsed.data).length > migrationLimits.sourceCharsMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `source: has more than ${migrationLimits.sourceCharsMax} characters; name fewer tables in one migration.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `source: has more than ${migrationLimits.sourceCharsMax} characters; name fewer tables in one migration.`,
+    );
   return { kind, spec: parsed.data };
 }
 
@@ -72,7 +103,10 @@ export function isForUsers(kind: unknown): boolean {
   return typeof kind === "string" && Object.hasOwn(kinds, kind) && kinds[kind]?.settle !== undefined;
 }
 
-export async function settleSpec({ kind, spec }: { readonly kind: string; readonly spec: JsonObject }, opening: Opening): Promise<JsonObject> {
+export async function settleSpec(
+  { kind, spec }: { readonly kind: string; readonly spec: JsonObject },
+  opening: Opening,
+): Promise<JsonObject> {
   return (await kinds[kind]?.settle?.(spec as never, opening)) ?? spec;
 }
 
@@ -85,7 +119,10 @@ export async function authorizeStep(
   await kinds[kind]?.authorize?.(spec, opening, options);
 }
 
-export async function openSource({ kind, spec }: { readonly kind: string; readonly spec: JsonObject }, opening: Opening): Promise<MigrationSource> {
+export async function openSource(
+  { kind, spec }: { readonly kind: string; readonly spec: JsonObject },
+  opening: Opening,
+): Promise<MigrationSource> {
   const known = kinds[kind];
   if (known === undefined) throw invalid(`source.kind: ${show(kind)} is not known to this version.`);
   return known.open(spec as never, opening);

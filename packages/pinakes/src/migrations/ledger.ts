@@ -2,7 +2,15 @@
 import { PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Item, ItemStore, Operation } from "../ports/item-store.ts";
-import { Migration, migrationsContainer, Unit, unitId, unitPrefix, type MigrationRecord, type UnitRecord } from "./records.ts";
+import {
+  Migration,
+  migrationsContainer,
+  Unit,
+  unitId,
+  unitPrefix,
+  type MigrationRecord,
+  type UnitRecord,
+} from "./records.ts";
 
 const { name: container } = migrationsContainer;
 const unitsPerBatch = 20;
@@ -27,19 +35,32 @@ export class Ledger {
     scope: Scope,
     options: { readonly limit: number; readonly cursor?: string | undefined },
   ): Promise<{ items: MigrationRecord[]; cursor?: string | undefined }> {
-    const page = await this.#items.query(scope, container, { index: "byCreated", equals: { id: "migration" }, order: "desc", ...options });
+    const page = await this.#items.query(scope, container, {
+      index: "byCreated",
+      equals: { id: "migration" },
+      order: "desc",
+      ...options,
+    });
     return { items: page.items.map(({ document }) => Migration.parse(document)), cursor: page.cursor };
   }
 
   /** Read, change, write back; again when somebody else was faster. */
-  async update(scope: Scope, migrationId: string, change: (record: MigrationRecord) => MigrationRecord | undefined): Promise<MigrationRecord> {
+  async update(
+    scope: Scope,
+    migrationId: string,
+    change: (record: MigrationRecord) => MigrationRecord | undefined,
+  ): Promise<MigrationRecord> {
     for (;;) {
       const found = await this.#stored(scope, migrationId);
       if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no migration "${migrationId}".`);
       const next = change(found.record);
       if (next === undefined) return found.record;
       try {
-        await this.#items.write(scope, container, [migrationId], { op: "replace", document: Migration.parse(next), ifMatch: found.etag });
+        await this.#items.write(scope, container, [migrationId], {
+          op: "replace",
+          document: Migration.parse(next),
+          ifMatch: found.etag,
+        });
         return next;
       } catch (error) {
         if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
@@ -61,7 +82,11 @@ export class Ledger {
     migrationId: string,
     options: { readonly limit: number; readonly cursor?: string | undefined },
   ): Promise<{ items: UnitRecord[]; cursor?: string | undefined }> {
-    const page = await this.#items.query(scope, container, { equals: { migration_id: migrationId }, range: { prefix: unitPrefix }, ...options });
+    const page = await this.#items.query(scope, container, {
+      equals: { migration_id: migrationId },
+      range: { prefix: unitPrefix },
+      ...options,
+    });
     return { items: page.items.map(({ document }) => Unit.parse(document)), cursor: page.cursor };
   }
 
@@ -85,15 +110,26 @@ export class Ledger {
 
   async #asOwner(scope: Scope, migrationId: string, owner: string, operations: readonly Operation[]): Promise<void> {
     try {
-      await this.#items.batch(scope, container, [migrationId], [{ op: "check", id: "migration", where: { lease_owner: owner } }, ...operations]);
+      await this.#items.batch(
+        scope,
+        container,
+        [migrationId],
+        [{ op: "check", id: "migration", where: { lease_owner: owner } }, ...operations],
+      );
     } catch (error) {
       if (PinakesError.isInstance(error) && error.context.batch?.index === 0) throw lostLease(migrationId, error);
       throw error;
     }
   }
 
-  async #stored(scope: Scope, migrationId: string): Promise<{ readonly record: MigrationRecord; readonly etag: string } | undefined> {
-    const item: Item | undefined = await this.#items.read(scope, container, { partition: [migrationId], id: "migration" });
+  async #stored(
+    scope: Scope,
+    migrationId: string,
+  ): Promise<{ readonly record: MigrationRecord; readonly etag: string } | undefined> {
+    const item: Item | undefined = await this.#items.read(scope, container, {
+      partition: [migrationId],
+      id: "migration",
+    });
     return item === undefined ? undefined : { record: Migration.parse(item.document), etag: item.etag };
   }
 }

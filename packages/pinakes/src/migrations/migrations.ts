@@ -68,12 +68,19 @@ export class Migrations {
   constructor(parts: MigrationParts) {
     this.#parts = parts;
     this.#ledger = new Ledger(parts.items);
-    this.#registry = new WorkRegistry({ items: parts.items, system: parts.system, container: migrationsWork.name, tenant: migrationsTenant });
+    this.#registry = new WorkRegistry({
+      items: parts.items,
+      system: parts.system,
+      container: migrationsWork.name,
+      tenant: migrationsTenant,
+    });
     this.#places = new Places(parts.sources);
   }
 
   async open(): Promise<this> {
-    this.#parts.knowledge.librarian.onMigrate((caller, source) => this.create(caller, { source: { kind: "collection", ...source }, auto: true }));
+    this.#parts.knowledge.librarian.onMigrate((caller, source) =>
+      this.create(caller, { source: { kind: "collection", ...source }, auto: true }),
+    );
     await this.#parts.items.openContainer(migrationsContainer);
     await this.#parts.items.openContainer(migrationsWork);
     return this;
@@ -92,13 +99,20 @@ export class Migrations {
     const { kind } = given;
     const retainDays = retain_days ?? migrationLimits.retainDaysDefault;
     if (!Number.isInteger(retainDays) || retainDays < 0 || retainDays > migrationLimits.retainDaysMax)
-      throw invalid(`retain_days: must be a whole number from 0 to ${migrationLimits.retainDaysMax}, got ${show(retain_days)}.`);
+      throw invalid(
+        `retain_days: must be a whole number from 0 to ${migrationLimits.retainDaysMax}, got ${show(retain_days)}.`,
+      );
     const spec = await settleSpec(given, this.#opening(caller));
     // Opened once before anything is stored: a place that cannot be read is told at once.
     await using opened = await openSource({ kind, spec }, this.#opening(caller));
     if (opened.place !== undefined && retain_days !== undefined)
-      throw invalid("retain_days: an old collection is kept in the trash, for as long as everything there; leave it out.");
-    const record = { ...this.#newRecord(caller, kind, spec, daysOf(opened.place?.retainMs) ?? retainDays), ...(auto ? { auto, asker: askerOf(caller) } : {}) };
+      throw invalid(
+        "retain_days: an old collection is kept in the trash, for as long as everything there; leave it out.",
+      );
+    const record = {
+      ...this.#newRecord(caller, kind, spec, daysOf(opened.place?.retainMs) ?? retainDays),
+      ...(auto ? { auto, asker: askerOf(caller) } : {}),
+    };
     await this.#register(scope, record.migration_id);
     await this.#ledger.create(scope, record);
     this.#wake();
@@ -122,7 +136,10 @@ export class Migrations {
     caller: Caller,
     paging: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {},
   ): Promise<{ items: MigrationView[]; next_cursor: string | null }> {
-    const page = await this.#ledger.list(requireAdmin(caller), { limit: pageLimit(paging.limit), cursor: paging.cursor });
+    const page = await this.#ledger.list(requireAdmin(caller), {
+      limit: pageLimit(paging.limit),
+      cursor: paging.cursor,
+    });
     return { items: page.items.map(view), next_cursor: page.cursor ?? null };
   }
 
@@ -133,7 +150,10 @@ export class Migrations {
     paging: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {},
   ): Promise<{ items: UnitView[]; next_cursor: string | null }> {
     await this.#visible(caller, migrationId);
-    const page = await this.#ledger.unitPage(caller.scope, migrationId, { limit: pageLimit(paging.limit), cursor: paging.cursor });
+    const page = await this.#ledger.unitPage(caller.scope, migrationId, {
+      limit: pageLimit(paging.limit),
+      cursor: paging.cursor,
+    });
     const items: UnitView[] = [];
     for (const unit of page.items) items.push(unitView(unit, await this.#trashedUntil(caller.scope, unit)));
     return { items, next_cursor: page.cursor ?? null };
@@ -163,16 +183,32 @@ export class Migrations {
   }
 
   /** Without `remove_old` the old form stays as it is, for its owner to look after. */
-  async finish(caller: Caller, migrationId: string, { remove_old = false, now = false }: FinishOptions = {}): Promise<MigrationView> {
+  async finish(
+    caller: Caller,
+    migrationId: string,
+    { remove_old = false, now = false }: FinishOptions = {},
+  ): Promise<MigrationView> {
     const change = (record: MigrationRecord) => {
-      if (remove_old && !now && record.retain_until !== null && Date.parse(record.retain_until) > this.#parts.clock.now())
-        throw new PinakesError("CONFLICT", `The old form is kept until ${record.retain_until}; finish with "now" to remove it before.`);
+      if (
+        remove_old &&
+        !now &&
+        record.retain_until !== null &&
+        Date.parse(record.retain_until) > this.#parts.clock.now()
+      )
+        throw new PinakesError(
+          "CONFLICT",
+          `The old form is kept until ${record.retain_until}; finish with "now" to remove it before.`,
+        );
       return { ...record, remove_old };
     };
     return this.#begin(caller, migrationId, "finish", change, { purge: remove_old });
   }
 
-  async rollback(caller: Caller, migrationId: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<MigrationView> {
+  async rollback(
+    caller: Caller,
+    migrationId: string,
+    { force = false }: { readonly force?: boolean | undefined } = {},
+  ): Promise<MigrationView> {
     const again = ({ state, force: before }: MigrationRecord) => state === "rolling_back" && force && !before;
     return this.#begin(
       caller,
@@ -228,13 +264,26 @@ export class Migrations {
       if (state === undefined) return undefined;
       // Whoever worked on the state before has lost its lease: what it still writes is refused.
       const asker = current.auto === true ? { asker: askerOf(caller) } : {};
-      return { ...change(current), ...asker, state, error: null, progress: null, lease_owner: null, lease_until: 0, updated_at: this.#now() };
+      return {
+        ...change(current),
+        ...asker,
+        state,
+        error: null,
+        progress: null,
+        lease_owner: null,
+        lease_until: 0,
+        updated_at: this.#now(),
+      };
     });
     this.#wake();
     return view(record);
   }
 
-  async #drive(scope: Scope, migrationId: string, { signal = new AbortController().signal, onProgress }: DriveOptions): Promise<MigrationRecord> {
+  async #drive(
+    scope: Scope,
+    migrationId: string,
+    { signal = new AbortController().signal, onProgress }: DriveOptions,
+  ): Promise<MigrationRecord> {
     let record = await this.#take(scope, migrationId);
     while (isWork(record.state)) {
       const { state } = record;
@@ -272,7 +321,8 @@ export class Migrations {
       await authorizeStep({ kind, spec: source }, this.#opening(caller), { purge: false });
       return undefined;
     } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "FORBIDDEN" || error.code === "NOT_FOUND")) return error.detail;
+      if (PinakesError.isInstance(error) && (error.code === "FORBIDDEN" || error.code === "NOT_FOUND"))
+        return error.detail;
       throw error;
     }
   }
@@ -280,7 +330,8 @@ export class Migrations {
   /** Admins see all; who moves a collection of their own sees that. Everybody else is told the same, whether there is one or not. */
   async #visible(caller: Caller, migrationId: string): Promise<MigrationRecord> {
     const record = await this.#ledger.read(requireCaller(caller), migrationId);
-    if (caller.role !== "admin" && (record?.created_by !== caller.userId || !isForUsers(record.kind))) throw adminsOnly();
+    if (caller.role !== "admin" && (record?.created_by !== caller.userId || !isForUsers(record.kind)))
+      throw adminsOnly();
     if (record === undefined) throw notFound(migrationId);
     return record;
   }
@@ -289,12 +340,17 @@ export class Migrations {
     const { owner, clock } = this.#parts;
     return this.#ledger.update(scope, migrationId, (current) => {
       if (!isWork(current.state)) return undefined;
-      if (current.lease_owner !== null && current.lease_owner !== owner && current.lease_until > clock.now()) throw lostLease(migrationId);
+      if (current.lease_owner !== null && current.lease_owner !== owner && current.lease_until > clock.now())
+        throw lostLease(migrationId);
       return { ...current, lease_owner: owner, lease_until: clock.now() + migrationLimits.leaseMs };
     });
   }
 
-  async #asOwner(scope: Scope, migrationId: string, change: (record: MigrationRecord) => MigrationRecord): Promise<MigrationRecord> {
+  async #asOwner(
+    scope: Scope,
+    migrationId: string,
+    change: (record: MigrationRecord) => MigrationRecord,
+  ): Promise<MigrationRecord> {
     const { owner, clock } = this.#parts;
     return this.#ledger.update(scope, migrationId, (current) => {
       if (current.lease_owner !== owner) throw lostLease(migrationId);
@@ -308,21 +364,41 @@ export class Migrations {
     await this.#ledger
       .update(scope, migrationId, (current) =>
         current.state === state && current.lease_owner === this.#parts.owner
-          ? { ...current, error: detail, lease_owner: null, lease_until: this.#parts.clock.now() + migrationLimits.retryMs, updated_at: this.#now() }
+          ? {
+              ...current,
+              error: detail,
+              lease_owner: null,
+              lease_until: this.#parts.clock.now() + migrationLimits.retryMs,
+              updated_at: this.#now(),
+            }
           : undefined,
       )
-      .catch((cause: unknown) => this.#parts.log(`migration ${migrationId} failed (${detail}), which could not be stored: ${String(cause)}`));
+      .catch((cause: unknown) =>
+        this.#parts.log(`migration ${migrationId} failed (${detail}), which could not be stored: ${String(cause)}`),
+      );
   }
 
   /** Asked now: whoever purges or restores the collection does not tell us. */
-  async #trashedUntil(scope: Scope, { status, made, repository_id, incarnation, target }: UnitRecord): Promise<string | null> {
+  async #trashedUntil(
+    scope: Scope,
+    { status, made, repository_id, incarnation, target }: UnitRecord,
+  ): Promise<string | null> {
     if (status !== "rolled_back" || !made || repository_id === null || incarnation === null) return null;
-    return this.#parts.intake.moves.trashedUntil(scope, { repository_id, collection_id: target.collection, incarnation });
+    return this.#parts.intake.moves.trashedUntil(scope, {
+      repository_id,
+      collection_id: target.collection,
+      incarnation,
+    });
   }
 
   /** Before the record says that there is work: nobody would find it otherwise. */
   async #register(scope: Scope, migrationId: string): Promise<void> {
-    await this.#registry.put({ kind: "migration", tenant: scope.tenant, key: migrationId, due_at: this.#parts.clock.now() });
+    await this.#registry.put({
+      kind: "migration",
+      tenant: scope.tenant,
+      key: migrationId,
+      due_at: this.#parts.clock.now(),
+    });
   }
 
   #opening(caller: Caller) {

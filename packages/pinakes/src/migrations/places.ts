@@ -7,7 +7,13 @@ import { realpath } from "node:fs/promises";
 import { resolve, sep } from "node:path";
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import { isWithin, readHttpAddress, type HttpAddress } from "../outgoing/http-address.ts";
-import { narrowedBy, postgresConnection, readPostgresAddress, showPostgresAddress, type PostgresAddress } from "../outgoing/postgres-address.ts";
+import {
+  narrowedBy,
+  postgresConnection,
+  readPostgresAddress,
+  showPostgresAddress,
+  type PostgresAddress,
+} from "../outgoing/postgres-address.ts";
 import { postgresPassword } from "../outgoing/postgres-password.ts";
 
 /** A PostgreSQL that may be opened. */
@@ -50,7 +56,8 @@ export class Places {
   /** A server that speaks HTTP: the same scheme, host and port, and a path below. */
   server(text: string, called: string): string {
     const wanted = readHttpAddress(text, called);
-    if (this.#servers !== "any" && !this.#servers.some((allowed) => isWithin(wanted, allowed))) throw this.#refused(show(wanted.origin + wanted.path));
+    if (this.#servers !== "any" && !this.#servers.some((allowed) => isWithin(wanted, allowed)))
+      throw this.#refused(show(wanted.origin + wanted.path));
     return wanted.origin + wanted.path;
   }
 
@@ -58,11 +65,19 @@ export class Places {
   postgres(text: string, called: string): PostgresPlace {
     const wanted = readPostgresAddress(text, called);
     if (wanted.password !== undefined)
-      throw invalid(`${called}: the address has a password, which would be stored with the migration. Leave it out, and give it in PGPASSWORD or PGPASSFILE.`);
+      throw invalid(
+        `${called}: the address has a password, which would be stored with the migration. Leave it out, and give it in PGPASSWORD or PGPASSFILE.`,
+      );
     const databases = this.#databases;
-    const place = databases === "any" ? wanted : databases.map((allowed) => narrowedBy(wanted, allowed)).find((one) => one !== undefined);
+    const place =
+      databases === "any"
+        ? wanted
+        : databases.map((allowed) => narrowedBy(wanted, allowed)).find((one) => one !== undefined);
     if (place === undefined) throw this.#refused(show(showPostgresAddress(wanted)));
-    return { shown: showPostgresAddress(place), connection: postgresConnection(place, () => postgresPassword(place, databases, process.env)) };
+    return {
+      shown: showPostgresAddress(place),
+      connection: postgresConnection(place, () => postgresPassword(place, databases, process.env)),
+    };
   }
 
   #refused(place: string): PinakesError {

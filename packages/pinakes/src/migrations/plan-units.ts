@@ -20,7 +20,10 @@ export async function planUnits(of: Work): Promise<Planned> {
   for await (const found of source.units(signal)) {
     number += 1;
     if (number > migrationLimits.unitsMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `The source has more than ${migrationLimits.unitsMax} units; migrate it in parts.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `The source has more than ${migrationLimits.unitsMax} units; migrate it in parts.`,
+      );
     const { unit, told, count } = await planUnit(of, found, number, targets);
     await ledger.putUnit(scope, unit, parts.owner);
     problemCount += count;
@@ -47,7 +50,9 @@ async function planUnit(
   const named = { name: found.name, number, count: 0 };
   // A unit that is wrong as a whole has no rows that could be read.
   const unreadable = count > 0;
-  const inventory = unreadable ? { rows: 0, count: 0, hash: "" } : await source.measure(found, { signal, problem, progress: telling(of, named) });
+  const inventory = unreadable
+    ? { rows: 0, count: 0, hash: "" }
+    : await source.measure(found, { signal, problem, progress: telling(of, named) });
   await of.tell(progressOf(named, inventory.count));
   const unit = plannedUnit(record.migration_id, found, number, inventory);
   const ready = unreadable ? unit : await lookAtTarget(of, unit, inventory, targets, problem);
@@ -66,7 +71,9 @@ async function lookAtTarget(
   const wrong = (reason: string) => problem({ where: unit.name, reason });
   const { collection, repository, user } = unit.target;
   const where =
-    user === undefined ? `collection ${show(collection)} of repository ${show(repository)}` : `collection ${show(collection)} of user ${show(user)}`;
+    user === undefined
+      ? `collection ${show(collection)} of repository ${show(repository)}`
+      : `collection ${show(collection)} of user ${show(user)}`;
   if (unit.whole) {
     const here = await source.measureHeld(unit, { scope, place: nowhere, signal, progress: telling(of, unit) });
     return isSame(here, inventory) ? { ...unit, status: "already" } : unit;
@@ -77,7 +84,8 @@ async function lookAtTarget(
     const other = targets.get(key);
     targets.set(key, unit.name);
     if (other !== undefined) wrong(`goes to the ${where}, as ${show(other)} does; name another one for it.`);
-    if (!(await parts.intake.hasRepository(scope, unit.target))) wrong(`goes to repository ${show(repository)}, which does not exist; make it first.`);
+    if (!(await parts.intake.hasRepository(scope, unit.target)))
+      wrong(`goes to repository ${show(repository)}, which does not exist; make it first.`);
     const there = await parts.intake.find(scope, ids);
     if (there === undefined) return unit;
     const found = { repository_id: there.repository_id, incarnation: there.incarnation };
@@ -90,7 +98,8 @@ async function lookAtTarget(
       wrong(`goes to ${where}, which migration ${show(there.held_by)} fills; finish that one or roll it back.`);
     const here = await source.measureHeld(unit, { scope, place: there, signal, progress: telling(of, unit) });
     if (isSame(here, inventory)) return { ...unit, ...found, status: "already" };
-    if (here.count > 0) wrong(`goes to ${where}, which holds ${here.count} rows of other content; name another one, or empty it first.`);
+    if (here.count > 0)
+      wrong(`goes to ${where}, which holds ${here.count} rows of other content; name another one, or empty it first.`);
     return unit;
   } catch (error) {
     if (!PinakesError.isInstance(error) || error.code !== "INVALID") throw error;
@@ -99,14 +108,23 @@ async function lookAtTarget(
   }
 }
 
-function plannedUnit(migration_id: string, found: FoundUnit, number: number, { rows, count, hash }: Measured & { readonly rows: number }): UnitRecord {
+function plannedUnit(
+  migration_id: string,
+  found: FoundUnit,
+  number: number,
+  { rows, count, hash }: Measured & { readonly rows: number },
+): UnitRecord {
   const { repository, user, collection } = found.target;
   return {
     id: unitId(number),
     migration_id,
     number,
     name: found.name,
-    target: { ...(repository === undefined ? {} : { repository }), ...(user === undefined ? {} : { user }), collection },
+    target: {
+      ...(repository === undefined ? {} : { repository }),
+      ...(user === undefined ? {} : { user }),
+      collection,
+    },
     status: "planned",
     rows,
     count,

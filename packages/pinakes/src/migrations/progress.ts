@@ -6,7 +6,10 @@ import type { Work } from "./worker.ts";
 
 const rowsPerTell = 5_000;
 
-export function progressOf({ name, number, count }: Pick<UnitRecord, "name" | "number" | "count">, done: number): NonNullable<MigrationRecord["progress"]> {
+export function progressOf(
+  { name, number, count }: Pick<UnitRecord, "name" | "number" | "count">,
+  done: number,
+): NonNullable<MigrationRecord["progress"]> {
   return { unit: name, unit_number: number, done, total: count };
 }
 

@@ -6,7 +6,12 @@ import type { TripleStore } from "../ports/triple-store.ts";
 
 const quadsPerPage = 5_000;
 
-export async function* heldQuads(triples: TripleStore, scope: Scope, space: string, signal: AbortSignal): AsyncGenerator<Quad> {
+export async function* heldQuads(
+  triples: TripleStore,
+  scope: Scope,
+  space: string,
+  signal: AbortSignal,
+): AsyncGenerator<Quad> {
   for (let cursor: string | undefined; ;) {
     signal.throwIfAborted();
     const page = await triples.match(scope, space, {}, { limit: quadsPerPage, cursor });
@@ -17,7 +22,12 @@ export async function* heldQuads(triples: TripleStore, scope: Scope, space: stri
 }
 
 /** The space is opened by the first write, also by one of nothing. */
-export async function writeQuads(triples: TripleStore, scope: Scope, space: string, quads: readonly Quad[]): Promise<void> {
+export async function writeQuads(
+  triples: TripleStore,
+  scope: Scope,
+  space: string,
+  quads: readonly Quad[],
+): Promise<void> {
   const write = async () => void (quads.length > 0 && (await triples.write(scope, space, { insert: quads })));
   try {
     await write();
@@ -28,7 +38,12 @@ export async function writeQuads(triples: TripleStore, scope: Scope, space: stri
   }
 }
 
-export async function removeQuads(triples: TripleStore, scope: Scope, space: string, signal: AbortSignal): Promise<void> {
+export async function removeQuads(
+  triples: TripleStore,
+  scope: Scope,
+  space: string,
+  signal: AbortSignal,
+): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     const { quads } = await triples.match(scope, space, {}, { limit: quadsPerPage });

@@ -112,7 +112,10 @@ export const migrationsWork: ContainerDefinition = workContainer("migrations-wor
 export const migrationsTenant = "pinakes.migrations";
 
 /** Of one that goes on by itself: what comes after a step that went well. */
-export function onward({ auto, problem_count }: MigrationRecord, next: { readonly state: State; readonly error: string | null }): State {
+export function onward(
+  { auto, problem_count }: MigrationRecord,
+  next: { readonly state: State; readonly error: string | null },
+): State {
   if (auto !== true || next.error !== null) return next.state;
   if (next.state === "planned") return problem_count === 0 ? "copying" : "planned";
   if (next.state === "copied") return "verifying";
@@ -135,7 +138,18 @@ const steps = {
   finish: { from: ["switched"], work: "finishing", done: ["finished"] },
   rollback: {
     // Again: a copy that it had overtaken may have held something since.
-    from: ["planned", "copying", "copied", "verifying", "ready", "switching", "switched", "finishing", "finished", "rolled_back"],
+    from: [
+      "planned",
+      "copying",
+      "copied",
+      "verifying",
+      "ready",
+      "switching",
+      "switched",
+      "finishing",
+      "finished",
+      "rolled_back",
+    ],
     work: "rolling_back",
     done: [],
   },

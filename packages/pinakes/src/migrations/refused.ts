@@ -15,8 +15,16 @@ export function isRefusal(error: unknown): error is PinakesError {
 export async function refused({ parts, ledger, scope, record }: Work, error: PinakesError): Promise<void> {
   const now = parts.clock.now();
   await ledger.update(scope, record.migration_id, ({ before, ...current }) => {
-    if (before === undefined || current.state !== "rolling_back" || current.lease_owner !== parts.owner) return undefined;
+    if (before === undefined || current.state !== "rolling_back" || current.lease_owner !== parts.owner)
+      return undefined;
     const lease = { lease_owner: null, lease_until: now + migrationLimits.retryMs };
-    return { ...current, ...lease, state: before, error: error.message, progress: null, updated_at: new Date(now).toISOString() };
+    return {
+      ...current,
+      ...lease,
+      state: before,
+      error: error.message,
+      progress: null,
+      updated_at: new Date(now).toISOString(),
+    };
   });
 }

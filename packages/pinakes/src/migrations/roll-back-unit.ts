@@ -19,7 +19,10 @@ export async function requireUnitBack(of: Work, found: UnitRecord): Promise<void
   const there = await parts.intake.find(scope, unit.place);
   const isThere = there?.incarnation === unit.place.incarnation;
   if (!isThere && unit.old === "removed")
-    throw new PinakesError("CONFLICT", `Collection ${collection} was deleted, and the old form is made from it. Restore it first, then roll back.`);
+    throw new PinakesError(
+      "CONFLICT",
+      `Collection ${collection} was deleted, and the old form is made from it. Restore it first, then roll back.`,
+    );
   if (!isThere || !unit.made || there.document_count === 0 || record.force) return undefined;
   // Held where an earlier try died.
   if (record.switched_at !== null) await parts.intake.release(scope, unit.place, record.migration_id);
@@ -30,7 +33,11 @@ export async function requireUnitBack(of: Work, found: UnitRecord): Promise<void
 }
 
 /** `begun`: another one was rolled back before. */
-export async function rollBackUnit(of: Work, found: UnitRecord, { begun }: { readonly begun: boolean }): Promise<UnitRecord> {
+export async function rollBackUnit(
+  of: Work,
+  found: UnitRecord,
+  { begun }: { readonly begun: boolean },
+): Promise<UnitRecord> {
   const { parts, scope, record, source, signal } = of;
   if (source.place !== undefined) {
     await source.place.giveBack(givingBack(of, found));
@@ -61,11 +68,19 @@ export async function rollBackUnit(of: Work, found: UnitRecord, { begun }: { rea
 }
 
 /** The new form is held from here on. */
-async function oldFormBack({ parts, ledger, scope, record, source, signal }: Work, { place, ...unit }: TouchedUnit): Promise<UnitRecord> {
+async function oldFormBack(
+  { parts, ledger, scope, record, source, signal }: Work,
+  { place, ...unit }: TouchedUnit,
+): Promise<UnitRecord> {
   await parts.intake.hold(scope, place, record.migration_id);
   if (source.old === undefined || source.old.has?.(unit) === false || record.switched_at === null) return unit;
   const { count, hash } = await source.old.restore(unit, { scope, place, signal });
-  const next: UnitRecord = { ...unit, held_count: count, held_hash: hash, old: unit.old === "removed" ? "restored" : unit.old };
+  const next: UnitRecord = {
+    ...unit,
+    held_count: count,
+    held_hash: hash,
+    old: unit.old === "removed" ? "restored" : unit.old,
+  };
   await ledger.putUnit(scope, next, parts.owner);
   return next;
 }
@@ -128,5 +143,8 @@ async function remove({ parts, scope, record }: Work, unit: UnitRecord): Promise
   const job = await parts.knowledge.deleteCollection(admin, repository_id, collection_id, { confirm: collection_id });
   // Looked at, not believed: a job that was tried again may have found that the record had just changed, and have left it alone.
   if ((await parts.intake.find(scope, placeOf(unit)))?.incarnation !== unit.incarnation) return;
-  throw new PinakesError("UNAVAILABLE", `Collection ${show(collection_id)} could not be deleted yet (${job.error ?? job.status}); roll back again.`);
+  throw new PinakesError(
+    "UNAVAILABLE",
+    `Collection ${show(collection_id)} could not be deleted yet (${job.error ?? job.status}); roll back again.`,
+  );
 }

@@ -1,12 +1,18 @@
 /** Migrations and their units as callers see them. */
 import { isWork, type MigrationRecord, type UnitRecord } from "./records.ts";
 
-export type MigrationView = Omit<MigrationRecord, "id" | "format" | "asker" | "before" | "lease_owner" | "lease_until"> & {
+export type MigrationView = Omit<
+  MigrationRecord,
+  "id" | "format" | "asker" | "before" | "lease_owner" | "lease_until"
+> & {
   readonly working: boolean;
   /** Of one that was rolled back, when it is asked for by its id: the last `trash_until` of its first units. */
   readonly trash_until?: string | null;
 };
-export type UnitView = Omit<UnitRecord, "id" | "migration_id" | "checkpoint" | "again" | "keep" | "adopted" | "whole"> & {
+export type UnitView = Omit<
+  UnitRecord,
+  "id" | "migration_id" | "checkpoint" | "again" | "keep" | "adopted" | "whole"
+> & {
   /** After a rollback: when the collection that it made goes for good. Null where it is not in the trash, or not any more. */
   readonly trash_until: string | null;
 };
@@ -24,6 +30,15 @@ export function view({
 }
 
 export function unitView(record: UnitRecord, trash_until: string | null): UnitView {
-  const { id: _id, migration_id: _migration, checkpoint: _checkpoint, again: _again, keep: _keep, adopted: _adopted, whole: _whole, ...unit } = record;
+  const {
+    id: _id,
+    migration_id: _migration,
+    checkpoint: _checkpoint,
+    again: _again,
+    keep: _keep,
+    adopted: _adopted,
+    whole: _whole,
+    ...unit
+  } = record;
   return { ...unit, trash_until };
 }

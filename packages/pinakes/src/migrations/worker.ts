@@ -59,7 +59,15 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
     const label = labelOf(record, unit);
     const deltas = unit.again === undefined ? label : `${label}.again-${unit.again}`;
     const checkpoint = unit.checkpoint ?? undefined;
-    for await (const step of source.copy(unit, { scope, place, label, deltas, checkpoint, signal, progress: telling(of, unit) })) {
+    for await (const step of source.copy(unit, {
+      scope,
+      place,
+      label,
+      deltas,
+      checkpoint,
+      signal,
+      progress: telling(of, unit),
+    })) {
       unit = { ...unit, checkpoint: step.checkpoint as UnitRecord["checkpoint"], copied: step.copied };
       await of.tell(progressOf(unit, step.copied));
       await ledger.putUnit(scope, unit, parts.owner);
@@ -86,7 +94,8 @@ async function placed(of: Work, found: UnitRecord): Promise<UnitRecord> {
   } catch (error) {
     const now = await ledger.read(scope, found.migration_id);
     // A rollback that is still under way after a switch needs its holds, and ends them itself.
-    if (now?.state === "rolled_back" || (now?.state === "rolling_back" && now.switched_at === null)) await leaveUnit(of, found);
+    if (now?.state === "rolled_back" || (now?.state === "rolling_back" && now.switched_at === null))
+      await leaveUnit(of, found);
     throw error;
   }
 }
@@ -121,7 +130,10 @@ async function verifyUnits(of: Work): Promise<{ readonly state: State; readonly 
   return { state: "copied", error };
 }
 
-async function verifyUnit(of: Work, unit: UnitRecord): Promise<{ readonly verified: UnitRecord; readonly sentence?: string }> {
+async function verifyUnit(
+  of: Work,
+  unit: UnitRecord,
+): Promise<{ readonly verified: UnitRecord; readonly sentence?: string }> {
   const { source, signal } = of;
   await of.tell(progressOf(unit, 0));
   const now = await source.measure(unit, strictly(signal, telling(of, unit)));
@@ -129,14 +141,29 @@ async function verifyUnit(of: Work, unit: UnitRecord): Promise<{ readonly verifi
   const here = await source.measureHeld(unit, held);
   const measured = { count: now.count, hash: now.hash, rows: now.rows, held_count: here.count, held_hash: here.hash };
   // Also one that was found equal before is copied again then; what was there already is not ours to fill.
-  const wrong = (differences: string): UnitRecord => ({ ...unit, ...measured, status: unit.status === "already" ? "already" : "copied", differences });
+  const wrong = (differences: string): UnitRecord => ({
+    ...unit,
+    ...measured,
+    status: unit.status === "already" ? "already" : "copied",
+    differences,
+  });
   if (!isSame(now, here)) {
     const differences = differenceText(await source.differences(unit, held));
-    return { verified: wrong(differences), sentence: `${unit.name}: ${now.count} in the source, ${here.count} here (${differences}).` };
+    return {
+      verified: wrong(differences),
+      sentence: `${unit.name}: ${now.count} in the source, ${here.count} here (${differences}).`,
+    };
   }
   const faults = (await source.check?.(unit, held)) ?? [];
   if (faults.length > 0) return { verified: wrong(faults.join("; ")), sentence: `${unit.name}: ${faults.join("; ")}.` };
-  return { verified: { ...unit, ...measured, differences: null, ...(unit.status === "already" ? {} : { status: "verified", copied: here.count }) } };
+  return {
+    verified: {
+      ...unit,
+      ...measured,
+      differences: null,
+      ...(unit.status === "already" ? {} : { status: "verified", copied: here.count }),
+    },
+  };
 }
 
 /** Only what is equal now, not only what was equal then. */
@@ -184,7 +211,12 @@ async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly
   for await (const unit of of.ledger.units(of.scope, of.record.migration_id)) {
     await of.tell(progressOf(unit, 0));
     if (unit.status === "rolled_back") await leaveUnit(of, unit);
-    else await of.ledger.putUnit(of.scope, { ...(await rollBackUnit(of, unit, { begun })), status: "rolled_back" }, of.parts.owner);
+    else
+      await of.ledger.putUnit(
+        of.scope,
+        { ...(await rollBackUnit(of, unit, { begun })), status: "rolled_back" },
+        of.parts.owner,
+      );
     begun = true;
   }
   // The old form is the one in use again: it is kept for as long as its owner keeps it.
@@ -216,6 +248,10 @@ export const nowhere: Held["place"] = { repository_id: "", collection_id: "", in
 
 export function placeOf({ repository_id, incarnation, target, whole }: UnitRecord): Held["place"] {
   if (whole) return nowhere;
-  invariant(repository_id !== null && incarnation !== null, "CORRUPT", `unit "${target.collection}" was copied and has no place`);
+  invariant(
+    repository_id !== null && incarnation !== null,
+    "CORRUPT",
+    `unit "${target.collection}" was copied and has no place`,
+  );
   return { repository_id, collection_id: target.collection, incarnation };
 }

@@ -6,23 +6,34 @@ import type { ObjectBody } from "../ports/object-store.ts";
 export function checkedBody(body: ObjectBody, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
   if (body instanceof Uint8Array) return checkedChunks([body], signal);
   if (typeof body === "object" && body !== null && Symbol.asyncIterator in body) return checkedChunks(body, signal);
-  throw invalid("body: must be a Uint8Array or an async iterable of them. Encode text first: new TextEncoder().encode(text).");
+  throw invalid(
+    "body: must be a Uint8Array or an async iterable of them. Encode text first: new TextEncoder().encode(text).",
+  );
 }
 
-async function* checkedChunks(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void> {
+async function* checkedChunks(
+  source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
   for await (const chunk of abortable(source, signal)) {
     if (!(chunk instanceof Uint8Array)) throw invalid(`body: each chunk must be a Uint8Array, got ${typeof chunk}.`);
     bytes += chunk.byteLength;
     if (bytes > limits.objectBytesMax) {
-      throw new PinakesError("LIMIT_EXCEEDED", `body: more than ${limits.objectBytesMax} bytes; split it into several objects.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `body: more than ${limits.objectBytesMax} bytes; split it into several objects.`,
+      );
     }
     if (chunk.byteLength > 0) yield chunk;
   }
 }
 
 /** Ends with the signal's reason as soon as it is aborted, even while the source is silent. */
-async function* abortable<T>(source: Iterable<T> | AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T, void> {
+async function* abortable<T>(
+  source: Iterable<T> | AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void> {
   if (signal === undefined) {
     yield* source;
     return;

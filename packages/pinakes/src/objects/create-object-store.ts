@@ -25,11 +25,19 @@ class DriverObjectStore implements port.ObjectStore {
     this.#driver = driver;
   }
 
-  async put(scope: port.AnyScope, key: string, body: port.ObjectBody, options: port.PutOptions = {}): Promise<port.PutResult> {
+  async put(
+    scope: port.AnyScope,
+    key: string,
+    body: port.ObjectBody,
+    options: port.PutOptions = {},
+  ): Promise<port.PutResult> {
     const stored = storedKey(keySpaceOf(scope), key);
     const { signal, ifAbsent = false } = options;
     if (ifAbsent && !this.capabilities.conditionalPut) {
-      throw new PinakesError("NOT_SUPPORTED", `The ${this.capabilities.driver} object store cannot put only if absent; use a unique key instead.`);
+      throw new PinakesError(
+        "NOT_SUPPORTED",
+        `The ${this.capabilities.driver} object store cannot put only if absent; use a unique key instead.`,
+      );
     }
     const chunks = checkedBody(body, signal);
     return this.#run(signal, () => this.#driver.put(stored, chunks, { ifAbsent, ...withSignal(signal) }));
@@ -38,12 +46,22 @@ class DriverObjectStore implements port.ObjectStore {
   async get(scope: port.AnyScope, key: string, options: port.GetOptions = {}): Promise<Uint8Array | undefined> {
     const stored = storedKey(keySpaceOf(scope), key);
     const range = checkRange(options.range);
-    const bytes = await this.#run(options.signal, () => this.#driver.get(stored, range, limits.objectGetBytesMax, options.signal));
-    invariant(bytes === undefined || bytes.byteLength <= (range.end ?? Infinity) - range.start, "INTERNAL", "the driver gave more bytes than the range holds");
+    const bytes = await this.#run(options.signal, () =>
+      this.#driver.get(stored, range, limits.objectGetBytesMax, options.signal),
+    );
+    invariant(
+      bytes === undefined || bytes.byteLength <= (range.end ?? Infinity) - range.start,
+      "INTERNAL",
+      "the driver gave more bytes than the range holds",
+    );
     return bytes;
   }
 
-  async stream(scope: port.AnyScope, key: string, options: port.GetOptions = {}): Promise<AsyncIterable<Uint8Array> | undefined> {
+  async stream(
+    scope: port.AnyScope,
+    key: string,
+    options: port.GetOptions = {},
+  ): Promise<AsyncIterable<Uint8Array> | undefined> {
     const stored = storedKey(keySpaceOf(scope), key);
     const range = checkRange(options.range);
     return this.#run(options.signal, () => this.#driver.stream(stored, range, options.signal));
@@ -73,7 +91,9 @@ class DriverObjectStore implements port.ObjectStore {
   async delete(scope: port.AnyScope, keys: readonly string[], options: port.CallOptions = {}): Promise<void> {
     const space = keySpaceOf(scope);
     if (!Array.isArray(keys) || keys.length > limits.objectDeleteKeysMax) {
-      throw invalid(`keys: must be a list of at most ${limits.objectDeleteKeysMax} keys; delete more in several calls.`);
+      throw invalid(
+        `keys: must be a list of at most ${limits.objectDeleteKeysMax} keys; delete more in several calls.`,
+      );
     }
     const stored = [...new Set(keys.map((key: string) => storedKey(space, key)))];
     await this.#run(options.signal, () => this.#driver.delete(stored, options.signal));
@@ -89,7 +109,8 @@ class DriverObjectStore implements port.ObjectStore {
   }
 
   async #run<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw new PinakesError("UNAVAILABLE", "The object store is closed.", { retryable: false });
+    if (this.#closing !== undefined)
+      throw new PinakesError("UNAVAILABLE", "The object store is closed.", { retryable: false });
     signal?.throwIfAborted();
     const promise = call();
     this.#underWay.add(promise);
@@ -109,7 +130,8 @@ function checkRange(range: port.ByteRange | undefined): port.ByteRange {
   if (range === undefined) return { start: 0 };
   const { start, end } = range;
   const fits = (value: number) => Number.isSafeInteger(value) && value >= 0;
-  if (fits(start) && (end === undefined || (fits(end) && end >= start))) return end === undefined ? { start } : { start, end };
+  if (fits(start) && (end === undefined || (fits(end) && end >= start)))
+    return end === undefined ? { start } : { start, end };
   throw invalid(`range: needs whole numbers 0 ≤ start ≤ end, got ${JSON.stringify(range)}.`);
 }
 

@@ -35,7 +35,10 @@ export interface DriverListRequest {
 }
 
 export function objectTooLarge(bytes: number, bytesMax: number): PinakesError {
-  return new PinakesError("LIMIT_EXCEEDED", `The object (or range) has ${bytes} bytes; get() reads at most ${bytesMax}. Use stream(), or a smaller range.`);
+  return new PinakesError(
+    "LIMIT_EXCEEDED",
+    `The object (or range) has ${bytes} bytes; get() reads at most ${bytesMax}. Use stream(), or a smaller range.`,
+  );
 }
 
 export function objectExists(key: string): PinakesError {

@@ -49,16 +49,23 @@ export function compareKeys(a: { readonly key: string }, b: { readonly key: stri
 }
 
 function checkText(text: unknown, what: string, bytesMax: number): asserts text is string {
-  if (typeof text !== "string") throw invalid(`${what}: must be a string, got ${text === null ? "null" : typeof text}.`);
-  if (text.length > bytesMax || utf8Bytes(text) > bytesMax) throw invalid(`${what}: longer than ${bytesMax} bytes of UTF-8.`);
+  if (typeof text !== "string")
+    throw invalid(`${what}: must be a string, got ${text === null ? "null" : typeof text}.`);
+  if (text.length > bytesMax || utf8Bytes(text) > bytesMax)
+    throw invalid(`${what}: longer than ${bytesMax} bytes of UTF-8.`);
   if (!text.isWellFormed()) throw invalid(`${what}: holds half of a surrogate pair, which has no UTF-8 form.`);
-  if (/[\p{Cc}\\]/u.test(text)) throw invalid(`${what}: ${JSON.stringify(text)} holds a control character or a backslash; separate segments by "/".`);
+  if (/[\p{Cc}\\]/u.test(text))
+    throw invalid(
+      `${what}: ${JSON.stringify(text)} holds a control character or a backslash; separate segments by "/".`,
+    );
 }
 
 function checkSegments(segments: readonly string[], text: string, what: string): void {
   for (const segment of segments) {
     if (segment === "" || segment === "." || segment === "..") {
-      throw invalid(`${what}: ${JSON.stringify(text)} has the segment ${JSON.stringify(segment)}; segments between "/" must not be empty, "." or "..".`);
+      throw invalid(
+        `${what}: ${JSON.stringify(text)} has the segment ${JSON.stringify(segment)}; segments between "/" must not be empty, "." or "..".`,
+      );
     }
   }
 }

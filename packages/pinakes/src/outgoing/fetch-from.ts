@@ -20,12 +20,19 @@ export interface OutgoingAnswer {
   readonly text: string;
 }
 
-export async function fetchFrom(url: string, { method = "GET", headers = {}, body, signal, answerBytesMax }: OutgoingRequest): Promise<OutgoingAnswer> {
+export async function fetchFrom(
+  url: string,
+  { method = "GET", headers = {}, body, signal, answerBytesMax }: OutgoingRequest,
+): Promise<OutgoingAnswer> {
   const { protocol } = new URL(url);
   const send = protocol === "https:" ? requestSecure : requestPlain;
   const arrived = Promise.withResolvers<IncomingMessage>();
   // Compressed answers would be bounded only after they are unpacked.
-  const sent = send(url, { method, headers: { "accept-encoding": "identity", ...headers }, lookup: guardedLookup(), signal }, arrived.resolve);
+  const sent = send(
+    url,
+    { method, headers: { "accept-encoding": "identity", ...headers }, lookup: guardedLookup(), signal },
+    arrived.resolve,
+  );
   sent.once("error", arrived.reject);
   sent.end(body);
   const response = await arrived.promise;
@@ -34,7 +41,8 @@ export async function fetchFrom(url: string, { method = "GET", headers = {}, bod
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     // Leaving the loop ends the transfer.
-    if (bytes > answerBytesMax) throw new PinakesError("LIMIT_EXCEEDED", `${url} answered more than ${answerBytesMax} bytes.`);
+    if (bytes > answerBytesMax)
+      throw new PinakesError("LIMIT_EXCEEDED", `${url} answered more than ${answerBytesMax} bytes.`);
     chunks.push(chunk);
   }
   return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") };

@@ -26,7 +26,13 @@ type Resolve = (
   answer: (error: NodeJS.ErrnoException | null, found: string | LookupAddress[], family?: number) => void,
 ) => void;
 
-export function isRefused({ address, family }: { readonly address: string; readonly family?: number | undefined }): boolean {
+export function isRefused({
+  address,
+  family,
+}: {
+  readonly address: string;
+  readonly family?: number | undefined;
+}): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return refused.check(mapped, "ipv4");
   return refused.check(address, family === 6 || address.includes(":") ? "ipv6" : "ipv4");
@@ -53,7 +59,8 @@ export function openGuardedSocket(): Socket {
 class GuardedSocket extends Socket {
   override connect(...given: unknown[]): this {
     const [port, host] = given;
-    if (typeof port !== "number" || typeof host !== "string") return super.connect(...(given as Parameters<Socket["connect"]>));
+    if (typeof port !== "number" || typeof host !== "string")
+      return super.connect(...(given as Parameters<Socket["connect"]>));
     return super.connect({ port, host, lookup: guardedLookup() });
   }
 }

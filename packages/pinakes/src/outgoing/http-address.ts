@@ -15,15 +15,20 @@ export interface HttpAddress {
 export function readHttpAddress(text: string, called: string): HttpAddress {
   const url = URL.parse(text);
   const web = url !== null && /^https?:$/.test(url.protocol) && /^https?:\/\//i.test(text);
-  if (!web || url.hostname === "" || /[\s\\]/.test(text)) throw invalid(`${called}: must be an address such as http://localhost:8000.`);
+  if (!web || url.hostname === "" || /[\s\\]/.test(text))
+    throw invalid(`${called}: must be an address such as http://localhost:8000.`);
   if (url.username !== "" || url.password !== "" || text.includes("?") || text.includes("#"))
-    throw invalid(`${called}: must be an address such as http://localhost:8000, without user and password, "?" and "#".`);
+    throw invalid(
+      `${called}: must be an address such as http://localhost:8000, without user and password, "?" and "#".`,
+    );
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, "") };
 }
 
 /** The same server, and a path below that of `allowed`. */
 export function isWithin(address: HttpAddress, allowed: HttpAddress): boolean {
-  return address.origin === allowed.origin && (address.path === allowed.path || address.path.startsWith(`${allowed.path}/`));
+  return (
+    address.origin === allowed.origin && (address.path === allowed.path || address.path.startsWith(`${allowed.path}/`))
+  );
 }
 
 /** Whether it may stand as `endpoint=` in the address of a bucket, a table or a queue. */

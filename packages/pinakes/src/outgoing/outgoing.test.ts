@@ -27,9 +27,18 @@ describe("the address of a PostgreSQL", () => {
   });
 
   it.each([
-    ...["host=evil", "port=1", "hostaddr=10.0.0.1", "service=x", "sslcert=/etc/passwd", "sslrootcert=/x", "user=root", "password=x", "options=-c", "ssl=0"].map(
-      (query) => `postgres://u@h/db?${query}`,
-    ),
+    ...[
+      "host=evil",
+      "port=1",
+      "hostaddr=10.0.0.1",
+      "service=x",
+      "sslcert=/etc/passwd",
+      "sslrootcert=/x",
+      "user=root",
+      "password=x",
+      "options=-c",
+      "ssl=0",
+    ].map((query) => `postgres://u@h/db?${query}`),
     "postgres://u@h/db?sslmode=verify-full&sslmode=disable",
     "postgres://u@h/db?sslmode=prefer",
     "postgres://u@%2Fvar%2Frun/db",
@@ -83,28 +92,50 @@ describe("an HTTP address", () => {
     expect(allowed).toEqual({ origin: "http://h:8000", path: "/chroma" });
     const below = (text: string) => isWithin(readHttpAddress(text, "server"), allowed);
     expect(below("http://h:8000/chroma/x")).toBe(true);
-    for (const other of ["http://h:8000/chroma2", "http://h:8000/chroma/../x", "https://h:8000/chroma", "http://h:8001/chroma"])
+    for (const other of [
+      "http://h:8000/chroma2",
+      "http://h:8000/chroma/../x",
+      "https://h:8000/chroma",
+      "http://h:8001/chroma",
+    ])
       expect(below(other)).toBe(false);
   });
 
-  it.each(["http://u:p@h/", "http://h/?a=b", "http://h/#x", "http://h\\@evil/", "ftp://h/", "http:h", "http://h/ x"])("refuses %s", (text) => {
-    expect(isEndpoint(text)).toBe(false);
-  });
+  it.each(["http://u:p@h/", "http://h/?a=b", "http://h/#x", "http://h\\@evil/", "ftp://h/", "http:h", "http://h/ x"])(
+    "refuses %s",
+    (text) => {
+      expect(isEndpoint(text)).toBe(false);
+    },
+  );
 });
 
 describe("names", () => {
   it("that resolve into the machine's own network are refused", async () => {
-    for (const address of ["169.254.169.254", "0.0.0.0", "224.0.0.1", "100.100.100.200", "fe80::1", "fd00:ec2::254", "::ffff:169.254.169.254", "::"])
+    for (const address of [
+      "169.254.169.254",
+      "0.0.0.0",
+      "224.0.0.1",
+      "100.100.100.200",
+      "fe80::1",
+      "fd00:ec2::254",
+      "::ffff:169.254.169.254",
+      "::",
+    ])
       expect(isRefused({ address }), address).toBe(true);
-    for (const address of ["127.0.0.1", "10.0.0.1", "192.168.1.1", "8.8.8.8", "::1", "fd12::1"]) expect(isRefused({ address }), address).toBe(false);
+    for (const address of ["127.0.0.1", "10.0.0.1", "192.168.1.1", "8.8.8.8", "::1", "fd12::1"])
+      expect(isRefused({ address }), address).toBe(false);
     const ask = (lookup: LookupFunction) =>
-      new Promise((resolve, reject) => lookup("db", { all: true }, (error, found) => (error === null ? resolve(found) : reject(error))));
+      new Promise((resolve, reject) =>
+        lookup("db", { all: true }, (error, found) => (error === null ? resolve(found) : reject(error))),
+      );
     const [good, bad] = [
       { address: "10.0.0.1", family: 4 },
       { address: "169.254.169.254", family: 4 },
     ];
     await expect(ask(guardedLookup((_name, _options, answer) => answer(null, [good])))).resolves.toEqual([good]);
-    await expect(ask(guardedLookup((_name, _options, answer) => answer(null, [good, bad])))).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await expect(ask(guardedLookup((_name, _options, answer) => answer(null, [good, bad])))).rejects.toMatchObject({
+      code: "FORBIDDEN",
+    });
   });
 });
 
@@ -118,8 +149,13 @@ it("a redirect is an answer, and an answer has a bound", async () => {
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { signal } = new AbortController();
-  await expect(fetchFrom(`${url}/away`, { method: "POST", body: "{}", signal, answerBytesMax: 1_000 })).resolves.toMatchObject({ status: 307 });
-  await expect(fetchFrom(url, { signal, answerBytesMax: 1_000 })).resolves.toMatchObject({ status: 200, text: "x".repeat(1_000) });
+  await expect(
+    fetchFrom(`${url}/away`, { method: "POST", body: "{}", signal, answerBytesMax: 1_000 }),
+  ).resolves.toMatchObject({ status: 307 });
+  await expect(fetchFrom(url, { signal, answerBytesMax: 1_000 })).resolves.toMatchObject({
+    status: 200,
+    text: "x".repeat(1_000),
+  });
   await expect(fetchFrom(url, { signal, answerBytesMax: 999 })).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
   expect(asked).toEqual(["/away", "/", "/"]);
   server.closeAllConnections();

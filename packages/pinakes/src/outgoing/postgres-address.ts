@@ -28,7 +28,8 @@ export function readPostgresAddress(text: string, called: string): PostgresAddre
   if (url === null || !/^postgres(?:ql)?:\/\//i.test(text) || /[\s\\]/.test(text)) throw invalid(`${called}: ${form}.`);
   const host = url.hostname.toLowerCase();
   // Not "%2Fvar%2Frun", which would be a socket in a folder, and no list of hosts.
-  if (!/^(?:[a-z0-9_](?:[a-z0-9_.-]{0,252})|\[[0-9a-f:.]+\])$/.test(host)) throw invalid(`${called}: ${form}; ${show(host)} is not the name of a host.`);
+  if (!/^(?:[a-z0-9_](?:[a-z0-9_.-]{0,252})|\[[0-9a-f:.]+\])$/.test(host))
+    throw invalid(`${called}: ${form}; ${show(host)} is not the name of a host.`);
   if (url.hash !== "") throw invalid(`${called}: ${form}, without "#".`);
   const user = decoded(url.username, called);
   const password = decoded(url.password, called);
@@ -54,7 +55,10 @@ function decoded(part: string, called: string): string {
 
 function readSslMode(query: URLSearchParams, called: string): SslMode | undefined {
   const other = [...query.keys()].find((key) => key !== "sslmode");
-  if (other !== undefined) throw invalid(`${called}: ${show(other)} may not stand behind the "?"; only sslmode may. Write host, port and user before it.`);
+  if (other !== undefined)
+    throw invalid(
+      `${called}: ${show(other)} may not stand behind the "?"; only sslmode may. Write host, port and user before it.`,
+    );
   const given = query.getAll("sslmode");
   if (given.length === 0) return undefined;
   const mode = sslModes.find((one) => given.length === 1 && one === given[0]);
@@ -70,7 +74,10 @@ export function showPostgresAddress({ host, port, user, database, sslMode }: Pos
   return `postgres://${who}${shown}:${port}/${encodeURIComponent(database ?? "")}${query}`;
 }
 
-export function isSamePostgres(a: Pick<PostgresAddress, "host" | "port">, b: Pick<PostgresAddress, "host" | "port">): boolean {
+export function isSamePostgres(
+  a: Pick<PostgresAddress, "host" | "port">,
+  b: Pick<PostgresAddress, "host" | "port">,
+): boolean {
   return a.host === b.host && a.port === b.port;
 }
 
@@ -87,7 +94,10 @@ export function narrowedBy(wanted: PostgresAddress, allowed: PostgresAddress): P
 }
 
 /** For the constructor of the client. No part comes from an address again, and none from the environment but the defaults of TLS. */
-export function postgresConnection({ host, port, user, database, sslMode }: PostgresAddress, password: () => Promise<string>): object {
+export function postgresConnection(
+  { host, port, user, database, sslMode }: PostgresAddress,
+  password: () => Promise<string>,
+): object {
   return {
     host,
     port,
@@ -95,6 +105,8 @@ export function postgresConnection({ host, port, user, database, sslMode }: Post
     stream: openGuardedSocket,
     ...(user === undefined ? {} : { user }),
     ...(database === undefined ? {} : { database }),
-    ...(sslMode === undefined ? {} : { ssl: sslMode === "disable" ? false : sslMode === "no-verify" ? { rejectUnauthorized: false } : true }),
+    ...(sslMode === undefined
+      ? {}
+      : { ssl: sslMode === "disable" ? false : sslMode === "no-verify" ? { rejectUnauthorized: false } : true }),
   };
 }

@@ -11,7 +11,11 @@ import { isSamePostgres, showPostgresAddress, type PostgresAddress } from "./pos
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `listed`: all servers that the operator listed; "any" when the operator wrote the address, as on the command line. */
-export async function postgresPassword(address: PostgresAddress, listed: readonly PostgresAddress[] | "any", env: Environment): Promise<string> {
+export async function postgresPassword(
+  address: PostgresAddress,
+  listed: readonly PostgresAddress[] | "any",
+  env: Environment,
+): Promise<string> {
   if (address.password !== undefined) return address.password;
   const { PGPASSWORD: password } = env;
   if (password !== undefined && password !== "" && isNamedWith(address, listed, env)) return password;
@@ -24,19 +28,30 @@ export async function postgresPassword(address: PostgresAddress, listed: readonl
   );
 }
 
-function isNamedWith(address: PostgresAddress, listed: readonly PostgresAddress[] | "any", { PGHOST, PGPORT }: Environment): boolean {
+function isNamedWith(
+  address: PostgresAddress,
+  listed: readonly PostgresAddress[] | "any",
+  { PGHOST, PGPORT }: Environment,
+): boolean {
   if (listed === "any") return true;
-  if (PGHOST !== undefined && PGHOST !== "") return isSamePostgres(address, { host: PGHOST.toLowerCase(), port: Number(PGPORT ?? 5432) });
+  if (PGHOST !== undefined && PGHOST !== "")
+    return isSamePostgres(address, { host: PGHOST.toLowerCase(), port: Number(PGPORT ?? 5432) });
   return listed.every((one) => isSamePostgres(one, address));
 }
 
 /** Lines of host:port:database:user:password, "*" for any; one for any host names no server, so it counts only where any is allowed. */
-async function inPasswordFile({ host, port, user, database }: PostgresAddress, named: boolean, env: Environment): Promise<string | undefined> {
+async function inPasswordFile(
+  { host, port, user, database }: PostgresAddress,
+  named: boolean,
+  env: Environment,
+): Promise<string | undefined> {
   const text = await readFile(env["PGPASSFILE"] ?? join(homedir(), ".pgpass"), "utf8").catch(() => "");
   const wanted = [host, String(port), database, user ?? env["PGUSER"]];
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith("#")) continue;
-    const parts = [...line.matchAll(/((?:\\.|[^:\\])*)(?::|$)/g)].map(([, part = ""]) => part.replaceAll(/\\(.)/g, "$1"));
+    const parts = [...line.matchAll(/((?:\\.|[^:\\])*)(?::|$)/g)].map(([, part = ""]) =>
+      part.replaceAll(/\\(.)/g, "$1"),
+    );
     if (parts.length < 5 || (named && parts[0] === "*")) continue;
     if (wanted.every((part, i) => parts[i] === "*" || parts[i] === part)) return parts[4];
   }

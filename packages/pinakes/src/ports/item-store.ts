@@ -56,7 +56,12 @@ export interface ItemStore {
   query(scope: Scope, container: string, query: Query): Promise<Page>;
   count(scope: Scope, container: string, query: Omit<Query, "limit" | "cursor" | "order">): Promise<number>;
   /** Removes up to `limit` items of a partition; call again until `done`. */
-  deletePartition(scope: Scope, container: string, partition: Partition, options?: { limit?: number }): Promise<{ deleted: number; done: boolean }>;
+  deletePartition(
+    scope: Scope,
+    container: string,
+    partition: Partition,
+    options?: { limit?: number },
+  ): Promise<{ deleted: number; done: boolean }>;
   /** The next changes of this tenant after `cursor` (absent: from the oldest kept). The returned cursor is always safe to resume from. */
   changes(scope: Scope, container: string, options?: ChangesOptions): Promise<ChangePage>;
 

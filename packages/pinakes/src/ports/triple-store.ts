@@ -71,7 +71,11 @@ export interface TripleStore {
   fence(scope: Scope, space: string): Promise<void>;
   unfence(scope: Scope, space: string): Promise<void>;
   /** Removes up to `limit` rows of what `usage` counts, and tells how many; call again until `done`. A space that never was is purged at once: its name is refused from then on. */
-  purge(scope: Scope, space: string, options?: { readonly limit?: number }): Promise<{ readonly deleted: number; readonly done: boolean }>;
+  purge(
+    scope: Scope,
+    space: string,
+    options?: { readonly limit?: number },
+  ): Promise<{ readonly deleted: number; readonly done: boolean }>;
 
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

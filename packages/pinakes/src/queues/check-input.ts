@@ -1,6 +1,13 @@
 /** What callers give to a queue, checked before any driver sees it. */
 import { PinakesError, invalid } from "../domain/errors.ts";
-import { checkJson, isJsonObject, stringifyChecked, utf8Bytes, withinUtf8Bytes, type JsonValue } from "../domain/json.ts";
+import {
+  checkJson,
+  isJsonObject,
+  stringifyChecked,
+  utf8Bytes,
+  withinUtf8Bytes,
+  type JsonValue,
+} from "../domain/json.ts";
 import type { DeadKey, NewMessage } from "../ports/queue.ts";
 import type { CheckedMessage } from "./queue-driver.ts";
 import { queueLimits } from "./queue-limits.ts";
@@ -16,9 +23,11 @@ export function checkQueueName(queue: string): string {
 
 export function checkText(value: unknown, name: string, bytesMax: number): string {
   if (typeof value !== "string" || value === "") throw invalid(`${name}: must be a text of 1–${bytesMax} bytes.`);
-  if (!withinUtf8Bytes(value, bytesMax)) throw invalid(`${name}: has ${utf8Bytes(value)} bytes; at most ${bytesMax} are allowed.`);
+  if (!withinUtf8Bytes(value, bytesMax))
+    throw invalid(`${name}: has ${utf8Bytes(value)} bytes; at most ${bytesMax} are allowed.`);
   // NUL cannot be kept by every engine; half a surrogate pair would become another value on the way.
-  if (value.includes("\0") || !value.isWellFormed()) throw invalid(`${name}: holds a NUL character or half of a surrogate pair.`);
+  if (value.includes("\0") || !value.isWellFormed())
+    throw invalid(`${name}: holds a NUL character or half of a surrogate pair.`);
   return value;
 }
 
@@ -32,7 +41,8 @@ export function checkMessage(message: NewMessage): CheckedMessage {
   if (!isJsonObject(given)) throw invalid("message: must be an object with body and group.");
   return {
     group: checkText(message.group, "group", queueLimits.groupBytesMax),
-    dedupId: message.dedupId === undefined ? undefined : checkText(message.dedupId, "dedupId", queueLimits.dedupIdBytesMax),
+    dedupId:
+      message.dedupId === undefined ? undefined : checkText(message.dedupId, "dedupId", queueLimits.dedupIdBytesMax),
     delayMs: message.delayMs === undefined ? 0 : checkWhole(message.delayMs, "delayMs", 0, queueLimits.delayMsMax),
     body: checkBody(message.body),
   };
@@ -61,7 +71,8 @@ export function checkReceipt(receipt: string): string {
 }
 
 export function checkReason(reason: unknown): string {
-  if (typeof reason !== "string" || reason === "") throw invalid("reason: say what went wrong; it is kept with the message.");
+  if (typeof reason !== "string" || reason === "")
+    throw invalid("reason: say what went wrong; it is kept with the message.");
   // Cut, and made storable, rather than refused: a report of a failure must not fail.
   return reason.slice(0, queueLimits.reasonCharsMax).replaceAll("\0", "␀").toWellFormed();
 }
@@ -69,5 +80,8 @@ export function checkReason(reason: unknown): string {
 export function checkDeadKey(key: DeadKey): DeadKey {
   const given: unknown = key;
   if (!isJsonObject(given)) throw invalid("key: must be an object with group and id, as `dead.list` gives them.");
-  return { group: checkText(key.group, "group", queueLimits.groupBytesMax), id: checkText(key.id, "id", queueLimits.deadIdCharsMax) };
+  return {
+    group: checkText(key.group, "group", queueLimits.groupBytesMax),
+    id: checkText(key.id, "id", queueLimits.deadIdCharsMax),
+  };
 }

@@ -6,7 +6,15 @@ import { PinakesError, invalid } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import { requireScope, type Scope } from "../domain/scope.ts";
 import type * as port from "../ports/queue.ts";
-import { checkDeadKey, checkMessage, checkQueueName, checkReason, checkReceipt, checkText, checkWhole } from "./check-input.ts";
+import {
+  checkDeadKey,
+  checkMessage,
+  checkQueueName,
+  checkReason,
+  checkReceipt,
+  checkText,
+  checkWhole,
+} from "./check-input.ts";
 import type { DeadDriver, PollRequest, QueueDriver } from "./queue-driver.ts";
 import { queueLimits } from "./queue-limits.ts";
 import { WakeUps } from "./wake-ups.ts";
@@ -17,7 +25,10 @@ export interface WaitingOptions {
 }
 
 export function createQueue(driver: QueueDriver, options: WaitingOptions = {}): port.Queue {
-  return new DriverQueue(driver, checkWhole(options.pollMsMax ?? queueLimits.pollMsDefault, "pollMsMax", 1, queueLimits.pollMsMax));
+  return new DriverQueue(
+    driver,
+    checkWhole(options.pollMsMax ?? queueLimits.pollMsDefault, "pollMsMax", 1, queueLimits.pollMsMax),
+  );
 }
 
 class DriverQueue implements port.Queue {
@@ -36,8 +47,10 @@ class DriverQueue implements port.Queue {
     this.#pollMsMax = pollMsMax;
     this.dead = Object.freeze<port.DeadLetters>({
       list: (scope, queue, page) => this.#listDead(scope, queue, page),
-      inspect: (scope, queue, key) => this.#onDead(scope, queue, key, (dead, checked) => dead.inspect(scope, queue, checked)),
-      discard: (scope, queue, key) => this.#onDead(scope, queue, key, (dead, checked) => dead.discard(scope, queue, checked)),
+      inspect: (scope, queue, key) =>
+        this.#onDead(scope, queue, key, (dead, checked) => dead.inspect(scope, queue, checked)),
+      discard: (scope, queue, key) =>
+        this.#onDead(scope, queue, key, (dead, checked) => dead.discard(scope, queue, checked)),
       redrive: async (scope, queue, key) => {
         const sent = await this.#onDead(scope, queue, key, (dead, checked) => dead.redrive(scope, queue, checked));
         this.#wake(scope, queue);
@@ -50,7 +63,8 @@ class DriverQueue implements port.Queue {
     requireScope(scope);
     checkQueueName(queue);
     const checked = checkMessage(message);
-    if (checked.delayMs > 0 && !this.capabilities.delay) throw this.#unsupported("delay single messages", "Send it later");
+    if (checked.delayMs > 0 && !this.capabilities.delay)
+      throw this.#unsupported("delay single messages", "Send it later");
     const sent = await this.#run(() => this.#driver.send(scope, queue, checked));
     this.#wake(scope, queue);
     return sent;
@@ -64,9 +78,15 @@ class DriverQueue implements port.Queue {
     const waitMs = checkWhole(options.waitMs ?? 0, "waitMs", 0, queueLimits.waitMsMax);
     const request = {
       max: checkWhole(options.max ?? 1, "max", 1, queueLimits.receiveMessagesMax),
-      leaseMs: checkWhole(options.leaseMs ?? queueLimits.leaseMsDefault, "leaseMs", queueLimits.leaseMsMin, queueLimits.leaseMsMax),
+      leaseMs: checkWhole(
+        options.leaseMs ?? queueLimits.leaseMsDefault,
+        "leaseMs",
+        queueLimits.leaseMsMin,
+        queueLimits.leaseMsMax,
+      ),
       owner: checkText(options.owner, "owner", queueLimits.ownerBytesMax),
-      signal: options.signal === undefined ? this.#stopping.signal : AbortSignal.any([options.signal, this.#stopping.signal]),
+      signal:
+        options.signal === undefined ? this.#stopping.signal : AbortSignal.any([options.signal, this.#stopping.signal]),
     };
     options.signal?.throwIfAborted();
     return this.#run(() => this.#untilFound(scope, queue, request, waitMs, options.signal));
@@ -91,7 +111,10 @@ class DriverQueue implements port.Queue {
     checkReceipt(receipt);
     if (!isJsonObject(failure)) throw invalid("failure: must be an object with `reason`.");
     const reason = checkReason(failure.reason);
-    const retryInMs = failure.retryInMs === undefined ? undefined : checkWhole(failure.retryInMs, "retryInMs", 0, queueLimits.retryMsMax);
+    const retryInMs =
+      failure.retryInMs === undefined
+        ? undefined
+        : checkWhole(failure.retryInMs, "retryInMs", 0, queueLimits.retryMsMax);
     this.#wake(scope, await this.#run(() => this.#driver.failed(scope, receipt, reason, retryInMs)));
   }
 
@@ -118,11 +141,21 @@ class DriverQueue implements port.Queue {
     await this.close();
   }
 
-  async #untilFound(scope: Scope, queue: string, request: Omit<PollRequest, "waitMs">, waitMs: number, signal: AbortSignal | undefined) {
+  async #untilFound(
+    scope: Scope,
+    queue: string,
+    request: Omit<PollRequest, "waitMs">,
+    waitMs: number,
+    signal: AbortSignal | undefined,
+  ) {
     const waiting = this.#wakeUps.join(channelOf(scope, queue));
     try {
       const deadline = performance.now() + waitMs;
-      for (let pauseMs = Math.min(queueLimits.pollMsFirst, this.#pollMsMax); ; pauseMs = Math.min(pauseMs * 2, this.#pollMsMax)) {
+      for (
+        let pauseMs = Math.min(queueLimits.pollMsFirst, this.#pollMsMax);
+        ;
+        pauseMs = Math.min(pauseMs * 2, this.#pollMsMax)
+      ) {
         const seen = waiting.version();
         const left = () => Math.max(0, deadline - performance.now());
         const { messages, dueInMs } = await this.#driver.poll(scope, queue, { ...request, waitMs: left() });
@@ -139,7 +172,11 @@ class DriverQueue implements port.Queue {
     }
   }
 
-  async #listDead(scope: Scope, queue: string, page: { readonly limit?: number; readonly cursor?: string } = {}): Promise<port.DeadPage> {
+  async #listDead(
+    scope: Scope,
+    queue: string,
+    page: { readonly limit?: number; readonly cursor?: string } = {},
+  ): Promise<port.DeadPage> {
     requireScope(scope);
     checkQueueName(queue);
     const limit = checkWhole(page.limit ?? queueLimits.deadPageItemsMax, "limit", 1, queueLimits.deadPageItemsMax);
@@ -147,7 +184,12 @@ class DriverQueue implements port.Queue {
     return this.#run(() => dead.list(scope, queue, limit, page.cursor));
   }
 
-  async #onDead<T>(scope: Scope, queue: string, key: port.DeadKey, call: (dead: DeadDriver, key: port.DeadKey) => Promise<T>): Promise<T> {
+  async #onDead<T>(
+    scope: Scope,
+    queue: string,
+    key: port.DeadKey,
+    call: (dead: DeadDriver, key: port.DeadKey) => Promise<T>,
+  ): Promise<T> {
     requireScope(scope);
     checkQueueName(queue);
     const checked = checkDeadKey(key);
@@ -156,7 +198,8 @@ class DriverQueue implements port.Queue {
   }
 
   #deadDriver(): DeadDriver {
-    if (this.#driver.dead === undefined) throw this.#unsupported("list, inspect, redrive or discard dead letters", "Use the service's own tools");
+    if (this.#driver.dead === undefined)
+      throw this.#unsupported("list, inspect, redrive or discard dead letters", "Use the service's own tools");
     return this.#driver.dead;
   }
 
@@ -169,7 +212,8 @@ class DriverQueue implements port.Queue {
   }
 
   async #run<T>(call: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw new PinakesError("UNAVAILABLE", "The queue is closed.", { retryable: false });
+    if (this.#closing !== undefined)
+      throw new PinakesError("UNAVAILABLE", "The queue is closed.", { retryable: false });
     const promise = call();
     this.#underWay.add(promise);
     try {

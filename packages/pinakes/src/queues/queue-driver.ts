@@ -6,7 +6,15 @@
  */
 import type { JsonValue } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
-import type { DeadKey, DeadLetter, DeadPage, QueueCapabilities, QueueStats, ReceivedMessage, SendResult } from "../ports/queue.ts";
+import type {
+  DeadKey,
+  DeadLetter,
+  DeadPage,
+  QueueCapabilities,
+  QueueStats,
+  ReceivedMessage,
+  SendResult,
+} from "../ports/queue.ts";
 
 export interface QueueDriver {
   readonly capabilities: QueueCapabilities;

@@ -19,9 +19,16 @@ export class WakeUps {
   #users = 0;
 
   /** For the length of one receive call. */
-  join(key: string): { version(): number; wait(seen: number, ms: number, signal: AbortSignal): Promise<void>; leave(): void } {
+  join(key: string): {
+    version(): number;
+    wait(seen: number, ms: number, signal: AbortSignal): Promise<void>;
+    leave(): void;
+  } {
     if (this.#users >= queueLimits.waitersMax) {
-      throw new PinakesError("LIMIT_EXCEEDED", `More than ${queueLimits.waitersMax} receivers wait in this process. Use fewer, with a larger \`max\`.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `More than ${queueLimits.waitersMax} receivers wait in this process. Use fewer, with a larger \`max\`.`,
+      );
     }
     const channel = this.#channels.get(key) ?? { version: 0, waiters: new Set(), users: 0 };
     this.#channels.set(key, channel);

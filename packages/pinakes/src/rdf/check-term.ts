@@ -17,7 +17,9 @@ const label = new RegExp(`^[${blankLabelStart}](?:[${blankLabelRest}.]*[${blankL
 
 export function checkedIri(value: string, termBytesMax: number = rdfLimits.termBytesMax): TermText {
   if (!scheme.test(value)) {
-    throw invalid(`The IRI ${show(value)} is not absolute. Write it in full, with its scheme ("https:", "urn:"), or give the document a base IRI.`);
+    throw invalid(
+      `The IRI ${show(value)} is not absolute. Write it in full, with its scheme ("https:", "urn:"), or give the document a base IRI.`,
+    );
   }
   const forbidden = forbiddenInIri.exec(value)?.[0];
   if (forbidden !== undefined) {
@@ -28,7 +30,10 @@ export function checkedIri(value: string, termBytesMax: number = rdfLimits.termB
 }
 
 export function checkedBlank(value: string, termBytesMax: number = rdfLimits.termBytesMax): TermText {
-  if (!label.test(value)) throw invalid(`The blank node label ${show(value)} may hold letters, digits, "_", "-" and, inside, "."; rename it.`);
+  if (!label.test(value))
+    throw invalid(
+      `The blank node label ${show(value)} may hold letters, digits, "_", "-" and, inside, "."; rename it.`,
+    );
   checkText("blank node label", value, termBytesMax);
   return blank(value);
 }
@@ -38,31 +43,44 @@ interface LiteralKind {
   readonly datatype?: string | undefined;
 }
 
-export function checkedLiteral(value: string, { language, datatype }: LiteralKind = {}, termBytesMax: number = rdfLimits.termBytesMax): TermText {
+export function checkedLiteral(
+  value: string,
+  { language, datatype }: LiteralKind = {},
+  termBytesMax: number = rdfLimits.termBytesMax,
+): TermText {
   checkText("literal", value, termBytesMax);
   if (language !== undefined && language !== "") {
-    if (!isLanguage(language)) throw invalid(`The language ${show(language)} of a literal is not a language tag; write one as "en" or "de-AT".`);
+    if (!isLanguage(language))
+      throw invalid(`The language ${show(language)} of a literal is not a language tag; write one as "en" or "de-AT".`);
     if (datatype !== undefined && datatype !== `${rdfNamespace}langString`) {
-      throw invalid(`A literal with the language ${show(language)} cannot have the datatype ${show(datatype)} too; leave one of them out.`);
+      throw invalid(
+        `A literal with the language ${show(language)} cannot have the datatype ${show(datatype)} too; leave one of them out.`,
+      );
     }
     return literal(value, { language });
   }
   if (datatype === undefined) return literal(value);
   checkedIri(datatype, termBytesMax);
-  if (languageDatatypes.has(datatype)) throw invalid(`A literal with the datatype <${datatype}> needs a language, as in "words"@en.`);
+  if (languageDatatypes.has(datatype))
+    throw invalid(`A literal with the datatype <${datatype}> needs a language, as in "words"@en.`);
   return literal(value, { datatype });
 }
 
 /** Half a surrogate pair can be stored by nobody. */
 export function checkText(kind: string, value: string, termBytesMax: number): void {
   if (value.length > termBytesMax || (value.length * 3 > termBytesMax && Buffer.byteLength(value) > termBytesMax)) {
-    throw invalid(`The ${kind} ${show(value.slice(0, 60))} is longer than ${termBytesMax} bytes; keep long texts as documents and refer to them.`);
+    throw invalid(
+      `The ${kind} ${show(value.slice(0, 60))} is longer than ${termBytesMax} bytes; keep long texts as documents and refer to them.`,
+    );
   }
-  if (!value.isWellFormed()) throw invalid(`The ${kind} ${show(value)} holds half of a surrogate pair; write the whole character.`);
+  if (!value.isWellFormed())
+    throw invalid(`The ${kind} ${show(value)} holds half of a surrogate pair; write the whole character.`);
 }
 
 function characterName(character: string): string {
   const code = character.charCodeAt(0);
   if (character === " ") return "a space";
-  return code < 0x20 || code >= 0x7f ? `the control character U+${code.toString(16).toUpperCase().padStart(4, "0")}` : `"${character}"`;
+  return code < 0x20 || code >= 0x7f
+    ? `the control character U+${code.toString(16).toUpperCase().padStart(4, "0")}`
+    : `"${character}"`;
 }

@@ -8,7 +8,10 @@ import { problemAt } from "./problem.ts";
 
 const notUtf8 = "it is not UTF-8 here. Save the file as UTF-8 and send it again.";
 
-export async function* decodeUtf8(body: AsyncIterable<Uint8Array>, format: RdfFormat): AsyncGenerator<string, void, void> {
+export async function* decodeUtf8(
+  body: AsyncIterable<Uint8Array>,
+  format: RdfFormat,
+): AsyncGenerator<string, void, void> {
   let rest: Uint8Array = new Uint8Array(0);
   let line = 1;
   let first = true;
@@ -26,7 +29,8 @@ export async function* decodeUtf8(body: AsyncIterable<Uint8Array>, format: RdfFo
       if (text !== "") yield text;
     }
   }
-  if (rest.length > 0) throw problemAt(format, line, "it ends inside a character. The file is cut off; send all of it.");
+  if (rest.length > 0)
+    throw problemAt(format, line, "it ends inside a character. The file is cut off; send all of it.");
 }
 
 function decode(bytes: Uint8Array, line: number, format: RdfFormat): string {

@@ -4,7 +4,10 @@ import { formatOfContentType, formatOfFileName, type RdfFormat, rdfFormats } fro
 describe("the formats of RDF", () => {
   it("R-TG-120 each is found by its media types and its file extensions, and no two share one", () => {
     const seen = new Set<string>();
-    for (const [format, { mediaTypes, extensions }] of Object.entries(rdfFormats) as [RdfFormat, (typeof rdfFormats)[RdfFormat]][]) {
+    for (const [format, { mediaTypes, extensions }] of Object.entries(rdfFormats) as [
+      RdfFormat,
+      (typeof rdfFormats)[RdfFormat],
+    ][]) {
       for (const type of mediaTypes) expect(formatOfContentType(`${type.toUpperCase()} ; charset=utf-8`)).toBe(format);
       for (const extension of extensions) expect(formatOfFileName(`Some.File${extension.toUpperCase()}`)).toBe(format);
       for (const sign of [...mediaTypes, ...extensions]) {

@@ -22,7 +22,12 @@ export const rdfFormats: Readonly<Record<RdfFormat, RdfFormatInfo>> = {
   ntriples: { name: "N-Triples", mediaTypes: ["application/n-triples"], extensions: [".nt"], graphs: false },
   nquads: { name: "N-Quads", mediaTypes: ["application/n-quads", "text/x-nquads"], extensions: [".nq"], graphs: true },
   jsonld: { name: "JSON-LD", mediaTypes: ["application/ld+json"], extensions: [".jsonld"], graphs: true },
-  rdfxml: { name: "RDF/XML", mediaTypes: ["application/rdf+xml"], extensions: [".rdf", ".owl", ".rdfs"], graphs: false },
+  rdfxml: {
+    name: "RDF/XML",
+    mediaTypes: ["application/rdf+xml"],
+    extensions: [".rdf", ".owl", ".rdfs"],
+    graphs: false,
+  },
   json: { name: "JSON", mediaTypes: ["application/json"], extensions: [".json"], graphs: true },
 };
 

@@ -77,7 +77,8 @@ export class JsonScanner {
 
   end(): void {
     if (this.word !== "" && this.stack.length === 0) this.endWord();
-    if (this.expected !== "end" || this.string !== undefined) throw invalid("The JSON ends before it is complete; send all of it.");
+    if (this.expected !== "end" || this.string !== undefined)
+      throw invalid("The JSON ends before it is complete; send all of it.");
   }
 
   private structure(text: string, from: number, at: number, character: string): number {
@@ -114,8 +115,10 @@ export class JsonScanner {
   /** A value begins: of a part, or inside one. */
   private begin(from: number, at: number, character: string): number {
     if (this.expected !== "value" && this.expected !== "value or ]") throw unexpected(character, this.expected);
-    if (this.stack.length === 0 && character !== "{" && character !== "[") throw invalid("The JSON must be an object or an array.");
-    const streams = character === "[" && this.stack.length === 1 && this.stack[0] === "{" && this.options.streamed.has(this.key);
+    if (this.stack.length === 0 && character !== "{" && character !== "[")
+      throw invalid("The JSON must be an object or an array.");
+    const streams =
+      character === "[" && this.stack.length === 1 && this.stack[0] === "{" && this.options.streamed.has(this.key);
     if (streams) this.partDepth = 2;
     if (this.part !== undefined || this.stack.length !== this.partDepth) return from;
     this.part = { text: "", line: this.line };
@@ -132,7 +135,8 @@ export class JsonScanner {
   private close(bracket: "}" | "]"): void {
     const empty = bracket === "}" ? "key or }" : "value or ]";
     const opened = this.stack.at(-1);
-    if ((this.expected !== ", or end" && this.expected !== empty) || opened !== (bracket === "}" ? "{" : "[")) throw unexpected(bracket, this.expected);
+    if ((this.expected !== ", or end" && this.expected !== empty) || opened !== (bracket === "}" ? "{" : "["))
+      throw unexpected(bracket, this.expected);
     this.stack.pop();
     this.expected = this.stack.length === 0 ? "end" : ", or end";
   }
@@ -166,11 +170,14 @@ export class JsonScanner {
     for (; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === 0x22 && !this.escaped(text, start, at)) break;
-      if (code < 0x20) throw invalid("A string is not closed in its line, or holds a control character; write it as an escape (\\n).");
+      if (code < 0x20)
+        throw invalid("A string is not closed in its line, or holds a control character; write it as an escape (\\n).");
     }
     this.string += text.slice(start, at);
     if ((this.string as string).length > this.options.stringCharsMax)
-      throw invalid(`A string here does not end within ${this.options.stringCharsMax} characters: a quote may be missing, or it is too long.`);
+      throw invalid(
+        `A string here does not end within ${this.options.stringCharsMax} characters: a quote may be missing, or it is too long.`,
+      );
     if (at === text.length) return at;
     this.endString(`${this.string}"`);
     return at + 1;
@@ -224,10 +231,13 @@ function unescape(raw: string): string {
   } catch (error) {
     throw invalid(`The string ${show(raw.slice(0, 60))} has an escape that JSON does not know.`, { cause: error });
   }
-  if (!value.isWellFormed()) throw invalid(`The string ${show(raw.slice(0, 60))} holds half of a surrogate pair; write the whole character.`);
+  if (!value.isWellFormed())
+    throw invalid(`The string ${show(raw.slice(0, 60))} holds half of a surrogate pair; write the whole character.`);
   return value;
 }
 
 function unexpected(character: string, expected: Expected): Error {
-  return invalid(`Unexpected ${show(character)} in the JSON, where ${expected === "end" ? "nothing more" : expected} was expected.`);
+  return invalid(
+    `Unexpected ${show(character)} in the JSON, where ${expected === "end" ? "nothing more" : expected} was expected.`,
+  );
 }

@@ -23,7 +23,8 @@ const {
 
 describe("what a parser is given, and gives", () => {
   it("sliceBytesMax: bytes are handed on in slices, none of them larger", async () => {
-    const sizes = async (bytes: number) => (await Array.fromAsync(decodeUtf8(bytesOf(Buffer.alloc(bytes, "a")), "turtle"))).map(({ length }) => length);
+    const sizes = async (bytes: number) =>
+      (await Array.fromAsync(decodeUtf8(bytesOf(Buffer.alloc(bytes, "a")), "turtle"))).map(({ length }) => length);
     expect(await sizes(sliceBytesMax)).toEqual([sliceBytesMax]);
     expect(await sizes(sliceBytesMax + 1)).toEqual([sliceBytesMax, 1]);
   });
@@ -78,7 +79,10 @@ describe("how much longer quads may be than what was read", () => {
 describe("JSON", () => {
   it("jsonldUnorderedCharsMax: a context may follow what it is about in a document of this length, and not in a longer one", async () => {
     const document = (chars: number) => {
-      const [before, after] = ['[{"@id":"http://e.org/a","http://e.org/r":{"p":["', '"],"@context":{"p":"http://e.org/p"}}}]'];
+      const [before, after] = [
+        '[{"@id":"http://e.org/a","http://e.org/r":{"p":["',
+        '"],"@context":{"p":"http://e.org/p"}}}]',
+      ];
       // Several strings: one alone would be longer than a term may be.
       const last = chars - before.length - after.length - 4 * (30_000 + 3);
       return `${before}${[...Array.from({ length: 4 }, () => "x".repeat(30_000)), "y".repeat(last)].join('","')}${after}`;
@@ -114,9 +118,15 @@ describe("JSON", () => {
 });
 
 it("termBytesMax and nestingLevelsMax of a caller: the smallest and the largest are taken", async () => {
-  const options = [{ termBytesMax: rdfLimits.termBytesMin }, { termBytesMax: rdfLimits.termBytesMax }, { nestingLevelsMax: rdfLimits.nestingLevelsMax }];
+  const options = [
+    { termBytesMax: rdfLimits.termBytesMin },
+    { termBytesMax: rdfLimits.termBytesMax },
+    { nestingLevelsMax: rdfLimits.nestingLevelsMax },
+  ];
   for (const limits of options) {
-    const batches = await Array.fromAsync(readRdf(bytesOf("<a:s> <a:p> <a:o> ."), { format: "turtle", blankPrefix: "f", limits }));
+    const batches = await Array.fromAsync(
+      readRdf(bytesOf("<a:s> <a:p> <a:o> ."), { format: "turtle", blankPrefix: "f", limits }),
+    );
     expect(batches.flat()).toHaveLength(1);
   }
 });

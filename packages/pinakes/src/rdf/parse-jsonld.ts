@@ -80,7 +80,9 @@ async function open(sink: QuadSink, context: ReadContext, streamingProfile: bool
   const { JsonLdParser } = await import("jsonld-streaming-parser");
   const meter = metered(context.factory);
   const parser = new JsonLdParser({
-    dataFactory: meter.factory as unknown as NonNullable<NonNullable<ConstructorParameters<typeof JsonLdParser>[0]>["dataFactory"]>,
+    dataFactory: meter.factory as unknown as NonNullable<
+      NonNullable<ConstructorParameters<typeof JsonLdParser>[0]>["dataFactory"]
+    >,
     documentLoader: { load: refuseRemote },
     strictValues: true,
     rdfstar: false,
@@ -113,8 +115,13 @@ function inPlainWords(error: Error): Error {
   const [, kind, name] = /^Invalid (predicate|resource|term) IRI: (.*)$/s.exec(error.message) ?? [];
   if (kind === undefined) return error;
   const advice =
-    kind === "predicate" ? `Map it, to an IRI or to null, in a "@context" that comes before it` : `Write it in full, or give the document a base IRI ("@base")`;
-  return invalid(`${JSON.stringify(name?.slice(0, 200))} is not an absolute IRI, so what it says would be lost. ${advice}.`, { cause: error });
+    kind === "predicate"
+      ? `Map it, to an IRI or to null, in a "@context" that comes before it`
+      : `Write it in full, or give the document a base IRI ("@base")`;
+  return invalid(
+    `${JSON.stringify(name?.slice(0, 200))} is not an absolute IRI, so what it says would be lost. ${advice}.`,
+    { cause: error },
+  );
 }
 
 /** The parser may hold quads until a graph's end, where nobody sees how long they get: so IRIs are counted as they are made. */

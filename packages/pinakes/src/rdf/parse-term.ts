@@ -36,7 +36,11 @@ function parseLiteral(text: string, termBytesMax: number | undefined): TermText 
   const value = text.slice(1, end);
   if (rest === "") return checkedLiteral(value, {}, termBytesMax);
   if (rest.startsWith("@") && rest.length > 1) return checkedLiteral(value, { language: rest.slice(1) }, termBytesMax);
-  if (rest.startsWith("^^<") && rest.endsWith(">")) return checkedLiteral(value, { datatype: rest.slice(3, -1) }, termBytesMax);
-  if (rest.startsWith("^^xsd:")) return checkedLiteral(value, { datatype: `${xsd}${rest.slice("^^xsd:".length)}` }, termBytesMax);
-  throw invalid(`What follows the literal's last quote, ${show(rest)}, must be nothing, a language as @en, or a datatype as ^^<iri>.`);
+  if (rest.startsWith("^^<") && rest.endsWith(">"))
+    return checkedLiteral(value, { datatype: rest.slice(3, -1) }, termBytesMax);
+  if (rest.startsWith("^^xsd:"))
+    return checkedLiteral(value, { datatype: `${xsd}${rest.slice("^^xsd:".length)}` }, termBytesMax);
+  throw invalid(
+    `What follows the literal's last quote, ${show(rest)}, must be nothing, a language as @en, or a datatype as ^^<iri>.`,
+  );
 }

@@ -6,7 +6,9 @@ import { type RdfFormat, rdfFormats } from "./formats.ts";
 export function problemAt(format: RdfFormat, line: number, problem: unknown): PinakesError {
   if (located.has(problem as object)) return problem as PinakesError;
   const words = problem instanceof Error ? problem.message : String(problem);
-  const error = invalid(`Line ${line} of the ${rdfFormats[format].name} document: ${sentence(words)}`, { cause: problem });
+  const error = invalid(`Line ${line} of the ${rdfFormats[format].name} document: ${sentence(words)}`, {
+    cause: problem,
+  });
   located.add(error);
   return error;
 }

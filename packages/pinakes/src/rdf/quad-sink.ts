@@ -19,7 +19,12 @@ export class QuadSink {
 
   add(quad: Quad): void {
     const { last } = this;
-    const kept = { s: this.keep(quad.s, last?.s), p: this.keep(quad.p, last?.p), o: this.keep(quad.o, last?.o), g: this.keep(quad.g, last?.g) };
+    const kept = {
+      s: this.keep(quad.s, last?.s),
+      p: this.keep(quad.p, last?.p),
+      o: this.keep(quad.o, last?.o),
+      g: this.keep(quad.g, last?.g),
+    };
     this.last = kept;
     if (this.allowed < 0) throw tooLong();
     this.quads.push(kept);
@@ -44,7 +49,8 @@ export class QuadSink {
   *take(): Generator<readonly Quad[], void, void> {
     const { quads } = this;
     this.quads = [];
-    for (let at = 0; at < quads.length; at += rdfLimits.batchQuadsMax) yield quads.slice(at, at + rdfLimits.batchQuadsMax);
+    for (let at = 0; at < quads.length; at += rdfLimits.batchQuadsMax)
+      yield quads.slice(at, at + rdfLimits.batchQuadsMax);
   }
 }
 

@@ -7,7 +7,10 @@ export class RdfIds {
   #chars = 0;
 
   claim(iri: string): void {
-    if (this.#seen.has(iri)) throw invalid(`rdf:ID stands twice for <${iri.slice(0, 200)}>; an ID is given once, further mentions use rdf:about.`);
+    if (this.#seen.has(iri))
+      throw invalid(
+        `rdf:ID stands twice for <${iri.slice(0, 200)}>; an ID is given once, further mentions use rdf:about.`,
+      );
     this.#seen.add(iri);
     this.#chars += iri.length;
     if (this.#seen.size > rdfLimits.rdfIdsMax || this.#chars > rdfLimits.rdfIdCharsMax)

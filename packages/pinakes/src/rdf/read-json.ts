@@ -15,7 +15,10 @@ import type { ReadContext } from "./read-context.ts";
 const listKey = "triples";
 const termKeys: ReadonlySet<string> = new Set(["type", "value", "language", "datatype"]);
 
-export async function* readJson(texts: AsyncIterable<string>, context: ReadContext): AsyncGenerator<readonly Quad[], void, void> {
+export async function* readJson(
+  texts: AsyncIterable<string>,
+  context: ReadContext,
+): AsyncGenerator<readonly Quad[], void, void> {
   const scanner = new JsonScanner({
     streamed: new Set([listKey]),
     nestingLevelsMax: context.nestingLevelsMax,
@@ -37,7 +40,11 @@ export async function* readJson(texts: AsyncIterable<string>, context: ReadConte
     try {
       for (const part of parts) {
         if (part.kind === "member")
-          throw problemAt("json", part.line, `The body is an array of triples, or an object whose "triples" is one; "${part.key.slice(0, 60)}" is neither.`);
+          throw problemAt(
+            "json",
+            part.line,
+            `The body is an array of triples, or an object whose "triples" is one; "${part.key.slice(0, 60)}" is neither.`,
+          );
         sink.add(item(part, index++, context));
       }
     } finally {
@@ -61,7 +68,8 @@ function item(part: JsonPart, index: number, context: ReadContext): Quad {
 }
 
 function quadOf(value: unknown, context: ReadContext): Quad {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(`it must be an object with "s", "p" and "o"; got ${show(value)}.`);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(`it must be an object with "s", "p" and "o"; got ${show(value)}.`);
   const { s, p, o, g, ...others } = value as Record<string, unknown>;
   const [other] = Object.keys(others);
   if (other !== undefined) throw invalid(`${show(other)} is unknown; a triple has "s", "p", "o" and "g".`);
@@ -80,7 +88,8 @@ function quadOf(value: unknown, context: ReadContext): Quad {
 function termOf(name: string, value: unknown, context: ReadContext): TermText {
   try {
     if (typeof value === "string") return fromText(value, context);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(`a term is a text or { "type", "value" }; got ${show(value)}.`);
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      throw invalid(`a term is a text or { "type", "value" }; got ${show(value)}.`);
     return fromObject(value as Record<string, unknown>, context);
   } catch (error) {
     if (!PinakesError.isInstance(error)) throw error;
@@ -95,7 +104,8 @@ function fromText(text: string, { factory, termBytesMax }: ReadContext): TermTex
 function fromObject(term: Readonly<Record<string, unknown>>, { factory, termBytesMax }: ReadContext): TermText {
   const { type, value, language, datatype } = term;
   const other = Object.keys(term).find((key) => !termKeys.has(key));
-  if (other !== undefined) throw invalid(`${show(other)} is unknown; a term has "type", "value", "language" and "datatype".`);
+  if (other !== undefined)
+    throw invalid(`${show(other)} is unknown; a term has "type", "value", "language" and "datatype".`);
   if (typeof value !== "string") throw invalid(`"value" must be a text; got ${show(value)}.`);
   if (type !== "literal" && (isGiven(language) || isGiven(datatype)))
     throw invalid(`Only a literal has a language or a datatype; the type here is ${show(type)}.`);
@@ -105,7 +115,11 @@ function fromObject(term: Readonly<Record<string, unknown>>, { factory, termByte
     case "blank":
       return factory.blankNode(value.startsWith("_:") ? value.slice(2) : value).text;
     case "literal":
-      return checkedLiteral(value, { language: optionalText("language", language), datatype: optionalText("datatype", datatype) }, termBytesMax);
+      return checkedLiteral(
+        value,
+        { language: optionalText("language", language), datatype: optionalText("datatype", datatype) },
+        termBytesMax,
+      );
     default:
       throw invalid(`"type" is "iri", "literal" or "blank"; got ${show(type)}.`);
   }

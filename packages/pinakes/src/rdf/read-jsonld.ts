@@ -18,7 +18,10 @@ import type { ReadContext } from "./read-context.ts";
 const graphKey = "@graph";
 const mayPrecede: ReadonlySet<string> = new Set(["@context", "@id"]);
 
-export async function* readJsonld(texts: AsyncIterable<string>, context: ReadContext): AsyncGenerator<readonly Quad[], void, void> {
+export async function* readJsonld(
+  texts: AsyncIterable<string>,
+  context: ReadContext,
+): AsyncGenerator<readonly Quad[], void, void> {
   const scanner = new JsonScanner({
     streamed: new Set([graphKey]),
     nestingLevelsMax: context.nestingLevelsMax,
@@ -77,7 +80,8 @@ class CutDocument {
       this.elementChars += part.text.length;
       return;
     }
-    if (this.wasCut) throw invalid(`In a document this large nothing may follow "@graph"; move "${part.key.slice(0, 60)}" before it.`);
+    if (this.wasCut)
+      throw invalid(`In a document this large nothing may follow "@graph"; move "${part.key.slice(0, 60)}" before it.`);
     this.members.push(part);
     this.memberChars += part.text.length;
     if (this.memberChars > rdfLimits.jsonPartCharsMax)
@@ -86,7 +90,9 @@ class CutDocument {
 
   /** Elements of an array say all that there is to know; of a graph, its context and name may still follow. */
   get isFull(): boolean {
-    return this.elementChars > (this.inGraph && !this.wasCut ? rdfLimits.jsonldHeldCharsMax : rdfLimits.jsonldPieceCharsMin);
+    return (
+      this.elementChars > (this.inGraph && !this.wasCut ? rdfLimits.jsonldHeldCharsMax : rdfLimits.jsonldPieceCharsMin)
+    );
   }
 
   /** Documents of what is held, as texts with their lines. */
@@ -124,13 +130,25 @@ class CutDocument {
   }
 
   private document(elements: readonly JsonPart[]): readonly Piece[] {
-    const listed: Piece[] = elements.flatMap((element, index) => [{ text: index === 0 ? "" : ",", line: element.line }, element]);
+    const listed: Piece[] = elements.flatMap((element, index) => [
+      { text: index === 0 ? "" : ",", line: element.line },
+      element,
+    ]);
     const named: Piece[] = this.members
       .toSorted((a, b) => rank(a.key) - rank(b.key))
-      .flatMap((member, index) => [{ text: `${index === 0 ? "" : ","}${JSON.stringify(member.key)}:`, line: member.line }, member]);
+      .flatMap((member, index) => [
+        { text: `${index === 0 ? "" : ","}${JSON.stringify(member.key)}:`, line: member.line },
+        member,
+      ]);
     if (!this.inGraph && named.length === 0) return [{ text: "[", line: 0 }, ...listed, { text: "]", line: 0 }];
     if (!this.inGraph) return [{ text: "{", line: 0 }, ...named, { text: "}", line: 0 }];
-    return [{ text: "{", line: 0 }, ...named, { text: `${named.length === 0 ? "" : ","}"@graph":[`, line: 0 }, ...listed, { text: "]}", line: 0 }];
+    return [
+      { text: "{", line: 0 },
+      ...named,
+      { text: `${named.length === 0 ? "" : ","}"@graph":[`, line: 0 },
+      ...listed,
+      { text: "]}", line: 0 },
+    ];
   }
 }
 

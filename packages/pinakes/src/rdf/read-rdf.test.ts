@@ -6,9 +6,11 @@ import { bytesOf, canonicalHash, problem, read, readByOxigraph, rdfNs } from "./
 
 const xmlOpen = `<rdf:RDF xmlns:rdf="${rdfNs}" xmlns:e="http://e.org/">`;
 const samples: Readonly<Record<RdfFormat, string>> = {
-  turtle: '@prefix e: <http://e.org/> .\r\n# größe\ne:é a e:T ;\n  e:p "süß"@de-AT , 1 , 2.5e0 , """two\n"lines" 😀""" , [ e:q ( _:x true ) ] .\n',
+  turtle:
+    '@prefix e: <http://e.org/> .\r\n# größe\ne:é a e:T ;\n  e:p "süß"@de-AT , 1 , 2.5e0 , """two\n"lines" 😀""" , [ e:q ( _:x true ) ] .\n',
   trig: '@prefix e: <http://e.org/> .\ne:a e:p _:x .\ne:g { e:é e:p "😀"@en , "\\u00e9\\n" . _:x e:p 1.5 }\n',
-  ntriples: '<http://e.org/é> <http://e.org/p> "a\\"b\\\\ 😀"@en . # end\n\n_:x <http://e.org/p> "\\u00e9"^^<http://e.org/d> .\n',
+  ntriples:
+    '<http://e.org/é> <http://e.org/p> "a\\"b\\\\ 😀"@en . # end\n\n_:x <http://e.org/p> "\\u00e9"^^<http://e.org/d> .\n',
   nquads: '<http://e.org/é> <http://e.org/p> "😀" <http://e.org/g> .\n_:x.y <http://e.org/p> _:z _:g .\n',
   jsonld:
     '{"@context": {"n": "http://e.org/n", "k": {"@id": "http://e.org/k", "@type": "@id"}},\n "@id": "http://e.org/é", "n": ["sü\\"ß\\\\", "\\ud83d\\ude00 😀", -1.5e3, true, null, {"@list": [1, {"n": "z"}]}],\n "k": {"@id": "_:x", "n": []}}\n',
@@ -31,7 +33,9 @@ describe.each(formats)("reading %s", (format) => {
 
   it("R-TG-131 a file read twice under a prefix gives the same quads; under two prefixes no common blank node", async () => {
     const blanks = async (blankPrefix: string) =>
-      (await read(format, bytes, { blankPrefix })).flatMap(({ s, o }) => [s, o]).filter((text) => text.startsWith("_:"));
+      (await read(format, bytes, { blankPrefix }))
+        .flatMap(({ s, o }) => [s, o])
+        .filter((text) => text.startsWith("_:"));
     const one = await blanks("one");
     expect(one.length).toBeGreaterThan(0);
     expect(await blanks("one")).toEqual(one);
@@ -39,12 +43,16 @@ describe.each(formats)("reading %s", (format) => {
   });
 
   it("skips a byte order mark", async () => {
-    expect(await read(format, bytesOf(Uint8Array.of(0xef), Uint8Array.of(0xbb, 0xbf), bytes))).toEqual(await read(format, bytes));
+    expect(await read(format, bytesOf(Uint8Array.of(0xef), Uint8Array.of(0xbb, 0xbf), bytes))).toEqual(
+      await read(format, bytes),
+    );
   });
 
   it("R-TG-120 a document that is cut off is an error, not a shorter one", async () => {
     const ends =
-      format === "ntriples" || format === "nquads" ? bytes.length - 3 : bytes.lastIndexOf(format === "rdfxml" ? "</e:T>" : format === "turtle" ? "]" : "}");
+      format === "ntriples" || format === "nquads"
+        ? bytes.length - 3
+        : bytes.lastIndexOf(format === "rdfxml" ? "</e:T>" : format === "turtle" ? "]" : "}");
     expect(await problem(format, bytes.subarray(0, ends))).toMatch(/^INVALID: Line \d+ of the /);
   });
 
@@ -59,7 +67,9 @@ describe("the samples", () => {
   it.each(formats.filter((format) => format !== "json" && format !== "rdfxml"))(
     "R-TG-120 in %s mean what another implementation reads in them",
     async (format) => {
-      expect(await canonicalHash(await read(format, samples[format]))).toBe(await canonicalHash(readByOxigraph(format, samples[format])));
+      expect(await canonicalHash(await read(format, samples[format]))).toBe(
+        await canonicalHash(readByOxigraph(format, samples[format])),
+      );
     },
   );
 
@@ -68,9 +78,10 @@ describe("the samples", () => {
   });
 
   it("R-TG-120 marks inside an XML literal stay escaped, so that it stays XML", async () => {
-    const [quad] = await read("rdfxml", `${xmlOpen}<e:T><e:p rdf:parseType="Literal">a &lt; <b t="&quot;">x</b></e:p></e:T></rdf:RDF>`).then((quads) =>
-      quads.filter(({ p }) => p.endsWith("/p>")),
-    );
+    const [quad] = await read(
+      "rdfxml",
+      `${xmlOpen}<e:T><e:p rdf:parseType="Literal">a &lt; <b t="&quot;">x</b></e:p></e:T></rdf:RDF>`,
+    ).then((quads) => quads.filter(({ p }) => p.endsWith("/p>")));
     expect(quad?.o).toBe(`"a &lt; <b t="&quot;">x</b>"^^<${rdfNs}XMLLiteral>`);
   });
 });
@@ -148,9 +159,18 @@ const bad: Readonly<Record<RdfFormat, readonly (readonly [string, string])[]>> =
     ["a relative IRI", '{"s": "a", "p": "http://e.org/p", "o": "http://e.org/o"},'],
     ["a literal subject", '{"s": "\\"a\\"", "p": "http://e.org/p", "o": "http://e.org/o"},'],
     ["an unknown key", '{"s": "http://e.org/a", "p": "http://e.org/p", "o": "http://e.org/o", "x": 1},'],
-    ["an unknown type", '{"s": {"type": "uri", "value": "http://e.org/a"}, "p": "http://e.org/p", "o": "http://e.org/o"},'],
-    ["a term's unknown key", '{"s": {"type": "iri", "value": "http://e.org/a", "lang": "en"}, "p": "http://e.org/p", "o": "http://e.org/o"},'],
-    ["a language of an IRI", '{"s": {"type": "iri", "value": "http://e.org/a", "language": "en"}, "p": "http://e.org/p", "o": "http://e.org/o"},'],
+    [
+      "an unknown type",
+      '{"s": {"type": "uri", "value": "http://e.org/a"}, "p": "http://e.org/p", "o": "http://e.org/o"},',
+    ],
+    [
+      "a term's unknown key",
+      '{"s": {"type": "iri", "value": "http://e.org/a", "lang": "en"}, "p": "http://e.org/p", "o": "http://e.org/o"},',
+    ],
+    [
+      "a language of an IRI",
+      '{"s": {"type": "iri", "value": "http://e.org/a", "language": "en"}, "p": "http://e.org/p", "o": "http://e.org/o"},',
+    ],
     ["a number", "7,"],
   ],
 };
@@ -170,48 +190,59 @@ describe.each(formats)("a mistake in %s", (format) => {
   });
 
   it("R-TG-120 has no such error without the mistake", async () => {
-    const lines = [frame[format][0], ...Array.from({ length: 2_005 }, (_, n) => good[format](n).trimEnd()), frame[format][1]];
+    const lines = [
+      frame[format][0],
+      ...Array.from({ length: 2_005 }, (_, n) => good[format](n).trimEnd()),
+      frame[format][1],
+    ];
     expect((await read(format, lines.join("\n"))).length).toBeGreaterThanOrEqual(2_005);
   });
 });
 
 describe("asking for little", () => {
-  it.each(formats)("R-TG-120 reads %s no further than its consumer asks, and closes the source when it stops", async (format) => {
-    let given = 0;
-    let closed = false;
-    const source = async function* () {
-      try {
-        yield Buffer.from(frame[format][0]);
-        for (let n = 0; n < 100_000; n++) {
-          given++;
-          yield Buffer.from(good[format](n));
+  it.each(formats)(
+    "R-TG-120 reads %s no further than its consumer asks, and closes the source when it stops",
+    async (format) => {
+      let given = 0;
+      let closed = false;
+      const source = async function* () {
+        try {
+          yield Buffer.from(frame[format][0]);
+          for (let n = 0; n < 100_000; n++) {
+            given++;
+            yield Buffer.from(good[format](n));
+          }
+        } finally {
+          closed = true;
         }
-      } finally {
-        closed = true;
+      };
+      for await (const quads of readRdf(source(), { format, blankPrefix: "f" })) {
+        expect(quads.length).toBeLessThanOrEqual(rdfLimits.batchQuadsMax);
+        break;
       }
-    };
-    for await (const quads of readRdf(source(), { format, blankPrefix: "f" })) {
-      expect(quads.length).toBeLessThanOrEqual(rdfLimits.batchQuadsMax);
-      break;
-    }
-    // JSON-LD is parsed in larger pieces; its lines here have some fifty bytes.
-    expect(given).toBeLessThan(format === "jsonld" ? rdfLimits.jsonldPieceCharsMin / 40 : 1_000);
-    expect(closed).toBe(true);
-  });
+      // JSON-LD is parsed in larger pieces; its lines here have some fifty bytes.
+      expect(given).toBeLessThan(format === "jsonld" ? rdfLimits.jsonldPieceCharsMin / 40 : 1_000);
+      expect(closed).toBe(true);
+    },
+  );
 
   it("R-TG-120 hands on small batches though everything came in one chunk", async () => {
     const text = Array.from({ length: 20_000 }, (_, n) => good.ntriples(n)).join("");
     const sizes: number[] = [];
-    for await (const quads of readRdf(bytesOf(text), { format: "ntriples", blankPrefix: "f" })) sizes.push(quads.length);
+    for await (const quads of readRdf(bytesOf(text), { format: "ntriples", blankPrefix: "f" }))
+      sizes.push(quads.length);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(rdfLimits.batchQuadsMax);
     expect(sizes.reduce((a, b) => a + b)).toBe(20_000);
   });
 });
 
 describe("what the caller gives", () => {
-  it.each(["", "1a", "a_b", "a.b", "a b", "a".repeat(rdfLimits.blankPrefixCharsMax + 1)])("refuses the prefix %j of blank nodes", (blankPrefix) => {
-    expect(() => readRdf(bytesOf(""), { format: "turtle", blankPrefix })).toThrow("The prefix of blank nodes");
-  });
+  it.each(["", "1a", "a_b", "a.b", "a b", "a".repeat(rdfLimits.blankPrefixCharsMax + 1)])(
+    "refuses the prefix %j of blank nodes",
+    (blankPrefix) => {
+      expect(() => readRdf(bytesOf(""), { format: "turtle", blankPrefix })).toThrow("The prefix of blank nodes");
+    },
+  );
 
   it("takes the longest prefix, and a base for relative IRIs", async () => {
     const blankPrefix = "a".repeat(rdfLimits.blankPrefixCharsMax);
@@ -224,16 +255,38 @@ describe("what the caller gives", () => {
     expect(await read("jsonld", '{"@id": "a", "http://e.org/p": {"@id": "../b"}}', { baseIri })).toEqual([
       { s: "<http://e.org/x/a>", p: "<http://e.org/p>", o: "<http://e.org/b>", g: "" },
     ]);
-    expect(await read("rdfxml", `${xmlOpen}<rdf:Description rdf:about="a"><e:p rdf:resource="../b"/></rdf:Description></rdf:RDF>`, { baseIri })).toEqual([
-      { s: "<http://e.org/x/a>", p: "<http://e.org/p>", o: "<http://e.org/b>", g: "" },
-    ]);
+    expect(
+      await read(
+        "rdfxml",
+        `${xmlOpen}<rdf:Description rdf:about="a"><e:p rdf:resource="../b"/></rdf:Description></rdf:RDF>`,
+        { baseIri },
+      ),
+    ).toEqual([{ s: "<http://e.org/x/a>", p: "<http://e.org/p>", o: "<http://e.org/b>", g: "" }]);
   });
 
   it("refuses a base that is not absolute, limits beyond ours, and unknown formats", () => {
     expect(() => readRdf(bytesOf(""), { format: "turtle", blankPrefix: "f", baseIri: "x" })).toThrow("not absolute");
-    expect(() => readRdf(bytesOf(""), { format: "turtle", blankPrefix: "f", limits: { termBytesMax: rdfLimits.termBytesMax + 1 } })).toThrow("at most");
-    expect(() => readRdf(bytesOf(""), { format: "turtle", blankPrefix: "f", limits: { termBytesMax: rdfLimits.termBytesMin - 1 } })).toThrow("at least");
-    expect(() => readRdf(bytesOf(""), { format: "turtle", blankPrefix: "f", limits: { nestingLevelsMax: rdfLimits.nestingLevelsMax + 1 } })).toThrow("at most");
+    expect(() =>
+      readRdf(bytesOf(""), {
+        format: "turtle",
+        blankPrefix: "f",
+        limits: { termBytesMax: rdfLimits.termBytesMax + 1 },
+      }),
+    ).toThrow("at most");
+    expect(() =>
+      readRdf(bytesOf(""), {
+        format: "turtle",
+        blankPrefix: "f",
+        limits: { termBytesMax: rdfLimits.termBytesMin - 1 },
+      }),
+    ).toThrow("at least");
+    expect(() =>
+      readRdf(bytesOf(""), {
+        format: "turtle",
+        blankPrefix: "f",
+        limits: { nestingLevelsMax: rdfLimits.nestingLevelsMax + 1 },
+      }),
+    ).toThrow("at most");
     expect(() => readRdf(bytesOf(""), { format: "n3" as RdfFormat, blankPrefix: "f" })).toThrow("unknown");
   });
 });

@@ -35,13 +35,19 @@ export interface ReadRdfOptions {
  * @example
  * for await (const quads of readRdf(request.body, { format: "turtle", blankPrefix: "d42" })) await store.write(scope, space, { insert: quads });
  */
-export function readRdf(body: AsyncIterable<Uint8Array>, { format, baseIri, blankPrefix, limits = {} }: ReadRdfOptions): AsyncIterable<readonly Quad[]> {
+export function readRdf(
+  body: AsyncIterable<Uint8Array>,
+  { format, baseIri, blankPrefix, limits = {} }: ReadRdfOptions,
+): AsyncIterable<readonly Quad[]> {
   const termBytesMax = limits.termBytesMax ?? rdfLimits.termBytesMax;
   const nestingLevelsMax = limits.nestingLevelsMax ?? rdfLimits.nestingLevelsMax;
   if (!(termBytesMax >= rdfLimits.termBytesMin && termBytesMax <= rdfLimits.termBytesMax)) {
-    throw invalid(`termBytesMax is at least ${rdfLimits.termBytesMin} and at most ${rdfLimits.termBytesMax}; got ${termBytesMax}.`);
+    throw invalid(
+      `termBytesMax is at least ${rdfLimits.termBytesMin} and at most ${rdfLimits.termBytesMax}; got ${termBytesMax}.`,
+    );
   }
-  if (nestingLevelsMax > rdfLimits.nestingLevelsMax) throw invalid(`nestingLevelsMax is at most ${rdfLimits.nestingLevelsMax}; got ${nestingLevelsMax}.`);
+  if (nestingLevelsMax > rdfLimits.nestingLevelsMax)
+    throw invalid(`nestingLevelsMax is at most ${rdfLimits.nestingLevelsMax}; got ${nestingLevelsMax}.`);
   if (baseIri !== undefined) checkedIri(baseIri, termBytesMax);
   const factory = termFactory(blankLabels(blankPrefix), termBytesMax);
   return reader(format, decodeUtf8(body, format), { factory, baseIri, termBytesMax, nestingLevelsMax });

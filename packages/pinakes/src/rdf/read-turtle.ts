@@ -12,7 +12,12 @@ import { QuadSink } from "./quad-sink.ts";
 import type { ReadContext } from "./read-context.ts";
 import { type FactoryQuad, quadOf } from "./term-factory.ts";
 
-const n3Formats = { turtle: "text/turtle", trig: "application/trig", ntriples: "application/n-triples", nquads: "application/n-quads" } as const;
+const n3Formats = {
+  turtle: "text/turtle",
+  trig: "application/trig",
+  ntriples: "application/n-triples",
+  nquads: "application/n-quads",
+} as const;
 const opening: ReadonlySet<string> = new Set(["[", "(", "{"]);
 const closing: ReadonlySet<string> = new Set(["]", ")", "}"]);
 /** RDF 1.2: triples in triples, and what is said about them. */
@@ -85,29 +90,36 @@ class Place {
     this.line = token.line;
     this.pending = 0;
     if (this.byLine) this.reachInLine(token);
-    if (tripleTerms.has(token.type)) throw invalid("A triple inside a triple (RDF 1.2) cannot be stored; state it as triples of its own.");
+    if (tripleTerms.has(token.type))
+      throw invalid("A triple inside a triple (RDF 1.2) cannot be stored; state it as triples of its own.");
     if (token.type === "literal") checkText("literal", token.value, this.context.termBytesMax);
     if (opening.has(token.type) && ++this.depth > this.context.nestingLevelsMax) {
-      throw invalid(`More than ${this.context.nestingLevelsMax} levels are nested here; give the nodes labels instead.`);
+      throw invalid(
+        `More than ${this.context.nestingLevelsMax} levels are nested here; give the nodes labels instead.`,
+      );
     }
     if (closing.has(token.type)) this.depth--;
   }
 
   /** N-Triples and N-Quads have a statement in each line; a line that lacks something is told, not the one after it. */
   private reachInLine(token: Token): void {
-    if (this.statement !== undefined && token.line !== this.statement) throw invalid(`The statement does not end with "." in its line.`);
+    if (this.statement !== undefined && token.line !== this.statement)
+      throw invalid(`The statement does not end with "." in its line.`);
     this.statement = token.type === "." || token.type === "eof" ? undefined : token.line;
   }
 
   prefix(): void {
-    if (++this.prefixes > rdfLimits.prefixesMax) throw invalid(`There are more than ${rdfLimits.prefixesMax} prefixes; write IRIs in full.`);
+    if (++this.prefixes > rdfLimits.prefixesMax)
+      throw invalid(`There are more than ${rdfLimits.prefixesMax} prefixes; write IRIs in full.`);
   }
 
   /** After a piece: what no token has come of is held by the parser, which looks at it again each time it has doubled. */
   read(text: string): void {
     if (text.trim() !== "") this.pending += text.length;
     if (this.pending > 2 * rdfLimits.tokenCharsMax + rdfLimits.sliceBytesMax) {
-      throw invalid(`Something here does not end within ${rdfLimits.tokenCharsMax} characters: a quote or ">" may be missing, or a term is too long.`);
+      throw invalid(
+        `Something here does not end within ${rdfLimits.tokenCharsMax} characters: a quote or ">" may be missing, or a term is too long.`,
+      );
     }
   }
 

@@ -27,7 +27,10 @@ interface Insides {
 
 type Tag = Parameters<RdfXmlParser["onTag"]>[0];
 
-export async function* readXml(texts: AsyncIterable<string>, context: ReadContext): AsyncGenerator<readonly Quad[], void, void> {
+export async function* readXml(
+  texts: AsyncIterable<string>,
+  context: ReadContext,
+): AsyncGenerator<readonly Quad[], void, void> {
   const sink = new QuadSink();
   const parser = await makeParser(sink, context);
   const { saxParser } = parser as unknown as Insides;
@@ -36,7 +39,9 @@ export async function* readXml(texts: AsyncIterable<string>, context: ReadContex
       sink.reading(text.length);
       act();
       if (saxParser.text.length > rdfLimits.tokenCharsMax)
-        throw invalid(`Something here does not end within ${rdfLimits.tokenCharsMax} characters: an end tag or quote may be missing, or a text is too long.`);
+        throw invalid(
+          `Something here does not end within ${rdfLimits.tokenCharsMax} characters: an end tag or quote may be missing, or a text is too long.`,
+        );
     } catch (error) {
       return problemAt("rdfxml", saxParser.line, error);
     }
@@ -74,7 +79,9 @@ async function makeParser(sink: QuadSink, context: ReadContext): Promise<RdfXmlP
       return true;
     }
 
-    override valueToUri(...[value, tag]: Parameters<RdfXmlParser["valueToUri"]>): ReturnType<RdfXmlParser["valueToUri"]> {
+    override valueToUri(
+      ...[value, tag]: Parameters<RdfXmlParser["valueToUri"]>
+    ): ReturnType<RdfXmlParser["valueToUri"]> {
       const isWhole = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(value) || !tag.baseIRI;
       return isWhole ? this.uriToNamedNode(value) : super.valueToUri(value, tag);
     }
@@ -103,7 +110,9 @@ async function makeParser(sink: QuadSink, context: ReadContext): Promise<RdfXmlP
       super.onDoctype(doctype);
     }
   }
-  const dataFactory = context.factory as unknown as NonNullable<NonNullable<ConstructorParameters<typeof RdfXmlParser>[0]>["dataFactory"]>;
+  const dataFactory = context.factory as unknown as NonNullable<
+    NonNullable<ConstructorParameters<typeof RdfXmlParser>[0]>["dataFactory"]
+  >;
   // IRIs are checked by the factory.
   const parser = new Reader({
     dataFactory,
@@ -125,13 +134,20 @@ function joined(before: string, text: string): string {
 
 function checkDoctype(doctype: string): void {
   if (doctype.length > rdfLimits.doctypeCharsMax)
-    throw invalid(`The DOCTYPE is longer than ${rdfLimits.doctypeCharsMax} characters; declare only the entities that are used.`);
+    throw invalid(
+      `The DOCTYPE is longer than ${rdfLimits.doctypeCharsMax} characters; declare only the entities that are used.`,
+    );
   let count = 0;
   for (const [, name = "", value = ""] of doctype.matchAll(/<!ENTITY\s+(\S+)\s+["']([^"']*)["']/g)) {
-    if (++count > rdfLimits.entitiesMax) throw invalid(`The DOCTYPE declares more than ${rdfLimits.entitiesMax} entities; write IRIs in full.`);
+    if (++count > rdfLimits.entitiesMax)
+      throw invalid(`The DOCTYPE declares more than ${rdfLimits.entitiesMax} entities; write IRIs in full.`);
     if (value.length > rdfLimits.entityCharsMax)
-      throw invalid(`The entity "${name.slice(0, 60)}" is longer than ${rdfLimits.entityCharsMax} characters; write its text where it is used.`);
+      throw invalid(
+        `The entity "${name.slice(0, 60)}" is longer than ${rdfLimits.entityCharsMax} characters; write its text where it is used.`,
+      );
     if (/[&%<]/.test(value))
-      throw invalid(`The entity "${name.slice(0, 60)}" holds another entity or a tag, which is not expanded; declare it with its full text.`);
+      throw invalid(
+        `The entity "${name.slice(0, 60)}" holds another entity or a tag, which is not expanded; declare it with its full text.`,
+      );
   }
 }

@@ -54,17 +54,32 @@ export function termFactory(labels: BlankLabels, termBytesMax: number): TermFact
       if (kind === undefined || kind === null || kind === "")
         return { ...term("Literal", value, checkedLiteral(value, {}, termBytesMax)), language: "", datatype: string };
       if (typeof kind === "object" && "termType" in kind) {
-        return { ...term("Literal", value, checkedLiteral(value, { datatype: kind.value }, termBytesMax)), language: "", datatype: kind };
+        return {
+          ...term("Literal", value, checkedLiteral(value, { datatype: kind.value }, termBytesMax)),
+          language: "",
+          datatype: kind,
+        };
       }
       const { language, direction = "" } = typeof kind === "string" ? { language: kind } : kind;
-      if (direction !== "" || language.includes("--")) throw invalid(`The direction of a literal ("${language}") cannot be stored; leave it out.`);
-      return { ...term("Literal", value, checkedLiteral(value, { language }, termBytesMax)), language, datatype: words };
+      if (direction !== "" || language.includes("--"))
+        throw invalid(`The direction of a literal ("${language}") cannot be stored; leave it out.`);
+      return {
+        ...term("Literal", value, checkedLiteral(value, { language }, termBytesMax)),
+        language,
+        datatype: words,
+      };
     },
     variable(value) {
       throw invalid(`The variable ?${value} is not a term of RDF; write an IRI, a literal or a blank node.`);
     },
     defaultGraph: () => noGraph,
-    quad: (subject, predicate, object, graph = noGraph) => ({ ...term("Quad", "", ""), subject, predicate, object, graph }),
+    quad: (subject, predicate, object, graph = noGraph) => ({
+      ...term("Quad", "", ""),
+      subject,
+      predicate,
+      object,
+      graph,
+    }),
     fromTerm: (given) => given,
     fromQuad: (given) => given,
   };
@@ -73,14 +88,21 @@ export function termFactory(labels: BlankLabels, termBytesMax: number): TermFact
 /** Parsers have looked at most of it; what a store is given is checked once more. */
 export function quadOf({ subject, predicate, object, graph }: FactoryQuad): Quad {
   for (const part of [subject, predicate, object, graph]) {
-    if (part.termType === "Quad") throw invalid("A triple inside a triple (RDF 1.2) cannot be stored; state it as triples of its own.");
+    if (part.termType === "Quad")
+      throw invalid("A triple inside a triple (RDF 1.2) cannot be stored; state it as triples of its own.");
   }
-  if (subject.termType !== "NamedNode" && subject.termType !== "BlankNode") throw invalid(`A subject is an IRI or a blank node, not ${subject.text}.`);
+  if (subject.termType !== "NamedNode" && subject.termType !== "BlankNode")
+    throw invalid(`A subject is an IRI or a blank node, not ${subject.text}.`);
   if (predicate.termType !== "NamedNode") throw invalid(`A predicate is an IRI, not ${predicate.text}.`);
   if (graph.termType === "Literal") throw invalid(`A graph is named by an IRI or a blank node, not ${graph.text}.`);
   return { s: subject.text, p: predicate.text, o: object.text, g: graph.text };
 }
 
 function term(termType: FactoryTerm["termType"], value: string, text: TermText): FactoryTerm {
-  return { termType, value, text, equals: (other) => other?.termType === termType && other.text === text && termType !== "Quad" };
+  return {
+    termType,
+    value,
+    text,
+    equals: (other) => other?.termType === termType && other.text === text && termType !== "Quad",
+  };
 }

@@ -16,14 +16,22 @@ export async function* bytesOf(...chunks: readonly (string | Uint8Array)[]): Asy
   for (const chunk of chunks) yield typeof chunk === "string" ? Buffer.from(chunk) : chunk;
 }
 
-export async function read(format: RdfFormat, body: string | Uint8Array | AsyncIterable<Uint8Array>, options: Partial<ReadRdfOptions> = {}): Promise<Quad[]> {
+export async function read(
+  format: RdfFormat,
+  body: string | Uint8Array | AsyncIterable<Uint8Array>,
+  options: Partial<ReadRdfOptions> = {},
+): Promise<Quad[]> {
   const source = typeof body === "string" || body instanceof Uint8Array ? bytesOf(body) : body;
   const quads: Quad[] = [];
   for await (const batch of readRdf(source, { format, blankPrefix: "f", ...options })) quads.push(...batch);
   return quads;
 }
 
-export async function write(format: RdfWriteFormat, quads: readonly Quad[], prefixes: Readonly<Record<string, string>> = {}): Promise<string> {
+export async function write(
+  format: RdfWriteFormat,
+  quads: readonly Quad[],
+  prefixes: Readonly<Record<string, string>> = {},
+): Promise<string> {
   let text = "";
   for await (const piece of writeRdf(streamOf(quads), { format, prefixes })) text += piece;
   return text;
@@ -74,8 +82,16 @@ const oxigraphTypes: Readonly<Record<RdfWriteFormat, string>> = {
 
 /** What another implementation reads from the same document. */
 export function readByOxigraph(format: RdfWriteFormat, text: string, baseIri?: string): Quad[] {
-  const quads = oxigraph.parse(text, { format: oxigraphTypes[format], ...(baseIri === undefined ? {} : { base_iri: baseIri }) });
-  return quads.map(({ subject, predicate, object, graph }) => ({ s: textOf(subject), p: textOf(predicate), o: textOf(object), g: textOf(graph) }));
+  const quads = oxigraph.parse(text, {
+    format: oxigraphTypes[format],
+    ...(baseIri === undefined ? {} : { base_iri: baseIri }),
+  });
+  return quads.map(({ subject, predicate, object, graph }) => ({
+    s: textOf(subject),
+    p: textOf(predicate),
+    o: textOf(object),
+    g: textOf(graph),
+  }));
 }
 
 function textOf(term: oxigraph.Term): string {
@@ -85,7 +101,10 @@ function textOf(term: oxigraph.Term): string {
     case "BlankNode":
       return blank(term.value);
     case "Literal":
-      return literal(term.value, term.language === "" ? { datatype: term.datatype.value } : { language: term.language });
+      return literal(
+        term.value,
+        term.language === "" ? { datatype: term.datatype.value } : { language: term.language },
+      );
     default:
       return defaultGraph;
   }
@@ -141,9 +160,22 @@ const predicates = fc.constantFrom(
 const blanks = fc.constantFrom("a", "b", "c1", "0", "x-y", "a.b", "é");
 const literals = fc.oneof(
   words.map((value) => literal(value)),
-  fc.tuple(words, fc.constantFrom("en", "de-at", "zh-hans-cn", "x-private")).map(([value, language]) => literal(value, { language })),
   fc
-    .tuple(words, fc.constantFrom(`${xsd}integer`, `${xsd}string`, `${xsd}boolean`, `${xsd}double`, "http://e.org/type", `${rdfNs}JSON`, `${rdfNs}XMLLiteral`))
+    .tuple(words, fc.constantFrom("en", "de-at", "zh-hans-cn", "x-private"))
+    .map(([value, language]) => literal(value, { language })),
+  fc
+    .tuple(
+      words,
+      fc.constantFrom(
+        `${xsd}integer`,
+        `${xsd}string`,
+        `${xsd}boolean`,
+        `${xsd}double`,
+        "http://e.org/type",
+        `${rdfNs}JSON`,
+        `${rdfNs}XMLLiteral`,
+      ),
+    )
     .map(([value, datatype]) => literal(value, { datatype })),
 );
 const nodes = fc.oneof(iris.map(iri), blanks.map(blank));
@@ -156,7 +188,8 @@ export function datasets(options: { readonly graphs: boolean; readonly xml: bool
     o: fc.oneof(nodes, literals),
     g: options.graphs ? fc.oneof(fc.constant(defaultGraph), nodes) : fc.constant(defaultGraph),
   });
-  // oxlint-disable-next-line no-control-regex -- control characters are what XML cannot hold
-  const fits = ({ o }: Quad) => !o.includes("\0") && o.isWellFormed() && !(options.xml && /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(o));
+  // oxlint-disable-next-line no-control-regex -- XML cannot hold control characters
+  const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+  const fits = ({ o }: Quad) => !o.includes("\0") && o.isWellFormed() && !(options.xml && notInXml.test(o));
   return fc.array(quad.filter(fits), { maxLength: 12 });
 }

@@ -15,7 +15,12 @@ declare module "n3" {
     readonly onPrefix: (prefix: string, iri: unknown) => void;
   }
   export class Parser {
-    constructor(options: { readonly format: string; readonly baseIRI?: string; readonly blankNodePrefix: string; readonly factory: unknown });
+    constructor(options: {
+      readonly format: string;
+      readonly baseIRI?: string;
+      readonly blankNodePrefix: string;
+      readonly factory: unknown;
+    });
     parse(source: TextSource, callbacks: ParserCallbacks): void;
   }
 }

@@ -22,11 +22,22 @@ export function escapedWords(text: TermText): string {
   return escapeLiteral(termOf(text).value);
 }
 
-const short: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f" };
+const short: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  "\\": "\\\\",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\b": "\\b",
+  "\f": "\\f",
+};
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is escaped
 const toEscape = /["\\\u0000-\u001f\u007f]/g;
 
 function escapeLiteral(value: string): string {
-  return value.replace(toEscape, (character) => short[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
+  return value.replace(
+    toEscape,
+    (character) => short[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`,
+  );
 }

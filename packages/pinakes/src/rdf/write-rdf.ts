@@ -29,13 +29,18 @@ const pieceCharsMin = 16_384;
  * @example
  * for await (const text of writeRdf(quads, { format: "turtle", prefixes: { schema: "https://schema.org/" } })) response.write(text);
  */
-export async function* writeRdf(quads: AsyncIterable<Quad>, { format, prefixes = {} }: WriteRdfOptions): AsyncGenerator<string, void, void> {
+export async function* writeRdf(
+  quads: AsyncIterable<Quad>,
+  { format, prefixes = {} }: WriteRdfOptions,
+): AsyncGenerator<string, void, void> {
   const writer = writerOf(format, prefixes);
   const { graphs, name } = rdfFormats[format];
   let text = writer.begin();
   for await (const quad of quads) {
     if (quad.g !== defaultGraph && !graphs)
-      throw invalid(`${name} cannot hold graphs that have a name, and ${show(quad.g)} is one; ask for TriG or N-Quads, or for one graph.`);
+      throw invalid(
+        `${name} cannot hold graphs that have a name, and ${show(quad.g)} is one; ask for TriG or N-Quads, or for one graph.`,
+      );
     text += writer.quad(quad);
     if (text.length < pieceCharsMin) continue;
     yield text;

@@ -17,7 +17,9 @@ export function turtleWriter(prefixes: Readonly<Record<string, string>>): QuadWr
   let last: Quad | undefined;
   const endGraph = () => (last === undefined ? "" : ` .\n${last.g === defaultGraph ? "" : "}\n"}`);
   return {
-    begin: () => [...names].map(([namespace, name]) => `@prefix ${name}: <${namespace}> .\n`).join("") + (names.size === 0 ? "" : "\n"),
+    begin: () =>
+      [...names].map(([namespace, name]) => `@prefix ${name}: <${namespace}> .\n`).join("") +
+      (names.size === 0 ? "" : "\n"),
     quad(quad) {
       const { s, p, o, g } = quad;
       const before = last;
@@ -39,7 +41,8 @@ export function turtleWriter(prefixes: Readonly<Record<string, string>>): QuadWr
 function namespaces(prefixes: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const [name, namespace] of Object.entries(prefixes)) {
-    if (!prefixName.test(name)) throw invalid(`The prefix ${show(name)} must begin with a letter and hold letters, digits, "_" and "-".`);
+    if (!prefixName.test(name))
+      throw invalid(`The prefix ${show(name)} must begin with a letter and hold letters, digits, "_" and "-".`);
     checkedIri(namespace);
     names.set(namespace, name);
   }
@@ -55,7 +58,9 @@ function shortTerm(text: TermText, names: ReadonlyMap<string, string>): string {
   if (text.startsWith("<")) return shortIri(text.slice(1, -1), names);
   if (!text.startsWith('"')) return text;
   const term = termOf(text);
-  return term.type === "literal" && term.datatype !== undefined ? `"${escapedWords(text)}"^^${shortIri(term.datatype, names)}` : escapedTerm(text);
+  return term.type === "literal" && term.datatype !== undefined
+    ? `"${escapedWords(text)}"^^${shortIri(term.datatype, names)}`
+    : escapedTerm(text);
 }
 
 function shortIri(iri: string, names: ReadonlyMap<string, string>): string {

@@ -65,7 +65,12 @@ function elementOf(predicate: string): { readonly name: string; readonly declara
   const start = startOfName(predicate);
   const local = predicate.slice(start);
   const namespace = predicate.slice(0, start);
-  if (local === "" || namespace === "" || namespace === xmlnsNamespace || (namespace === rdfNamespace && syntaxNames.has(local))) {
+  if (
+    local === "" ||
+    namespace === "" ||
+    namespace === xmlnsNamespace ||
+    (namespace === rdfNamespace && syntaxNames.has(local))
+  ) {
     throw invalid(
       `RDF/XML cannot write the predicate ${show(`<${predicate}>`)}, because it does not end with a name that an XML element can have; ask for Turtle, N-Triples or JSON-LD.`,
     );
@@ -84,5 +89,7 @@ function startOfName(text: string): number {
 
 /** A label may begin with a digit, and an XML name may not. */
 function reference(attribute: "about" | "resource", text: TermText): string {
-  return text.startsWith("_:") ? `rdf:nodeID="n${text.slice(2)}"` : `rdf:${attribute}="${escapeXml(text.slice(1, -1))}"`;
+  return text.startsWith("_:")
+    ? `rdf:nodeID="n${text.slice(2)}"`
+    : `rdf:${attribute}="${escapeXml(text.slice(1, -1))}"`;
 }

@@ -96,7 +96,10 @@ function concatenating(separator: string): Accumulator {
       parts.push(term.value);
       chars += term.value.length + separator.length;
       if (chars > sparqlLimits.madeCharsMax + separator.length)
-        throw new PinakesError("LIMIT_EXCEEDED", `SPARQL: GROUP_CONCAT makes a text of more than ${sparqlLimits.madeCharsMax} characters (madeCharsMax).`);
+        throw new PinakesError(
+          "LIMIT_EXCEEDED",
+          `SPARQL: GROUP_CONCAT makes a text of more than ${sparqlLimits.madeCharsMax} characters (madeCharsMax).`,
+        );
     },
     result: () => (failed ? undefined : literal(parts.join(separator))),
   };

@@ -33,8 +33,18 @@ export interface AggregateExpression {
 
 export type Expression =
   | { readonly type: "expression"; readonly subType: "term"; readonly term: RdfTerm }
-  | { readonly type: "expression"; readonly subType: "operator"; readonly operator: string; readonly args: readonly Expression[] }
-  | { readonly type: "expression"; readonly subType: "named"; readonly name: RdfTerm; readonly args: readonly Expression[] }
+  | {
+      readonly type: "expression";
+      readonly subType: "operator";
+      readonly operator: string;
+      readonly args: readonly Expression[];
+    }
+  | {
+      readonly type: "expression";
+      readonly subType: "named";
+      readonly name: RdfTerm;
+      readonly args: readonly Expression[];
+    }
   | { readonly type: "expression"; readonly subType: "existence"; readonly not: boolean; readonly input: Operation }
   | { readonly type: "expression"; readonly subType: "wildcard" }
   | AggregateExpression;
@@ -57,7 +67,11 @@ interface Pair<T extends string> {
 export type Operation =
   | { readonly type: "bgp"; readonly patterns: readonly TriplePattern[] }
   | { readonly type: "path"; readonly subject: RdfTerm; readonly predicate: PathExpression; readonly object: RdfTerm }
-  | { readonly type: "values"; readonly variables: readonly RdfTerm[]; readonly bindings: readonly Readonly<Record<string, RdfTerm>>[] }
+  | {
+      readonly type: "values";
+      readonly variables: readonly RdfTerm[];
+      readonly bindings: readonly Readonly<Record<string, RdfTerm>>[];
+    }
   | Several<"join">
   | Several<"union">
   | (Pair<"leftjoin"> & { readonly expression?: Expression })
@@ -92,4 +106,9 @@ export type UpdateOperation =
     }
   | { readonly type: "clear" | "drop"; readonly source: GraphName | "NAMED" | "ALL"; readonly silent: boolean }
   | { readonly type: "create"; readonly source: RdfTerm; readonly silent: boolean }
-  | { readonly type: "add" | "move" | "copy"; readonly source: GraphName; readonly destination: GraphName; readonly silent: boolean };
+  | {
+      readonly type: "add" | "move" | "copy";
+      readonly source: GraphName;
+      readonly destination: GraphName;
+      readonly silent: boolean;
+    };

@@ -13,10 +13,14 @@ export function checkGrouping(input: Operation, selected: readonly RdfTerm[]): v
     else if (inner.type === "join" && inner.input.at(-1)?.type === "values") inner = inner.input[0] as Operation;
     else return;
   }
-  const allowed = new Set([...inner.variables, ...inner.aggregates.map(({ variable }) => variable)].map(({ value }) => value));
+  const allowed = new Set(
+    [...inner.variables, ...inner.aggregates.map(({ variable }) => variable)].map(({ value }) => value),
+  );
   const check = (name: string): void => {
     if (!allowed.has(name))
-      throw invalid(`SPARQL: ?${name} is selected, but it is neither in GROUP BY nor inside an aggregate; use SAMPLE(?${name}) to take any of its values.`);
+      throw invalid(
+        `SPARQL: ?${name} is selected, but it is neither in GROUP BY nor inside an aggregate; use SAMPLE(?${name}) to take any of its values.`,
+      );
   };
   for (const { variable, expression } of assigned) {
     for (const name of variablesOf(expression)) check(name);
@@ -27,5 +31,7 @@ export function checkGrouping(input: Operation, selected: readonly RdfTerm[]): v
 
 function variablesOf(expression: Expression): readonly string[] {
   if (expression.subType === "term") return expression.term.termType === "Variable" ? [expression.term.value] : [];
-  return expression.subType === "operator" || expression.subType === "named" ? expression.args.flatMap(variablesOf) : [];
+  return expression.subType === "operator" || expression.subType === "named"
+    ? expression.args.flatMap(variablesOf)
+    : [];
 }

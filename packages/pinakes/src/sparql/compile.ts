@@ -48,12 +48,19 @@ class Compiler {
         return unionNode(operation.input.map((branch) => this.compile(branch)));
       case "leftjoin": {
         const { input, expression } = operation;
-        return leftJoinNode(this.compile(input[0]), this.compile(input[1]), expression === undefined ? undefined : this.#expression(expression));
+        return leftJoinNode(
+          this.compile(input[0]),
+          this.compile(input[1]),
+          expression === undefined ? undefined : this.#expression(expression),
+        );
       }
       case "minus":
         return minusNode(this.compile(operation.input[0]), this.compile(operation.input[1]));
       case "filter":
-        return conditionsOf(operation.expression).reduce((node, condition) => this.#filter(node, condition), this.compile(operation.input));
+        return conditionsOf(operation.expression).reduce(
+          (node, condition) => this.#filter(node, condition),
+          this.compile(operation.input),
+        );
       case "extend":
         return this.#extend(operation);
       case "values":
@@ -85,14 +92,19 @@ class Compiler {
           `SPARQL: SERVICE is off: this server asks no other (here <${operation.name.value}>). Ask that endpoint yourself and send its rows with VALUES.`,
         );
       default:
-        throw new PinakesError("NOT_SUPPORTED", `SPARQL: the operation "${operation.type}" is not supported in this place.`);
+        throw new PinakesError(
+          "NOT_SUPPORTED",
+          `SPARQL: the operation "${operation.type}" is not supported in this place.`,
+        );
     }
   }
 
   /** The parts of joins inside joins: all of them have to agree, in whatever order. */
   #flat(operation: Operation): PatternNode[] {
-    if (operation.type === "bgp") return operation.patterns.map((pattern) => patternNode(pattern, undefined, this.#variables));
-    if (operation.type === "path") return [pathNode(operation.subject, operation.predicate, operation.object, this.#variables)];
+    if (operation.type === "bgp")
+      return operation.patterns.map((pattern) => patternNode(pattern, undefined, this.#variables));
+    if (operation.type === "path")
+      return [pathNode(operation.subject, operation.predicate, operation.object, this.#variables)];
     return operation.type === "join" ? operation.input.flatMap((part) => this.#flat(part)) : [this.compile(operation)];
   }
 
@@ -117,14 +129,19 @@ class Compiler {
     const child = this.compile(input);
     const slot = this.#slot(variable);
     if (child.possible.has(slot))
-      throw invalid(`SPARQL: ?${variable.value} has a value already, so BIND or SELECT (… AS ?${variable.value}) cannot give it another; use a new name.`);
+      throw invalid(
+        `SPARQL: ?${variable.value} has a value already, so BIND or SELECT (… AS ?${variable.value}) cannot give it another; use a new name.`,
+      );
     return extendNode(child, { slot, expression: this.#expression(expression) });
   }
 
   #group({ input, variables, aggregates }: Extract<Operation, { type: "group" }>): PatternNode {
     const columns = aggregates.map(({ variable, aggregator, distinct, separator, expression }) => {
       if (expression.subType === "wildcard" && aggregator !== "count")
-        throw new PinakesError("NOT_SUPPORTED", `SPARQL: ${aggregator.toUpperCase()}(*) is not supported; only COUNT(*) is.`);
+        throw new PinakesError(
+          "NOT_SUPPORTED",
+          `SPARQL: ${aggregator.toUpperCase()}(*) is not supported; only COUNT(*) is.`,
+        );
       return {
         slot: this.#slot(variable),
         aggregator,
@@ -175,7 +192,9 @@ class Compiler {
 
 /** Parts that must all be true: a row passes them one by one exactly when it passes them joined by `&&`. */
 function conditionsOf(expression: Expression): readonly Expression[] {
-  return expression.subType === "operator" && expression.operator === "&&" ? expression.args.flatMap(conditionsOf) : [expression];
+  return expression.subType === "operator" && expression.operator === "&&"
+    ? expression.args.flatMap(conditionsOf)
+    : [expression];
 }
 
 function checkParts(parts: readonly PatternNode[]): readonly PatternNode[] {
@@ -189,9 +208,12 @@ function checkParts(parts: readonly PatternNode[]): readonly PatternNode[] {
 
 /** Equality of IRIs is that of their texts; of literals that is so for sameTerm alone. */
 function fixedBy(condition: Expression): { readonly variable: RdfTerm; readonly term: RdfTerm } | undefined {
-  if (condition.subType !== "operator" || (condition.operator !== "=" && condition.operator !== "sameterm")) return undefined;
+  if (condition.subType !== "operator" || (condition.operator !== "=" && condition.operator !== "sameterm"))
+    return undefined;
   const terms = condition.args.map((arg) => (arg.subType === "term" ? arg.term : undefined));
   const variable = terms.find((term) => term?.termType === "Variable");
-  const term = terms.find((one) => one?.termType === "NamedNode" || (one?.termType === "Literal" && condition.operator === "sameterm"));
+  const term = terms.find(
+    (one) => one?.termType === "NamedNode" || (one?.termType === "Literal" && condition.operator === "sameterm"),
+  );
   return variable === undefined || term === undefined ? undefined : { variable, term };
 }

@@ -24,7 +24,11 @@ export class Dataset {
   readonly #budget: Budget;
   readonly #counts = new Map<string, Promise<number>>();
 
-  constructor(source: QuadSource, budget: Budget, graphs: { readonly default: GraphSet; readonly named: readonly TermText[] | "all" }) {
+  constructor(
+    source: QuadSource,
+    budget: Budget,
+    graphs: { readonly default: GraphSet; readonly named: readonly TermText[] | "all" },
+  ) {
     this.#source = source;
     this.#budget = budget;
     this.default = graphs.default === "all" ? "all" : [...new Set(graphs.default)];
@@ -35,15 +39,26 @@ export class Dataset {
   async *triples(graphs: GraphSet, pattern: TriplePattern): AsyncGenerator<readonly Quad[]> {
     const single = graphs !== "all" && graphs.length === 1;
     if (single && this.#source.distinct) yield* this.#pages({ ...pattern, g: graphs[0] });
-    else yield* this.#once(graphs === "all" ? [pattern] : graphs.map((g) => ({ ...pattern, g })), ({ s, p, o }) => keyOf(s, p, o));
+    else
+      yield* this.#once(graphs === "all" ? [pattern] : graphs.map((g) => ({ ...pattern, g })), ({ s, p, o }) =>
+        keyOf(s, p, o),
+      );
   }
 
   /** Quads of the graphs with names. */
   async *namedQuads(pattern: QuadPattern): AsyncGenerator<readonly Quad[]> {
-    if (pattern.g !== undefined && (pattern.g === defaultGraph || (this.named !== "all" && !this.named.includes(pattern.g)))) return;
-    const patterns = pattern.g === undefined && this.named !== "all" ? this.named.map((g) => ({ ...pattern, g })) : [pattern];
-    const pages = this.#source.distinct ? this.#all(patterns) : this.#once(patterns, ({ s, p, o, g }) => keyOf(s, p, o, g));
-    for await (const page of pages) yield page.some(({ g }) => g === defaultGraph) ? page.filter(({ g }) => g !== defaultGraph) : page;
+    if (
+      pattern.g !== undefined &&
+      (pattern.g === defaultGraph || (this.named !== "all" && !this.named.includes(pattern.g)))
+    )
+      return;
+    const patterns =
+      pattern.g === undefined && this.named !== "all" ? this.named.map((g) => ({ ...pattern, g })) : [pattern];
+    const pages = this.#source.distinct
+      ? this.#all(patterns)
+      : this.#once(patterns, ({ s, p, o, g }) => keyOf(s, p, o, g));
+    for await (const page of pages)
+      yield page.some(({ g }) => g === defaultGraph) ? page.filter(({ g }) => g !== defaultGraph) : page;
   }
 
   async *#all(patterns: readonly QuadPattern[]): AsyncGenerator<readonly Quad[]> {

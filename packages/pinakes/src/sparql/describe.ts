@@ -8,7 +8,12 @@ import { Held } from "./budget.ts";
 import { keyOf } from "./dataset.ts";
 import { emptyRow, type Environment, type PatternNode } from "./nodes/node.ts";
 
-export async function* describe(environment: Environment, node: PatternNode, slots: readonly number[], fixed: readonly RdfTerm[]): AsyncGenerator<Quad> {
+export async function* describe(
+  environment: Environment,
+  node: PatternNode,
+  slots: readonly number[],
+  fixed: readonly RdfTerm[],
+): AsyncGenerator<Quad> {
   const held = new Held(environment.budget);
   const done = new Set<TermText>();
   const told = new Set<string>();
@@ -28,7 +33,13 @@ export async function* describe(environment: Environment, node: PatternNode, slo
   }
 }
 
-async function* about(environment: Environment, start: TermText, done: Set<TermText>, told: Set<string>, held: Held): AsyncGenerator<Quad> {
+async function* about(
+  environment: Environment,
+  start: TermText,
+  done: Set<TermText>,
+  told: Set<string>,
+  held: Held,
+): AsyncGenerator<Quad> {
   const open = [start];
   for (let term = open.pop(); term !== undefined; term = open.pop()) {
     if (done.has(term) || term.startsWith('"')) continue;

@@ -25,7 +25,11 @@ import { testQuads } from "./test-quads.ts";
 const prefixes = "PREFIX : <http://x/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n";
 const sparql = createSparql({ limits: { timeoutMs: 60_000 } });
 
-async function compare(data: NonNullable<Parameters<typeof testQuads>[0]>, query: string, order: "sequence" | "bag"): Promise<void> {
+async function compare(
+  data: NonNullable<Parameters<typeof testQuads>[0]>,
+  query: string,
+  order: "sequence" | "bag",
+): Promise<void> {
   const result = await sparql.query(testQuads(data), prefixes + query);
   if (result.kind !== "bindings") throw new Error("no table");
   const ours = (await Array.fromAsync(result.rows)).map(rowText);
@@ -61,7 +65,11 @@ describe("the same as another implementation, on random data", () => {
   it.each(seeds)("R-TG-122 a total order, cut (seed %d)", async (seed) => {
     await fc.assert(
       fc.asyncProperty(anyQuads, ordering, (data, [keys, cut]) =>
-        compare(data, `SELECT ?v0 ?v1 ?v2 WHERE { ?v0 ?v1 ?v2 FILTER(isNumeric(?v2) || isIRI(?v2)) } ORDER BY ${keys} STR(DATATYPE(?v2)) ${cut}`, "sequence"),
+        compare(
+          data,
+          `SELECT ?v0 ?v1 ?v2 WHERE { ?v0 ?v1 ?v2 FILTER(isNumeric(?v2) || isIRI(?v2)) } ORDER BY ${keys} STR(DATATYPE(?v2)) ${cut}`,
+          "sequence",
+        ),
       ),
       { seed, numRuns: runs },
     );

@@ -112,10 +112,14 @@ function correctAlgebra(builder: AlgebraBuilder): void {
     name: "translateNamed",
     fun: () => (c, term) => {
       const prefix = (term as { readonly prefix?: string }).prefix;
-      const start = prefix === undefined ? "" : Object.hasOwn(c.currentPrefixes, prefix) ? c.currentPrefixes[prefix] : undefined;
+      const start =
+        prefix === undefined ? "" : Object.hasOwn(c.currentPrefixes, prefix) ? c.currentPrefixes[prefix] : undefined;
       if (start === undefined) throw new Error(`Unknown prefix: ${prefix}`);
       const whole = resolveIri(start + term.value, c.currentBase);
-      if (whole === undefined) throw new Error(`The IRI <${(start + term.value).slice(0, 200)}> is relative and there is no BASE; write it in full.`);
+      if (whole === undefined)
+        throw new Error(
+          `The IRI <${(start + term.value).slice(0, 200)}> is relative and there is no BASE; write it in full.`,
+        );
       return c.dataFactory.namedNode(whole);
     },
   });
@@ -124,9 +128,13 @@ function correctAlgebra(builder: AlgebraBuilder): void {
 /** Codepoint escapes stand for their characters before anything else is read (SPARQL 1.1 Query, 19.2). */
 export function withoutCodepointEscapes(text: string): string {
   if (!text.includes("\\")) return text;
-  return text.replaceAll(/\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})/g, (escape: string, short?: string, long?: string) => {
-    const code = Number.parseInt((short ?? long) as string, 16);
-    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) throw invalid(`SPARQL: ${escape} stands for no character of Unicode.`);
-    return String.fromCodePoint(code);
-  });
+  return text.replaceAll(
+    /\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})/g,
+    (escape: string, short?: string, long?: string) => {
+      const code = Number.parseInt((short ?? long) as string, 16);
+      if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+        throw invalid(`SPARQL: ${escape} stands for no character of Unicode.`);
+      return String.fromCodePoint(code);
+    },
+  );
 }

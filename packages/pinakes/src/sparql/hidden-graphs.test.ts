@@ -8,7 +8,8 @@ import { ask, graphOf, quads, select, term, testQuads, type TestQuads } from "./
 import type { QuadSource } from "./types.ts";
 
 const inner = term(":inner");
-const stored = () => testQuads(quads(":a :p 1\n:a :key 7 :inner\n:a :p 2 :g\n:b :key 8 :inner\n:b :p 3"), { pageQuads: 2 });
+const stored = () =>
+  testQuads(quads(":a :p 1\n:a :key 7 :inner\n:a :p 2 :g\n:b :key 8 :inner\n:b :p 3"), { pageQuads: 2 });
 const shown = () => hideGraphs(stored(), [inner]);
 
 describe("a request that names no hidden graph", () => {
@@ -22,7 +23,11 @@ describe("a request that names no hidden graph", () => {
     expect(await select(shown(), text)).toEqual(rows);
   });
   it("nor in the union of all graphs, nor in what describes a thing", async () => {
-    expect(await select(shown(), "SELECT ?o { ?s ?p ?o } ORDER BY ?o", { defaultGraph: "union" })).toEqual(["1", "2", "3"]);
+    expect(await select(shown(), "SELECT ?o { ?s ?p ?o } ORDER BY ?o", { defaultGraph: "union" })).toEqual([
+      "1",
+      "2",
+      "3",
+    ]);
     expect((await graphOf(shown(), "DESCRIBE :a")).toSorted()).toEqual([":a :p 1", ":a :p 2"]);
     expect(await ask(shown(), "ASK { GRAPH ?g { ?s :key ?o } }")).toBe(false);
   });
@@ -66,7 +71,9 @@ describe("an update", () => {
 describe("a page of what is shown", () => {
   const many = (plan: string) =>
     testQuads(
-      plan.split("").map((mark, i): Quad => ({ s: term(`:s${i}`), p: term(":p"), o: "1", g: mark === "x" ? inner : "" })),
+      plan
+        .split("")
+        .map((mark, i): Quad => ({ s: term(`:s${i}`), p: term(":p"), o: "1", g: mark === "x" ? inner : "" })),
       { pageQuads: 1_000_000 },
     );
   const walk = async (source: QuadSource, limit: number) => {
@@ -82,7 +89,14 @@ describe("a page of what is shown", () => {
   const visible = (store: TestQuads) => store.quads().filter(({ g }) => g !== inner);
 
   it("R-TG-83 holds as many as were asked for, each once, wherever those lie that are not shown", async () => {
-    for (const plan of ["..........", "x.x.x.x.x.", ".xxxx....x", "xxxxxxxx..", "..xxxxxxxx", `${"x".repeat(500)}.${"x".repeat(700)}....`])
+    for (const plan of [
+      "..........",
+      "x.x.x.x.x.",
+      ".xxxx....x",
+      "xxxxxxxx..",
+      "..xxxxxxxx",
+      `${"x".repeat(500)}.${"x".repeat(700)}....`,
+    ])
       for (const limit of [1, 2, 3, 7, 100]) {
         const store = many(plan);
         const pages = await walk(hideGraphs(store, [inner]), limit);
@@ -95,7 +109,8 @@ describe("a page of what is shown", () => {
 
   it("ends early, with a cursor, after hiddenRowsMax that are not shown, and not one row sooner", async () => {
     const { hiddenRowsMax } = sparqlLimits;
-    const page = async (hiddenRows: number) => hideGraphs(many(`${"x".repeat(hiddenRows)}.`), [inner]).match({}, { limit: 1 });
+    const page = async (hiddenRows: number) =>
+      hideGraphs(many(`${"x".repeat(hiddenRows)}.`), [inner]).match({}, { limit: 1 });
     const [under, at] = [await page(hiddenRowsMax - 1), await page(2 * hiddenRowsMax)];
     expect(under.quads).toHaveLength(1);
     expect(at).toEqual({ quads: [], cursor: expect.any(String) as string });

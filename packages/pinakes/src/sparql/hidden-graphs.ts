@@ -20,7 +20,8 @@ export function hideGraphs(source: QuadSource, hidden: readonly TermText[]): Qua
       return names.has(pattern.g) ? { quads: [] } : source.match(pattern, options);
     },
     // It may be too high, and zero only where there is nothing.
-    count: async (pattern, options) => (pattern.g !== undefined && names.has(pattern.g) ? 0 : source.count(pattern, options)),
+    count: async (pattern, options) =>
+      pattern.g !== undefined && names.has(pattern.g) ? 0 : source.count(pattern, options),
     async graphs(options) {
       const page = await source.graphs(options);
       return { ...page, graphs: page.graphs.filter((name) => !names.has(name)) };
@@ -70,9 +71,13 @@ async function matchShown(
     shown.push(...some);
     ({ cursor } = page);
     passed += page.quads.length - some.length;
-    if (cursor === undefined || shown.length >= options.limit || passed >= sparqlLimits.hiddenRowsMax) return { quads: shown, cursor };
+    if (cursor === undefined || shown.length >= options.limit || passed >= sparqlLimits.hiddenRowsMax)
+      return { quads: shown, cursor };
     // The fewer of them are shown, the more are looked at in one call.
-    width = Math.min(sparqlLimits.pageQuadsMax, Math.max(firstWidth, (some.length === 0 ? 4 : 1) * Math.max(want, width)));
+    width = Math.min(
+      sparqlLimits.pageQuadsMax,
+      Math.max(firstWidth, (some.length === 0 ? 4 : 1) * Math.max(want, width)),
+    );
   }
 }
 
@@ -90,5 +95,7 @@ async function exactly(
   if (at.length <= want) return page;
   const again = await source.match(pattern, { limit: (at[want - 1] as number) + 1, cursor });
   // Somebody removed what was in between: as many rows as quads are wanted never hold more.
-  return again.quads.filter(({ g }) => !hidden.has(g)).length <= want ? again : source.match(pattern, { limit: want, cursor });
+  return again.quads.filter(({ g }) => !hidden.has(g)).length <= want
+    ? again
+    : source.match(pattern, { limit: want, cursor });
 }

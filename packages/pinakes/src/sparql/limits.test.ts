@@ -7,7 +7,10 @@ import { quads, select, selectRows, testQuads, update, valueOf } from "./test-qu
 const ten = testQuads(quads(Array.from({ length: 10 }, (_, i) => `:s${i} :p ${i}`).join("\n")));
 
 const over = async (promise: Promise<unknown>, name: string) => {
-  await expect(promise).rejects.toMatchObject({ code: "LIMIT_EXCEEDED", message: expect.stringContaining(name) as unknown });
+  await expect(promise).rejects.toMatchObject({
+    code: "LIMIT_EXCEEDED",
+    message: expect.stringContaining(name) as unknown,
+  });
 };
 
 describe("R-TG-125 limits, at each and one past it", () => {
@@ -44,12 +47,23 @@ describe("R-TG-125 limits, at each and one past it", () => {
   });
   it("rows in memory: what was held is given back", async () => {
     const text = "SELECT (COUNT(*) AS ?n) { { SELECT DISTINCT ?s { ?s :p ?o } } }";
-    expect(await select(ten, `SELECT ?n { { ${text} } UNION { ${text} } }`, { limits: { heldRowsMax: 10 } })).toEqual(["10", "10"]);
+    expect(await select(ten, `SELECT ?n { { ${text} } UNION { ${text} } }`, { limits: { heldRowsMax: 10 } })).toEqual([
+      "10",
+      "10",
+    ]);
   });
   it("a sort with LIMIT keeps only the first rows in memory", async () => {
-    const many = testQuads(quads(Array.from({ length: 5_000 }, (_, i) => `:s${i} :p ${(i * 7919) % 5_000}`).join("\n")), { pageQuads: 1_000 });
-    expect(await select(many, "SELECT ?o { ?s :p ?o } ORDER BY DESC(?o) LIMIT 3", { limits: { heldRowsMax: 4_000 } })).toEqual(["4999", "4998", "4997"]);
-    await over(select(many, "SELECT ?o { ?s :p ?o } ORDER BY DESC(?o)", { limits: { heldRowsMax: 4_000 } }), "heldRowsMax");
+    const many = testQuads(
+      quads(Array.from({ length: 5_000 }, (_, i) => `:s${i} :p ${(i * 7919) % 5_000}`).join("\n")),
+      { pageQuads: 1_000 },
+    );
+    expect(
+      await select(many, "SELECT ?o { ?s :p ?o } ORDER BY DESC(?o) LIMIT 3", { limits: { heldRowsMax: 4_000 } }),
+    ).toEqual(["4999", "4998", "4997"]);
+    await over(
+      select(many, "SELECT ?o { ?s :p ?o } ORDER BY DESC(?o)", { limits: { heldRowsMax: 4_000 } }),
+      "heldRowsMax",
+    );
   });
   it("quads of one operation of an update: nothing of it is written", async () => {
     const store = testQuads(ten.quads());
@@ -64,11 +78,15 @@ describe("R-TG-125 limits, at each and one past it", () => {
     expect((await sparql.query(ten, padded("ASK {}", sparqlLimits.queryCharsMax))).kind).toBe("boolean");
     await over(sparql.query(ten, padded("ASK {}", sparqlLimits.queryCharsMax + 1)), "queryCharsMax");
     const store = testQuads();
-    expect(await sparql.update(store, store, padded("CLEAR ALL", sparqlLimits.updateCharsMax))).toEqual({ inserted: 0, removed: 0 });
+    expect(await sparql.update(store, store, padded("CLEAR ALL", sparqlLimits.updateCharsMax))).toEqual({
+      inserted: 0,
+      removed: 0,
+    });
     await over(sparql.update(store, store, padded("CLEAR ALL", sparqlLimits.updateCharsMax + 1)), "updateCharsMax");
   });
   it("brackets, also far more than a stack bears; those of texts do not count", async () => {
-    const nested = (depth: number) => `SELECT (${"!(".repeat(depth - 1)}"((" = "[{"${")".repeat(depth - 1)} AS ?v) {} # ((`;
+    const nested = (depth: number) =>
+      `SELECT (${"!(".repeat(depth - 1)}"((" = "[{"${")".repeat(depth - 1)} AS ?v) {} # ((`;
     expect(await select(ten, nested(sparqlLimits.bracketsMax))).toHaveLength(1);
     await over(select(ten, nested(sparqlLimits.bracketsMax + 1)), "bracketsMax");
     await over(select(ten, `SELECT * ${"{".repeat(20_000)}${"}".repeat(20_000)}`), "bracketsMax");
@@ -81,22 +99,29 @@ describe("R-TG-125 limits, at each and one past it", () => {
     await over(select(ten, chain(6_000)), "depthMax");
   });
   it("patterns of a group, also in GRAPH, and with as many rows to close", async () => {
-    const chain = (length: number) => Array.from({ length }, (_, i) => `?s${i} :p ?o${i % 2 === 0 ? "" : i}`).join(" . ");
+    const chain = (length: number) =>
+      Array.from({ length }, (_, i) => `?s${i} :p ?o${i % 2 === 0 ? "" : i}`).join(" . ");
     expect(await select(ten, `SELECT ?s0 { ${chain(sparqlLimits.joinPartsMax)} } LIMIT 5`)).toHaveLength(5);
     await over(select(ten, `SELECT ?s0 { ${chain(sparqlLimits.joinPartsMax + 1)} } LIMIT 5`), "joinPartsMax");
     expect(await select(ten, `SELECT ?s0 { GRAPH ?g { ${chain(sparqlLimits.joinPartsMax)} } }`)).toEqual([]);
     await over(select(ten, `SELECT ?s0 { GRAPH ?g { ${chain(sparqlLimits.joinPartsMax + 1)} } }`), "joinPartsMax");
   });
   it("OPTIONALs one after the other, as deep as operators go", async () => {
-    const optional = (length: number) => Array.from({ length }, (_, i) => `OPTIONAL { ?s :p${i === 0 ? "" : i} ?o${i} }`).join(" ");
+    const optional = (length: number) =>
+      Array.from({ length }, (_, i) => `OPTIONAL { ?s :p${i === 0 ? "" : i} ?o${i} }`).join(" ");
     expect(await select(ten, `SELECT ?s { ${optional(sparqlLimits.depthMax - 4)} } LIMIT 3`)).toHaveLength(3);
     await over(select(ten, `SELECT ?s { ${optional(sparqlLimits.depthMax + 1)} }`), "depthMax");
   });
   it("texts that functions make", async () => {
     const half = "x".repeat(1_024);
     const doubled = (times: number) =>
-      Array.from({ length: times }).reduce<string>((inner, _, at) => `${inner} BIND(CONCAT(?v${at}, ?v${at}) AS ?v${at + 1})`, `BIND("${half}" AS ?v0)`);
-    expect(await select(ten, `SELECT (STRLEN(?v10) AS ?n) { ${doubled(10)} }`)).toEqual([String(sparqlLimits.madeCharsMax)]);
+      Array.from({ length: times }).reduce<string>(
+        (inner, _, at) => `${inner} BIND(CONCAT(?v${at}, ?v${at}) AS ?v${at + 1})`,
+        `BIND("${half}" AS ?v0)`,
+      );
+    expect(await select(ten, `SELECT (STRLEN(?v10) AS ?n) { ${doubled(10)} }`)).toEqual([
+      String(sparqlLimits.madeCharsMax),
+    ]);
     await over(select(ten, `SELECT (STRLEN(?v11) AS ?n) { ${doubled(11)} }`), "madeCharsMax");
   });
   it("regular expressions: pattern, states and text; a hostile one is as quick as any", async () => {
@@ -115,7 +140,10 @@ describe("R-TG-125 limits, at each and one past it", () => {
   });
   it("time: at the limit it goes on, past it the request ends", async () => {
     let elapsed = 0;
-    const sparql = createSparql({ limits: { timeoutMs: 100 }, clock: { elapsed: () => elapsed, date: () => new Date(0) } });
+    const sparql = createSparql({
+      limits: { timeoutMs: 100 },
+      clock: { elapsed: () => elapsed, date: () => new Date(0) },
+    });
     const result = await sparql.query(ten, "SELECT * { ?s ?p ?o . ?a ?b ?c }");
     if (result.kind !== "bindings") throw new Error("no table");
     const rows = result.rows[Symbol.asyncIterator]();
@@ -131,15 +159,25 @@ describe("R-TG-125 limits, at each and one past it", () => {
   });
   it("time: a join that never finds a row ends too", async () => {
     let elapsed = 0;
-    const sparql = createSparql({ limits: { timeoutMs: 100 }, clock: { elapsed: () => (elapsed += 1), date: () => new Date(0) } });
+    const sparql = createSparql({
+      limits: { timeoutMs: 100 },
+      clock: { elapsed: () => (elapsed += 1), date: () => new Date(0) },
+    });
     await over(
-      selectRows(ten, "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o FILTER(?c + ?f + ?i + ?l + ?o < 0) }", {}, sparql),
+      selectRows(
+        ten,
+        "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o FILTER(?c + ?f + ?i + ?l + ?o < 0) }",
+        {},
+        sparql,
+      ),
       "timeoutMs",
     );
   });
   it("the caller's signal stops it", async () => {
     const controller = new AbortController();
-    const result = await createSparql().query(ten, "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }", { signal: controller.signal });
+    const result = await createSparql().query(ten, "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }", {
+      signal: controller.signal,
+    });
     if (result.kind !== "bindings") throw new Error("no table");
     const rows = result.rows[Symbol.asyncIterator]();
     await rows.next();
@@ -157,7 +195,10 @@ describe("R-TG-125 limits, at each and one past it", () => {
       if (running) setImmediate(turn);
     };
     setImmediate(turn);
-    const sparql = createSparql({ limits: { timeoutMs: 300_000 }, clock: { elapsed: () => (elapsed += 1), date: () => new Date(0) } });
+    const sparql = createSparql({
+      limits: { timeoutMs: 300_000 },
+      clock: { elapsed: () => (elapsed += 1), date: () => new Date(0) },
+    });
     await selectRows(ten, "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }", {}, sparql);
     running = false;
     // A look at the clock, which goes on with every look, is due for each few hundred of ten thousand rows.
@@ -165,7 +206,9 @@ describe("R-TG-125 limits, at each and one past it", () => {
   });
   it("a limit that is none is INVALID", async () => {
     await expect(select(ten, "SELECT * {}", { limits: { timeoutMs: -1 } })).rejects.toMatchObject({ code: "INVALID" });
-    await expect(select(ten, "SELECT * {}", { limits: { timeoutMs: sparqlLimits.timeoutMsMax + 1 } })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(
+      select(ten, "SELECT * {}", { limits: { timeoutMs: sparqlLimits.timeoutMsMax + 1 } }),
+    ).rejects.toMatchObject({ code: "INVALID" });
     expect(await select(ten, "SELECT * {}", { limits: { timeoutMs: sparqlLimits.timeoutMsMax } })).toHaveLength(1);
   });
 });

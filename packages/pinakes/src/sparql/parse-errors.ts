@@ -14,7 +14,9 @@ export function syntaxError(text: string, problem: SyntaxProblem): PinakesError 
   const atEnd = Number.isNaN(startOffset);
   const found = atEnd ? "the end of the text" : JSON.stringify(image.slice(0, 60));
   const expected = expectedTokens(problem.message);
-  return invalid(`SPARQL: ${place(text, atEnd ? text.trimEnd().length : startOffset)}: unexpected ${found}${expected === "" ? "" : `; expected ${expected}`}.`);
+  return invalid(
+    `SPARQL: ${place(text, atEnd ? text.trimEnd().length : startOffset)}: unexpected ${found}${expected === "" ? "" : `; expected ${expected}`}.`,
+  );
 }
 
 /** Errors that are thrown while parsing carry a message alone; the place is that of the word they are about. */
@@ -22,7 +24,10 @@ export function thrownError(text: string, error: unknown): PinakesError {
   const message = error instanceof Error ? error.message : String(error);
   const lexical = /^unexpected character: ->([\s\S]*?)<- at offset: (\d+)/.exec(message);
   if (lexical !== null)
-    return invalid(`SPARQL: ${place(text, Number(lexical[2]))}: no word of the language begins with ${JSON.stringify(lexical[1])} here.`, { cause: error });
+    return invalid(
+      `SPARQL: ${place(text, Number(lexical[2]))}: no word of the language begins with ${JSON.stringify(lexical[1])} here.`,
+      { cause: error },
+    );
   const prefix = /^Unknown prefix: (.*)$/.exec(message);
   if (prefix !== null) {
     const name = `${prefix[1]}:`;
@@ -32,8 +37,11 @@ export function thrownError(text: string, error: unknown): PinakesError {
     );
   }
   const variable = /\?([A-Za-z_]\w*)/.exec(message);
-  const at = variable === null ? -1 : Math.max(text.lastIndexOf(`?${variable[1]}`), text.lastIndexOf(`$${variable[1]}`));
-  return invalid(`SPARQL: ${at === -1 ? "line 1, column 1" : place(text, at)}: ${message.slice(0, 500)}`, { cause: error });
+  const at =
+    variable === null ? -1 : Math.max(text.lastIndexOf(`?${variable[1]}`), text.lastIndexOf(`$${variable[1]}`));
+  return invalid(`SPARQL: ${at === -1 ? "line 1, column 1" : place(text, at)}: ${message.slice(0, 500)}`, {
+    cause: error,
+  });
 }
 
 function place(text: string, offset: number): string {
@@ -45,7 +53,9 @@ function place(text: string, offset: number): string {
 function expectedTokens(message: string): string {
   const one = /^Expecting --> (.*?) <--/.exec(message) ?? /^Expecting token of type --> (.*?) <--/.exec(message);
   if (one !== null) return one[1] as string;
-  const words = new Set([...(message.split("but found")[0] ?? "").matchAll(/\[([^\]]+|\])\]/g)].map(([, word]) => word as string));
+  const words = new Set(
+    [...(message.split("but found")[0] ?? "").matchAll(/\[([^\]]+|\])\]/g)].map(([, word]) => word as string),
+  );
   const shown = [...words].slice(0, expectedShownMax).join(" ");
   return words.size === 0 ? "" : `one of ${shown}${words.size > expectedShownMax ? " …" : ""}`;
 }

@@ -4,7 +4,8 @@ import { createSparql } from "./sparql.ts";
 import { line, quads, select, testQuads, update, valueOf } from "./test-quads.ts";
 
 const sparql = createSparql();
-const problem = async (text: string) => ((await sparql.query(testQuads(), text).catch((error: unknown) => error)) as Error).message;
+const problem = async (text: string) =>
+  ((await sparql.query(testQuads(), text).catch((error: unknown) => error)) as Error).message;
 
 describe("R-TG-122 what the text says wrong", () => {
   it.each([
@@ -57,7 +58,9 @@ describe("R-TG-122 R-TG-123 what the text means", () => {
     const store = testQuads();
     await update(store, `INSERT DATA { ${name} ${name} ${name} }`);
     expect(store.quads()).toEqual([{ s: whole, p: whole, o: whole, g: "" }]);
-    expect(await select(store, `SELECT (STR(?o) AS ?text) { ${name} ${name} ?o }`)).toEqual([`"${whole.slice(1, -1)}"`]);
+    expect(await select(store, `SELECT (STR(?o) AS ?text) { ${name} ${name} ?o }`)).toEqual([
+      `"${whole.slice(1, -1)}"`,
+    ]);
     await update(store, `DELETE DATA { ${name} ${name} ${name} }`);
     expect(store.quads()).toEqual([]);
   });
@@ -82,10 +85,17 @@ describe("R-TG-122 R-TG-123 what the text means", () => {
     const options = { baseIri: "http://service/sparql" };
     expect(await valueOf('IRI("y")', options)).toBe("<http://service/y>");
     expect(await valueOf('IRI("y")')).toBe("");
-    const of = async (text: string) => (await sparql.query(testQuads(), text, options)) as { rows: AsyncIterable<unknown> };
+    const of = async (text: string) =>
+      (await sparql.query(testQuads(), text, options)) as { rows: AsyncIterable<unknown> };
     const rows = async (text: string) => Array.fromAsync((await of(text)).rows);
-    expect(await rows('BASE <http://b/c/> SELECT (URI("y") AS ?i) (IRI("../z") AS ?j) {}')).toEqual([["<http://b/c/y>", "<http://b/z>"]]);
-    expect(await rows('BASE <http://b/> BASE <d/> SELECT ?i { BIND(IRI("y") AS ?i) FILTER EXISTS { FILTER(IRI("y") = <y>) } }')).toEqual([["<http://b/d/y>"]]);
+    expect(await rows('BASE <http://b/c/> SELECT (URI("y") AS ?i) (IRI("../z") AS ?j) {}')).toEqual([
+      ["<http://b/c/y>", "<http://b/z>"],
+    ]);
+    expect(
+      await rows(
+        'BASE <http://b/> BASE <d/> SELECT ?i { BIND(IRI("y") AS ?i) FILTER EXISTS { FILTER(IRI("y") = <y>) } }',
+      ),
+    ).toEqual([["<http://b/d/y>"]]);
     const store = testQuads();
     const insert = 'INSERT { <s> <p> ?i } WHERE { BIND(IRI("x") AS ?i) }';
     await sparql.update(store, store, `${insert}; BASE <http://one/> ${insert}; BASE <two/> ${insert}`, options);

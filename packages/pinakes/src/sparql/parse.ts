@@ -13,30 +13,46 @@ export interface Parsed<T> {
   readonly baseIri: string | undefined;
 }
 
-export async function parseSparqlQuery(text: string, limits: SparqlLimits, baseIri: string | undefined): Promise<Parsed<Operation>> {
+export async function parseSparqlQuery(
+  text: string,
+  limits: SparqlLimits,
+  baseIri: string | undefined,
+): Promise<Parsed<Operation>> {
   const plain = checkedText(text, limits.queryCharsMax, "queryCharsMax");
   const grammar = await loadGrammar();
   return guarded(plain, () => {
     const ast = grammar.parse(plain);
-    if (ast.type !== "query") throw invalid("SPARQL: this is an update; send it as `update`, not as `query` (on the command line with --update).");
+    if (ast.type !== "query")
+      throw invalid(
+        "SPARQL: this is an update; send it as `update`, not as `query` (on the command line with --update).",
+      );
     const operation = checkDepth(grammar.toAlgebra(ast, { baseIRI: baseIri })) as Operation;
     const ordered = ast.variables?.[0]?.type === "wildcard" ? inOrderOfText(operation, plain) : operation;
     return { operation: ordered, baseIri: baseOf(ast.context ?? [], baseIri) };
   });
 }
 
-export async function parseSparqlUpdate(text: string, limits: SparqlLimits, baseIri: string | undefined): Promise<readonly Parsed<UpdateOperation>[]> {
+export async function parseSparqlUpdate(
+  text: string,
+  limits: SparqlLimits,
+  baseIri: string | undefined,
+): Promise<readonly Parsed<UpdateOperation>[]> {
   const plain = checkedText(text, limits.updateCharsMax, "updateCharsMax");
   const grammar = await loadGrammar();
   return guarded(plain, () => {
     const ast = grammar.parse(plain);
-    if (ast.type !== "update") throw invalid("SPARQL: this is a query; send it as `query`, not as `update` (on the command line without --update).");
+    if (ast.type !== "update")
+      throw invalid(
+        "SPARQL: this is a query; send it as `query`, not as `update` (on the command line without --update).",
+      );
     // Prefixes and the base are in force from where they are declared on, also for the operations after.
     const context: unknown[] = [];
     return (ast.updates ?? []).flatMap(({ context: added, operation }) => {
       context.push(...added);
       if (operation === undefined) return [];
-      return [{ operation: updateOperation(grammar, operation, [...context], baseIri), baseIri: baseOf(context, baseIri) }];
+      return [
+        { operation: updateOperation(grammar, operation, [...context], baseIri), baseIri: baseOf(context, baseIri) },
+      ];
     });
   });
 }
@@ -44,7 +60,10 @@ export async function parseSparqlUpdate(text: string, limits: SparqlLimits, base
 /** The BASE in force behind these declarations, each of which may be relative to the one before. */
 function baseOf(context: readonly unknown[], given: string | undefined): string | undefined {
   let base = given;
-  for (const { subType, value } of context as readonly { readonly subType: string; readonly value: { readonly value: string } }[])
+  for (const { subType, value } of context as readonly {
+    readonly subType: string;
+    readonly value: { readonly value: string };
+  }[])
     if (subType === "base") base = resolveIri(value.value, base);
   return base;
 }
@@ -53,20 +72,48 @@ function baseOf(context: readonly unknown[], given: string | undefined): string 
  * The library translates the WHERE of an update by writing graph names into its patterns, which loses where a GRAPH began. So the WHERE is
  * translated as that of a query, and the rest without it.
  */
-function updateOperation(grammar: Grammar, operation: AstUpdate, context: readonly unknown[], baseIri: string | undefined): UpdateOperation {
+function updateOperation(
+  grammar: Grammar,
+  operation: AstUpdate,
+  context: readonly unknown[],
+  baseIri: string | undefined,
+): UpdateOperation {
   if (operation.subType === "load")
-    throw new PinakesError("NOT_SUPPORTED", "SPARQL: LOAD is off: this server fetches nothing from elsewhere. Read the file yourself and import it.");
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      "SPARQL: LOAD is off: this server fetches nothing from elsewhere. Read the file yourself and import it.",
+    );
   const modify = operation.subType === "modify" ? (operation as ModifyAst) : undefined;
   const plain = modify === undefined ? operation : { ...modify, where: { ...modify.where, patterns: [] } };
-  const whole = grammar.toAlgebra({ type: "update", updates: [{ context, operation: plain }] }, { quads: true, baseIRI: baseIri }) as TranslatedUpdate;
+  const whole = grammar.toAlgebra(
+    { type: "update", updates: [{ context, operation: plain }] },
+    { quads: true, baseIRI: baseIri },
+  ) as TranslatedUpdate;
   if (whole.type !== "deleteinsert") return { ...whole, silent: whole.silent === true } as unknown as UpdateOperation;
-  const change = { type: "change", delete: whole.delete ?? [], insert: whole.insert ?? [], with: undefined, using: undefined } as const;
+  const change = {
+    type: "change",
+    delete: whole.delete ?? [],
+    insert: whole.insert ?? [],
+    with: undefined,
+    using: undefined,
+  } as const;
   if (operation.subType === "deletewhere") return { ...change, where: whereOf(change.delete) };
   if (modify === undefined) return { ...change, where: undefined };
   const graph = modify.graph === undefined ? [] : [{ clauseType: "default", value: modify.graph }];
-  const select = { type: "query", subType: "select", context, where: modify.where, solutionModifiers: {}, variables: [{ type: "wildcard" }] };
+  const select = {
+    type: "query",
+    subType: "select",
+    context,
+    where: modify.where,
+    solutionModifiers: {},
+    variables: [{ type: "wildcard" }],
+  };
   const translate = (clauses: readonly unknown[]) =>
-    checkDepth(grammar.toAlgebra({ ...select, datasets: { type: "datasetClauses", clauses } } as unknown as Ast, { baseIRI: baseIri })) as Operation;
+    checkDepth(
+      grammar.toAlgebra({ ...select, datasets: { type: "datasetClauses", clauses } } as unknown as Ast, {
+        baseIRI: baseIri,
+      }),
+    ) as Operation;
   const translated = translate(modify.from.clauses);
   const withGraph = modify.graph === undefined ? undefined : translate(graph);
   const from = translated.type === "from" ? translated : undefined;
@@ -105,15 +152,20 @@ function whereOf(patterns: readonly TriplePattern[]): Operation {
 function checkedText(text: unknown, charsMax: number, limitName: string): string {
   if (typeof text !== "string") throw invalid("SPARQL: the request is a text.");
   if (text.length > charsMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `SPARQL: the text has ${text.length} characters; at most ${charsMax} are allowed (${limitName}).`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `SPARQL: the text has ${text.length} characters; at most ${charsMax} are allowed (${limitName}).`,
+    );
   const plain = withoutCodepointEscapes(text);
-  if (!plain.isWellFormed()) throw invalid("SPARQL: the text holds half of a surrogate pair; write the whole character.");
+  if (!plain.isWellFormed())
+    throw invalid("SPARQL: the text holds half of a surrogate pair; write the whole character.");
   checkBrackets(plain);
   return plain;
 }
 
 /** Strings, IRIs, comments and escapes in names are passed over; what stands alone is a bracket. */
-const bracketOrText = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n\r]*|\\.|[()[\]{}]/g;
+const bracketOrText =
+  /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n\r]*|\\.|[()[\]{}]/g;
 
 function checkBrackets(text: string): void {
   let depth = 0;
@@ -121,7 +173,10 @@ function checkBrackets(text: string): void {
     if (word === "(" || word === "[" || word === "{") depth += 1;
     else if (word === ")" || word === "]" || word === "}") depth -= 1;
     if (depth > sparqlLimits.bracketsMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `SPARQL: brackets may be nested ${sparqlLimits.bracketsMax} deep (bracketsMax); write it flatter.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `SPARQL: brackets may be nested ${sparqlLimits.bracketsMax} deep (bracketsMax); write it flatter.`,
+      );
   }
 }
 

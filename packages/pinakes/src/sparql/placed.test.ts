@@ -9,12 +9,23 @@ import { createSparql } from "./sparql.ts";
 import { testQuads } from "./test-quads.ts";
 import type { SparqlResult } from "./types.ts";
 
-const many: readonly Quad[] = Array.from({ length: 200 }, (_, i) => ({ s: `<http://x/${i}>`, p: "<http://x/p>", o: `"${i}"`, g: "" }));
+const many: readonly Quad[] = Array.from({ length: 200 }, (_, i) => ({
+  s: `<http://x/${i}>`,
+  p: "<http://x/p>",
+  o: `"${i}"`,
+  g: "",
+}));
 const source = testQuads(many, { pageQuads: 1_000 });
 const endless = "SELECT (COUNT(*) AS ?c) { ?a ?b ?c1 . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }";
 const sparql = createSparql();
 const megabyte = 1_048_576;
-const bounds = { placesMax: 4, placesPerTenantMax: 2, waitingPerTenantMax: 3, memoryBytesMax: 8 * megabyte, memoryPerTenantBytesMax: 4 * megabyte };
+const bounds = {
+  placesMax: 4,
+  placesPerTenantMax: 2,
+  waitingPerTenantMax: 3,
+  memoryBytesMax: 8 * megabyte,
+  memoryPerTenantBytesMax: 4 * megabyte,
+};
 const rowsOf = (result: SparqlResult) => {
   if (result.kind !== "bindings") throw new Error(`${result.kind} is no table`);
   return result.rows;
@@ -26,7 +37,11 @@ describe("R-TG-125 many requests at once", () => {
     const stop = new AbortController();
     let most = 0;
     const run = async (tenant: string, text: string, signal?: AbortSignal) => {
-      const result = await sparql.query(source, text, { signal, limits: { timeoutMs: 300_000 }, enter: () => places.enter(tenant, signal) });
+      const result = await sparql.query(source, text, {
+        signal,
+        limits: { timeoutMs: 300_000 },
+        enter: () => places.enter(tenant, signal),
+      });
       return Array.fromAsync(rowsOf(result));
     };
     const ends = Array.from({ length: 50 }, () =>
@@ -59,9 +74,13 @@ describe("R-TG-125 many requests at once", () => {
     const kept = "SELECT DISTINCT ?o { ?s ?p ?o }";
     // A key has its length before it: "1:" or "2:" and so on, and a row counts for 96 bytes beside it.
     const bytes = many.reduce((sum, { o }) => sum + 96 + `${o.length}:${o}`.length, 0);
-    const ask = async (heldBytesMax: number) => Array.fromAsync(rowsOf(await sparql.query(source, kept, { limits: { heldBytesMax } })));
+    const ask = async (heldBytesMax: number) =>
+      Array.fromAsync(rowsOf(await sparql.query(source, kept, { limits: { heldBytesMax } })));
     expect(await ask(bytes)).toHaveLength(many.length);
-    await expect(ask(bytes - 1)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED", message: expect.stringContaining("heldBytesMax") as string });
+    await expect(ask(bytes - 1)).rejects.toMatchObject({
+      code: "LIMIT_EXCEEDED",
+      message: expect.stringContaining("heldBytesMax") as string,
+    });
   });
 
   it("a reader that stops reading keeps its place until its time is over, and is then told", async () => {
@@ -90,10 +109,14 @@ describe("R-TG-125 many requests at once", () => {
       expect(places.usage).toEqual({ places: 0, waiting: 0, bytes: 0 });
     }
     const gone = new AbortController();
-    const asked = sparql.query(source, "ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(CONCAT(STR(?c), STR(?f), STR(?i)) = 'no') }", {
-      signal: gone.signal,
-      enter: () => places.enter("a"),
-    });
+    const asked = sparql.query(
+      source,
+      "ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(CONCAT(STR(?c), STR(?f), STR(?i)) = 'no') }",
+      {
+        signal: gone.signal,
+        enter: () => places.enter("a"),
+      },
+    );
     await expect.poll(() => places.usage.places).toBe(1);
     gone.abort();
     await expect(asked).rejects.toThrow();

@@ -19,7 +19,8 @@ const people = testQuads(
   `),
 );
 
-const sorted = async (text: string, options?: Parameters<typeof select>[2]) => (await select(people, text, options)).toSorted();
+const sorted = async (text: string, options?: Parameters<typeof select>[2]) =>
+  (await select(people, text, options)).toSorted();
 
 describe("R-TG-122 patterns", () => {
   it.each([
@@ -29,22 +30,54 @@ describe("R-TG-122 patterns", () => {
     ["an empty group has one row", "SELECT ?x { }", [""]],
     ["a blank node is a variable without a name", "SELECT ?n { [] :knows [ :age ?n ] }", ["20", "30"]],
     ["patterns that share nothing: every combination", "SELECT ?n ?m { :ann :age ?n . :bob :age ?m }", ["30|20"]],
-    ["OPTIONAL keeps what has no match", "SELECT ?a ?n { ?a :knows ?b OPTIONAL { ?a :age ?n } }", [":ann|30", ":bob|20", ":cat|"]],
-    ["a FILTER in OPTIONAL is a condition of the join", "SELECT ?a ?n { ?a :age ?m OPTIONAL { ?a :age ?n FILTER(?m > 25) } }", [":ann|30", ":bob|"]],
+    [
+      "OPTIONAL keeps what has no match",
+      "SELECT ?a ?n { ?a :knows ?b OPTIONAL { ?a :age ?n } }",
+      [":ann|30", ":bob|20", ":cat|"],
+    ],
+    [
+      "a FILTER in OPTIONAL is a condition of the join",
+      "SELECT ?a ?n { ?a :age ?m OPTIONAL { ?a :age ?n FILTER(?m > 25) } }",
+      [":ann|30", ":bob|"],
+    ],
     ["a FILTER in a nested group does not see outside", "SELECT ?a { ?a :age ?n { ?b :name ?x FILTER(?n > 1) } }", []],
     ["UNION", "SELECT ?x { { ?x :age 30 } UNION { ?x :age 20 } }", [":ann", ":bob"]],
     ["UNION keeps duplicates", "SELECT ?x { { ?x :age 30 } UNION { ?x :age 30 } }", [":ann", ":ann"]],
     ["MINUS takes away what agrees", "SELECT ?a { ?a :knows ?b MINUS { ?a :age 20 } }", [":ann", ":cat"]],
-    ["MINUS without shared variables takes nothing", "SELECT ?a { ?a :age ?n MINUS { ?x :knows ?y } }", [":ann", ":bob"]],
+    [
+      "MINUS without shared variables takes nothing",
+      "SELECT ?a { ?a :age ?n MINUS { ?x :knows ?y } }",
+      [":ann", ":bob"],
+    ],
     ["FILTER EXISTS", "SELECT ?a { ?a :knows ?b FILTER EXISTS { ?b :age 20 } }", [":ann"]],
     ["FILTER NOT EXISTS", "SELECT ?a { ?a :knows ?b FILTER NOT EXISTS { ?a :age ?n } }", [":cat"]],
-    ["a filter inside EXISTS sees the row around it", "SELECT ?a { ?a :age ?n FILTER EXISTS { ?x :age ?m FILTER(?m < ?n) } }", [":ann"]],
-    ["BIND, and its value in later patterns", "SELECT ?a ?m { ?a :age ?n BIND(?n - 10 AS ?m) ?b :age ?m }", [":ann|20"]],
+    [
+      "a filter inside EXISTS sees the row around it",
+      "SELECT ?a { ?a :age ?n FILTER EXISTS { ?x :age ?m FILTER(?m < ?n) } }",
+      [":ann"],
+    ],
+    [
+      "BIND, and its value in later patterns",
+      "SELECT ?a ?m { ?a :age ?n BIND(?n - 10 AS ?m) ?b :age ?m }",
+      [":ann|20"],
+    ],
     ["BIND of an error stays unbound", "SELECT ?a ?m { ?a :knows :bob BIND(?a + 1 AS ?m) }", [":ann|"]],
-    ["VALUES with UNDEF", "SELECT ?a ?n { VALUES (?a ?n) { (:ann UNDEF) (UNDEF 20) (:ann 20) } ?a :age ?n }", [":ann|30", ":bob|20"]],
+    [
+      "VALUES with UNDEF",
+      "SELECT ?a ?n { VALUES (?a ?n) { (:ann UNDEF) (UNDEF 20) (:ann 20) } ?a :age ?n }",
+      [":ann|30", ":bob|20"],
+    ],
     ["VALUES after the query", "SELECT ?a { ?a :age ?n } VALUES ?n { 20 }", [":bob"]],
-    ["a subquery hides what it does not select", "SELECT ?a ?b { ?a :age 30 { SELECT ?b { ?b :knows ?a } } }", [":ann|:ann", ":ann|:bob", ":ann|:cat"]],
-    ["a subquery with LIMIT is not told anything", "SELECT ?a { ?a :age 20 { SELECT ?a { ?a :age ?n } ORDER BY DESC(?n) LIMIT 1 } }", []],
+    [
+      "a subquery hides what it does not select",
+      "SELECT ?a ?b { ?a :age 30 { SELECT ?b { ?b :knows ?a } } }",
+      [":ann|:ann", ":ann|:bob", ":ann|:cat"],
+    ],
+    [
+      "a subquery with LIMIT is not told anything",
+      "SELECT ?a { ?a :age 20 { SELECT ?a { ?a :age ?n } ORDER BY DESC(?n) LIMIT 1 } }",
+      [],
+    ],
     [
       "variables that the parser makes never meet those of the text",
       "SELECT ?var0 ?b { ?a :knows/:age ?b { SELECT ?a { ?a :knows ?x } } ?a :knows/:knows ?var0 } ORDER BY ?b",
@@ -56,7 +89,10 @@ describe("R-TG-122 patterns", () => {
 });
 
 describe("R-TG-122 R-TG-125 what is read", () => {
-  const many = () => testQuads(quads(Array.from({ length: 2_000 }, (_, i) => `:s${i} :p :o${i % 50}\n:s${i} :n ${i}`).join("\n")), { pageQuads: 1_000 });
+  const many = () =>
+    testQuads(quads(Array.from({ length: 2_000 }, (_, i) => `:s${i} :p :o${i % 50}\n:s${i} :n ${i}`).join("\n")), {
+      pageQuads: 1_000,
+    });
   it.each([
     ["a known subject is looked up", "SELECT ?n { :s7 :p ?o . ?s :p ?o . ?s :n ?n }", 40, 60],
     ["a filter that names an IRI is a lookup", "SELECT ?n { ?s :n ?n . ?s :p ?o FILTER(?o = :o3) }", 40, 60],
@@ -100,7 +136,11 @@ describe("R-TG-122 property paths", () => {
     ["zero or one", "SELECT ?x { :ann :knows? ?x }", [":ann", ":bob"]],
     ["both ends known", "SELECT (1 AS ?y) { :ann :knows+ :cat }", ["1"]],
     ["both ends open, one or more", "SELECT (COUNT(*) AS ?n) { ?x :knows+ ?y }", ["9"]],
-    ["both ends open, zero or more: every node with itself", "SELECT ?x { ?x :nothing* ?x FILTER(isLiteral(?x) && isNumeric(?x)) }", ["20", "30"]],
+    [
+      "both ends open, zero or more: every node with itself",
+      "SELECT ?x { ?x :nothing* ?x FILTER(isLiteral(?x) && isNumeric(?x)) }",
+      ["20", "30"],
+    ],
     ["no steps from a term that no triple names", "SELECT ?x { :nobody :knows* ?x }", [":nobody"]],
     ["… but not for a variable", "SELECT ?x { VALUES ?x { :nobody } ?x :knows* ?y }", []],
     ["a negated set", "SELECT ?x { :ann !(:knows|:name) ?x }", ["30"]],
@@ -116,12 +156,32 @@ describe("R-TG-89 R-TG-122 graphs", () => {
   it.each([
     ["the default graph has no name", "SELECT ?x { ?x :likes ?y }", [], undefined],
     ["… or is all of them", "SELECT ?x { ?x :likes ?y }", [":ann", ":bob"], { defaultGraph: "union" as const }],
-    ["all of them: a triple of two graphs counts once", "SELECT ?y { :ann :knows ?y }", [":bob"], { defaultGraph: "union" as const }],
+    [
+      "all of them: a triple of two graphs counts once",
+      "SELECT ?y { :ann :knows ?y }",
+      [":bob"],
+      { defaultGraph: "union" as const },
+    ],
     ["GRAPH with a name", "SELECT ?x { GRAPH :g1 { ?x :likes ?y } }", [":ann"], undefined],
     ["GRAPH with a variable", "SELECT ?g ?x { GRAPH ?g { ?x :likes ?y } }", [":g1|:ann", ":g2|:bob"], undefined],
-    ["patterns in one GRAPH match in the same graph", "SELECT ?g { GRAPH ?g { ?x :likes ?y . ?y :hot true } }", [":g2"], undefined],
-    ["two GRAPHs may be two", "SELECT ?g ?h { GRAPH ?g { :ann :likes ?y } GRAPH ?h { ?y :hot true } }", [":g1|:g2"], undefined],
-    ["a GRAPH inside another: for each of the outer", "SELECT ?g ?x { GRAPH ?g { GRAPH :g1 { ?x :likes ?y } } }", [":g1|:ann", ":g2|:ann"], undefined],
+    [
+      "patterns in one GRAPH match in the same graph",
+      "SELECT ?g { GRAPH ?g { ?x :likes ?y . ?y :hot true } }",
+      [":g2"],
+      undefined,
+    ],
+    [
+      "two GRAPHs may be two",
+      "SELECT ?g ?h { GRAPH ?g { :ann :likes ?y } GRAPH ?h { ?y :hot true } }",
+      [":g1|:g2"],
+      undefined,
+    ],
+    [
+      "a GRAPH inside another: for each of the outer",
+      "SELECT ?g ?x { GRAPH ?g { GRAPH :g1 { ?x :likes ?y } } }",
+      [":g1|:ann", ":g2|:ann"],
+      undefined,
+    ],
     ["VALUES in GRAPH", "SELECT ?g ?x { GRAPH ?g { VALUES ?x { 1 } } }", [":g1|1", ":g2|1"], undefined],
     ["VALUES in a graph that is not there", "SELECT ?x { GRAPH :none { VALUES ?x { 1 } } }", [], undefined],
     [
@@ -131,33 +191,61 @@ describe("R-TG-89 R-TG-122 graphs", () => {
       undefined,
     ],
     ["every graph has a name", "SELECT ?g { GRAPH ?g { } }", [":g1", ":g2"], undefined],
-    ["a graph inside is bound after its pattern", "SELECT ?g { GRAPH ?g { ?x :likes ?y FILTER(BOUND(?g)) } }", [], undefined],
+    [
+      "a graph inside is bound after its pattern",
+      "SELECT ?g { GRAPH ?g { ?x :likes ?y FILTER(BOUND(?g)) } }",
+      [],
+      undefined,
+    ],
     ["FROM", "SELECT ?x FROM :g1 { ?x :likes ?y }", [":ann"], undefined],
     ["FROM two graphs is their union", "SELECT ?x FROM :g1 FROM :g2 { ?x :likes ?y }", [":ann", ":bob"], undefined],
     ["FROM hides the graphs that it does not name", "SELECT ?g FROM :g1 { GRAPH ?g { ?x ?y ?z } }", [], undefined],
     ["FROM NAMED", "SELECT ?g ?x FROM NAMED :g2 { GRAPH ?g { ?x :likes ?y } }", [":g2|:bob"], undefined],
     ["FROM NAMED leaves the default graph empty", "SELECT ?x FROM NAMED :g2 { ?x :age ?y }", [], undefined],
-    ["the protocol's graphs take the place of FROM", "SELECT ?x FROM :g1 { ?x :likes ?y }", [":bob"], { dataset: { default: ["http://x/g2"], named: [] } }],
+    [
+      "the protocol's graphs take the place of FROM",
+      "SELECT ?x FROM :g1 { ?x :likes ?y }",
+      [":bob"],
+      { dataset: { default: ["http://x/g2"], named: [] } },
+    ],
   ])("%s", async (_, text, rows, options) => {
     expect(await sorted(text, options)).toEqual(rows.toSorted());
   });
 });
 
 describe("R-TG-122 aggregates and modifiers", () => {
-  const sales = testQuads(quads(':a :of :x\n:a :n 1\n:b :of :x\n:b :n 2.5\n:c :of :y\n:c :n 2.5\n:d :of :z\n:d :n "many"'));
+  const sales = testQuads(
+    quads(':a :of :x\n:a :n 1\n:b :of :x\n:b :n 2.5\n:c :of :y\n:c :n 2.5\n:d :of :z\n:d :n "many"'),
+  );
   it.each([
     [
       "COUNT, SUM, AVG",
       "SELECT ?k (COUNT(*) AS ?c) (SUM(?n) AS ?s) (AVG(?n) AS ?a) { ?i :of ?k ; :n ?n } GROUP BY ?k ORDER BY ?k",
       [":x|2|3.5|1.75", ":y|1|2.5|2.5", ":z|1||"],
     ],
-    ["DISTINCT in aggregates", "SELECT (COUNT(DISTINCT ?n) AS ?c) (SUM(DISTINCT ?n) AS ?s) { ?i :n ?n FILTER(isNumeric(?n)) }", ["2|3.5"]],
+    [
+      "DISTINCT in aggregates",
+      "SELECT (COUNT(DISTINCT ?n) AS ?c) (SUM(DISTINCT ?n) AS ?s) { ?i :n ?n FILTER(isNumeric(?n)) }",
+      ["2|3.5"],
+    ],
     ["MIN and MAX in the order of ORDER BY", "SELECT (MIN(?n) AS ?a) (MAX(?n) AS ?b) { ?i :n ?n }", ['1|"many"']],
-    ["GROUP_CONCAT with a separator", 'SELECT (GROUP_CONCAT(?n; SEPARATOR="+") AS ?c) { { SELECT ?n { ?i :of :x ; :n ?n } ORDER BY ?n } }', ['"1+2.5"']],
+    [
+      "GROUP_CONCAT with a separator",
+      'SELECT (GROUP_CONCAT(?n; SEPARATOR="+") AS ?c) { { SELECT ?n { ?i :of :x ; :n ?n } ORDER BY ?n } }',
+      ['"1+2.5"'],
+    ],
     ["SAMPLE", "SELECT (SAMPLE(?n) AS ?s) { :c :n ?n }", ["2.5"]],
     ["HAVING", "SELECT ?k { ?i :of ?k } GROUP BY ?k HAVING(COUNT(?i) > 1)", [":x"]],
-    ["GROUP BY an expression", "SELECT ?u (COUNT(*) AS ?c) { ?i :n ?n } GROUP BY (isNumeric(?n) AS ?u) ORDER BY ?u", ["false|1", "true|3"]],
-    ["no rows are one group without GROUP BY", "SELECT (COUNT(*) AS ?c) (SUM(?x) AS ?s) (MIN(?x) AS ?m) { ?x :none ?y }", ["0|0|"]],
+    [
+      "GROUP BY an expression",
+      "SELECT ?u (COUNT(*) AS ?c) { ?i :n ?n } GROUP BY (isNumeric(?n) AS ?u) ORDER BY ?u",
+      ["false|1", "true|3"],
+    ],
+    [
+      "no rows are one group without GROUP BY",
+      "SELECT (COUNT(*) AS ?c) (SUM(?x) AS ?s) (MIN(?x) AS ?m) { ?x :none ?y }",
+      ["0|0|"],
+    ],
     ["… and none with it", "SELECT ?x (COUNT(*) AS ?c) { ?x :none ?y } GROUP BY ?x", []],
     ["an error in AVG leaves it unbound", "SELECT (AVG(?n) AS ?a) { ?i :n ?n }", [""]],
     ["an expression over aggregates", "SELECT (SUM(?n) * 2 + COUNT(?n) AS ?v) { ?i :of :x ; :n ?n }", ["9"]],
@@ -181,8 +269,22 @@ describe("R-TG-122 forms", () => {
   });
   it("CONSTRUCT gives each triple once, and leaves out what is none", async () => {
     expect(
-      (await graphOf(people, "CONSTRUCT { ?b :knownBy ?a . ?n :ageOf ?a . ?a :is :person } WHERE { ?a :knows ?b OPTIONAL { ?a :age ?n } }")).toSorted(),
-    ).toEqual([":ann :is :person", ":ann :knownBy :cat", ":bob :is :person", ":bob :knownBy :ann", ":cat :is :person", ":cat :knownBy :bob"].toSorted());
+      (
+        await graphOf(
+          people,
+          "CONSTRUCT { ?b :knownBy ?a . ?n :ageOf ?a . ?a :is :person } WHERE { ?a :knows ?b OPTIONAL { ?a :age ?n } }",
+        )
+      ).toSorted(),
+    ).toEqual(
+      [
+        ":ann :is :person",
+        ":ann :knownBy :cat",
+        ":bob :is :person",
+        ":bob :knownBy :ann",
+        ":cat :is :person",
+        ":cat :knownBy :bob",
+      ].toSorted(),
+    );
   });
   it("CONSTRUCT makes new blank nodes for each solution, the same inside one", async () => {
     const lines = await graphOf(people, "CONSTRUCT { _:n :age ?n . _:n :of ?a } WHERE { ?a :age ?n }");
@@ -192,7 +294,10 @@ describe("R-TG-122 forms", () => {
     expect(labels[0]).toBe(labels[1]);
   });
   it("LIMIT of a CONSTRUCT counts solutions, not triples", async () => {
-    expect(await graphOf(people, "CONSTRUCT { ?a :x 1 . ?a :y 2 } WHERE { ?a :age ?n } ORDER BY ?n LIMIT 1")).toEqual([":bob :x 1", ":bob :y 2"]);
+    expect(await graphOf(people, "CONSTRUCT { ?a :x 1 . ?a :y 2 } WHERE { ?a :age ?n } ORDER BY ?n LIMIT 1")).toEqual([
+      ":bob :x 1",
+      ":bob :y 2",
+    ]);
   });
   it("CONSTRUCT WHERE", async () => {
     expect(await graphOf(people, "CONSTRUCT WHERE { ?a :age 20 }")).toEqual([":bob :age 20"]);
@@ -210,7 +315,12 @@ describe("R-TG-122 forms", () => {
 
   it("DESCRIBE follows blank nodes and looks in all graphs", async () => {
     const store = testQuads(quads(":a :p _:x\n_:x :q _:y\n_:y :r :b\n:b :s :c\n:a :t 1 :g"));
-    expect((await graphOf(store, "DESCRIBE :a")).toSorted()).toEqual([":a :p _:x", ":a :t 1", "_:x :q _:y", "_:y :r :b"]);
+    expect((await graphOf(store, "DESCRIBE :a")).toSorted()).toEqual([
+      ":a :p _:x",
+      ":a :t 1",
+      "_:x :q _:y",
+      "_:y :r :b",
+    ]);
     expect((await graphOf(store, "DESCRIBE ?x { ?x :s ?y }")).toSorted()).toEqual([":b :s :c"]);
   });
 });

@@ -23,7 +23,13 @@ export async function runSparqlQuery(source: QuadSource, text: string, request: 
   const operation = named === undefined ? whole : named.input;
   const variables = new Variables();
   const dataset = datasetFor(sourceFor(source, whole, request.options), request, named);
-  const environment: Environment = { dataset, active: dataset.default, outer: undefined, budget: request.budget, variables };
+  const environment: Environment = {
+    dataset,
+    active: dataset.default,
+    outer: undefined,
+    budget: request.budget,
+    variables,
+  };
   const compile = (pattern: Operation) => compilePattern(pattern, variables, facts);
   const form = formOf(operation);
   switch (form.type) {
@@ -40,13 +46,20 @@ export async function runSparqlQuery(source: QuadSource, text: string, request: 
       const node = compile(form.input);
       const slots = form.terms.filter(({ termType }) => termType === "Variable").map((term) => variables.slotOf(term));
       const fixed = form.terms.filter(({ termType }) => termType === "NamedNode");
-      return { kind: "quads", quads: placed(request, () => limited(environment, describe(environment, node, slots, fixed))) };
+      return {
+        kind: "quads",
+        quads: placed(request, () => limited(environment, describe(environment, node, slots, fixed))),
+      };
     }
     default: {
       const names = projection(operation);
       const node = compile(operation);
       const slots = names.map((term) => variables.slotOf(term));
-      return { kind: "bindings", variables: names.map(({ value }) => value), rows: placed(request, () => select(environment, node, slots)) };
+      return {
+        kind: "bindings",
+        variables: names.map(({ value }) => value),
+        rows: placed(request, () => select(environment, node, slots)),
+      };
     }
   }
 }
@@ -62,7 +75,8 @@ function formOf(operation: Operation): Operation {
 function projection(operation: Operation): readonly RdfTerm[] {
   let inner = operation;
   while (inner.type === "slice" || inner.type === "distinct" || inner.type === "reduced") inner = inner.input;
-  if (inner.type !== "project") throw new PinakesError("NOT_SUPPORTED", `SPARQL: a query of the form "${inner.type}" is not supported.`);
+  if (inner.type !== "project")
+    throw new PinakesError("NOT_SUPPORTED", `SPARQL: a query of the form "${inner.type}" is not supported.`);
   return inner.variables;
 }
 
@@ -94,7 +108,11 @@ async function* limited(environment: Environment, quads: AsyncIterable<Quad>): A
 }
 
 /** A graph is a set: what comes twice is handed out once. */
-async function* construct(environment: Environment, node: PatternNode, template: (row: Row) => readonly Quad[]): AsyncGenerator<Quad> {
+async function* construct(
+  environment: Environment,
+  node: PatternNode,
+  template: (row: Row) => readonly Quad[],
+): AsyncGenerator<Quad> {
   const seen = new Set<TermText>();
   const held = new Held(environment.budget);
   try {

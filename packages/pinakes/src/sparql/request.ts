@@ -26,19 +26,30 @@ export interface Request {
 
 const systemClock: SparqlClock = { elapsed: () => performance.now(), date: () => new Date() };
 
-export function newRequest(defaults: Partial<SparqlLimits>, options: SparqlOptions, clock: SparqlClock = systemClock): Request {
+export function newRequest(
+  defaults: Partial<SparqlLimits>,
+  options: SparqlOptions,
+  clock: SparqlClock = systemClock,
+): Request {
   const limits = checkLimits({ ...defaultSparqlLimits, ...defaults, ...options.limits });
   if (options.baseIri !== undefined && !isAbsoluteIri(options.baseIri))
     throw invalid(`SPARQL: the base IRI must be absolute; got "${options.baseIri.slice(0, 200)}".`);
   const budget = new Budget(limits, options.signal, clock.elapsed);
   budget.check();
-  return { limits, budget, options, facts: { now: clock.date(), baseIri: options.baseIri, newBlank: () => `n${randomUUID().replaceAll("-", "")}` } };
+  return {
+    limits,
+    budget,
+    options,
+    facts: { now: clock.date(), baseIri: options.baseIri, newBlank: () => `n${randomUUID().replaceAll("-", "")}` },
+  };
 }
 
 function checkLimits(limits: SparqlLimits): SparqlLimits {
   for (const [name, value] of Object.entries(limits))
-    if (!Number.isInteger(value) || (value as number) < 0) throw invalid(`SPARQL: the limit ${name} is a whole number of at least 0; got ${value}.`);
-  if (limits.timeoutMs > sparqlLimits.timeoutMsMax) throw invalid(`SPARQL: timeoutMs is at most ${sparqlLimits.timeoutMsMax}; got ${limits.timeoutMs}.`);
+    if (!Number.isInteger(value) || (value as number) < 0)
+      throw invalid(`SPARQL: the limit ${name} is a whole number of at least 0; got ${value}.`);
+  if (limits.timeoutMs > sparqlLimits.timeoutMsMax)
+    throw invalid(`SPARQL: timeoutMs is at most ${sparqlLimits.timeoutMsMax}; got ${limits.timeoutMs}.`);
   return limits;
 }
 
@@ -49,13 +60,17 @@ interface NamedGraphs {
 
 /** The protocol's choice comes first, then the text's, then that of the caller. Naming any graph hides all that are not named. */
 export function datasetFor(source: QuadSource, { budget, options }: Request, named: NamedGraphs | undefined): Dataset {
-  const texts = (terms: readonly (RdfTerm | string)[]): readonly TermText[] => terms.map((term) => iri(typeof term === "string" ? term : term.value));
+  const texts = (terms: readonly (RdfTerm | string)[]): readonly TermText[] =>
+    terms.map((term) => iri(typeof term === "string" ? term : term.value));
   const chosen = isGiven(options.dataset) ? options.dataset : named;
-  if (chosen !== undefined && isGiven(chosen)) return new Dataset(source, budget, { default: texts(chosen.default), named: texts(chosen.named) });
+  if (chosen !== undefined && isGiven(chosen))
+    return new Dataset(source, budget, { default: texts(chosen.default), named: texts(chosen.named) });
   return new Dataset(source, budget, { default: usualDefault(options), named: "all" });
 }
 
-function isGiven(graphs: { readonly default: readonly unknown[]; readonly named: readonly unknown[] } | undefined): boolean {
+function isGiven(
+  graphs: { readonly default: readonly unknown[]; readonly named: readonly unknown[] } | undefined,
+): boolean {
   return graphs !== undefined && graphs.default.length + graphs.named.length > 0;
 }
 

@@ -44,7 +44,8 @@ export function unionSource(sources: readonly QuadSource[]): QuadSource {
       const source = sources[index];
       const own = patternFor(index, pattern);
       if (source === undefined) return { quads: [] };
-      const page = own === undefined ? { quads: [], cursor: undefined } : await source.match(own, { limit, cursor: inner });
+      const page =
+        own === undefined ? { quads: [], cursor: undefined } : await source.match(own, { limit, cursor: inner });
       return { quads: page.quads.map((quad) => tagged(index, quad)), cursor: after(index, page.cursor) };
     },
     async count(pattern, { max }) {

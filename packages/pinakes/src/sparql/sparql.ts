@@ -23,9 +23,13 @@ export interface Sparql {
  * const sparql = createSparql({ limits: { timeoutMs: 2_000 } });
  * const result = await sparql.query(source, "SELECT ?name { ?person <http://xmlns.com/foaf/0.1/name> ?name }");
  */
-export function createSparql({ limits = {}, clock }: { readonly limits?: Partial<SparqlLimits>; readonly clock?: SparqlClock } = {}): Sparql {
+export function createSparql({
+  limits = {},
+  clock,
+}: { readonly limits?: Partial<SparqlLimits>; readonly clock?: SparqlClock } = {}): Sparql {
   return {
     query: async (source, text, options = {}) => runSparqlQuery(source, text, newRequest(limits, options, clock)),
-    update: async (source, sink, text, options = {}) => runSparqlUpdate(source, sink, text, newRequest(limits, options, clock)),
+    update: async (source, sink, text, options = {}) =>
+      runSparqlUpdate(source, sink, text, newRequest(limits, options, clock)),
   };
 }

@@ -27,12 +27,18 @@ export function compileTemplate(
     blanks.set(label, known);
     return known;
   };
-  const parts = patterns.map(({ subject, predicate, object, graph }) => ({ s: partOf(subject), p: partOf(predicate), o: partOf(object), g: partOf(graph) }));
+  const parts = patterns.map(({ subject, predicate, object, graph }) => ({
+    s: partOf(subject),
+    p: partOf(predicate),
+    o: partOf(object),
+    g: partOf(graph),
+  }));
   return (row, blanks = new Map()) =>
     parts.flatMap((part) => {
       const [s, p, o, g] = [part.s(row, blanks), part.p(row, blanks), part.o(row, blanks), part.g(row, blanks)];
       if (s === undefined || p === undefined || o === undefined || g === undefined) return [];
-      const legal = !s.startsWith('"') && p.startsWith("<") && (g === defaultGraph || g.startsWith("<") || g.startsWith("_:"));
+      const legal =
+        !s.startsWith('"') && p.startsWith("<") && (g === defaultGraph || g.startsWith("<") || g.startsWith("_:"));
       return legal ? [{ s, p, o, g }] : [];
     });
 }

@@ -11,12 +11,24 @@ const variables = ["?v0", "?v1", "?v2", "?v3"];
 const constants = [":a", ":b", ":c", "1", "2", '"x"'];
 
 export const anyQuads: fc.Arbitrary<readonly Quad[]> = fc
-  .array(fc.tuple(fc.constantFrom(...subjects), fc.constantFrom(...predicates), fc.constantFrom(...objects), fc.constantFrom(...graphs)), {
-    minLength: 0,
-    maxLength: 14,
-  })
+  .array(
+    fc.tuple(
+      fc.constantFrom(...subjects),
+      fc.constantFrom(...predicates),
+      fc.constantFrom(...objects),
+      fc.constantFrom(...graphs),
+    ),
+    {
+      minLength: 0,
+      maxLength: 14,
+    },
+  )
   // Every graph knows the nodes that queries name: see "where both differ" in differential.test.ts.
-  .map((list) => [...list, ...graphs.map((g) => [":a", ":r", ":b", g] as const), ...graphs.map((g) => [":b", ":r", ":c", g] as const)])
+  .map((list) => [
+    ...list,
+    ...graphs.map((g) => [":a", ":r", ":b", g] as const),
+    ...graphs.map((g) => [":b", ":r", ":c", g] as const),
+  ])
   .map((list) => list.map(([s, p, o, g]) => ({ s: term(s), p: term(p), o: term(o), g: g === "" ? "" : term(g) })));
 
 const variable = fc.constantFrom(...variables);
@@ -36,7 +48,12 @@ const { path } = fc.letrec<{ path: string }>((tie) => ({
 }));
 
 const triple = fc.oneof(
-  { weight: 5, arbitrary: fc.tuple(node, fc.oneof(fc.constantFrom(...predicates), variable), object).map((parts) => parts.join(" ")) },
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(node, fc.oneof(fc.constantFrom(...predicates), variable), object)
+      .map((parts) => parts.join(" ")),
+  },
   { weight: 1, arbitrary: fc.tuple(variable, path, variable).map((parts) => parts.join(" ")) },
   { weight: 1, arbitrary: fc.tuple(fc.constantFrom(":a", ":b"), path, variable).map((parts) => parts.join(" ")) },
 );
@@ -46,11 +63,20 @@ export const { expression } = fc.letrec<{ expression: string }>((tie) => ({
     { maxDepth: 3, depthIdentifier: "expression" },
     variable,
     fc.constantFrom(...constants, "2.5", "true", "1e0", '"7"'),
-    fc.tuple(tie("expression"), fc.constantFrom("=", "!=", "+", "-", "*", "/", "&&", "||"), tie("expression")).map(([a, sign, b]) => `(${a} ${sign} ${b})`),
     fc
-      .tuple(fc.constantFrom("STR", "xsd:double"), tie("expression"), fc.constantFrom("<", ">", "<=", ">="), tie("expression"))
+      .tuple(tie("expression"), fc.constantFrom("=", "!=", "+", "-", "*", "/", "&&", "||"), tie("expression"))
+      .map(([a, sign, b]) => `(${a} ${sign} ${b})`),
+    fc
+      .tuple(
+        fc.constantFrom("STR", "xsd:double"),
+        tie("expression"),
+        fc.constantFrom("<", ">", "<=", ">="),
+        tie("expression"),
+      )
       .map(([name, a, sign, b]) => `(${name}(${a}) ${sign} ${name}(${b}))`),
-    fc.tuple(variable, fc.constantFrom("<", ">", "<=", ">="), fc.constantFrom("2", "2.5", '"x"')).map(([a, sign, b]) => `(${a} ${sign} ${b})`),
+    fc
+      .tuple(variable, fc.constantFrom("<", ">", "<=", ">="), fc.constantFrom("2", "2.5", '"x"'))
+      .map(([a, sign, b]) => `(${a} ${sign} ${b})`),
     fc.tuple(fc.constantFrom("!", "-"), tie("expression")).map(([sign, a]) => `(${sign} ${a})`),
     variable.map((name) => `BOUND(${name})`),
     fc
@@ -80,23 +106,46 @@ export const { expression } = fc.letrec<{ expression: string }>((tie) => ({
       )
       .map(([name, a]) => `${name}(${a})`),
     fc
-      .tuple(fc.constantFrom("CONTAINS", "STRSTARTS", "STRENDS", "STRBEFORE", "STRAFTER", "sameTerm", "CONCAT", "REGEX"), tie("expression"), tie("expression"))
+      .tuple(
+        fc.constantFrom("CONTAINS", "STRSTARTS", "STRENDS", "STRBEFORE", "STRAFTER", "sameTerm", "CONCAT", "REGEX"),
+        tie("expression"),
+        tie("expression"),
+      )
       .map(([name, a, b]) => `${name}(${a}, ${b})`),
     fc
-      .tuple(fc.constantFrom("CONTAINS", "STRSTARTS", "STRENDS", "sameTerm", "REGEX"), fc.constantFrom("x", "axa", ""), tie("expression"))
+      .tuple(
+        fc.constantFrom("CONTAINS", "STRSTARTS", "STRENDS", "sameTerm", "REGEX"),
+        fc.constantFrom("x", "axa", ""),
+        tie("expression"),
+      )
       .map(([name, a, b]) => `${name}("${a}"@en, ${b})`),
-    fc.tuple(fc.constantFrom("STRBEFORE", "STRAFTER", "CONCAT"), tie("expression")).map(([name, b]) => `STRLEN(${name}("axa"@en, ${b}))`),
-    fc.tuple(fc.constantFrom("STRBEFORE", "STRAFTER", "CONCAT"), tie("expression")).map(([name, b]) => `LANG(${name}("axa"@en, ${b}))`),
-    fc.tuple(tie("expression"), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 3 })).map(([a, from, length]) => `SUBSTR(${a}, ${from}, ${length})`),
-    fc.tuple(tie("expression"), fc.constantFrom("x", "^h", "[a-z]+", "(t|e).", "a+?")).map(([a, pattern]) => `REPLACE(${a}, "${pattern}", "-")`),
+    fc
+      .tuple(fc.constantFrom("STRBEFORE", "STRAFTER", "CONCAT"), tie("expression"))
+      .map(([name, b]) => `STRLEN(${name}("axa"@en, ${b}))`),
+    fc
+      .tuple(fc.constantFrom("STRBEFORE", "STRAFTER", "CONCAT"), tie("expression"))
+      .map(([name, b]) => `LANG(${name}("axa"@en, ${b}))`),
+    fc
+      .tuple(tie("expression"), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 3 }))
+      .map(([a, from, length]) => `SUBSTR(${a}, ${from}, ${length})`),
+    fc
+      .tuple(tie("expression"), fc.constantFrom("x", "^h", "[a-z]+", "(t|e).", "a+?"))
+      .map(([a, pattern]) => `REPLACE(${a}, "${pattern}", "-")`),
     fc.tuple(tie("expression"), tie("expression"), tie("expression")).map(([a, b, c]) => `IF(${a}, ${b}, ${c})`),
     fc.tuple(tie("expression"), tie("expression")).map(([a, b]) => `COALESCE(${a}, ${b})`),
-    fc.tuple(tie("expression"), fc.constantFrom("IN", "NOT IN"), tie("expression"), tie("expression")).map(([a, sign, b, c]) => `(${a} ${sign} (${b}, ${c}))`),
+    fc
+      .tuple(tie("expression"), fc.constantFrom("IN", "NOT IN"), tie("expression"), tie("expression"))
+      .map(([a, sign, b, c]) => `(${a} ${sign} (${b}, ${c}))`),
   ),
 }));
 
 const condition = fc.oneof(
-  { weight: 3, arbitrary: fc.tuple(variable, fc.constantFrom("=", "!="), fc.constantFrom(...constants, ...variables)).map((parts) => `(${parts.join(" ")})`) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(variable, fc.constantFrom("=", "!="), fc.constantFrom(...constants, ...variables))
+      .map((parts) => `(${parts.join(" ")})`),
+  },
   { weight: 1, arbitrary: variable.map((name) => `(BOUND(${name}))`) },
   { weight: 1, arbitrary: variable.map((name) => `(!BOUND(${name}))`) },
   { weight: 2, arbitrary: expression.map((text) => `(${text})`) },
@@ -110,7 +159,9 @@ const existsGroup = fc
   .array(fc.tuple(inside, fc.constantFrom(...predicates, "?e2"), inside), { minLength: 1, maxLength: 2 })
   .map((list) => list.map((parts) => parts.join(" ")).join(" . "));
 const plainGroup = fc.array(triple, { minLength: 1, maxLength: 2 }).map((list) => list.join(" . "));
-const valuesRow = fc.tuple(fc.constantFrom("UNDEF", ...constants), fc.constantFrom("UNDEF", ...constants)).map(([a, b]) => `(${a} ${b})`);
+const valuesRow = fc
+  .tuple(fc.constantFrom("UNDEF", ...constants), fc.constantFrom("UNDEF", ...constants))
+  .map(([a, b]) => `(${a} ${b})`);
 
 /** `?NEW` becomes a variable that nothing else uses. */
 export const { group } = fc.letrec<{ group: string; part: string }>((tie) => ({
@@ -128,7 +179,9 @@ export const { group } = fc.letrec<{ group: string; part: string }>((tie) => ({
       .tuple(fc.constantFrom("", "NOT "), existsGroup, fc.constantFrom("", "?v0", "?e0"))
       .map(([not, inner, bound]) => `FILTER(${not}EXISTS { ${inner}${bound === "" ? "" : ` FILTER(${bound} != 1)`} })`),
     expression.map((text) => `BIND(${text} AS ?NEW)`),
-    fc.tuple(variable, variable, fc.array(valuesRow, { maxLength: 2 })).map(([a, b, rows]) => `VALUES (${a} ${a === b ? "?NEW" : b}) { ${rows.join(" ")} }`),
+    fc
+      .tuple(variable, variable, fc.array(valuesRow, { maxLength: 2 }))
+      .map(([a, b, rows]) => `VALUES (${a} ${a === b ? "?NEW" : b}) { ${rows.join(" ")} }`),
     fc.tuple(fc.constantFrom(":g1", ":g2"), tie("group")).map(([name, inner]) => `GRAPH ${name} { ${inner} }`),
     fc.tuple(simpleGroup, tie("group")).map(([triples, inner]) => `GRAPH :none { ${triples} . ${inner} }`),
     fc.tuple(simpleGroup, tie("group")).map(([triples, inner]) => `GRAPH ?g { ${triples} . ${inner} }`),
@@ -142,7 +195,10 @@ export const { group } = fc.letrec<{ group: string; part: string }>((tie) => ({
         fc.constantFrom("", "HAVING(COUNT(*) > 1)"),
         tie("group"),
       )
-      .map(([aggregate, having, inner]) => `{ SELECT ?v0 (${hidden(aggregate, "?v0")} AS ?NEW) WHERE { ${hidden(inner, "?v0")} } GROUP BY ?v0 ${having} }`),
+      .map(
+        ([aggregate, having, inner]) =>
+          `{ SELECT ?v0 (${hidden(aggregate, "?v0")} AS ?NEW) WHERE { ${hidden(inner, "?v0")} } GROUP BY ?v0 ${having} }`,
+      ),
   ),
 }));
 
@@ -171,7 +227,9 @@ const quadText = fc
   .tuple(fc.constantFrom(":a", ":b", ":c"), fc.constantFrom(...predicates), fc.constantFrom(...constants, ":d"))
   .map((parts) => parts.join(" "));
 const inGraph = (inner: fc.Arbitrary<string>) =>
-  fc.tuple(fc.constantFrom("", ":g1", ":g2"), inner).map(([name, text]) => (name === "" ? text : `GRAPH ${name} { ${text} }`));
+  fc
+    .tuple(fc.constantFrom("", ":g1", ":g2"), inner)
+    .map(([name, text]) => (name === "" ? text : `GRAPH ${name} { ${text} }`));
 const flatGroup = group.filter((text) => !hasNestedGraph(text));
 const templateTriple = fc.tuple(node, fc.constantFrom(...predicates), object).map((parts) => parts.join(" "));
 const template = inGraph(templateTriple);
@@ -183,7 +241,13 @@ export const anyUpdate: fc.Arbitrary<string> = fc
       inGraph(quadText).map((text) => `INSERT DATA { ${text} }`),
       inGraph(quadText).map((text) => `DELETE DATA { ${text} }`),
       fc
-        .tuple(fc.constantFrom("", "WITH :g1 "), template, template, fc.constantFrom("", "USING :g2 ", "USING NAMED :g1 "), flatGroup)
+        .tuple(
+          fc.constantFrom("", "WITH :g1 "),
+          template,
+          template,
+          fc.constantFrom("", "USING :g2 ", "USING NAMED :g1 "),
+          flatGroup,
+        )
         .map(([w, d, i, u, g]) => `${w}DELETE { ${d} } INSERT { ${i} } ${u}WHERE { ${named(g)} }`),
       fc.tuple(template, plainGroup).map(([i, g]) => `INSERT { ${i} } WHERE { ${g} }`),
       inGraph(templateTriple).map((text) => `DELETE WHERE { ${text} }`),

@@ -16,7 +16,12 @@ export type OracleStore = InstanceType<typeof oxigraph.Store>;
 export function oracle(quads: readonly Quad[]): OracleStore {
   return new oxigraph.Store(
     quads.map(({ s, p, o, g }) =>
-      oxigraph.quad(toOracle(s) as never, toOracle(p) as never, toOracle(o) as never, (g === "" ? oxigraph.defaultGraph() : toOracle(g)) as never),
+      oxigraph.quad(
+        toOracle(s) as never,
+        toOracle(p) as never,
+        toOracle(o) as never,
+        (g === "" ? oxigraph.defaultGraph() : toOracle(g)) as never,
+      ),
     ),
   );
 }
@@ -26,14 +31,18 @@ function toOracle(text: TermText): unknown {
   if (term.type === "iri") return oxigraph.namedNode(term.value);
   if (term.type === "blank") return oxigraph.blankNode(term.value);
   if (term.language !== undefined) return oxigraph.literal(term.value, term.language);
-  return term.datatype === undefined ? oxigraph.literal(term.value) : oxigraph.literal(term.value, oxigraph.namedNode(term.datatype));
+  return term.datatype === undefined
+    ? oxigraph.literal(term.value)
+    : oxigraph.literal(term.value, oxigraph.namedNode(term.datatype));
 }
 
 function fromOracle(term: OracleTerm): TermText {
   if (term.termType === "NamedNode") return `<${term.value}>`;
   if (term.termType === "BlankNode") return `_:${term.value}`;
   if (term.language) return `"${term.value}"@${term.language.toLowerCase()}`;
-  return term.datatype === undefined || term.datatype.value === `${xsd}string` ? `"${term.value}"` : `"${term.value}"^^<${term.datatype.value}>`;
+  return term.datatype === undefined || term.datatype.value === `${xsd}string`
+    ? `"${term.value}"`
+    : `"${term.value}"^^<${term.datatype.value}>`;
 }
 
 /** Rows as texts, in the order of `variables`. */

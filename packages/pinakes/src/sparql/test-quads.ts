@@ -10,11 +10,16 @@ export interface TestQuads extends QuadSource, QuadSink {
   readonly asked: QuadPattern[];
 }
 
-export function testQuads(initial: readonly Quad[] = [], { pageQuads = 7 }: { readonly pageQuads?: number } = {}): TestQuads {
+export function testQuads(
+  initial: readonly Quad[] = [],
+  { pageQuads = 7 }: { readonly pageQuads?: number } = {},
+): TestQuads {
   const all = new Map(initial.map((quad) => [keyOf(quad.s, quad.p, quad.o, quad.g), quad]));
   const asked: QuadPattern[] = [];
   const matching = (pattern: QuadPattern) =>
-    [...all.values()].filter((quad) => (["s", "p", "o", "g"] as const).every((place) => pattern[place] === undefined || pattern[place] === quad[place]));
+    [...all.values()].filter((quad) =>
+      (["s", "p", "o", "g"] as const).every((place) => pattern[place] === undefined || pattern[place] === quad[place]),
+    );
   return {
     distinct: true,
     asked,
@@ -72,7 +77,12 @@ const prefixes = `PREFIX : <http://x/> PREFIX xsd: <${xsd}>\n`;
 const shared = createSparql();
 
 /** The rows of a SELECT, as they come. */
-export async function selectRows(source: QuadSource, text: string, options?: SparqlOptions, sparql: Sparql = shared): Promise<readonly Binding[]> {
+export async function selectRows(
+  source: QuadSource,
+  text: string,
+  options?: SparqlOptions,
+  sparql: Sparql = shared,
+): Promise<readonly Binding[]> {
   const result = await sparql.query(source, prefixes + text, options);
   if (result.kind !== "bindings") throw new Error(`${result.kind} is no table`);
   return Array.fromAsync(result.rows);

@@ -10,7 +10,10 @@ export interface QuadSource {
   readonly distinct: boolean;
   /** Graphs that it leaves out, and the source with them: for requests that name one, and for those that remove everything. */
   readonly hidden?: { readonly graphs: readonly TermText[]; readonly all: QuadSource };
-  match(pattern: QuadPattern, options: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Pick<QuadPage, "quads" | "cursor">>;
+  match(
+    pattern: QuadPattern,
+    options: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<Pick<QuadPage, "quads" | "cursor">>;
   /** May stop at `max`. A guess that is too high is allowed, one of zero only where there is nothing. */
   count(pattern: QuadPattern, options: { readonly max: number }): Promise<number>;
   /** The names of its graphs, without the one that has none. */

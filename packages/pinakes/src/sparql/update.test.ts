@@ -5,16 +5,31 @@ const start = ":a :p 1\n:b :p 2\n:a :q :b :g1\n:c :q :d :g2";
 
 describe("R-TG-123 updates", () => {
   it.each([
-    ["INSERT DATA", "INSERT DATA { :x :y 1 . GRAPH :g3 { :x :y 2 } }", [...start.split("\n"), ":x :y 1", ":x :y 2 :g3"], { inserted: 2, removed: 0 }],
+    [
+      "INSERT DATA",
+      "INSERT DATA { :x :y 1 . GRAPH :g3 { :x :y 2 } }",
+      [...start.split("\n"), ":x :y 1", ":x :y 2 :g3"],
+      { inserted: 2, removed: 0 },
+    ],
     ["INSERT DATA of what is there", "INSERT DATA { :a :p 1 }", start.split("\n"), { inserted: 0, removed: 0 }],
-    ["DELETE DATA", "DELETE DATA { :a :p 1 . GRAPH :g1 { :a :q :b . :no :no :no } }", [":b :p 2", ":c :q :d :g2"], { inserted: 0, removed: 2 }],
+    [
+      "DELETE DATA",
+      "DELETE DATA { :a :p 1 . GRAPH :g1 { :a :q :b . :no :no :no } }",
+      [":b :p 2", ":c :q :d :g2"],
+      { inserted: 0, removed: 2 },
+    ],
     [
       "DELETE and INSERT",
       "DELETE { ?s :p ?o } INSERT { ?s :was ?o } WHERE { ?s :p ?o FILTER(?o > 1) }",
       [":a :p 1", ":a :q :b :g1", ":b :was 2", ":c :q :d :g2"],
       { inserted: 1, removed: 1 },
     ],
-    ["what is removed and inserted stays", "DELETE { ?s :p ?o } INSERT { ?s :p ?o } WHERE { ?s :p ?o }", start.split("\n"), { inserted: 0, removed: 0 }],
+    [
+      "what is removed and inserted stays",
+      "DELETE { ?s :p ?o } INSERT { ?s :p ?o } WHERE { ?s :p ?o }",
+      start.split("\n"),
+      { inserted: 0, removed: 0 },
+    ],
     [
       "WITH",
       "WITH :g1 DELETE { ?s ?p ?o } INSERT { ?o ?p ?s } WHERE { ?s ?p ?o }",
@@ -27,14 +42,24 @@ describe("R-TG-123 updates", () => {
       [...start.split("\n"), ":c :q :d :g1"],
       { inserted: 1, removed: 0 },
     ],
-    ["USING NAMED", "INSERT { ?s :in ?g } USING NAMED :g2 WHERE { GRAPH ?g { ?s ?p ?o } }", [...start.split("\n"), ":c :in :g2"], { inserted: 1, removed: 0 }],
+    [
+      "USING NAMED",
+      "INSERT { ?s :in ?g } USING NAMED :g2 WHERE { GRAPH ?g { ?s ?p ?o } }",
+      [...start.split("\n"), ":c :in :g2"],
+      { inserted: 1, removed: 0 },
+    ],
     [
       "a graph of the template may be a variable",
       "DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }",
       [":a :p 1", ":b :p 2"],
       { inserted: 0, removed: 2 },
     ],
-    ["DELETE WHERE", "DELETE WHERE { ?s :p ?o . GRAPH :g1 { ?s :q ?b } }", [":b :p 2", ":c :q :d :g2"], { inserted: 0, removed: 2 }],
+    [
+      "DELETE WHERE",
+      "DELETE WHERE { ?s :p ?o . GRAPH :g1 { ?s :q ?b } }",
+      [":b :p 2", ":c :q :d :g2"],
+      { inserted: 0, removed: 2 },
+    ],
     [
       "a WHERE with GRAPH and MINUS inside WITH",
       "WITH :g1 INSERT { ?s :no 1 } WHERE { ?s ?p ?o MINUS { GRAPH :g2 { ?s ?p ?x } } }",
@@ -71,13 +96,21 @@ describe("R-TG-123 updates", () => {
   it("the WHERE is evaluated completely before anything is written", async () => {
     const store = testQuads(quads(":a :next :b\n:b :next :c\n:c :next :d"), { pageQuads: 1 });
     await update(store, "INSERT { ?x :next ?z } WHERE { ?x :next ?y . ?y :next ?z }");
-    expect(store.quads().map(line).toSorted()).toEqual([":a :next :b", ":a :next :c", ":b :next :c", ":b :next :d", ":c :next :d"]);
+    expect(store.quads().map(line).toSorted()).toEqual([
+      ":a :next :b",
+      ":a :next :c",
+      ":b :next :c",
+      ":b :next :d",
+      ":c :next :d",
+    ]);
   });
   it("blank nodes of INSERT are new for each row, and never those of the store", async () => {
     const store = testQuads(quads("_:x :p 1\n_:y :p 2"));
     await update(store, "INSERT { _:x :copy ?o } WHERE { ?s :p ?o }");
     await update(store, "INSERT DATA { _:x :data 1 . _:x :data 2 }");
-    const labels = (await select(store, "SELECT ?s { ?s :copy ?o }")).concat(await select(store, "SELECT DISTINCT ?s { ?s :data ?o }"));
+    const labels = (await select(store, "SELECT ?s { ?s :copy ?o }")).concat(
+      await select(store, "SELECT DISTINCT ?s { ?s :data ?o }"),
+    );
     expect(new Set(["_:x", "_:y", ...labels]).size).toBe(5);
   });
   it("CREATE of a graph that is there is a CONFLICT, unless SILENT", async () => {
@@ -93,8 +126,12 @@ describe("R-TG-123 updates", () => {
   });
   it("R-TG-126 LOAD is refused, and nothing before it was written", async () => {
     const store = testQuads(quads(start));
-    await expect(update(store, "INSERT DATA { :x :y 1 } ; LOAD SILENT <http://169.254.169.254/>")).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
-    await expect(update(store, "CLEAR ALL ; INSERT { :a :b :c } WHERE { SERVICE <http://e/> { ?s ?p ?o } }")).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
+    await expect(
+      update(store, "INSERT DATA { :x :y 1 } ; LOAD SILENT <http://169.254.169.254/>"),
+    ).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
+    await expect(
+      update(store, "CLEAR ALL ; INSERT { :a :b :c } WHERE { SERVICE <http://e/> { ?s ?p ?o } }"),
+    ).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
     expect(store.quads()).toHaveLength(4);
   });
   it("a query is no update, and an update no query", async () => {

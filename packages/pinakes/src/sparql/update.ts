@@ -19,12 +19,19 @@ import { compileTemplate } from "./template.ts";
 import type { QuadSink, QuadSource, SparqlOptions, UpdateCounts } from "./types.ts";
 import { Variables } from "./variables.ts";
 
-export async function runSparqlUpdate(source: QuadSource, sink: QuadSink, text: string, request: Request): Promise<UpdateCounts> {
+export async function runSparqlUpdate(
+  source: QuadSource,
+  sink: QuadSink,
+  text: string,
+  request: Request,
+): Promise<UpdateCounts> {
   const operations = await parseSparqlUpdate(text, request.limits, request.options.baseIri);
   checkDataset(operations, request.options);
   const seen = sourceFor(source, operations, request.options);
   // What is not supported is found before anything is written.
-  const compiled = operations.map(({ operation, baseIri }) => compileOperation(operation, seen, sink, { ...request, facts: { ...request.facts, baseIri } }));
+  const compiled = operations.map(({ operation, baseIri }) =>
+    compileOperation(operation, seen, sink, { ...request, facts: { ...request.facts, baseIri } }),
+  );
   return inPlace(request, async () => {
     const sum = { inserted: 0, removed: 0 };
     for (const run of compiled) {
@@ -40,7 +47,11 @@ export async function runSparqlUpdate(source: QuadSource, sink: QuadSink, text: 
 /** Which of the two is meant is not for us to guess (SPARQL 1.1 Protocol, 2.2.3). */
 function checkDataset(operations: readonly Parsed<UpdateOperation>[], { dataset }: SparqlOptions): void {
   if (dataset === undefined || dataset.default.length + dataset.named.length === 0) return;
-  if (operations.some(({ operation }) => operation.type === "change" && (operation.using !== undefined || operation.with !== undefined)))
+  if (
+    operations.some(
+      ({ operation }) => operation.type === "change" && (operation.using !== undefined || operation.with !== undefined),
+    )
+  )
     throw invalid(
       "SPARQL: the graphs are given both by the request (using-graph-uri, using-named-graph-uri) and by USING or WITH in the text; use one of them.",
     );
@@ -64,7 +75,10 @@ function compileOperation(operation: UpdateOperation, source: QuadSource, sink: 
     case "copy":
       return () => transfer(operation, source, sink, request);
     default:
-      throw new PinakesError("NOT_SUPPORTED", `SPARQL: the update "${(operation as { readonly type: string }).type}" is not supported.`);
+      throw new PinakesError(
+        "NOT_SUPPORTED",
+        `SPARQL: the update "${(operation as { readonly type: string }).type}" is not supported.`,
+      );
   }
 }
 
@@ -77,7 +91,13 @@ function compileChange(operation: Change, source: QuadSource, sink: QuadSink, re
   const node = compilePattern(where, variables, request.facts);
   return async () => {
     const dataset = updateDataset(operation, source, request);
-    const environment: Environment = { dataset, active: dataset.default, outer: undefined, budget: request.budget, variables };
+    const environment: Environment = {
+      dataset,
+      active: dataset.default,
+      outer: undefined,
+      budget: request.budget,
+      variables,
+    };
     const change = new PlannedChange(request);
     try {
       for await (const rows of node.run(environment, emptyRow(environment))) {
@@ -98,7 +118,9 @@ function compileChange(operation: Change, source: QuadSource, sink: QuadSink, re
 
 /** USING, or the graph of WITH beside all that have names, or what the caller sees. */
 function updateDataset(operation: Change, source: QuadSource, request: Request): Dataset {
-  const usesGraphs = operation.using !== undefined || (request.options.dataset?.default.length ?? 0) + (request.options.dataset?.named.length ?? 0) > 0;
+  const usesGraphs =
+    operation.using !== undefined ||
+    (request.options.dataset?.default.length ?? 0) + (request.options.dataset?.named.length ?? 0) > 0;
   if (usesGraphs || operation.with === undefined) return datasetFor(source, request, operation.using);
   return new Dataset(source, request.budget, { default: [iri(operation.with.value)], named: "all" });
 }
@@ -152,7 +174,12 @@ function graphName(name: "DEFAULT" | RdfTerm): TermText {
 }
 
 /** A page at a time: what is removed makes room for the next. */
-async function clear(target: "DEFAULT" | "NAMED" | "ALL" | RdfTerm, source: QuadSource, sink: QuadSink, request: Request): Promise<UpdateCounts> {
+async function clear(
+  target: "DEFAULT" | "NAMED" | "ALL" | RdfTerm,
+  source: QuadSource,
+  sink: QuadSink,
+  request: Request,
+): Promise<UpdateCounts> {
   if (target === "NAMED") {
     let removed = 0;
     for (let names = await graphPage(source); names.length > 0; names = await graphPage(source))
@@ -161,18 +188,25 @@ async function clear(target: "DEFAULT" | "NAMED" | "ALL" | RdfTerm, source: Quad
   }
   const removed = await clearPattern(target === "ALL" ? {} : { g: graphName(target) }, source, sink, request);
   // What is hidden goes with everything, and is no part of what is told.
-  if (target === "ALL") for (const g of source.hidden?.graphs ?? []) await clearPattern({ g }, source.hidden?.all ?? source, sink, request);
+  if (target === "ALL")
+    for (const g of source.hidden?.graphs ?? []) await clearPattern({ g }, source.hidden?.all ?? source, sink, request);
   return { inserted: 0, removed };
 }
 
 /** The first that there are: a page that hides all of its names is not the end. */
 async function graphPage(source: QuadSource): Promise<readonly TermText[]> {
   let page = await source.graphs({ limit: sparqlLimits.pageQuadsMax });
-  while (page.graphs.length === 0 && page.cursor !== undefined) page = await source.graphs({ limit: sparqlLimits.pageQuadsMax, cursor: page.cursor });
+  while (page.graphs.length === 0 && page.cursor !== undefined)
+    page = await source.graphs({ limit: sparqlLimits.pageQuadsMax, cursor: page.cursor });
   return page.graphs;
 }
 
-async function clearPattern(pattern: QuadPattern, source: QuadSource, sink: QuadSink, { budget }: Request): Promise<number> {
+async function clearPattern(
+  pattern: QuadPattern,
+  source: QuadSource,
+  sink: QuadSink,
+  { budget }: Request,
+): Promise<number> {
   let removed = 0;
   let from: string | undefined;
   for (;;) {
@@ -185,14 +219,21 @@ async function clearPattern(pattern: QuadPattern, source: QuadSource, sink: Quad
       continue;
     }
     const counts = await sink.write({ remove: quads, insert: [] });
-    if (counts.removed === 0) throw new PinakesError("UNAVAILABLE", "SPARQL: the store still shows quads that were removed; repeat the update.");
+    if (counts.removed === 0)
+      throw new PinakesError(
+        "UNAVAILABLE",
+        "SPARQL: the store still shows quads that were removed; repeat the update.",
+      );
     removed += counts.removed;
   }
 }
 
 async function create(name: RdfTerm, silent: boolean, source: QuadSource): Promise<UpdateCounts> {
   if (!silent && (await holdsAny(source, graphName(name))))
-    throw new PinakesError("CONFLICT", `SPARQL: CREATE: the graph <${name.value}> exists already; use CREATE SILENT if that is all right.`);
+    throw new PinakesError(
+      "CONFLICT",
+      `SPARQL: CREATE: the graph <${name.value}> exists already; use CREATE SILENT if that is all right.`,
+    );
   return { inserted: 0, removed: 0 };
 }
 
@@ -211,7 +252,10 @@ async function transfer(
   // To copy from a graph that is misspelt must not empty the other.
   if (g !== defaultGraph && !(await holdsAny(source, g))) {
     if (silent) return { inserted: 0, removed: 0 };
-    throw new PinakesError("NOT_FOUND", `SPARQL: ${type.toUpperCase()}: there is no graph ${g}; use SILENT if that is all right.`);
+    throw new PinakesError(
+      "NOT_FOUND",
+      `SPARQL: ${type.toUpperCase()}: there is no graph ${g}; use SILENT if that is all right.`,
+    );
   }
   let removed = type === "add" ? 0 : await clearPattern({ g: target }, source, sink, request);
   let inserted = 0;
@@ -219,7 +263,9 @@ async function transfer(
   do {
     request.budget.check();
     const page = await source.match({ g }, { limit: sparqlLimits.pageQuadsMax, cursor });
-    if (page.quads.length > 0) inserted += (await sink.write({ remove: [], insert: page.quads.map((quad) => ({ ...quad, g: target })) })).inserted;
+    if (page.quads.length > 0)
+      inserted += (await sink.write({ remove: [], insert: page.quads.map((quad) => ({ ...quad, g: target })) }))
+        .inserted;
     ({ cursor } = page);
   } while (cursor !== undefined);
   if (type === "move") removed += await clearPattern({ g }, source, sink, request);

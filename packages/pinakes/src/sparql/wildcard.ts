@@ -21,7 +21,8 @@ export function inOrderOfText(operation: Operation, text: string): Operation {
 
 function ordered(variables: readonly RdfTerm[], text: string): readonly RdfTerm[] {
   const places = new Map<string, number>();
-  for (const { 1: name, index } of text.matchAll(variableOrText)) if (name !== undefined && !places.has(name)) places.set(name, index);
+  for (const { 1: name, index } of text.matchAll(variableOrText))
+    if (name !== undefined && !places.has(name)) places.set(name, index);
   const placeOf = ({ value }: RdfTerm) => places.get(value) ?? text.length;
   return variables.toSorted((a, b) => placeOf(a) - placeOf(b));
 }

@@ -30,12 +30,21 @@ export interface Access {
   readonly reverse: boolean;
 }
 
-export function sourcesOf(partitionKey: readonly string[], indexes: Readonly<Record<string, IndexDefinition>>): readonly Source[] {
+export function sourcesOf(
+  partitionKey: readonly string[],
+  indexes: Readonly<Record<string, IndexDefinition>>,
+): readonly Source[] {
   const sort = (entry: IndexDefinition["sort"][number]) =>
-    typeof entry === "string" ? { path: entry, descending: false } : { path: entry.path, descending: entry.order === "desc" };
+    typeof entry === "string"
+      ? { path: entry, descending: false }
+      : { path: entry.path, descending: entry.order === "desc" };
   return [
     { index: undefined, partition: partitionKey, sort: [{ path: "id", descending: false }] },
-    ...Object.entries(indexes).map(([index, definition]) => ({ index, partition: definition.partition, sort: definition.sort.map(sort) })),
+    ...Object.entries(indexes).map(([index, definition]) => ({
+      index,
+      partition: definition.partition,
+      sort: definition.sort.map(sort),
+    })),
   ];
 }
 
@@ -57,7 +66,11 @@ export function accessBy(source: Source, facts: Facts, orderBy: readonly OrderKe
   if (!source.partition.every((name) => look(name, sqlLimits.partitionsMax))) return undefined;
   let used = 0;
   if (source.index !== undefined) {
-    while (used < source.sort.length && look((source.sort[used] as { path: string }).path, sqlLimits.mergedPartitionsMax)) used += 1;
+    while (
+      used < source.sort.length &&
+      look((source.sort[used] as { path: string }).path, sqlLimits.mergedPartitionsMax)
+    )
+      used += 1;
   }
   const next = source.sort[used];
   const found = next === undefined ? undefined : rangeOf(facts, next.path, source.index === undefined);
@@ -79,14 +92,19 @@ function amongOf(facts: Facts, name: string, partition: boolean): Extract<Fact, 
 /** Longer ids are kept under a hash; bounds this short are told from them by their beginning. */
 const idBoundBytesMax = 180;
 
-function rangeOf(facts: Facts, name: string, ofIds: boolean): { readonly range: Range; readonly decided: readonly number[] } | undefined {
+function rangeOf(
+  facts: Facts,
+  name: string,
+  ofIds: boolean,
+): { readonly range: Range; readonly decided: readonly number[] } | undefined {
   const known = facts.of.get(keyOfName(name)) ?? [];
   const ranges = known.filter((fact) => fact.kind === "range");
   if (ofIds) {
     // An id is looked up as the range from itself to itself.
     const one = known.find((fact) => fact.kind === "among" && fact.values.length === 1);
     const [id] = one?.kind === "among" ? one.values : [];
-    if (one !== undefined && typeof id === "string" && withinUtf8Bytes(id, idBoundBytesMax)) return { range: { gte: id, lte: id }, decided: [one.condition] };
+    if (one !== undefined && typeof id === "string" && withinUtf8Bytes(id, idBoundBytesMax))
+      return { range: { gte: id, lte: id }, decided: [one.condition] };
     const fits = (value: unknown): boolean => typeof value === "string" && withinUtf8Bytes(value, idBoundBytesMax);
     return combine(ranges.filter(({ range }) => Object.values(range).every(fits)));
   }
@@ -94,7 +112,9 @@ function rangeOf(facts: Facts, name: string, ofIds: boolean): { readonly range: 
 }
 
 /** The first lower and the first upper bound, or the first prefix. The others are judged on the documents. */
-function combine(facts: readonly Extract<Fact, { kind: "range" }>[]): { readonly range: Range; readonly decided: readonly number[] } | undefined {
+function combine(
+  facts: readonly Extract<Fact, { kind: "range" }>[],
+): { readonly range: Range; readonly decided: readonly number[] } | undefined {
   const [first] = facts;
   if (first === undefined) return undefined;
   const decided = (used: readonly Fact[]) => used.filter(({ exact }) => exact).map(({ condition }) => condition);
@@ -105,9 +125,12 @@ function combine(facts: readonly Extract<Fact, { kind: "range" }>[]): { readonly
   const both = hasLower(first.range) && hasUpper(first.range);
   const other = both
     ? undefined
-    : facts.find(({ range }) => (hasLower(first.range) ? hasUpper(range) && !hasLower(range) : hasLower(range) && !hasUpper(range)));
+    : facts.find(({ range }) =>
+        hasLower(first.range) ? hasUpper(range) && !hasLower(range) : hasLower(range) && !hasUpper(range),
+      );
   const type = (range: Range) => typeof Object.values(range)[0];
-  if (other === undefined || type(other.range) !== type(first.range)) return { range: first.range, decided: decided([first]) };
+  if (other === undefined || type(other.range) !== type(first.range))
+    return { range: first.range, decided: decided([first]) };
   return { range: { ...first.range, ...other.range }, decided: decided([first, other]) };
 }
 

@@ -55,12 +55,27 @@ export type Expression =
   | { readonly kind: "array"; readonly items: readonly Expression[] }
   | { readonly kind: "object"; readonly properties: readonly { readonly name: string; readonly value: Expression }[] }
   | { readonly kind: "unary"; readonly operator: "-" | "+" | "NOT"; readonly operand: Expression }
-  | { readonly kind: "binary"; readonly operator: BinaryOperator; readonly left: Expression; readonly right: Expression }
+  | {
+      readonly kind: "binary";
+      readonly operator: BinaryOperator;
+      readonly left: Expression;
+      readonly right: Expression;
+    }
   | { readonly kind: "logical"; readonly operator: "AND" | "OR"; readonly parts: readonly Expression[] }
   | { readonly kind: "in"; readonly operand: Expression; readonly values: readonly Expression[] }
   | { readonly kind: "between"; readonly operand: Expression; readonly low: Expression; readonly high: Expression }
-  | { readonly kind: "like"; readonly operand: Expression; readonly pattern: Expression; readonly escape: string | undefined }
-  | { readonly kind: "conditional"; readonly test: Expression; readonly whenTrue: Expression; readonly otherwise: Expression }
+  | {
+      readonly kind: "like";
+      readonly operand: Expression;
+      readonly pattern: Expression;
+      readonly escape: string | undefined;
+    }
+  | {
+      readonly kind: "conditional";
+      readonly test: Expression;
+      readonly whenTrue: Expression;
+      readonly otherwise: Expression;
+    }
   | { readonly kind: "call"; readonly name: string; readonly arguments: readonly Expression[] }
   | { readonly kind: "aggregate"; readonly name: AggregateName; readonly argument: Expression }
   | { readonly kind: "exists"; readonly query: Subquery }

@@ -51,7 +51,9 @@ export class KeptChars {
 
   require(): void {
     if (this.over)
-      throw invalid(`query: what must be kept to sort or group has more than ${sqlLimits.keptCharsMax} characters; select less, or ask for smaller pages.`);
+      throw invalid(
+        `query: what must be kept to sort or group has more than ${sqlLimits.keptCharsMax} characters; select less, or ask for smaller pages.`,
+      );
   }
 }
 
@@ -123,7 +125,11 @@ export async function sorted(
 }
 
 /** Fills the window from what is in order already; gives where to go on. */
-export function take<T extends { readonly value: JsonValue }>(ordered: readonly T[], window: Window, seal: (last: T) => JsonObject): JsonObject | undefined {
+export function take<T extends { readonly value: JsonValue }>(
+  ordered: readonly T[],
+  window: Window,
+  seal: (last: T) => JsonObject,
+): JsonObject | undefined {
   let at = 0;
   for (; at < ordered.length && !window.full; at += 1) window.add((ordered[at] as T).value);
   if (at === ordered.length || window.over) return undefined;

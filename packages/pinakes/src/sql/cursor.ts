@@ -21,7 +21,9 @@ export interface CursorPayload {
 export function sealCursor(tokens: CursorTokens, binding: string, { plan, now, state }: CursorPayload): string {
   const token = tokens.seal({ b: binding, p: shortHash(plan), n: now, s: state });
   if (token.length > cursorCharsMax)
-    throw invalid("query: the values of ORDER BY or GROUP BY are too long for a cursor; order by a shorter property, or ask for all items in one page.");
+    throw invalid(
+      "query: the values of ORDER BY or GROUP BY are too long for a cursor; order by a shorter property, or ask for all items in one page.",
+    );
   return token;
 }
 
@@ -32,7 +34,9 @@ export function openCursor(
 ): { readonly planHash: string; readonly now: number; readonly state: JsonObject } {
   const { b, p, n, s } = tokens.open(token);
   if (b !== binding || typeof p !== "string" || typeof n !== "number" || !isJsonObject(s))
-    throw invalid("The cursor belongs to another query; repeat the query and the parameters that it came from, or leave it out to begin anew.");
+    throw invalid(
+      "The cursor belongs to another query; repeat the query and the parameters that it came from, or leave it out to begin anew.",
+    );
   return { planHash: p, now: n, state: s };
 }
 
@@ -42,8 +46,12 @@ export function shortHash(text: string): string {
 
 /** For callers without tokens of their own: the payload as it is, with a MAC that nobody else can make. */
 export function keyedTokens(key: Uint8Array): CursorTokens {
-  const mac = (body: Uint8Array) => createHmac("sha256", key).update("pinakes query cursor\0").update(body).digest().subarray(0, macBytes);
-  const refused = () => invalid("The cursor is not one that this store gave to you: it was changed, cut, or belongs elsewhere. Leave it out to begin anew.");
+  const mac = (body: Uint8Array) =>
+    createHmac("sha256", key).update("pinakes query cursor\0").update(body).digest().subarray(0, macBytes);
+  const refused = () =>
+    invalid(
+      "The cursor is not one that this store gave to you: it was changed, cut, or belongs elsewhere. Leave it out to begin anew.",
+    );
   return {
     seal: (payload) => {
       const body = Buffer.from(JSON.stringify(payload), "utf8");

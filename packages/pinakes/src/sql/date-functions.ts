@@ -22,7 +22,14 @@ export function formatMs(ms: number): string {
 function parseTicks(text: string): bigint | undefined {
   const found = isoDateTime.exec(text);
   if (found === null) return undefined;
-  const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0)) as [number, number, number, number, number, number];
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second);
@@ -56,7 +63,13 @@ const shortNames: Readonly<Record<string, string>> = {
 };
 
 export function dateTimeAdd(part: Value, amount: Value, start: Value): Value {
-  if (typeof part !== "string" || typeof amount !== "number" || !Number.isSafeInteger(amount) || typeof start !== "string") return undefined;
+  if (
+    typeof part !== "string" ||
+    typeof amount !== "number" ||
+    !Number.isSafeInteger(amount) ||
+    typeof start !== "string"
+  )
+    return undefined;
   const ticks = parseTicks(start);
   if (ticks === undefined) return undefined;
   const lower = part.toLowerCase();

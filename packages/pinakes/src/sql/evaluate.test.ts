@@ -182,11 +182,18 @@ describe("subqueries", () => {
     expect(evaluate("EXISTS(SELECT VALUE t FROM t IN c.items WHERE t.n = 2)", document)).toBe(true);
     expect(evaluate("EXISTS(SELECT VALUE t.missing FROM t IN c.items)", document)).toBe(false);
     expect(evaluate("EXISTS(SELECT VALUE t FROM t IN c.t)", document)).toBe(false);
-    expect(evaluate("ARRAY(SELECT VALUE {n: t.n, x: u} FROM t IN c.items JOIN u IN t.in WHERE t.n > 1)", document)).toEqual([
+    expect(
+      evaluate("ARRAY(SELECT VALUE {n: t.n, x: u} FROM t IN c.items JOIN u IN t.in WHERE t.n > 1)", document),
+    ).toEqual([
       { n: 2, x: "y" },
       { n: 2, x: "z" },
     ]);
-    expect(evaluate("ARRAY_LENGTH(ARRAY(SELECT VALUE 1 FROM t IN c.items WHERE EXISTS(SELECT VALUE t FROM t IN t.in WHERE t = 'x')))", document)).toBe(1);
+    expect(
+      evaluate(
+        "ARRAY_LENGTH(ARRAY(SELECT VALUE 1 FROM t IN c.items WHERE EXISTS(SELECT VALUE t FROM t IN t.in WHERE t = 'x')))",
+        document,
+      ),
+    ).toBe(1);
   });
 
   it("make no more rows of a document than their limit", () => {
@@ -194,14 +201,18 @@ describe("subqueries", () => {
     const text = "ARRAY_LENGTH(ARRAY(SELECT VALUE 1 FROM t IN c.a))";
     expect(evaluate(text, rows(sqlLimits.rowsPerDocumentMax))).toBe(sqlLimits.rowsPerDocumentMax);
     expect(() => evaluate(text, rows(sqlLimits.rowsPerDocumentMax + 1))).toThrow(/more than 10000 rows/);
-    expect(() => evaluate("EXISTS(SELECT VALUE 1 FROM t IN c.a JOIN u IN c.a WHERE t = 2)", rows(101))).toThrow(/more than 10000 rows/);
+    expect(() => evaluate("EXISTS(SELECT VALUE 1 FROM t IN c.a JOIN u IN c.a WHERE t = 2)", rows(101))).toThrow(
+      /more than 10000 rows/,
+    );
   });
 });
 
 describe("parameters", () => {
   it("are needed by name, and checked", () => {
     expect(evaluate("@a", {}, { "@a": { x: [1] } })).toEqual({ x: [1] });
-    expect(() => evaluate("@a", {}, { b: 1 })).toThrow('query: the parameter @a has no value; give it one in parameters: [{ "name": "@a", "value": … }].');
+    expect(() => evaluate("@a", {}, { b: 1 })).toThrow(
+      'query: the parameter @a has no value; give it one in parameters: [{ "name": "@a", "value": … }].',
+    );
     expect(() => readParameters([])).toThrow(/must be an object/);
     expect(() => readParameters({ a: 1, "@a": 2 })).toThrow(/@a is given twice/);
     expect(() => readParameters({ a: Number.NaN })).toThrow(/parameters\/a/);
@@ -211,11 +222,19 @@ describe("parameters", () => {
   });
 
   it("give the numbers of TOP, OFFSET and LIMIT", () => {
-    const parameters = readParameters({ n: 5, bad: -1, text: "5", max: sqlLimits.offsetMax, over: sqlLimits.offsetMax + 1 });
+    const parameters = readParameters({
+      n: 5,
+      bad: -1,
+      text: "5",
+      max: sqlLimits.offsetMax,
+      over: sqlLimits.offsetMax + 1,
+    });
     expect(readCount({ parameter: "n" }, "TOP", parameters)).toBe(5);
     expect(readCount({ parameter: "max" }, "TOP", parameters)).toBe(sqlLimits.offsetMax);
     for (const parameter of ["bad", "text", "over", "missing"]) {
-      expect(() => readCount({ parameter }, "TOP", parameters)).toThrow(new RegExp(`TOP @${parameter} must be a whole number`));
+      expect(() => readCount({ parameter }, "TOP", parameters)).toThrow(
+        new RegExp(`TOP @${parameter} must be a whole number`),
+      );
     }
   });
 });

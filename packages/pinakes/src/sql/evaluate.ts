@@ -57,12 +57,19 @@ export function compileExpression(expression: Expression, context: EvaluationCon
     }
     case "between": {
       const operand = compile(expression.operand);
-      return logical("AND", [binary(">=", operand, compile(expression.low)), binary("<=", operand, compile(expression.high))]);
+      return logical("AND", [
+        binary(">=", operand, compile(expression.low)),
+        binary("<=", operand, compile(expression.high)),
+      ]);
     }
     case "like":
       return like(compile(expression.operand), compile(expression.pattern), expression.escape);
     case "conditional": {
-      const [test, whenTrue, otherwise] = [compile(expression.test), compile(expression.whenTrue), compile(expression.otherwise)];
+      const [test, whenTrue, otherwise] = [
+        compile(expression.test),
+        compile(expression.whenTrue),
+        compile(expression.otherwise),
+      ];
       return (row) => (test(row) === true ? whenTrue(row) : otherwise(row));
     }
     case "call": {
@@ -89,7 +96,10 @@ export function compileExpression(expression: Expression, context: EvaluationCon
 
 function parameter(name: string, { parameters }: EvaluationContext): Evaluator {
   const value = parameters.get(name);
-  if (value === undefined) throw invalid(`query: the parameter @${name} has no value; give it one in parameters: [{ "name": "@${name}", "value": … }].`);
+  if (value === undefined)
+    throw invalid(
+      `query: the parameter @${name} has no value; give it one in parameters: [{ "name": "@${name}", "value": … }].`,
+    );
   return () => value;
 }
 
@@ -99,7 +109,10 @@ function arrayOf(items: readonly Evaluator[]): Evaluator {
 }
 
 export function objectOf(properties: readonly (readonly [string, Evaluator])[]): (row: Row) => JsonObject {
-  return (row) => Object.fromEntries(properties.map(([name, value]) => [name, value(row)] as const).filter(([, value]) => value !== undefined));
+  return (row) =>
+    Object.fromEntries(
+      properties.map(([name, value]) => [name, value(row)] as const).filter(([, value]) => value !== undefined),
+    );
 }
 
 function unary(operator: "-" | "+" | "NOT", operand: Evaluator): Evaluator {
@@ -208,7 +221,10 @@ export function expandJoins(joins: readonly Join[], context: EvaluationContext):
 
 function subquery({ value, joins, where }: Subquery, context: EvaluationContext): (row: Row) => Generator<JsonValue> {
   const rows = expandJoins(joins, context);
-  const [of, keep] = [compileExpression(value, context), where === undefined ? undefined : compileExpression(where, context)];
+  const [of, keep] = [
+    compileExpression(value, context),
+    where === undefined ? undefined : compileExpression(where, context),
+  ];
   return function* (row) {
     for (const inner of rows(row)) {
       const found = keep === undefined || keep(inner) === true ? of(inner) : undefined;

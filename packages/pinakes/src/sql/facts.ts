@@ -41,7 +41,11 @@ export function factsOf(where: Expression | undefined, context: EvaluationContex
       of.set(key, [...(of.get(key) ?? []), fact]);
     }
   }
-  return { conditions, of, never: never || [...of.values()].flat().some((fact) => fact.kind === "among" && fact.values.length === 0) };
+  return {
+    conditions,
+    of,
+    never: never || [...of.values()].flat().some((fact) => fact.kind === "among" && fact.values.length === 0),
+  };
 }
 
 export function conditionsOf(where: Expression): readonly Expression[] {
@@ -50,7 +54,10 @@ export function conditionsOf(where: Expression): readonly Expression[] {
 
 /** The value of an expression that speaks of no document. */
 export function constantOf(expression: Expression, context: EvaluationContext): { readonly value: Value } | undefined {
-  const depends = anyInside(expression, ({ kind }) => kind === "reference" || kind === "aggregate" || kind === "exists" || kind === "collect");
+  const depends = anyInside(
+    expression,
+    ({ kind }) => kind === "reference" || kind === "aggregate" || kind === "exists" || kind === "collect",
+  );
   return depends ? undefined : { value: compileExpression(expression, context)([]) };
 }
 
@@ -68,7 +75,9 @@ function factsOfCondition(condition: Expression, number: number, context: Evalua
     }
     case "like": {
       const pattern = constantOf(condition.pattern, context)?.value;
-      return typeof pattern === "string" ? prefixFact(condition.operand, likePrefix(pattern, condition.escape), number, false) : [];
+      return typeof pattern === "string"
+        ? prefixFact(condition.operand, likePrefix(pattern, condition.escape), number, false)
+        : [];
     }
     case "call":
       return callFact(condition.name, condition.arguments, number, context);
@@ -79,8 +88,19 @@ function factsOfCondition(condition: Expression, number: number, context: Evalua
   }
 }
 
-const flipped: Readonly<Partial<Record<BinaryOperator, BinaryOperator>>> = { "=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
-const bounds: Readonly<Partial<Record<BinaryOperator, keyof Range>>> = { "<": "lt", "<=": "lte", ">": "gt", ">=": "gte" };
+const flipped: Readonly<Partial<Record<BinaryOperator, BinaryOperator>>> = {
+  "=": "=",
+  "<": ">",
+  "<=": ">=",
+  ">": "<",
+  ">=": "<=",
+};
+const bounds: Readonly<Partial<Record<BinaryOperator, keyof Range>>> = {
+  "<": "lt",
+  "<=": "lte",
+  ">": "gt",
+  ">=": "gte",
+};
 
 /** `c.a < 5` as its path, its operator and its constant, whichever side they stand on. */
 export function comparisonOf(
@@ -98,7 +118,11 @@ export function comparisonOf(
   return constant === undefined ? undefined : { path: rightPath, operator: turned, value: constant.value };
 }
 
-function comparisonFact(condition: Extract<Expression, { kind: "binary" }>, number: number, context: EvaluationContext): readonly Fact[] {
+function comparisonFact(
+  condition: Extract<Expression, { kind: "binary" }>,
+  number: number,
+  context: EvaluationContext,
+): readonly Fact[] {
   const found = comparisonOf(condition, context);
   if (found === undefined) return [];
   const { path, operator, value } = found;
@@ -107,10 +131,17 @@ function comparisonFact(condition: Extract<Expression, { kind: "binary" }>, numb
     return isKey(value) ? [{ kind: "among", condition: number, path, exact: true, values: [value] }] : [];
   }
   const bound = bounds[operator];
-  return bound !== undefined && isBound(value) ? [{ kind: "range", condition: number, path, exact: true, range: { [bound]: value } }] : [];
+  return bound !== undefined && isBound(value)
+    ? [{ kind: "range", condition: number, path, exact: true, range: { [bound]: value } }]
+    : [];
 }
 
-function amongFact(operand: Expression, listed: readonly Expression[], number: number, context: EvaluationContext): readonly Fact[] {
+function amongFact(
+  operand: Expression,
+  listed: readonly Expression[],
+  number: number,
+  context: EvaluationContext,
+): readonly Fact[] {
   const path = documentPath(operand);
   const constants = listed.map((value) => constantOf(value, context));
   if (path === undefined || constants.includes(undefined)) return [];
@@ -123,7 +154,9 @@ function amongFact(operand: Expression, listed: readonly Expression[], number: n
 
 function among(path: readonly string[], listed: readonly Value[], number: number): readonly Fact[] {
   const values = listed.filter((value) => value !== undefined);
-  return values.every(isKey) ? [{ kind: "among", condition: number, path, exact: true, values: [...new Set(values)] }] : [];
+  return values.every(isKey)
+    ? [{ kind: "among", condition: number, path, exact: true, values: [...new Set(values)] }]
+    : [];
 }
 
 /** `c.a = 1 OR c.a = 2` is `c.a IN (1, 2)`. */
@@ -132,14 +165,20 @@ function orFact(parts: readonly Expression[], number: number, context: Evaluatio
   const values: JsonScalar[] = [];
   let path: readonly string[] | undefined;
   for (const [fact, ...more] of facts) {
-    if (fact?.kind !== "among" || more.length > 0 || (path !== undefined && pathKey(path) !== pathKey(fact.path))) return [];
+    if (fact?.kind !== "among" || more.length > 0 || (path !== undefined && pathKey(path) !== pathKey(fact.path)))
+      return [];
     path = fact.path;
     values.push(...fact.values);
   }
   return path === undefined ? [] : among(path, values, number);
 }
 
-function callFact(name: string, given: readonly Expression[], number: number, context: EvaluationContext): readonly Fact[] {
+function callFact(
+  name: string,
+  given: readonly Expression[],
+  number: number,
+  context: EvaluationContext,
+): readonly Fact[] {
   const [first, second, third] = given as [Expression, Expression?, Expression?];
   if (name === "STARTSWITH" && second !== undefined) {
     const prefix = constantOf(second, context)?.value;
@@ -155,7 +194,9 @@ function callFact(name: string, given: readonly Expression[], number: number, co
 
 function prefixFact(operand: Expression, prefix: string, number: number, exact: boolean): readonly Fact[] {
   const path = documentPath(operand);
-  return path === undefined || prefix === "" || !isBound(prefix) ? [] : [{ kind: "range", condition: number, path, exact, range: { prefix } }];
+  return path === undefined || prefix === "" || !isBound(prefix)
+    ? []
+    : [{ kind: "range", condition: number, path, exact, range: { prefix } }];
 }
 
 function isBound(value: Value): value is string | number {
@@ -164,6 +205,7 @@ function isBound(value: Value): value is string | number {
 
 /** Whether an index can hold the value as a key. What it cannot hold is left to the evaluator. */
 function isKey(value: Value): value is JsonScalar {
-  if (typeof value === "string") return value.isWellFormed() && !value.includes("\0") && withinUtf8Bytes(value, keyBytesMax);
+  if (typeof value === "string")
+    return value.isWellFormed() && !value.includes("\0") && withinUtf8Bytes(value, keyBytesMax);
   return value === null || typeof value === "boolean" || typeof value === "number";
 }

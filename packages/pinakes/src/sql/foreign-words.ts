@@ -10,11 +10,17 @@ const writes: Foreign = {
   what: "a statement that writes",
   instead: "a query begins with SELECT and only reads; use create, patch, delete or bulk of the container",
 };
-const joins: Foreign = { what: "a JOIN of two containers", instead: "a query reads one; JOIN t IN c.items goes through an array of the document" };
+const joins: Foreign = {
+  what: "a JOIN of two containers",
+  instead: "a query reads one; JOIN t IN c.items goes through an array of the document",
+};
 const sets: Foreign = { what: "UNION, EXCEPT and INTERSECT", instead: "use OR and AND in WHERE, or ask twice" };
 
 const words: Readonly<Record<string, Foreign>> = {
-  HAVING: { what: "HAVING (nor has Cosmos DB)", instead: "filter the groups of the answer in your program, or their documents with WHERE" },
+  HAVING: {
+    what: "HAVING (nor has Cosmos DB)",
+    instead: "filter the groups of the answer in your program, or their documents with WHERE",
+  },
   IS: { what: "IS NULL and IS NOT NULL", instead: "use IS_NULL(c.x), NOT IS_NULL(c.x) or IS_DEFINED(c.x)" },
   ON: joins,
   INNER: joins,
@@ -25,7 +31,10 @@ const words: Readonly<Record<string, Foreign>> = {
   UNION: sets,
   EXCEPT: sets,
   INTERSECT: sets,
-  WITH: { what: "WITH (named subqueries)", instead: "begin with SELECT; EXISTS(SELECT VALUE …) and ARRAY(SELECT VALUE …) are the subqueries there are" },
+  WITH: {
+    what: "WITH (named subqueries)",
+    instead: "begin with SELECT; EXISTS(SELECT VALUE …) and ARRAY(SELECT VALUE …) are the subqueries there are",
+  },
   INSERT: writes,
   UPDATE: writes,
   DELETE: writes,
@@ -43,7 +52,8 @@ export function foreignAt(token: Token, before: Token | undefined): Foreign | un
   const upper = token.text.toUpperCase();
   if (token.kind === "name") return Object.hasOwn(words, upper) ? words[upper] : undefined;
   const after = before?.text.toUpperCase();
-  if (token.kind === "string" && after === "AS") return { what: "a name in quotes after AS", instead: "write it without them, such as AS total" };
+  if (token.kind === "string" && after === "AS")
+    return { what: "a name in quotes after AS", instead: "write it without them, such as AS total" };
   if (token.kind !== "symbol") return undefined;
   if (token.text === "=" && after === "=") return { what: "==", instead: "use =" };
   return token.text === "*" && after === "(" ? { what: "COUNT(*)", instead: "use COUNT(1)" } : undefined;

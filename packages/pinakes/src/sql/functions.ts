@@ -16,7 +16,11 @@ interface SqlFunction {
 }
 
 const typeTest = (of: (value: Value) => boolean): SqlFunction => ({ min: 1, max: 1, of: ([value]) => of(value) });
-const ofString = (of: (text: string) => Value): SqlFunction => ({ min: 1, max: 1, of: ([text]) => (typeof text === "string" ? of(text) : undefined) });
+const ofString = (of: (text: string) => Value): SqlFunction => ({
+  min: 1,
+  max: 1,
+  of: ([text]) => (typeof text === "string" ? of(text) : undefined),
+});
 const ofNumber = (of: (value: number) => number): SqlFunction => ({
   min: 1,
   max: 1,
@@ -26,7 +30,8 @@ const ofNumber = (of: (value: number) => number): SqlFunction => ({
 /** Two texts and, as a third argument, whether case is ignored. */
 function textTest(test: (text: string, part: string) => boolean): SqlFunction {
   const of = ([text, part, ignoreCase]: readonly Value[], count: number): Value => {
-    if (typeof text !== "string" || typeof part !== "string" || (count > 2 && typeof ignoreCase !== "boolean")) return undefined;
+    if (typeof text !== "string" || typeof part !== "string" || (count > 2 && typeof ignoreCase !== "boolean"))
+      return undefined;
     return ignoreCase === true ? test(text.toLowerCase(), part.toLowerCase()) : test(text, part);
   };
   return { min: 2, max: 3, of: (values) => of(values, values.length) };
@@ -47,7 +52,11 @@ const functions: Readonly<Record<string, SqlFunction>> = {
   UPPER: ofString((text) => text.toUpperCase()),
   LENGTH: ofString((text) => text.length),
   SUBSTRING: { min: 3, max: 3, of: substring },
-  CONCAT: { min: 2, max: Infinity, of: (values) => (values.every((value) => typeof value === "string") ? values.join("") : undefined) },
+  CONCAT: {
+    min: 2,
+    max: Infinity,
+    of: (values) => (values.every((value) => typeof value === "string") ? values.join("") : undefined),
+  },
   REGEXMATCH: { min: 2, max: 3, of: regexMatch },
   ARRAY_CONTAINS: { min: 2, max: 3, of: arrayContains },
   ARRAY_LENGTH: { min: 1, max: 1, of: ([value]) => (Array.isArray(value) ? value.length : undefined) },
@@ -90,7 +99,9 @@ function arrayContains([array, wanted, partial]: readonly Value[]): Value {
   if (partial === true && isObject(wanted)) {
     const entries = Object.entries(wanted) as [string, JsonValue][];
     return array.some(
-      (item: JsonValue) => isObject(item) && entries.every(([name, value]) => Object.hasOwn(item, name) && equal(item[name] as JsonValue, value)),
+      (item: JsonValue) =>
+        isObject(item) &&
+        entries.every(([name, value]) => Object.hasOwn(item, name) && equal(item[name] as JsonValue, value)),
     );
   }
   return array.some((item: JsonValue) => equal(item, wanted));
@@ -101,7 +112,12 @@ const matchers = new Map<string, RegexMatcher>();
 const matchersMax = 50;
 
 function regexMatch([text, pattern, modifiers]: readonly Value[]): Value {
-  if (typeof text !== "string" || typeof pattern !== "string" || (modifiers !== undefined && typeof modifiers !== "string")) return undefined;
+  if (
+    typeof text !== "string" ||
+    typeof pattern !== "string" ||
+    (modifiers !== undefined && typeof modifiers !== "string")
+  )
+    return undefined;
   const key = `${modifiers ?? ""}/${pattern}`;
   let matcher = matchers.get(key);
   if (matcher === undefined) {

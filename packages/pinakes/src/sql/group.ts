@@ -39,12 +39,20 @@ export interface GroupInput {
 }
 
 /** Gives where to go on: after the last answer, in the order of types and then of their texts. */
-export async function grouped(input: GroupInput, window: Window, state: JsonObject | undefined): Promise<JsonObject | undefined> {
+export async function grouped(
+  input: GroupInput,
+  window: Window,
+  state: JsonObject | undefined,
+): Promise<JsonObject | undefined> {
   const { query, maker } = input;
   const answers = query.aggregates || query.groupBy.length > 0 ? await groups(input) : await distinct(input);
-  const unique = query.distinct ? [...new Map(answers.toReversed().map((answer) => [canonical(answer.value), answer])).values()] : answers;
-  const inOrder = query.orderBy.length > 0 ? (a: readonly Value[], b: readonly Value[]) => maker.compareSort(a, b) : byType;
-  const compare = (a: Pick<Answer, "sort" | "key">, b: Pick<Answer, "sort" | "key">) => inOrder(a.sort, b.sort) || compareUtf8(a.key, b.key);
+  const unique = query.distinct
+    ? [...new Map(answers.toReversed().map((answer) => [canonical(answer.value), answer])).values()]
+    : answers;
+  const inOrder =
+    query.orderBy.length > 0 ? (a: readonly Value[], b: readonly Value[]) => maker.compareSort(a, b) : byType;
+  const compare = (a: Pick<Answer, "sort" | "key">, b: Pick<Answer, "sort" | "key">) =>
+    inOrder(a.sort, b.sort) || compareUtf8(a.key, b.key);
   const after = state === undefined ? undefined : openAnswer(state);
   const rest = unique.filter((answer) => after === undefined || compare(answer, after) > 0).toSorted(compare);
   return take(rest, window, ({ sort, key }) => ({ key, sort: sealSort(sort) }));
@@ -118,7 +126,11 @@ async function groups({ query, context, reading, maker, rowsMax }: GroupInput): 
 }
 
 /** SELECT for a group, which has no document any more: only its totals and the values of GROUP BY. */
-function shownGroup(query: Query, aggregates: readonly { readonly id: string }[], context: EvaluationContext): (group: Group) => Value {
+function shownGroup(
+  query: Query,
+  aggregates: readonly { readonly id: string }[],
+  context: EvaluationContext,
+): (group: Group) => Value {
   let current: Group | undefined;
   const keys = query.groupBy.map(expressionKey);
   const known = (expression: Expression): Evaluator | undefined => {

@@ -4,12 +4,15 @@ import { childrenOf, type Expression, type Query } from "./ast.ts";
 
 /** Outside of its aggregates, SELECT may only speak of what GROUP BY lists: a group has no other value of its own. */
 export function requireGrouped({ select, groupBy }: Query, refuse: (detail: string) => PinakesError): void {
-  if (select.kind === "star") throw refuse("SELECT * cannot stand with GROUP BY; select the values of GROUP BY and aggregates");
+  if (select.kind === "star")
+    throw refuse("SELECT * cannot stand with GROUP BY; select the values of GROUP BY and aggregates");
   const keys = groupBy.map(expressionKey);
   const check = (expression: Expression): void => {
     if (expression.kind === "aggregate" || keys.includes(expressionKey(expression))) return;
     if (expression.kind === "reference")
-      throw refuse(`"${expression.alias}" is selected beside aggregates but is not in GROUP BY; add the property to GROUP BY or aggregate it`);
+      throw refuse(
+        `"${expression.alias}" is selected beside aggregates but is not in GROUP BY; add the property to GROUP BY or aggregate it`,
+      );
     for (const child of childrenOf(expression)) check(child);
   };
   if (select.kind === "value") check(select.expression);

@@ -7,7 +7,15 @@ import { foreignFunctions } from "./foreign-functions.ts";
 import type { TokenStream } from "./token-stream.ts";
 
 const aggregateNames: ReadonlySet<string> = new Set<AggregateName>(["COUNT", "SUM", "AVG", "MIN", "MAX"]);
-const comparisons: Readonly<Record<string, BinaryOperator>> = { "=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=" };
+const comparisons: Readonly<Record<string, BinaryOperator>> = {
+  "=": "=",
+  "!=": "!=",
+  "<>": "!=",
+  "<": "<",
+  "<=": "<=",
+  ">": ">",
+  ">=": ">=",
+};
 
 export function parseExpression(tokens: TokenStream): Expression {
   return tokens.nested(() => {
@@ -49,7 +57,8 @@ function comparison(tokens: TokenStream): Expression {
       left = { kind: "binary", operator, left, right: additive(tokens) };
       continue;
     }
-    const negated = tokens.isKeyword("NOT") && ["IN", "BETWEEN", "LIKE"].some((word) => tokens.isKeyword(word, tokens.peek()));
+    const negated =
+      tokens.isKeyword("NOT") && ["IN", "BETWEEN", "LIKE"].some((word) => tokens.isKeyword(word, tokens.peek()));
     if (negated) tokens.take();
     const found = wordComparison(tokens, left);
     if (found === undefined) return left;
@@ -60,7 +69,8 @@ function comparison(tokens: TokenStream): Expression {
 function wordComparison(tokens: TokenStream, operand: Expression): Expression | undefined {
   if (tokens.takeKeyword("IN")) {
     tokens.expectSymbol("(");
-    if (tokens.isKeyword("SELECT")) throw tokens.unsupported(tokens.token.at, "a subquery after IN", "use EXISTS(SELECT VALUE …)");
+    if (tokens.isKeyword("SELECT"))
+      throw tokens.unsupported(tokens.token.at, "a subquery after IN", "use EXISTS(SELECT VALUE …)");
     const values = tokens.list(() => parseExpression(tokens), sqlLimits.listItemsMax, "values in an IN");
     tokens.expectSymbol(")");
     return { kind: "in", operand, values };
@@ -74,7 +84,8 @@ function wordComparison(tokens: TokenStream, operand: Expression): Expression | 
   const pattern = additive(tokens);
   if (!tokens.takeKeyword("ESCAPE")) return { kind: "like", operand, pattern, escape: undefined };
   const { kind, text, at } = tokens.take();
-  if (kind !== "string" || Array.from(text).length !== 1) throw tokens.error(at, "ESCAPE is followed by one character in quotes, such as '!'");
+  if (kind !== "string" || Array.from(text).length !== 1)
+    throw tokens.error(at, "ESCAPE is followed by one character in quotes, such as '!'");
   return { kind: "like", operand, pattern, escape: text };
 }
 
@@ -82,10 +93,15 @@ function additive(tokens: TokenStream): Expression {
   return chain(tokens, ["+", "-", "||"], (stream) => chain(stream, ["*", "/", "%"], signed));
 }
 
-function chain(tokens: TokenStream, operators: readonly BinaryOperator[], parse: (tokens: TokenStream) => Expression): Expression {
+function chain(
+  tokens: TokenStream,
+  operators: readonly BinaryOperator[],
+  parse: (tokens: TokenStream) => Expression,
+): Expression {
   let left = parse(tokens);
   for (let count = 1; ; count += 1) {
-    const operator = tokens.token.kind === "symbol" ? operators.find((candidate) => candidate === tokens.token.text) : undefined;
+    const operator =
+      tokens.token.kind === "symbol" ? operators.find((candidate) => candidate === tokens.token.text) : undefined;
     if (operator === undefined) return left;
     tokens.requireCount(count, sqlLimits.depthMax, `operators ${operators.join(" ")} in a row`);
     tokens.take();
@@ -106,7 +122,8 @@ function members(tokens: TokenStream, start: Expression): Expression {
   for (let count = 1; ; count += 1) {
     tokens.requireCount(count, sqlLimits.depthMax, "steps in a path");
     if (tokens.takeSymbol(".")) {
-      if (tokens.token.kind !== "name") throw tokens.expected('the name of a property (or ["…"] for one with other characters)');
+      if (tokens.token.kind !== "name")
+        throw tokens.expected('the name of a property (or ["…"] for one with other characters)');
       of = { kind: "member", of, key: { kind: "literal", value: tokens.take().text } };
     } else if (tokens.takeSymbol("[")) {
       of = { kind: "member", of, key: parseExpression(tokens) };
@@ -127,7 +144,8 @@ function primary(tokens: TokenStream): Expression {
   }
   if (kind === "name") return named(tokens);
   if (tokens.takeSymbol("(")) {
-    if (tokens.isKeyword("SELECT")) throw tokens.unsupported(at, "a subquery in parentheses", "use EXISTS(SELECT VALUE …) or ARRAY(SELECT VALUE …)");
+    if (tokens.isKeyword("SELECT"))
+      throw tokens.unsupported(at, "a subquery in parentheses", "use EXISTS(SELECT VALUE …) or ARRAY(SELECT VALUE …)");
     const inner = parseExpression(tokens);
     tokens.expectSymbol(")");
     return inner;
@@ -160,7 +178,12 @@ function objectLiteral(tokens: TokenStream): Expression {
   return { kind: "object", properties };
 }
 
-const constants: Readonly<Record<string, boolean | null | undefined>> = { TRUE: true, FALSE: false, NULL: null, UNDEFINED: undefined };
+const constants: Readonly<Record<string, boolean | null | undefined>> = {
+  TRUE: true,
+  FALSE: false,
+  NULL: null,
+  UNDEFINED: undefined,
+};
 
 function named(tokens: TokenStream): Expression {
   const { text, at } = tokens.token;
@@ -176,7 +199,8 @@ function named(tokens: TokenStream): Expression {
     tokens.expectSymbol(")");
     return { kind: upper === "EXISTS" ? "exists" : "collect", query };
   }
-  if (upper === "UDF" && tokens.isSymbol(".", tokens.peek())) throw tokens.unsupported(at, "user-defined functions (udf.…)");
+  if (upper === "UDF" && tokens.isSymbol(".", tokens.peek()))
+    throw tokens.unsupported(at, "user-defined functions (udf.…)");
   if (tokens.isSymbol("(", tokens.peek())) return call(tokens);
   if (!tokens.isName()) throw tokens.expected("a value");
   tokens.take();
@@ -187,11 +211,16 @@ function call(tokens: TokenStream): Expression {
   const { text, at } = tokens.take();
   const name = text.toUpperCase();
   if (!aggregateNames.has(name) && !isFunctionName(name)) {
-    const what = foreignFunctions.has(name) || name.startsWith("ST_") ? `the function ${name} of Cosmos DB` : `an unknown function ${text}`;
+    const what =
+      foreignFunctions.has(name) || name.startsWith("ST_")
+        ? `the function ${name} of Cosmos DB`
+        : `an unknown function ${text}`;
     throw tokens.unsupported(at, what, `known are ${[...functionNames, ...aggregateNames].join(", ")}`);
   }
   tokens.expectSymbol("(");
-  const given = tokens.isSymbol(")") ? [] : tokens.list(() => parseExpression(tokens), sqlLimits.listItemsMax, `arguments of ${name}`);
+  const given = tokens.isSymbol(")")
+    ? []
+    : tokens.list(() => parseExpression(tokens), sqlLimits.listItemsMax, `arguments of ${name}`);
   tokens.expectSymbol(")");
   if (!aggregateNames.has(name)) {
     const objection = requireArguments(name, given.length);
@@ -199,7 +228,9 @@ function call(tokens: TokenStream): Expression {
     return { kind: "call", name, arguments: given };
   }
   const [argument] = given;
-  if (argument === undefined || given.length > 1) throw tokens.error(at, `${name} takes one argument, such as ${name}(${name === "COUNT" ? "1" : "c.price"})`);
-  if (anyInside(argument, ({ kind }) => kind === "aggregate")) throw tokens.error(at, `${name} of another aggregate; nothing is left to aggregate`);
+  if (argument === undefined || given.length > 1)
+    throw tokens.error(at, `${name} takes one argument, such as ${name}(${name === "COUNT" ? "1" : "c.price"})`);
+  if (anyInside(argument, ({ kind }) => kind === "aggregate"))
+    throw tokens.error(at, `${name} of another aggregate; nothing is left to aggregate`);
   return { kind: "aggregate", name: name as AggregateName, argument };
 }

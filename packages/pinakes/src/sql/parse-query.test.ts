@@ -20,7 +20,10 @@ describe("a query", () => {
       from root c join t in c.tags join u in t.more
       where not c.value = 1 and c.order IN (1, 2) order by c.a desc, c["b c"] asc`);
     expect(query).toMatchObject({ distinct: true, top: { parameter: "n" }, root: "c", aggregates: false });
-    expect(query.select).toMatchObject({ kind: "list", items: [{ name: "a" }, { name: "x" }, { name: "$1" }, { name: "$2" }] });
+    expect(query.select).toMatchObject({
+      kind: "list",
+      items: [{ name: "a" }, { name: "x" }, { name: "$1" }, { name: "$2" }],
+    });
     expect(query.joins.map(({ alias, slot }) => [alias, slot])).toEqual([
       ["t", 1],
       ["u", 2],
@@ -56,26 +59,53 @@ describe("a query", () => {
       'query: syntax error at line 3, column 7: "x" is not an alias of this query (known: "c"); properties are written with theirs: c.x.',
     ],
     ["SELECT * FROM c WHERE c.a = 'x", "query: syntax error at line 1, column 29: the text is not closed; add '."],
-    ["SELECT * FROM c WHERE c.a = 'a\\q'", 'query: syntax error at line 1, column 31: "\\q" is not an escape; write "\\\\" for a backslash.'],
-    ["SELECT * FROM c LIMIT 5", "query: syntax error at line 1, column 17: LIMIT comes with OFFSET: OFFSET 0 LIMIT 10 (or SELECT TOP 10)."],
-    ["SELECT c.a, c.a FROM c", 'query: syntax error at line 1, column 17: two values of SELECT are called "a"; rename one with AS.'],
+    [
+      "SELECT * FROM c WHERE c.a = 'a\\q'",
+      'query: syntax error at line 1, column 31: "\\q" is not an escape; write "\\\\" for a backslash.',
+    ],
+    [
+      "SELECT * FROM c LIMIT 5",
+      "query: syntax error at line 1, column 17: LIMIT comes with OFFSET: OFFSET 0 LIMIT 10 (or SELECT TOP 10).",
+    ],
+    [
+      "SELECT c.a, c.a FROM c",
+      'query: syntax error at line 1, column 17: two values of SELECT are called "a"; rename one with AS.',
+    ],
     [
       "SELECT * FROM c JOIN t IN c.x",
       "query: syntax error at line 1, column 8: SELECT * means one document and cannot stand with JOIN; name what you want, such as SELECT VALUE c.",
     ],
     ["SELECT VALUE LOWER() FROM c", "query: syntax error at line 1, column 14: LOWER takes 1 argument, got 0."],
-    ["SELECT * FROM c WHERE COUNT(1) > 2", "query: syntax error at line 1, column 17: WHERE is decided for each document and cannot hold an aggregate."],
+    [
+      "SELECT * FROM c WHERE COUNT(1) > 2",
+      "query: syntax error at line 1, column 17: WHERE is decided for each document and cannot hold an aggregate.",
+    ],
     [
       "SELECT c.a, COUNT(1) FROM c GROUP BY c.b",
       'query: syntax error at line 1, column 29: "c" is selected beside aggregates but is not in GROUP BY; add the property to GROUP BY or aggregate it.',
     ],
-    ["SELECT DISTINCT c.a FROM c ORDER BY c.b", "query: syntax error at line 1, column 28: with DISTINCT, every value of ORDER BY must also be selected."],
+    [
+      "SELECT DISTINCT c.a FROM c ORDER BY c.b",
+      "query: syntax error at line 1, column 28: with DISTINCT, every value of ORDER BY must also be selected.",
+    ],
     ["SELECT * FROM c; DROP TABLE c", 'query: syntax error at line 1, column 16: ";" means nothing here.'],
-    ["SELECT * FROM c WHERE c.a = 1 2", 'query: syntax error at line 1, column 31: expected the end of the query, got "2".'],
-    ["SELECT * FROM c WHERE c.a = 1e999", "query: syntax error at line 1, column 29: 1e999 is greater than a JSON number can be."],
-    ["SELECT * FROM c ORDER BY 1", "query: syntax error at line 1, column 26: ORDER BY needs a property, such as c.created_at."],
+    [
+      "SELECT * FROM c WHERE c.a = 1 2",
+      'query: syntax error at line 1, column 31: expected the end of the query, got "2".',
+    ],
+    [
+      "SELECT * FROM c WHERE c.a = 1e999",
+      "query: syntax error at line 1, column 29: 1e999 is greater than a JSON number can be.",
+    ],
+    [
+      "SELECT * FROM c ORDER BY 1",
+      "query: syntax error at line 1, column 26: ORDER BY needs a property, such as c.created_at.",
+    ],
     ["SELECT VALUE {a: 1, a: 2} FROM c", 'query: syntax error at line 1, column 21: the property "a" is given twice.'],
-    ["SELECT * FROM c JOIN c IN c.x", 'query: syntax error at line 1, column 22: the alias "c" is already taken; choose another.'],
+    [
+      "SELECT * FROM c JOIN c IN c.x",
+      'query: syntax error at line 1, column 22: the alias "c" is already taken; choose another.',
+    ],
   ])("%s is refused where it is wrong", (text, detail) => {
     expect(refusal(text)).toBe(detail);
   });
@@ -91,7 +121,10 @@ describe("a query", () => {
     ["SELECT * FROM c.items", "a path in FROM; use FROM c and JOIN t IN c.items"],
     ["SELECT * FROM c WHERE c.a & 1 = 1", "the operator & (on bits)"],
     ["SELECT * FROM c WHERE c.a << 1 = 1", "the operator << (on bits)"],
-    ["SELECT VALUE (SELECT VALUE 1) FROM c", "a subquery in parentheses; use EXISTS(SELECT VALUE …) or ARRAY(SELECT VALUE …)"],
+    [
+      "SELECT VALUE (SELECT VALUE 1) FROM c",
+      "a subquery in parentheses; use EXISTS(SELECT VALUE …) or ARRAY(SELECT VALUE …)",
+    ],
     ["SELECT * FROM c WHERE c.a IN (SELECT VALUE 1)", "a subquery after IN; use EXISTS(SELECT VALUE …)"],
     ["SELECT * FROM c WHERE EXISTS(SELECT TOP 1 VALUE t FROM t IN c.x)", "TOP in a subquery"],
     ["SELECT * FROM c WHERE EXISTS(SELECT t FROM t IN c.x)", "a subquery without VALUE; write SELECT VALUE …"],
@@ -132,15 +165,27 @@ describe("a query", () => {
     const list = (count: number) => Array.from({ length: count }, (_, i) => String(i)).join(", ");
     const at: readonly (readonly [number, (count: number) => string, RegExp])[] = [
       [sqlLimits.textCharsMax, (count) => "SELECT * FROM c".padEnd(count, " "), /characters; at most 65536/],
-      [sqlLimits.listItemsMax, (count) => `SELECT * FROM c WHERE c.a IN (${list(count)})`, /more than 1000 values in an IN/],
+      [
+        sqlLimits.listItemsMax,
+        (count) => `SELECT * FROM c WHERE c.a IN (${list(count)})`,
+        /more than 1000 values in an IN/,
+      ],
       [sqlLimits.listItemsMax, (count) => `SELECT VALUE [${list(count)}] FROM c`, /more than 1000 elements/],
       [
         sqlLimits.listItemsMax,
         (count) => `SELECT * FROM c WHERE ${Array.from({ length: count }, () => "c.a").join(" OR ")}`,
         /more than 1000 conditions joined by OR/,
       ],
-      [sqlLimits.selectItemsMax, (count) => `SELECT ${Array.from({ length: count }, (_, i) => `c.p${i}`).join(", ")} FROM c`, /more than 100 values in SELECT/],
-      [sqlLimits.joinsMax, (count) => `SELECT VALUE 1 FROM c ${Array.from({ length: count }, (_, i) => `JOIN t${i} IN c.x`).join(" ")}`, /more than 5 JOINs/],
+      [
+        sqlLimits.selectItemsMax,
+        (count) => `SELECT ${Array.from({ length: count }, (_, i) => `c.p${i}`).join(", ")} FROM c`,
+        /more than 100 values in SELECT/,
+      ],
+      [
+        sqlLimits.joinsMax,
+        (count) => `SELECT VALUE 1 FROM c ${Array.from({ length: count }, (_, i) => `JOIN t${i} IN c.x`).join(" ")}`,
+        /more than 5 JOINs/,
+      ],
       [
         sqlLimits.orderKeysMax,
         (count) => `SELECT * FROM c ORDER BY ${Array.from({ length: count }, (_, i) => `c.p${i}`).join(", ")}`,
@@ -151,7 +196,11 @@ describe("a query", () => {
         (count) => `SELECT COUNT(1) FROM c GROUP BY ${Array.from({ length: count }, (_, i) => `c.p${i}`).join(", ")}`,
         /more than 8 values in GROUP BY/,
       ],
-      [sqlLimits.depthMax, (count) => `SELECT VALUE ${"(".repeat(count - 1)}1${")".repeat(count - 1)} FROM c`, /nested deeper than 64/],
+      [
+        sqlLimits.depthMax,
+        (count) => `SELECT VALUE ${"(".repeat(count - 1)}1${")".repeat(count - 1)} FROM c`,
+        /nested deeper than 64/,
+      ],
       [sqlLimits.depthMax, (count) => `SELECT VALUE 1${" + 1".repeat(count)} FROM c`, /more than 64 operators/],
       [sqlLimits.offsetMax, (count) => `SELECT TOP ${count} * FROM c`, /a whole number from 0 to 1000000/],
     ];

@@ -1,5 +1,14 @@
 /** A query from its text: clauses and their rules. FROM is read before SELECT, because it names what SELECT speaks of. */
-import { anyInside, type Count, type Expression, type Join, type OrderKey, type Query, type Select, type Subquery } from "./ast.ts";
+import {
+  anyInside,
+  type Count,
+  type Expression,
+  type Join,
+  type OrderKey,
+  type Query,
+  type Select,
+  type Subquery,
+} from "./ast.ts";
 import { requireGrouped, requireDistinctOrder } from "./grouping-rules.ts";
 import { sqlLimits } from "./limits.ts";
 import { parseExpression } from "./parse-expression.ts";
@@ -24,18 +33,21 @@ export function parseQuery(text: string): Query {
   tokens.back(fromEnd);
   const whereAt = tokens.token.at;
   const where = tokens.takeKeyword("WHERE") ? parseExpression(tokens) : undefined;
-  if (where !== undefined && anyInside(where, isAggregate)) throw tokens.error(whereAt, "WHERE is decided for each document and cannot hold an aggregate");
+  if (where !== undefined && anyInside(where, isAggregate))
+    throw tokens.error(whereAt, "WHERE is decided for each document and cannot hold an aggregate");
   const groupAt = tokens.token.at;
   const groupBy = parseGroupBy(tokens);
   const orderAt = tokens.token.at;
   const orderBy = parseOrderBy(tokens);
   const offset = tokens.takeKeyword("OFFSET") ? parseCount(tokens, "OFFSET") : undefined;
-  if (offset === undefined && tokens.isKeyword("LIMIT")) throw tokens.error(tokens.token.at, "LIMIT comes with OFFSET: OFFSET 0 LIMIT 10 (or SELECT TOP 10)");
+  if (offset === undefined && tokens.isKeyword("LIMIT"))
+    throw tokens.error(tokens.token.at, "LIMIT comes with OFFSET: OFFSET 0 LIMIT 10 (or SELECT TOP 10)");
   if (offset !== undefined) tokens.expectKeyword("LIMIT");
   const limit = offset === undefined ? undefined : parseCount(tokens, "LIMIT");
   if (tokens.token.kind !== "end") throw tokens.expected("the end of the query");
   const aggregates = selected(select).some((expression) => anyInside(expression, isAggregate));
-  if (top !== undefined && offset !== undefined) throw tokens.unsupported(orderAt, "TOP together with OFFSET and LIMIT", "use one of them");
+  if (top !== undefined && offset !== undefined)
+    throw tokens.unsupported(orderAt, "TOP together with OFFSET and LIMIT", "use one of them");
   if ((aggregates || groupBy.length > 0) && orderBy.length > 0)
     throw tokens.unsupported(orderAt, "ORDER BY together with aggregates or GROUP BY (nor has Cosmos DB)");
   const query = { text, select, distinct, top, root, joins, where, groupBy, orderBy, offset, limit, aggregates };
@@ -81,7 +93,8 @@ function parseFrom(tokens: TokenStream): { root: string; joins: readonly Join[] 
     const first = { alias: name, slot: tokens.declare(name, at), source };
     return { root, joins: parseJoins(tokens, [first]) };
   }
-  if (tokens.isSymbol(".") || tokens.isSymbol("[")) throw tokens.unsupported(tokens.token.at, "a path in FROM", `use FROM ${name} and JOIN t IN ${name}.items`);
+  if (tokens.isSymbol(".") || tokens.isSymbol("["))
+    throw tokens.unsupported(tokens.token.at, "a path in FROM", `use FROM ${name} and JOIN t IN ${name}.items`);
   const explicit = tokens.takeKeyword("AS");
   const root = explicit || tokens.isAlias() ? tokens.expectName("an alias") : name;
   tokens.declare(root, at);
@@ -92,10 +105,16 @@ function parseJoins(tokens: TokenStream, before: readonly Join[]): readonly Join
   const joins = [...before];
   while (tokens.takeKeyword("JOIN")) {
     tokens.requireCount(joins.length + 1, sqlLimits.joinsMax, "JOINs");
-    if (tokens.isSymbol("(")) throw tokens.unsupported(tokens.token.at, "a subquery in JOIN", "use JOIN t IN c.items and WHERE");
+    if (tokens.isSymbol("("))
+      throw tokens.unsupported(tokens.token.at, "a subquery in JOIN", "use JOIN t IN c.items and WHERE");
     const at = tokens.token.at;
     const alias = tokens.expectName("an alias");
-    if (tokens.isName()) throw tokens.unsupported(at, "a JOIN of two containers", "a query reads one; JOIN t IN c.items goes through an array of the document");
+    if (tokens.isName())
+      throw tokens.unsupported(
+        at,
+        "a JOIN of two containers",
+        "a query reads one; JOIN t IN c.items goes through an array of the document",
+      );
     tokens.expectKeyword("IN");
     const from = tokens.token.at;
     if (tokens.isSymbol("(")) throw tokens.unsupported(from, "a subquery in JOIN", "use JOIN t IN c.items and WHERE");
@@ -114,7 +133,8 @@ function pathFrom(tokens: TokenStream, alias: string, at: number): Expression {
       of = { kind: "member", of, key: { kind: "literal", value: tokens.take().text } };
     } else if (tokens.takeSymbol("[")) {
       const { kind, text } = tokens.token;
-      if (kind !== "string" && kind !== "number") throw tokens.expected("the name of a property in quotes, or a place in an array");
+      if (kind !== "string" && kind !== "number")
+        throw tokens.expected("the name of a property in quotes, or a place in an array");
       tokens.take();
       of = { kind: "member", of, key: { kind: "literal", value: kind === "number" ? Number(text) : text } };
       tokens.expectSymbol("]");
@@ -125,7 +145,11 @@ function pathFrom(tokens: TokenStream, alias: string, at: number): Expression {
 function parseSelect(tokens: TokenStream, joins: number): Select {
   const { at } = tokens.token;
   if (tokens.takeSymbol("*")) {
-    if (joins > 0) throw tokens.error(at, "SELECT * means one document and cannot stand with JOIN; name what you want, such as SELECT VALUE c");
+    if (joins > 0)
+      throw tokens.error(
+        at,
+        "SELECT * means one document and cannot stand with JOIN; name what you want, such as SELECT VALUE c",
+      );
     return { kind: "star" };
   }
   if (tokens.takeKeyword("VALUE")) return { kind: "value", expression: parseExpression(tokens) };
@@ -140,14 +164,16 @@ function parseSelect(tokens: TokenStream, joins: number): Select {
   };
   const items = tokens.list(item, sqlLimits.selectItemsMax, "values in SELECT");
   const twice = items.find(({ name }, i) => items.findIndex((other) => other.name === name) < i);
-  if (twice !== undefined) throw tokens.error(twice.at, `two values of SELECT are called "${twice.name}"; rename one with AS`);
+  if (twice !== undefined)
+    throw tokens.error(twice.at, `two values of SELECT are called "${twice.name}"; rename one with AS`);
   return { kind: "list", items };
 }
 
 /** `c.price` is called "price" and `c` is called "c"; what has no name of its own is $1, $2, … */
 function ownName(expression: Expression): string | undefined {
   if (expression.kind === "reference") return expression.alias;
-  if (expression.kind !== "member" || expression.key.kind !== "literal" || typeof expression.key.value !== "string") return undefined;
+  if (expression.kind !== "member" || expression.key.kind !== "literal" || typeof expression.key.value !== "string")
+    return undefined;
   return expression.key.value;
 }
 
@@ -164,7 +190,8 @@ function parseOrderBy(tokens: TokenStream): readonly OrderKey[] {
   const key = (): OrderKey => {
     const { at } = tokens.token;
     const expression = parseExpression(tokens);
-    if (!anyInside(expression, ({ kind }) => kind === "reference")) throw tokens.error(at, "ORDER BY needs a property, such as c.created_at");
+    if (!anyInside(expression, ({ kind }) => kind === "reference"))
+      throw tokens.error(at, "ORDER BY needs a property, such as c.created_at");
     const descending = tokens.takeKeyword("DESC");
     if (!descending) tokens.takeKeyword("ASC");
     return { expression, descending };
@@ -189,8 +216,10 @@ export function parseSubquery(tokens: TokenStream): Subquery {
   return tokens.scoped(() => {
     const start = tokens.token.at;
     tokens.expectKeyword("SELECT");
-    for (const word of ["DISTINCT", "TOP"]) if (tokens.isKeyword(word)) throw tokens.unsupported(tokens.token.at, `${word} in a subquery`);
-    if (!tokens.takeKeyword("VALUE")) throw tokens.unsupported(tokens.token.at, "a subquery without VALUE", "write SELECT VALUE …");
+    for (const word of ["DISTINCT", "TOP"])
+      if (tokens.isKeyword(word)) throw tokens.unsupported(tokens.token.at, `${word} in a subquery`);
+    if (!tokens.takeKeyword("VALUE"))
+      throw tokens.unsupported(tokens.token.at, "a subquery without VALUE", "write SELECT VALUE …");
     const valueAt = tokens.mark();
     const joins = skipToInnerFrom(tokens) ? parseInnerFrom(tokens) : [];
     const fromEnd = tokens.mark();
@@ -201,7 +230,8 @@ export function parseSubquery(tokens: TokenStream): Subquery {
       tokens.back(fromEnd);
     }
     const where = tokens.takeKeyword("WHERE") ? parseExpression(tokens) : undefined;
-    for (const word of ["GROUP", "ORDER", "OFFSET"]) if (tokens.isKeyword(word)) throw tokens.unsupported(tokens.token.at, `${word} in a subquery`);
+    for (const word of ["GROUP", "ORDER", "OFFSET"])
+      if (tokens.isKeyword(word)) throw tokens.unsupported(tokens.token.at, `${word} in a subquery`);
     if ([value, ...(where === undefined ? [] : [where])].some((part) => anyInside(part, isAggregate)))
       throw tokens.unsupported(start, "an aggregate in a subquery", "use ARRAY_LENGTH(ARRAY(SELECT VALUE …)) to count");
     return { value, joins, where };
@@ -223,7 +253,8 @@ function parseInnerFrom(tokens: TokenStream): readonly Join[] {
   const at = tokens.token.at;
   if (tokens.isSymbol("(")) throw tokens.unsupported(at, "a subquery in FROM");
   const alias = tokens.expectName("an alias");
-  if (!tokens.takeKeyword("IN")) throw tokens.unsupported(at, "a subquery over anything but an array", "write FROM t IN c.items");
+  if (!tokens.takeKeyword("IN"))
+    throw tokens.unsupported(at, "a subquery over anything but an array", "write FROM t IN c.items");
   const from = tokens.token.at;
   const source = pathFrom(tokens, tokens.expectName("the alias of what holds the array"), from);
   return parseJoins(tokens, [{ alias, slot: tokens.declare(alias, at), source }]);

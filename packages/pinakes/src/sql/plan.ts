@@ -43,14 +43,20 @@ export interface PlanInput {
 export function plansFor(input: PlanInput): readonly Plan[] {
   const { query, definition, context } = input;
   const facts = withPartition(storedFacts(factsOf(query.where, context), definition), input);
-  const sources = sourcesOf(definition.partitionKey, definition.indexes).filter(({ index }) => index === undefined || !input.without.has(index));
+  const sources = sourcesOf(definition.partitionKey, definition.indexes).filter(
+    ({ index }) => index === undefined || !input.without.has(index),
+  );
   requireScanIndex(definition);
   const found = sources.flatMap((source) => accessBy(source, facts, query.orderBy) ?? []);
   if (facts.never) return [emptyPlan(sources[0] as Source, query)];
-  const usable = found.filter((access) => access.lookedUp.length > 0 || access.source.index === definition.scanIndex || isOrdered(access, query));
+  const usable = found.filter(
+    (access) => access.lookedUp.length > 0 || access.source.index === definition.scanIndex || isOrdered(access, query),
+  );
   const allowed = input.strict ? strictly(usable, input, facts) : usable;
   if (allowed.length === 0) throw refusal(input, facts, "no index serves it");
-  return allowed.toSorted((a, b) => compareRanks(rankOf(a, usable, input), rankOf(b, usable, input))).map((access) => planOf(access, input, facts));
+  return allowed
+    .toSorted((a, b) => compareRanks(rankOf(a, usable, input), rankOf(b, usable, input)))
+    .map((access) => planOf(access, input, facts));
 }
 
 /** An index holds the stored document, which has no _etag and no _ts. */
@@ -70,8 +76,11 @@ function withPartition(facts: Facts, { partition, definition }: PlanInput): Fact
 }
 
 function requireScanIndex({ name, scanIndex, indexes }: QueryDefinition): void {
-  if (scanIndex === undefined || (Object.hasOwn(indexes, scanIndex) && indexes[scanIndex]?.partition.length === 0)) return;
-  throw invalid(`Container "${name}": the scan index "${scanIndex}" must be an index with partition: [], which holds every item.`);
+  if (scanIndex === undefined || (Object.hasOwn(indexes, scanIndex) && indexes[scanIndex]?.partition.length === 0))
+    return;
+  throw invalid(
+    `Container "${name}": the scan index "${scanIndex}" must be an index with partition: [], which holds every item.`,
+  );
 }
 
 function isOrdered({ order }: Access, { orderBy }: Query): boolean {
@@ -85,7 +94,11 @@ function strictly(usable: readonly Access[], input: PlanInput, facts: Facts): re
   if (query.orderBy.length < 2) return looked;
   const exactly = looked.filter(({ order }) => order === "exactly served");
   if (exactly.length === 0)
-    throw refusal(input, facts, "strict mode needs an index with exactly the properties of ORDER BY, in their directions or all turned around");
+    throw refusal(
+      input,
+      facts,
+      "strict mode needs an index with exactly the properties of ORDER BY, in their directions or all turned around",
+    );
   return exactly;
 }
 
@@ -100,7 +113,11 @@ function remedyOf(query: Query, facts: Facts): string {
 }
 
 /** Smaller is better, the first difference decides. */
-function rankOf(access: Access, usable: readonly Access[], { query, eventual, definition }: PlanInput): readonly number[] {
+function rankOf(
+  access: Access,
+  usable: readonly Access[],
+  { query, eventual, definition }: PlanInput,
+): readonly number[] {
   const { source, lookedUp, legs } = access;
   const some = usable.some((other) => other.lookedUp.length > 0);
   // In the right order but from the beginning of everything is worse than looked up and sorted.
@@ -133,7 +150,10 @@ function planOf(access: Access, input: PlanInput, facts: Facts): Plan {
   const unserved = query.orderBy.length > 0 && order === "none";
   const why = unserved ? "ORDER BY is sorted in memory" : "Every item is looked at";
   const cosmos = query.orderBy.length > 1 && order === "none" ? " Cosmos DB would refuse this query without it." : "";
-  const todo = index === undefined ? "compare a property by equality to let an index serve it." : `add the index ${index} to serve this query.${cosmos}`;
+  const todo =
+    index === undefined
+      ? "compare a property by equality to let an index serve it."
+      : `add the index ${index} to serve this query.${cosmos}`;
   return {
     mode,
     access,
@@ -152,7 +172,8 @@ function partitionOf({ index }: Source, legs: number): QueryStats["partition"] {
 }
 
 function modeOf(query: Query, { legs, order }: Access, residual: boolean): Plan["mode"] {
-  if (query.aggregates || query.groupBy.length > 0 || query.distinct) return isPlainCount(query) && !residual ? "count" : "group";
+  if (query.aggregates || query.groupBy.length > 0 || query.distinct)
+    return isPlainCount(query) && !residual ? "count" : "group";
   if (query.orderBy.length === 0) return "stream";
   if (order === "none") return "sort";
   return legs.length === 1 ? "stream" : "merge";
@@ -165,11 +186,22 @@ function isPlainCount({ select, groupBy, joins, distinct }: Query): boolean {
     const { name, argument } = rest as { name?: string; argument?: Expression };
     return kind === "aggregate" && name === "COUNT" && argument?.kind === "literal" && argument.value !== undefined;
   };
-  return select.kind === "value" ? counts(select.expression) : select.items.every(({ expression }) => counts(expression));
+  return select.kind === "value"
+    ? counts(select.expression)
+    : select.items.every(({ expression }) => counts(expression));
 }
 
 function emptyPlan(source: Source, query: Query): Plan {
   const access: Access = { source, legs: [], lookedUp: [], decided: new Set(), order: "served", reverse: false };
   const mode = query.aggregates || query.groupBy.length > 0 ? "group" : "empty";
-  return { mode, access, residual: false, prefilter: undefined, partition: "one", advice: undefined, remedy: "", signature: "empty" };
+  return {
+    mode,
+    access,
+    residual: false,
+    prefilter: undefined,
+    partition: "one",
+    advice: undefined,
+    remedy: "",
+    signature: "empty",
+  };
 }

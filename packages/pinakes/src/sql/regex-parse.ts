@@ -18,7 +18,8 @@ export interface RegexFlags {
   readonly extended: boolean;
 }
 
-export const isWordChar: CharTest = (code) => code === 95 || isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+export const isWordChar: CharTest = (code) =>
+  code === 95 || isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 const isDigit: CharTest = (code) => code >= 48 && code <= 57;
 const isSpace: CharTest = (code) => /\s/u.test(String.fromCodePoint(code));
 const classes: Readonly<Record<string, CharTest>> = { d: isDigit, w: isWordChar, s: isSpace };
@@ -48,7 +49,9 @@ class RegexParser {
   }
 
   #refuse(what: string): PinakesError {
-    return invalid(`query: REGEXMATCH: the pattern ${JSON.stringify(this.#pattern.slice(0, 60))} has ${what} at character ${this.#at + 1}.`);
+    return invalid(
+      `query: REGEXMATCH: the pattern ${JSON.stringify(this.#pattern.slice(0, 60))} has ${what} at character ${this.#at + 1}.`,
+    );
   }
 
   get #char(): string | undefined {
@@ -83,7 +86,8 @@ class RegexParser {
     // Lazy or greedy makes no difference to whether it matches.
     if (this.#char === "?") this.#at += 1;
     else if (this.#char === "+") throw this.#refuse("a possessive repetition, which is not supported,");
-    if (this.#quantifier() !== undefined) throw this.#refuse("a repetition of a repetition; put the inner one into parentheses");
+    if (this.#quantifier() !== undefined)
+      throw this.#refuse("a repetition of a repetition; put the inner one into parentheses");
     return { kind: "repeat", part, ...bounds };
   }
 
@@ -109,7 +113,8 @@ class RegexParser {
     this.#at += 1;
     if (char === "(") return this.#group();
     if (char === "[") return this.#set();
-    if (char === ".") return { kind: "char", test: this.#flags.dotAll ? () => true : (code) => code !== 10 && code !== 13 };
+    if (char === ".")
+      return { kind: "char", test: this.#flags.dotAll ? () => true : (code) => code !== 10 && code !== 13 };
     if (char === "^") return { kind: "assert", what: "start" };
     if (char === "$") return { kind: "assert", what: "end" };
     if (char === "\\") return this.#escape();
@@ -118,7 +123,8 @@ class RegexParser {
 
   #group(): RegexNode {
     if (this.#char === "?") {
-      if (this.#chars[this.#at + 1] !== ":") throw this.#refuse('look-around, names or options in a group ("(?…"), which are not supported,');
+      if (this.#chars[this.#at + 1] !== ":")
+        throw this.#refuse('look-around, names or options in a group ("(?…"), which are not supported,');
       this.#at += 2;
     }
     const inner = this.#choice();
@@ -154,7 +160,8 @@ class RegexParser {
     const digits = { x: 2, u: 4 }[char];
     if (digits !== undefined) {
       const hex = this.#chars.slice(this.#at, this.#at + digits).join("");
-      if (!new RegExp(`^[0-9a-fA-F]{${digits}}$`).test(hex)) throw this.#refuse(`\\${char} without ${digits} hexadecimal digits`);
+      if (!new RegExp(`^[0-9a-fA-F]{${digits}}$`).test(hex))
+        throw this.#refuse(`\\${char} without ${digits} hexadecimal digits`);
       this.#at += digits;
       return Number.parseInt(hex, 16);
     }
@@ -172,14 +179,17 @@ class RegexParser {
     }
     this.#at += 1;
     const test = (code: number): boolean => tests.some((member) => member(code));
-    const folded: CharTest = this.#flags.ignoreCase ? (code) => test(code) || test(fold(code)) || test(raise(code)) : test;
+    const folded: CharTest = this.#flags.ignoreCase
+      ? (code) => test(code) || test(fold(code)) || test(raise(code))
+      : test;
     return { kind: "char", test: negated ? (code) => !folded(code) : folded };
   }
 
   #setMember(): CharTest {
     const low = this.#setCode();
     if (typeof low !== "number") return low;
-    if (this.#char !== "-" || this.#chars[this.#at + 1] === "]" || this.#chars[this.#at + 1] === undefined) return (code) => code === low;
+    if (this.#char !== "-" || this.#chars[this.#at + 1] === "]" || this.#chars[this.#at + 1] === undefined)
+      return (code) => code === low;
     this.#at += 1;
     const high = this.#setCode();
     if (typeof high !== "number" || high < low) throw this.#refuse("a range of characters that is none");

@@ -38,7 +38,9 @@ describe("REGEXMATCH", () => {
       fc.tuple(sequence, quantifier).map(([a, many]) => `(${a})${many}`),
     );
     const text = fc
-      .array(fc.constantFrom("a", "b", "c", "A", "B", "1", " ", "\n", "é", "É", "\u{1f600}", ".", "-", "_"), { maxLength: 8 })
+      .array(fc.constantFrom("a", "b", "c", "A", "B", "1", " ", "\n", "é", "É", "\u{1f600}", ".", "-", "_"), {
+        maxLength: 8,
+      })
       .map((chars) => chars.join(""));
     fc.assert(
       fc.property(pattern, text, fc.constantFrom("", "i", "m", "s", "im"), (source, input, flags) => {

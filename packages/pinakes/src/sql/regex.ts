@@ -17,10 +17,18 @@ type State =
 
 export function compileRegex(pattern: string, modifiers: string): RegexMatcher {
   if (pattern.length > sqlLimits.regexCharsMax)
-    throw invalid(`query: REGEXMATCH: the pattern has ${pattern.length} characters; at most ${sqlLimits.regexCharsMax} are allowed.`);
-  if (!/^[imsx]*$/.test(modifiers)) throw invalid(`query: REGEXMATCH: modifiers are i, m, s and x; got ${JSON.stringify(modifiers.slice(0, 20))}.`);
+    throw invalid(
+      `query: REGEXMATCH: the pattern has ${pattern.length} characters; at most ${sqlLimits.regexCharsMax} are allowed.`,
+    );
+  if (!/^[imsx]*$/.test(modifiers))
+    throw invalid(`query: REGEXMATCH: modifiers are i, m, s and x; got ${JSON.stringify(modifiers.slice(0, 20))}.`);
   const multiline = modifiers.includes("m");
-  const flags = { ignoreCase: modifiers.includes("i"), multiline, dotAll: modifiers.includes("s"), extended: modifiers.includes("x") };
+  const flags = {
+    ignoreCase: modifiers.includes("i"),
+    multiline,
+    dotAll: modifiers.includes("s"),
+    extended: modifiers.includes("x"),
+  };
   const states: State[] = [];
   const start = compile(states, parseRegex(pattern, flags), add(states, { kind: "end" }));
   return (text) => (text.length > sqlLimits.regexInputCharsMax ? undefined : run(states, start, text, multiline));
@@ -28,7 +36,9 @@ export function compileRegex(pattern: string, modifiers: string): RegexMatcher {
 
 function add(states: State[], state: State): number {
   if (states.length >= sqlLimits.regexStatesMax)
-    throw invalid(`query: REGEXMATCH: the pattern needs more than ${sqlLimits.regexStatesMax} states; write smaller repetitions.`);
+    throw invalid(
+      `query: REGEXMATCH: the pattern needs more than ${sqlLimits.regexStatesMax} states; write smaller repetitions.`,
+    );
   states.push(state);
   return states.length - 1;
 }
@@ -43,7 +53,9 @@ function compile(states: State[], node: RegexNode, next: number): number {
     case "sequence":
       return node.parts.reduceRight((after, part) => compile(states, part, after), next);
     case "choice":
-      return node.parts.map((part) => compile(states, part, next)).reduceRight((other, first) => add(states, { kind: "split", next: first, other }));
+      return node.parts
+        .map((part) => compile(states, part, next))
+        .reduceRight((other, first) => add(states, { kind: "split", next: first, other }));
     case "repeat":
       return repeat(states, node, next);
   }
@@ -56,7 +68,8 @@ function repeat(states: State[], { part, min, max }: Extract<RegexNode, { kind: 
     entry = add(states, loop);
     loop.next = compile(states, part, entry);
   } else {
-    for (let i = min; i < max; i += 1) entry = add(states, { kind: "split", next: compile(states, part, entry), other: next });
+    for (let i = min; i < max; i += 1)
+      entry = add(states, { kind: "split", next: compile(states, part, entry), other: next });
   }
   for (let i = 0; i < min; i += 1) {
     const first = compile(states, part, entry);
@@ -87,7 +100,15 @@ function run(states: readonly State[], start: number, text: string, multiline: b
 }
 
 /** Adds what can be reached without a character; true when that is the end. Without recursion: an expression may have many states. */
-function follow(states: readonly State[], from: number, into: number[], added: Int32Array, codes: readonly number[], at: number, multiline: boolean): boolean {
+function follow(
+  states: readonly State[],
+  from: number,
+  into: number[],
+  added: Int32Array,
+  codes: readonly number[],
+  at: number,
+  multiline: boolean,
+): boolean {
   const open = [from];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     if (added[place] === at) continue;
@@ -101,7 +122,12 @@ function follow(states: readonly State[], from: number, into: number[], added: I
   return false;
 }
 
-function holds(what: "start" | "end" | "word" | "notWord", codes: readonly number[], at: number, multiline: boolean): boolean {
+function holds(
+  what: "start" | "end" | "word" | "notWord",
+  codes: readonly number[],
+  at: number,
+  multiline: boolean,
+): boolean {
   if (what === "start") return at === 0 || (multiline && codes[at - 1] === 10);
   if (what === "end") return at === codes.length || (multiline && codes[at] === 10);
   const before = at > 0 && isWordChar(codes[at - 1] as number);

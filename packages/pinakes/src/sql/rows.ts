@@ -3,7 +3,14 @@ import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { parsePath, valueAt } from "../domain/path.ts";
 import type { Item, Partition } from "../ports/item-store.ts";
 import type { Query } from "./ast.ts";
-import { compileExpression, expandJoins, objectOf, type EvaluationContext, type Evaluator, type Row } from "./evaluate.ts";
+import {
+  compileExpression,
+  expandJoins,
+  objectOf,
+  type EvaluationContext,
+  type Evaluator,
+  type Row,
+} from "./evaluate.ts";
 import type { QueryDefinition } from "./types.ts";
 import { compareByType, type Value } from "./values.ts";
 
@@ -26,18 +33,32 @@ export interface Identity {
   readonly partition: string;
 }
 
-export function rowMaker(query: Query, definition: QueryDefinition, partition: Partition | undefined, context: EvaluationContext): RowMaker {
+export function rowMaker(
+  query: Query,
+  definition: QueryDefinition,
+  partition: Partition | undefined,
+  context: EvaluationContext,
+): RowMaker {
   const expand = expandJoins(query.joins, context);
   const where = query.where === undefined ? undefined : compileExpression(query.where, context);
-  const keys = query.orderBy.map(({ expression, descending }) => ({ of: compileExpression(expression, context), descending }));
+  const keys = query.orderBy.map(({ expression, descending }) => ({
+    of: compileExpression(expression, context),
+    descending,
+  }));
   const partitionPaths = definition.partitionKey.map(parsePath);
-  const inside = (document: JsonObject) => partition === undefined || partitionPaths.every((path, i) => valueAt(document, path) === partition[i]);
+  const inside = (document: JsonObject) =>
+    partition === undefined || partitionPaths.every((path, i) => valueAt(document, path) === partition[i]);
   const grouped = query.aggregates || query.groupBy.length > 0;
   const project = grouped ? () => undefined : projection(query, context);
   return {
     document: ({ document, etag, modifiedAt }) =>
-      definition.systemProperties === true ? { ...document, _etag: etag, _ts: Math.floor(modifiedAt / 1000) } : document,
-    identity: ({ id, document }) => ({ id, partition: JSON.stringify(partitionPaths.map((path) => valueAt(document, path) as JsonValue)) }),
+      definition.systemProperties === true
+        ? { ...document, _etag: etag, _ts: Math.floor(modifiedAt / 1000) }
+        : document,
+    identity: ({ id, document }) => ({
+      id,
+      partition: JSON.stringify(partitionPaths.map((path) => valueAt(document, path) as JsonValue)),
+    }),
     rows: (document) => {
       if (!inside(document)) return [];
       context.expanded.rows = 0;

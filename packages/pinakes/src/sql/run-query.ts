@@ -34,7 +34,8 @@ export async function runQuery(request: QueryRequest): Promise<QueryResult> {
     } catch (error) {
       // An index that is still being built is not read; another way may be there. A cursor goes on where it began, or waits.
       const { index } = plan.access.source;
-      if (prepared.resumed !== undefined || index === undefined || !(await isBuilding(request, index, error))) throw error;
+      if (prepared.resumed !== undefined || index === undefined || !(await isBuilding(request, index, error)))
+        throw error;
       without.add(index);
       if (!hasPlan(prepared, without)) throw error;
     }
@@ -74,9 +75,15 @@ function prepare(request: Prepared["request"]): Prepared {
   const parameters = readParameters(request.parameters);
   const tenant = request.scope === undefined ? "" : requireScope(request.scope);
   const named = [...parameters].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const binding = shortHash(JSON.stringify([tenant, request.container, request.definition.name, query.text, named, options.partition ?? null]));
+  const binding = shortHash(
+    JSON.stringify([tenant, request.container, request.definition.name, query.text, named, options.partition ?? null]),
+  );
   const resumed = options.cursor === undefined ? undefined : openCursor(tokensOf(options), binding, options.cursor);
-  const context: EvaluationContext = { parameters, now: resumed?.now ?? options.now ?? systemClock.now(), expanded: { rows: 0 } };
+  const context: EvaluationContext = {
+    parameters,
+    now: resumed?.now ?? options.now ?? systemClock.now(),
+    expanded: { rows: 0 },
+  };
   requirePartition(request, options);
   const offset = readCount(query.offset, "OFFSET", parameters);
   const limit = readCount(query.limit, "LIMIT", parameters) ?? readCount(query.top, "TOP", parameters);
@@ -88,8 +95,11 @@ function prepare(request: Prepared["request"]): Prepared {
 }
 
 function requirePartition({ definition }: Prepared["request"], { partition }: QueryOptions): void {
-  if (partition === undefined || (Array.isArray(partition) && partition.length === definition.partitionKey.length)) return;
-  throw invalid(`partition: give the values of [${definition.partitionKey.join(", ")}], in this order; got ${show(partition)}.`);
+  if (partition === undefined || (Array.isArray(partition) && partition.length === definition.partitionKey.length))
+    return;
+  throw invalid(
+    `partition: give the values of [${definition.partitionKey.join(", ")}], in this order; got ${show(partition)}.`,
+  );
 }
 
 function choose(prepared: Prepared, without: ReadonlySet<string>): Plan {
@@ -106,7 +116,10 @@ function choose(prepared: Prepared, without: ReadonlySet<string>): Plan {
   });
   if (resumed === undefined) return plans[0] as Plan;
   const same = plans.find(({ signature }) => shortHash(signature) === resumed.planHash);
-  if (same === undefined) throw invalid("The cursor belongs to an index that is no longer there, or has changed; leave it out to begin anew.");
+  if (same === undefined)
+    throw invalid(
+      "The cursor belongs to an index that is no longer there, or has changed; leave it out to begin anew.",
+    );
   return same;
 }
 
@@ -130,8 +143,19 @@ async function answer(prepared: Prepared, plan: Plan): Promise<QueryResult> {
   const { items, definition } = request;
   const scope = request.scope as QueryRequest["scope"];
   const pageItems = checkedLimit(options.limit);
-  const window = resumed === undefined ? new Window(pageItems, counts.skip, counts.left) : Window.resume(pageItems, resumed.state["window"] as JsonObject);
-  const reading: Reading = { items, scope, container: definition.name, plan, session: options.session, memory: options.memory, examined: 0 };
+  const window =
+    resumed === undefined
+      ? new Window(pageItems, counts.skip, counts.left)
+      : Window.resume(pageItems, resumed.state["window"] as JsonObject);
+  const reading: Reading = {
+    items,
+    scope,
+    container: definition.name,
+    plan,
+    session: options.session,
+    memory: options.memory,
+    examined: 0,
+  };
   const maker = rowMaker(query, definition, options.partition, context);
   const from = resumed?.state["from"] as JsonObject | undefined;
   const rowsMax = checkedRowsMax(options.rowsMax, items.capabilities.indexReads === "eventual");
@@ -141,7 +165,11 @@ async function answer(prepared: Prepared, plan: Plan): Promise<QueryResult> {
   else if (plan.mode === "group") next = await grouped({ query, context, reading, maker, rowsMax }, window, from);
   else if (plan.mode === "sort") next = await sorted(reading, maker, window, rowsMax, from);
   else if (plan.mode !== "empty") next = await stream(reading, maker, window, from);
-  const payload = { plan: plan.signature, now: context.now, state: { window: window.state, ...(next === undefined ? {} : { from: next }) } };
+  const payload = {
+    plan: plan.signature,
+    now: context.now,
+    state: { window: window.state, ...(next === undefined ? {} : { from: next }) },
+  };
   return {
     items: window.items,
     ...(next === undefined ? {} : { cursor: sealCursor(tokensOf(options), prepared.binding, payload) }),
@@ -178,5 +206,7 @@ function checkedRowsMax(rowsMax: number | undefined, eventual: boolean): number 
 function tokensOf({ tokens, key }: QueryOptions): CursorTokens {
   if (tokens !== undefined) return tokens;
   if (key !== undefined) return keyedTokens(key);
-  throw invalid("query: an answer of several pages needs tokens or a key in the options, to seal its cursor; or ask for a larger page.");
+  throw invalid(
+    "query: an answer of several pages needs tokens or a key in the options, to seal its cursor; or ask for a larger page.",
+  );
 }

@@ -24,7 +24,12 @@ interface Inside {
 }
 
 /** Fills the window; gives where to go on, or undefined at the end. */
-export async function stream(reading: Reading, maker: RowMaker, window: Window, state: JsonObject | undefined): Promise<JsonObject | undefined> {
+export async function stream(
+  reading: Reading,
+  maker: RowMaker,
+  window: Window,
+  state: JsonObject | undefined,
+): Promise<JsonObject | undefined> {
   const { plan } = reading;
   const positions = state?.["legs"] as readonly (string | null | false)[] | undefined;
   const readers = plan.access.legs.map((leg, i) => new LegReader(reading, leg, positionOf(positions?.[i])));
@@ -79,7 +84,9 @@ function smallest(maker: RowMaker): Next {
       const own = place(reader.head);
       const before =
         first === undefined ||
-        (maker.compareSort(own.sort, first.place.sort) || compareUtf8(own.id, first.place.id) || compareUtf8(own.partition, first.place.partition)) < 0;
+        (maker.compareSort(own.sort, first.place.sort) ||
+          compareUtf8(own.id, first.place.id) ||
+          compareUtf8(own.partition, first.place.partition)) < 0;
       if (before) first = { reader, place: own };
     }
     return first?.reader ?? "end";

@@ -88,7 +88,10 @@ export class TokenStream {
     const { kind, text } = this.token;
     const foreign = foreignAt(this.token, this.#tokens[this.#at - 1]);
     if (foreign !== undefined) return this.unsupported(this.token.at, foreign.what, foreign.instead);
-    const got = kind === "end" ? "the query ended" : `got ${kind === "parameter" ? `@${text}` : JSON.stringify(text.slice(0, 60))}`;
+    const got =
+      kind === "end"
+        ? "the query ended"
+        : `got ${kind === "parameter" ? `@${text}` : JSON.stringify(text.slice(0, 60))}`;
     return syntaxError(this.text, this.token.at, `expected ${what}, ${got}`);
   }
 
@@ -103,14 +106,16 @@ export class TokenStream {
   /** Bounds what is later evaluated by recursion. */
   nested<T>(parse: () => T): T {
     this.#depth += 1;
-    if (this.#depth > sqlLimits.depthMax) throw this.error(this.token.at, `nested deeper than ${sqlLimits.depthMax} levels; write it flatter`);
+    if (this.#depth > sqlLimits.depthMax)
+      throw this.error(this.token.at, `nested deeper than ${sqlLimits.depthMax} levels; write it flatter`);
     const result = parse();
     this.#depth -= 1;
     return result;
   }
 
   requireCount(count: number, max: number, what: string): void {
-    if (count > max) throw this.error(this.token.at, `more than ${max} ${what}; write fewer, or pass a list as a parameter`);
+    if (count > max)
+      throw this.error(this.token.at, `more than ${max} ${what}; write fewer, or pass a list as a parameter`);
   }
 
   /** Items between commas. */
@@ -125,7 +130,8 @@ export class TokenStream {
 
   declare(alias: string, at: number): number {
     // A subquery may call its own what the query around it calls something else.
-    if (this.#aliases.indexOf(alias, this.#scopeStart) >= 0) throw this.error(at, `the alias "${alias}" is already taken; choose another`);
+    if (this.#aliases.indexOf(alias, this.#scopeStart) >= 0)
+      throw this.error(at, `the alias "${alias}" is already taken; choose another`);
     this.#aliases.push(alias);
     this.#slots.push(this.#nextSlot);
     this.#nextSlot += 1;
@@ -136,7 +142,10 @@ export class TokenStream {
     const place = this.#aliases.lastIndexOf(alias);
     if (place >= 0) return this.#slots[place] as number;
     const known = this.#aliases.map((name) => `"${name}"`).join(", ");
-    throw this.error(at, `"${alias}" is not an alias of this query (known: ${known}); properties are written with theirs: ${this.#aliases[0] ?? "c"}.${alias}`);
+    throw this.error(
+      at,
+      `"${alias}" is not an alias of this query (known: ${known}); properties are written with theirs: ${this.#aliases[0] ?? "c"}.${alias}`,
+    );
   }
 
   /** Aliases that a subquery declares end with it. */

@@ -11,16 +11,44 @@ export interface Token {
   readonly at: number;
 }
 
-const symbols = ["??", "||", "<=", ">=", "<>", "!=", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ",", ".", ":", "?"];
+const symbols = [
+  "??",
+  "||",
+  "<=",
+  ">=",
+  "<>",
+  "!=",
+  "=",
+  "<",
+  ">",
+  "+",
+  "-",
+  "*",
+  "/",
+  "%",
+  "(",
+  ")",
+  "[",
+  "]",
+  "{",
+  "}",
+  ",",
+  ".",
+  ":",
+  "?",
+];
 const foreignSymbols = ["<<", ">>", "&", "|", "^", "~"];
 const word = /[A-Za-z_][A-Za-z0-9_]*/y;
 const number = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const blank = /(?:\s|--[^\n]*)+/y;
 
 export function tokenize(text: string): readonly Token[] {
-  if (typeof text !== "string") throw invalid("query: must be a text such as SELECT * FROM c WHERE c.status = @status.");
+  if (typeof text !== "string")
+    throw invalid("query: must be a text such as SELECT * FROM c WHERE c.status = @status.");
   if (text.length > sqlLimits.textCharsMax)
-    throw invalid(`query: ${text.length} characters; at most ${sqlLimits.textCharsMax} are allowed. Pass long lists as parameters.`);
+    throw invalid(
+      `query: ${text.length} characters; at most ${sqlLimits.textCharsMax} are allowed. Pass long lists as parameters.`,
+    );
   const tokens: Token[] = [];
   let at = 0;
   for (;;) {
@@ -46,19 +74,37 @@ function next(text: string, at: number): readonly [Token, number] {
   if (digits !== undefined) return numeric(text, at, digits);
   const symbol = symbols.find((candidate) => text.startsWith(candidate, at));
   const foreign = foreignSymbols.find((candidate) => text.startsWith(candidate, at));
-  if (foreign !== undefined && (symbol === undefined || foreign.length >= symbol.length)) throw unsupported(text, at, `the operator ${foreign} (on bits)`);
-  if (symbol === undefined) throw syntaxError(text, at, `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) as number))} means nothing here`);
+  if (foreign !== undefined && (symbol === undefined || foreign.length >= symbol.length))
+    throw unsupported(text, at, `the operator ${foreign} (on bits)`);
+  if (symbol === undefined)
+    throw syntaxError(
+      text,
+      at,
+      `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) as number))} means nothing here`,
+    );
   return [{ kind: "symbol", text: symbol, at }, at + symbol.length];
 }
 
 function numeric(text: string, at: number, digits: string): readonly [Token, number] {
   const end = at + digits.length;
-  if (match(word, text, end) !== undefined) throw syntaxError(text, at, "a number runs into a name; put a space between them");
-  if (!Number.isFinite(Number(digits))) throw syntaxError(text, at, `${digits.slice(0, 40)} is greater than a JSON number can be`);
+  if (match(word, text, end) !== undefined)
+    throw syntaxError(text, at, "a number runs into a name; put a space between them");
+  if (!Number.isFinite(Number(digits)))
+    throw syntaxError(text, at, `${digits.slice(0, 40)} is greater than a JSON number can be`);
   return [{ kind: "number", text: digits, at }, end];
 }
 
-const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f", "/": "/", "\\": "\\", "'": "'", '"': '"' };
+const escapes: Readonly<Record<string, string>> = {
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  b: "\b",
+  f: "\f",
+  "/": "/",
+  "\\": "\\",
+  "'": "'",
+  '"': '"',
+};
 
 /** In single or double quotes, with the escapes of JSON. */
 function quoted(text: string, at: number): readonly [Token, number] {
@@ -80,7 +126,8 @@ function quoted(text: string, at: number): readonly [Token, number] {
       continue;
     }
     const plain = Object.hasOwn(escapes, code) ? escapes[code] : undefined;
-    if (plain === undefined) throw syntaxError(text, i - 1, `"\\${code}" is not an escape; write "\\\\" for a backslash`);
+    if (plain === undefined)
+      throw syntaxError(text, i - 1, `"\\${code}" is not an escape; write "\\\\" for a backslash`);
     value += plain;
   }
   throw syntaxError(text, at, `the text is not closed; add ${quote}`);

@@ -45,10 +45,14 @@ export function compareSameType(a: Value, b: Value): number | undefined {
 /** Deep equality of two values that are both there. The order of properties does not matter. */
 export function equal(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item: JsonValue, i) => equal(item, b[i] as JsonValue));
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item: JsonValue, i) => equal(item, b[i] as JsonValue));
   if (!isObject(a) || !isObject(b)) return false;
   const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && equal(a[name] as JsonValue, b[name] as JsonValue));
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && equal(a[name] as JsonValue, b[name] as JsonValue))
+  );
 }
 
 /** Equal values have equal texts, whatever the order of their properties; undefined has one of its own. */

@@ -12,13 +12,20 @@ import { comparisonOf, constantOf } from "./facts.ts";
 import { likePrefix } from "./like.ts";
 import type { Value } from "./values.ts";
 
-export function prefilterOfConditions(conditions: readonly Expression[], joins: readonly Join[], context: EvaluationContext): Prefilter | undefined {
+export function prefilterOfConditions(
+  conditions: readonly Expression[],
+  joins: readonly Join[],
+  context: EvaluationContext,
+): Prefilter | undefined {
   // A JOIN over what is not there gives no row.
   const joined = joins.map(({ source }) => ofPath(source, (path) => ({ kind: "exists", path })));
   return allOf([...conditions.map((condition) => prefilterOf(condition, context)), ...joined]);
 }
 
-function ofPath(expression: Expression | undefined, make: (path: readonly string[]) => Prefilter | undefined): Prefilter | undefined {
+function ofPath(
+  expression: Expression | undefined,
+  make: (path: readonly string[]) => Prefilter | undefined,
+): Prefilter | undefined {
   const path = expression === undefined ? undefined : documentPath(expression);
   return path === undefined || isSystemProperty(path[0] as string) ? undefined : make(path);
 }
@@ -28,7 +35,9 @@ function prefilterOf(condition: Expression, context: EvaluationContext): Prefilt
     case "member":
       return ofPath(condition, (path) => ({ kind: "in", path, values: [true] }));
     case "unary":
-      return condition.operator === "NOT" ? ofPath(condition.operand, (path) => ({ kind: "in", path, values: [false] })) : undefined;
+      return condition.operator === "NOT"
+        ? ofPath(condition.operand, (path) => ({ kind: "in", path, values: [false] }))
+        : undefined;
     case "logical": {
       const parts = condition.parts.map((part) => prefilterOf(part, context));
       return condition.operator === "AND" ? allOf(parts) : anyOf(parts);
@@ -52,7 +61,9 @@ function prefilterOf(condition: Expression, context: EvaluationContext): Prefilt
     }
     case "like": {
       const pattern = constantOf(condition.pattern, context)?.value;
-      return ofPath(condition.operand, (path) => prefixed(path, typeof pattern === "string" ? likePrefix(pattern, condition.escape) : ""));
+      return ofPath(condition.operand, (path) =>
+        prefixed(path, typeof pattern === "string" ? likePrefix(pattern, condition.escape) : ""),
+      );
     }
     case "call":
       return ofCall(condition.name, condition.arguments, context);
@@ -63,9 +74,17 @@ function prefilterOf(condition: Expression, context: EvaluationContext): Prefilt
   }
 }
 
-const rangeOperators: Readonly<Record<string, "lt" | "lte" | "gt" | "gte">> = { "<": "lt", "<=": "lte", ">": "gt", ">=": "gte" };
+const rangeOperators: Readonly<Record<string, "lt" | "lte" | "gt" | "gte">> = {
+  "<": "lt",
+  "<=": "lte",
+  ">": "gt",
+  ">=": "gte",
+};
 
-function ofComparison(condition: Extract<Expression, { kind: "binary" }>, context: EvaluationContext): Prefilter | undefined {
+function ofComparison(
+  condition: Extract<Expression, { kind: "binary" }>,
+  context: EvaluationContext,
+): Prefilter | undefined {
   const found = comparisonOf(condition, context);
   if (found === undefined || isSystemProperty(found.path[0] as string)) return undefined;
   const { path, operator, value } = found;
@@ -92,7 +111,9 @@ function ofCall(name: string, given: readonly Expression[], context: EvaluationC
 
 function among(path: readonly string[], listed: readonly Value[]): Prefilter | undefined {
   const values = listed.filter((value) => value !== undefined);
-  return values.every((value) => typeof value !== "object" || value === null) ? { kind: "in", path, values } : undefined;
+  return values.every((value) => typeof value !== "object" || value === null)
+    ? { kind: "in", path, values }
+    : undefined;
 }
 
 function range(path: readonly string[], operator: "lt" | "lte" | "gt" | "gte", value: Value): Prefilter | undefined {

@@ -2,12 +2,9 @@
 import type { Caller } from "../domain/caller.ts";
 
 export type WithoutCaller<Feature> = {
-  readonly [Name in keyof Feature as Feature[Name] extends (caller: Caller, ...rest: never[]) => unknown ? Name : never]: Feature[Name] extends (
-    caller: Caller,
-    ...rest: infer Rest
-  ) => infer Result
-    ? (...rest: Rest) => Result
-    : never;
+  readonly [
+    Name in keyof Feature as Feature[Name] extends (caller: Caller, ...rest: never[]) => unknown ? Name : never
+  ]: Feature[Name] extends (caller: Caller, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never;
 };
 
 /** A method is bound when it is asked for: features have many, a caller uses few. */
@@ -15,7 +12,9 @@ export function bindCaller<Feature extends object>(feature: Feature, caller: Cal
   return new Proxy(feature, {
     get: (target, name) => {
       const method: unknown = Reflect.get(target, name, target);
-      return typeof method === "function" ? (...rest: unknown[]) => Reflect.apply(method, target, [caller, ...rest]) as unknown : undefined;
+      return typeof method === "function"
+        ? (...rest: unknown[]) => Reflect.apply(method, target, [caller, ...rest]) as unknown
+        : undefined;
     },
   }) as unknown as WithoutCaller<Feature>;
 }

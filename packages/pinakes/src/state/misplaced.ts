@@ -15,7 +15,9 @@ export function refuseMisplaced(document: JsonObject, parts: Parts): void {
       if (document[name] === undefined) continue;
       const inner = document[part];
       if (isJsonObject(inner) && inner[name] !== undefined) continue;
-      throw invalid(`${name}: belongs into ${part}; write { "${part}": { "${name}": … } }. Here it would be kept and do nothing.`);
+      throw invalid(
+        `${name}: belongs into ${part}; write { "${part}": { "${name}": … } }. Here it would be kept and do nothing.`,
+      );
     }
   }
 }

@@ -51,7 +51,9 @@ export async function openState(options: OpenStateOptions): Promise<OpenedState>
 
 /** One after the other; what fails stays in the registry, is told, and is tried again next time. */
 async function sweep({ work, clock, log }: StateParts, state: State, signal: AbortSignal): Promise<void> {
-  const seal = { attend: (entry: RegisteredWork) => (entry.data?.["series"] === "tools" ? state.tools : state.metrics).attend(entry) };
+  const seal = {
+    attend: (entry: RegisteredWork) => (entry.data?.["series"] === "tools" ? state.tools : state.metrics).attend(entry),
+  };
   const workers = { workflow: state.workflows, session: state.memories, seal, container: state.containers } as const;
   let failed = 0;
   for await (const entry of work.due(clock.now())) {
@@ -63,7 +65,11 @@ async function sweep({ work, clock, log }: StateParts, state: State, signal: Abo
       failed += 1;
     }
   }
-  if (failed > 0) throw new PinakesError("UNAVAILABLE", `${failed} pieces of work on agents' state failed; the log says why. They are tried again.`);
+  if (failed > 0)
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `${failed} pieces of work on agents' state failed; the log says why. They are tried again.`,
+    );
 }
 
 const keyBytes = 32;

@@ -67,7 +67,11 @@ function vectors(current: () => Embedder): void {
   });
 
   it("the same meaning is nearer than another", async () => {
-    const [one, same, other] = await current().embed(["How old are you?", "What is your age?", "The train leaves from platform nine."]);
+    const [one, same, other] = await current().embed([
+      "How old are you?",
+      "What is your age?",
+      "The train leaves from platform nine.",
+    ]);
     expect(dot(one, same)).toBeGreaterThan(dot(one, other));
   });
 }
@@ -94,7 +98,9 @@ function texts(current: () => Embedder): void {
         ["ends with a lamp.", "nobody knows how it ends, or why."],
         ["x", "y"],
       ] as const) {
-        const [one, two] = await Promise.all([`${start}${a}`, `${start}${b}`].map((text) => vectorOrRefusal(current(), text, kind)));
+        const [one, two] = await Promise.all(
+          [`${start}${a}`, `${start}${b}`].map((text) => vectorOrRefusal(current(), text, kind)),
+        );
         if (one === undefined || two === undefined) continue;
         expect(two).not.toEqual(one);
         expect(one).toHaveLength(dims);
@@ -112,7 +118,15 @@ function texts(current: () => Embedder): void {
   });
 
   it("any text in Unicode will do, even half a character", async () => {
-    const some = ["Grüße aus Zürich", "日本語の文章", "نص عربي", "👩‍👩‍👧 🇩🇪 ❤️", "e\u0301\u0302", "\u0000\u0007\uFEFF", "half \uD83D of one"];
+    const some = [
+      "Grüße aus Zürich",
+      "日本語の文章",
+      "نص عربي",
+      "👩‍👩‍👧 🇩🇪 ❤️",
+      "e\u0301\u0302",
+      "\u0000\u0007\uFEFF",
+      "half \uD83D of one",
+    ];
     for (const vector of await current().embed(some)) expect(vector).toHaveLength(current().model.dims);
   });
 
@@ -127,8 +141,12 @@ function texts(current: () => Embedder): void {
 
   it("calls at the same time do not mix", async () => {
     const some = ["red", "green", "blue", "black"];
-    const apart = await Promise.all(some.map((text, i) => current().embed([text], { kind: i % 2 === 0 ? "document" : "query" })));
-    const again = await Promise.all(some.map((text, i) => current().embed([text], { kind: i % 2 === 0 ? "document" : "query" })));
+    const apart = await Promise.all(
+      some.map((text, i) => current().embed([text], { kind: i % 2 === 0 ? "document" : "query" })),
+    );
+    const again = await Promise.all(
+      some.map((text, i) => current().embed([text], { kind: i % 2 === 0 ? "document" : "query" })),
+    );
     expect(again).toEqual(apart);
   });
 }
@@ -160,7 +178,11 @@ function lifetime(current: () => Embedder, open: OpenEmbedder): void {
 }
 
 /** Undefined: refused, as the contract allows for a text that is too long. */
-async function vectorOrRefusal(embedder: Embedder, text: string, kind: "document" | "query"): Promise<Float32Array | undefined> {
+async function vectorOrRefusal(
+  embedder: Embedder,
+  text: string,
+  kind: "document" | "query",
+): Promise<Float32Array | undefined> {
   try {
     return (await embedder.embed([text], { kind }))[0];
   } catch (error) {

@@ -19,7 +19,11 @@ import { tenancy } from "./triple-store/tenancy.ts";
 export type { TripleSuiteOptions } from "./triple-store/fixture.ts";
 
 /** `open` gives a store over the same data each time, empty of the suite's tenants at first; the suite closes it. */
-export function tripleStoreSuite(name: string, open: () => Promise<TripleStore>, options: TripleSuiteOptions = {}): void {
+export function tripleStoreSuite(
+  name: string,
+  open: () => Promise<TripleStore>,
+  options: TripleSuiteOptions = {},
+): void {
   describe(`triple store: ${name}`, () => {
     const fixture = new TripleFixture(open, options);
     describe("patterns", () => patterns(fixture));

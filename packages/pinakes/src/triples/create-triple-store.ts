@@ -55,7 +55,12 @@ class EngineTripleStore implements port.TripleStore {
     return { inserted: 0, removed };
   }
 
-  async match(scope: Scope, space: string, pattern: port.QuadPattern, options: port.MatchOptions = {}): Promise<port.QuadPage> {
+  async match(
+    scope: Scope,
+    space: string,
+    pattern: port.QuadPattern,
+    options: port.MatchOptions = {},
+  ): Promise<port.QuadPage> {
     const key = this.#key(scope, space);
     const checked = checkPattern(pattern);
     const limit = checkBound("limit", options.limit, tripleLimits.pageQuadsMax, tripleLimits.pageQuadsDefault);
@@ -68,7 +73,12 @@ class EngineTripleStore implements port.TripleStore {
     return next === undefined ? { quads, examined } : { quads, examined, cursor: makeCursor(shape, next) };
   }
 
-  async count(scope: Scope, space: string, pattern: port.QuadPattern, options: { readonly max?: number } = {}): Promise<number> {
+  async count(
+    scope: Scope,
+    space: string,
+    pattern: port.QuadPattern,
+    options: { readonly max?: number } = {},
+  ): Promise<number> {
     const key = this.#key(scope, space);
     const max = options.max === undefined ? undefined : checkBound("max", options.max, Number.MAX_SAFE_INTEGER, 1);
     return this.#engine.count(key, checkPattern(pattern), max);
@@ -77,7 +87,9 @@ class EngineTripleStore implements port.TripleStore {
   async supports(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly (readonly port.Support[])[]> {
     const key = this.#key(scope, space);
     const found = await this.#engine.supports(key, checkAsked("supports", quads), tripleLimits.supportsOfQuadMax);
-    return found.map((supports) => supports.toSorted((a, b) => (a.source === b.source ? a.part - b.part : a.source < b.source ? -1 : 1)));
+    return found.map((supports) =>
+      supports.toSorted((a, b) => (a.source === b.source ? a.part - b.part : a.source < b.source ? -1 : 1)),
+    );
   }
 
   async asserted(scope: Scope, space: string, quads: readonly Quad[]): Promise<readonly boolean[]> {
@@ -88,11 +100,19 @@ class EngineTripleStore implements port.TripleStore {
     const key = this.#key(scope, space);
     if (!Array.isArray(terms)) throw invalid(`mayUse takes a list of terms, got ${show(terms)}.`);
     if (terms.length > tripleLimits.mayUseTermsMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `mayUse takes at most ${tripleLimits.mayUseTermsMax} terms; ask in several calls.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `mayUse takes at most ${tripleLimits.mayUseTermsMax} terms; ask in several calls.`,
+      );
     return this.#engine.mayUse(key, terms.map(canonicalTerm));
   }
 
-  async ofSource(scope: Scope, space: string, source: string, options: port.MatchOptions = {}): Promise<port.SourcePage> {
+  async ofSource(
+    scope: Scope,
+    space: string,
+    source: string,
+    options: port.MatchOptions = {},
+  ): Promise<port.SourcePage> {
     const key = this.#key(scope, space);
     checkSource(source);
     const limit = checkBound("limit", options.limit, tripleLimits.pageQuadsMax, tripleLimits.pageQuadsDefault);
@@ -103,7 +123,11 @@ class EngineTripleStore implements port.TripleStore {
     return next === undefined ? { quads, examined } : { quads, examined, cursor: makeCursor(sourceShape, next) };
   }
 
-  async graphs(scope: Scope, space: string, options: { readonly limit?: number; readonly cursor?: string | undefined } = {}) {
+  async graphs(
+    scope: Scope,
+    space: string,
+    options: { readonly limit?: number; readonly cursor?: string | undefined } = {},
+  ) {
     const key = this.#key(scope, space);
     const limit = checkBound("limit", options.limit, tripleLimits.pageGraphsMax, tripleLimits.pageGraphsMax);
     const after = options.cursor === undefined ? undefined : openCursor(graphsShape, options.cursor);
@@ -132,9 +156,16 @@ class EngineTripleStore implements port.TripleStore {
     await this.#engine.unfence(this.#key(scope, space));
   }
 
-  async purge(scope: Scope, space: string, options: { readonly limit?: number } = {}): Promise<{ readonly deleted: number; readonly done: boolean }> {
+  async purge(
+    scope: Scope,
+    space: string,
+    options: { readonly limit?: number } = {},
+  ): Promise<{ readonly deleted: number; readonly done: boolean }> {
     const key = this.#key(scope, space);
-    return this.#engine.purge(key, checkBound("limit", options.limit, tripleLimits.purgeRowsMax, tripleLimits.purgeRowsDefault));
+    return this.#engine.purge(
+      key,
+      checkBound("limit", options.limit, tripleLimits.purgeRowsMax, tripleLimits.purgeRowsDefault),
+    );
   }
 
   async close(): Promise<void> {
@@ -148,14 +179,17 @@ class EngineTripleStore implements port.TripleStore {
 
   #tenant(scope: Scope): string {
     const tenant = requireScope(scope);
-    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
+    if (this.#closed)
+      throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
     return tenant;
   }
 
   #key(scope: Scope, space: string): SpaceKey {
     const tenant = this.#tenant(scope);
     if (typeof space === "string" && spacePattern.test(space)) return { tenant, space };
-    throw invalid(`A space's name is 1–${tripleLimits.spaceNameCharsMax} letters, digits, ".", "_", ":" or "-"; got ${show(space)}.`);
+    throw invalid(
+      `A space's name is 1–${tripleLimits.spaceNameCharsMax} letters, digits, ".", "_", ":" or "-"; got ${show(space)}.`,
+    );
   }
 }
 
@@ -166,18 +200,28 @@ const sourceShape = "source";
 function checkAsked(method: string, quads: readonly Quad[]): readonly Quad[] {
   if (!Array.isArray(quads)) throw invalid(`${method} takes a list of quads, got ${show(quads)}.`);
   if (quads.length > tripleLimits.supportsQuadsMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `${method} takes at most ${tripleLimits.supportsQuadsMax} quads; ask in several calls.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `${method} takes at most ${tripleLimits.supportsQuadsMax} quads; ask in several calls.`,
+    );
   return quads.map(checkQuad);
 }
 
 function checkQuad(quad: Quad): Quad {
-  if (typeof quad !== "object" || quad === null) throw invalid(`A quad is an object with s, p, o and g; got ${show(quad)}.`);
-  return { s: placedTerm("s", quad.s), p: placedTerm("p", quad.p), o: placedTerm("o", quad.o), g: placedTerm("g", quad.g) };
+  if (typeof quad !== "object" || quad === null)
+    throw invalid(`A quad is an object with s, p, o and g; got ${show(quad)}.`);
+  return {
+    s: placedTerm("s", quad.s),
+    p: placedTerm("p", quad.p),
+    o: placedTerm("o", quad.o),
+    g: placedTerm("g", quad.g),
+  };
 }
 
 /** A term where it can never stand, such as a literal as a subject, is no mistake in a pattern: nothing matches it. */
 function checkPattern(pattern: port.QuadPattern): port.QuadPattern {
-  if (typeof pattern !== "object" || pattern === null) throw invalid(`A pattern is an object with any of s, p, o and g; got ${show(pattern)}.`);
+  if (typeof pattern !== "object" || pattern === null)
+    throw invalid(`A pattern is an object with any of s, p, o and g; got ${show(pattern)}.`);
   const { s, p, o, g } = pattern;
   return {
     s: s === undefined ? undefined : canonicalTerm(s),

@@ -4,11 +4,21 @@ import { prepareChange } from "./prepare-change.ts";
 import type { PreparedChange } from "./triple-engine.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
-const quad = (n: number): Quad => ({ s: iri(`s${n}`), p: iri("p"), o: literal(String(n)), g: n % 2 === 0 ? defaultGraph : iri("g") });
+const quad = (n: number): Quad => ({
+  s: iri(`s${n}`),
+  p: iri("p"),
+  o: literal(String(n)),
+  g: n % 2 === 0 ? defaultGraph : iri("g"),
+});
 
 function quadsOf({ terms }: PreparedChange, places: Uint32Array): Quad[] {
   const text = (at: number): string => terms[places[at] as number] as string;
-  return Array.from({ length: places.length / 4 }, (_, i) => ({ s: text(i * 4), p: text(i * 4 + 1), o: text(i * 4 + 2), g: text(i * 4 + 3) }));
+  return Array.from({ length: places.length / 4 }, (_, i) => ({
+    s: text(i * 4),
+    p: text(i * 4 + 1),
+    o: text(i * 4 + 2),
+    g: text(i * 4 + 3),
+  }));
 }
 
 describe("a prepared change", () => {

@@ -8,14 +8,22 @@ import type { PreparedChange } from "./triple-engine.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
 /** The changes that make up one write, in order: removals first, each within what the engine takes at once. */
-export function prepareChange(change: QuadChange, atomicQuadsMax: number, writeQuadsMax = atomicQuadsMax): PreparedChange[] {
-  if (typeof change !== "object" || change === null) throw invalid("A change is an object with insert, remove or both.");
+export function prepareChange(
+  change: QuadChange,
+  atomicQuadsMax: number,
+  writeQuadsMax = atomicQuadsMax,
+): PreparedChange[] {
+  if (typeof change !== "object" || change === null)
+    throw invalid("A change is an object with insert, remove or both.");
   const insert = checkQuads("insert", change.insert);
   const remove = checkQuads("remove", change.remove);
   const source = change.source === undefined ? undefined : checkSupport(change.source);
   const quads = insert.length + remove.length;
   if (quads > tripleLimits.writeQuadsMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `One write changes at most ${tripleLimits.writeQuadsMax} quads, this one ${quads}; write them in several.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `One write changes at most ${tripleLimits.writeQuadsMax} quads, this one ${quads}; write them in several.`,
+    );
   if (change.atomic === true && quads > atomicQuadsMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
@@ -71,7 +79,8 @@ class Collector {
     const places = new Uint32Array(quads.length * 4);
     let at = 0;
     for (const quad of quads) {
-      if (typeof quad !== "object" || quad === null) throw invalid(`A quad is an object with s, p, o and g; got ${show(quad)}.`);
+      if (typeof quad !== "object" || quad === null)
+        throw invalid(`A quad is an object with s, p, o and g; got ${show(quad)}.`);
       places[at] = this.#place("s", quad.s);
       places[at + 1] = this.#place("p", quad.p);
       places[at + 2] = this.#place("o", quad.o);
@@ -99,7 +108,10 @@ class Collector {
     this.#numbers.set(known, number);
     this.#chars += term.length;
     if (this.#chars <= tripleLimits.writeCharsMax) return number;
-    throw new PinakesError("LIMIT_EXCEEDED", `The terms of one write have at most ${tripleLimits.writeCharsMax} characters together; write them in several.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `The terms of one write have at most ${tripleLimits.writeCharsMax} characters together; write them in several.`,
+    );
   }
 }
 
@@ -108,7 +120,12 @@ function pieces(places: Uint32Array, step: number): Uint32Array[] {
 }
 
 /** A part of a change with only the terms that it uses. */
-function narrowed(terms: readonly TermText[], remove: Uint32Array, insert: Uint32Array, source: Support | undefined): PreparedChange {
+function narrowed(
+  terms: readonly TermText[],
+  remove: Uint32Array,
+  insert: Uint32Array,
+  source: Support | undefined,
+): PreparedChange {
   const used: TermText[] = [defaultGraph];
   const numbers = new Map([[0, 0]]);
   const renumber = (place: number): number => {

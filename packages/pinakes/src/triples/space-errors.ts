@@ -6,14 +6,23 @@ export type SpaceStatus = SpaceInfo["status"];
 
 /** Before a write: `status` is undefined for a space that was never opened. */
 export function requireWritable(space: string, status: SpaceStatus | undefined): void {
-  if (status === undefined) throw new PinakesError("NOT_FOUND", `There is no space ${show(space)} here; open it first.`);
+  if (status === undefined)
+    throw new PinakesError("NOT_FOUND", `There is no space ${show(space)} here; open it first.`);
   requireNotClosed(space, status);
 }
 
 /** Before a read, and before opening: a space that never was is nothing to complain about. */
 export function requireNotClosed(space: string, status: SpaceStatus | undefined): void {
-  if (status === "fenced") throw new PinakesError("CONFLICT", `The space ${show(space)} is fenced: nothing reads or writes it until it is unfenced.`);
-  if (status === "purged") throw new PinakesError("CONFLICT", `The space ${show(space)} was purged, and its name is not used again; open another one.`);
+  if (status === "fenced")
+    throw new PinakesError(
+      "CONFLICT",
+      `The space ${show(space)} is fenced: nothing reads or writes it until it is unfenced.`,
+    );
+  if (status === "purged")
+    throw new PinakesError(
+      "CONFLICT",
+      `The space ${show(space)} was purged, and its name is not used again; open another one.`,
+    );
 }
 
 /** What `unfence` asks for. */

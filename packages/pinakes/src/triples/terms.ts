@@ -5,7 +5,15 @@
  * character and hardly ever met, as U+10FFFF and "1" (RFC 0010). Nobody outside sees that.
  */
 import { invalid, PinakesError, show } from "../domain/errors.ts";
-import { blankLabelRest, blankLabelStart, defaultGraph, isLanguage, literal, type Quad, type TermText } from "../domain/rdf.ts";
+import {
+  blankLabelRest,
+  blankLabelStart,
+  defaultGraph,
+  isLanguage,
+  literal,
+  type Quad,
+  type TermText,
+} from "../domain/rdf.ts";
 import type { Place } from "./match-order.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
@@ -18,16 +26,22 @@ const blankPattern = new RegExp(`^_:[${blankLabelStart}\\p{L}\\p{N}:](?:[${label
 
 /** Throws for what is no term; the languages of literals come back in lower case, and plain words without their datatype. */
 export function canonicalTerm(given: TermText): TermText {
-  if (typeof given !== "string") throw invalid(`A term is a text such as <iri>, _:label or "words"; got ${show(given)}.`);
+  if (typeof given !== "string")
+    throw invalid(`A term is a text such as <iri>, _:label or "words"; got ${show(given)}.`);
   const text = given.startsWith('"') ? storedWords(given) : given;
   if (text.length * 3 > tripleLimits.termBytesMax && Buffer.byteLength(text) > tripleLimits.termBytesMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `A term has at most ${tripleLimits.termBytesMax} bytes; shorten ${show(text)}.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `A term has at most ${tripleLimits.termBytesMax} bytes; shorten ${show(text)}.`,
+    );
   if (text.startsWith('"')) return canonicalLiteral(text);
   if (iriPattern.test(text) || (text.startsWith("_:") && blankPattern.test(text))) {
     if (text.isWellFormed()) return text;
     throw invalid(`A term is well-formed Unicode; ${show(text)} holds half a character.`);
   }
-  throw invalid(`${show(text)} is no term: write <iri> without spaces or quotes, _:label, or "words" with @language or ^^<datatype> behind.`);
+  throw invalid(
+    `${show(text)} is no term: write <iri> without spaces or quotes, _:label, or "words" with @language or ^^<datatype> behind.`,
+  );
 }
 
 function canonicalLiteral(text: TermText): TermText {
@@ -38,7 +52,8 @@ function canonicalLiteral(text: TermText): TermText {
   if (end === text.length - 1) return text;
   const rest = text.slice(end + 1);
   if (rest.startsWith("@") && isLanguage(rest.slice(1))) return `${text.slice(0, end + 1)}${rest.toLowerCase()}`;
-  if (rest.startsWith("^^") && iriPattern.test(rest.slice(2))) return literal(text.slice(1, end), { datatype: rest.slice(3, -1) });
+  if (rest.startsWith("^^") && iriPattern.test(rest.slice(2)))
+    return literal(text.slice(1, end), { datatype: rest.slice(3, -1) });
   throw invalid(`${show(text)} is no literal: behind its last quote comes nothing, @language or ^^<datatype>.`);
 }
 
@@ -51,7 +66,9 @@ function storedWords(text: TermText): TermText {
 
 /** As callers know it, from the text that an engine kept. */
 export function wordsOf(text: TermText): TermText {
-  return text.includes(mark) ? text.replaceAll(/\u{10FFFF}([01])/gu, (_, digit) => (digit === "0" ? "\0" : mark)) : text;
+  return text.includes(mark)
+    ? text.replaceAll(/\u{10FFFF}([01])/gu, (_, digit) => (digit === "0" ? "\0" : mark))
+    : text;
 }
 
 /** Only objects are literals. */
@@ -64,7 +81,8 @@ export function checkPlace(place: Place, text: TermText): void {
   const first = text.charCodeAt(0);
   if (first === 0x3c || place === "o") return;
   if (place === "p") throw invalid(`A predicate is an IRI; got ${show(text)}.`);
-  if (first === 0x22) throw invalid(`${place === "s" ? "A subject" : "A graph's name"} is an IRI or a blank node; got ${show(text)}.`);
+  if (first === 0x22)
+    throw invalid(`${place === "s" ? "A subject" : "A graph's name"} is an IRI or a blank node; got ${show(text)}.`);
 }
 
 /** Canonical and fit for its place. Only a graph may be empty: the one without a name. */

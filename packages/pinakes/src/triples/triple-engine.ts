@@ -7,7 +7,14 @@
  * Reads of a space that was never opened find nothing; of one that is fenced or purged they throw. Only `usage` and `spaces` look at any.
  */
 import type { Quad, TermText } from "../domain/rdf.ts";
-import type { QuadChanges, QuadPattern, SpaceInfo, SpaceUsage, Support, TripleStoreCapabilities } from "../ports/triple-store.ts";
+import type {
+  QuadChanges,
+  QuadPattern,
+  SpaceInfo,
+  SpaceUsage,
+  Support,
+  TripleStoreCapabilities,
+} from "../ports/triple-store.ts";
 
 export interface TripleEngine {
   readonly capabilities: TripleStoreCapabilities;
@@ -18,7 +25,11 @@ export interface TripleEngine {
   /** At most `writeQuadsMax` quads, in one transaction up to `capabilities.atomicQuadsMax` of them. Removes first, then inserts. */
   write(space: SpaceKey, change: PreparedChange): Promise<QuadChanges>;
   /** Takes away up to `limit` support rows of a source, and the quads that were left without any. */
-  removeSource(space: SpaceKey, source: string, limit: number): Promise<{ readonly removed: number; readonly done: boolean }>;
+  removeSource(
+    space: SpaceKey,
+    source: string,
+    limit: number,
+  ): Promise<{ readonly removed: number; readonly done: boolean }>;
   match(space: SpaceKey, request: MatchRequest): Promise<MatchResult> | MatchResult;
   count(space: SpaceKey, pattern: QuadPattern, max: number | undefined): Promise<number>;
   /** In any order; at most `limit` for each quad. */
@@ -29,11 +40,19 @@ export interface TripleEngine {
   mayUse(space: SpaceKey, terms: readonly TermText[]): Promise<readonly boolean[]>;
   /** Supports of a source behind a place, those of one quad next to each other; at most `limit` are looked at. */
   ofSource(space: SpaceKey, request: SourceRequest): Promise<SourceResult>;
-  graphs(space: SpaceKey, after: string | undefined, limit: number): Promise<{ readonly graphs: readonly TermText[]; readonly next?: string | undefined }>;
+  graphs(
+    space: SpaceKey,
+    after: string | undefined,
+    limit: number,
+  ): Promise<{ readonly graphs: readonly TermText[]; readonly next?: string | undefined }>;
   usage(space: SpaceKey): Promise<SpaceUsage>;
 
   /** Names greater than `after`, in the order of their characters' codes. */
-  spaces(tenant: string, after: string, limit: number): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly done: boolean }>;
+  spaces(
+    tenant: string,
+    after: string,
+    limit: number,
+  ): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly done: boolean }>;
   /** Also of one that never was: it is then registered, fenced. One that was purged stays so. */
   fence(space: SpaceKey): Promise<void>;
   unfence(space: SpaceKey): Promise<void>;

@@ -20,7 +20,11 @@ afterAll(() => store?.close());
 const quad = (n: number, words = ""): Quad => ({ s: `<a:s${n}>`, p: "<a:p>", o: `"${words}${n}"`, g: "" });
 const quads = (count: number) => Array.from({ length: count }, (_, n) => quad(n));
 
-async function filled(space: string, insert: readonly Quad[], source?: { source: string; part: number }): Promise<void> {
+async function filled(
+  space: string,
+  insert: readonly Quad[],
+  source?: { source: string; part: number },
+): Promise<void> {
   await store.open(scope, space);
   await store.write(scope, space, { insert, ...(source === undefined ? {} : { source }) });
 }
@@ -41,9 +45,12 @@ it("pageCharsMax: a page of long words ends early, with a cursor, and the next g
   const count = Math.ceil(pageCharsMax / words.length) + 20;
   await store.open(scope, "words");
   for (let n = 0; n < count; n += 100)
-    await store.write(scope, "words", { insert: Array.from({ length: Math.min(100, count - n) }, (_, i) => quad(n + i, words)) });
+    await store.write(scope, "words", {
+      insert: Array.from({ length: Math.min(100, count - n) }, (_, i) => quad(n + i, words)),
+    });
   const first = await store.match(scope, "words", {}, { limit: count });
-  const charsOf = (list: readonly Quad[]) => list.reduce((sum, { s, p, o, g }) => sum + s.length + p.length + o.length + g.length, 0);
+  const charsOf = (list: readonly Quad[]) =>
+    list.reduce((sum, { s, p, o, g }) => sum + s.length + p.length + o.length + g.length, 0);
   expect(first.quads.length).toBeLessThan(count);
   // The quad that passes the bound is the last.
   expect(charsOf(first.quads)).toBeGreaterThanOrEqual(pageCharsMax);
@@ -55,7 +62,8 @@ it("pageCharsMax: a page of long words ends early, with a cursor, and the next g
 it("supportsOfQuadMax: so many supports of a quad are told, at most", async () => {
   const { supportsOfQuadMax } = tripleLimits;
   await store.open(scope, "supports");
-  const support = (part: number) => store.write(scope, "supports", { insert: [quad(1)], source: { source: "doc.1.1", part } });
+  const support = (part: number) =>
+    store.write(scope, "supports", { insert: [quad(1)], source: { source: "doc.1.1", part } });
   for (let part = 0; part < supportsOfQuadMax; part += 1) await support(part);
   expect((await store.supports(scope, "supports", [quad(1)]))[0]).toHaveLength(supportsOfQuadMax);
   await support(supportsOfQuadMax);
@@ -109,10 +117,17 @@ function sourceOf(parts: readonly number[]): { readonly store: TripleStore; read
 it("sourcePageSupportsMax: a page of a source tells so many supports, and the parts of a quad that has more go on on the next", async () => {
   const { sourcePageSupportsMax } = tripleLimits;
   const at = await sourceOf([1, sourcePageSupportsMax - 1]).store.ofSource(scope, "a", "doc");
-  expect([at.quads.map(({ parts }) => parts.length), at.cursor, at.examined]).toEqual([[1, sourcePageSupportsMax - 1], undefined, sourcePageSupportsMax]);
+  expect([at.quads.map(({ parts }) => parts.length), at.cursor, at.examined]).toEqual([
+    [1, sourcePageSupportsMax - 1],
+    undefined,
+    sourcePageSupportsMax,
+  ]);
   const { store: past } = sourceOf([1, sourcePageSupportsMax, 1]);
   const first = await past.ofSource(scope, "a", "doc");
-  expect([first.quads.map(({ parts }) => parts.length), typeof first.cursor]).toEqual([[1, sourcePageSupportsMax - 1], "string"]);
+  expect([first.quads.map(({ parts }) => parts.length), typeof first.cursor]).toEqual([
+    [1, sourcePageSupportsMax - 1],
+    "string",
+  ]);
   const second = await past.ofSource(scope, "a", "doc", { cursor: first.cursor });
   expect([second.quads, second.cursor]).toEqual([
     [
@@ -136,7 +151,11 @@ it("sourceStepRowsMax, sourceStepRowsMin: a page of a source is read in steps of
   expect(large.asked.splice(0)).toEqual([sourceStepRowsMin + 1]);
   for (const limit of [1, sourceStepRowsMin - 1]) {
     const page = await large.store.ofSource(scope, "a", "doc", { limit });
-    expect([page.quads.length, page.examined, large.asked.splice(0)]).toEqual([limit, sourceStepRowsMin, [sourceStepRowsMin]]);
+    expect([page.quads.length, page.examined, large.asked.splice(0)]).toEqual([
+      limit,
+      sourceStepRowsMin,
+      [sourceStepRowsMin],
+    ]);
   }
 });
 

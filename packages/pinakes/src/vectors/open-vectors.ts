@@ -54,7 +54,9 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
   const builder = new BuildPool();
   const reader = new Reader();
   const disk =
-    cacheDir === undefined ? undefined : new DiskCache({ dir: join(cacheDir, "vectors"), bytesMax: options.diskBytesMax ?? diskBytesMaxDefault, log });
+    cacheDir === undefined
+      ? undefined
+      : new DiskCache({ dir: join(cacheDir, "vectors"), bytesMax: options.diskBytesMax ?? diskBytesMaxDefault, log });
   const memoryBytesMax = options.memoryBytesMax ?? Math.floor(totalmem() * memoryShare);
   const cache = new SegmentCache({
     pool,
@@ -83,7 +85,16 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
     await cache.forget(site);
   });
   let wake = (): void => {};
-  const vectors = new Vectors({ parts, pool, cache, reader, work, compactor, metrics: () => worker.metrics, wake: () => wake() });
+  const vectors = new Vectors({
+    parts,
+    pool,
+    cache,
+    reader,
+    work,
+    compactor,
+    metrics: () => worker.metrics,
+    wake: () => wake(),
+  });
   await forgetPurged(parts, disk);
   return {
     vectors,
@@ -101,6 +112,7 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
 async function forgetPurged(parts: VectorParts, disk: DiskCache | undefined): Promise<void> {
   for (const { tenant, collection } of (await disk?.collections()) ?? []) {
     const fence = await new CollectionSite(parts, parts.system.forTenant(tenant), collection).fence();
-    if (fence === undefined || fence.status === "deleted" || fence.status === "purging") await disk?.removeCollection({ tenant, collection });
+    if (fence === undefined || fence.status === "deleted" || fence.status === "purging")
+      await disk?.removeCollection({ tenant, collection });
   }
 }

@@ -21,7 +21,12 @@ export interface CollectionStats {
   /** Rows in the segments; fresh deltas not counted. */
   readonly liveRows: number;
   readonly bytes: number;
-  readonly segments: readonly { readonly key: string; readonly rows: number; readonly live: number; readonly bytes: number }[];
+  readonly segments: readonly {
+    readonly key: string;
+    readonly rows: number;
+    readonly live: number;
+    readonly bytes: number;
+  }[];
   readonly lease: { readonly owner: string | null; readonly epoch: number };
 }
 
@@ -42,7 +47,12 @@ export async function collectionStats(site: CollectionSite): Promise<CollectionS
     deadDeltas: manifest.dead.length,
     liveRows: manifest.stats.live,
     bytes: manifest.stats.bytes,
-    segments: manifest.segments.map((entry) => ({ key: entry.key, rows: entry.rows, live: liveOf(entry), bytes: entry.bytes })),
+    segments: manifest.segments.map((entry) => ({
+      key: entry.key,
+      rows: entry.rows,
+      live: liveOf(entry),
+      bytes: entry.bytes,
+    })),
     lease: { owner: lease.owner, epoch: lease.epoch },
   };
 }

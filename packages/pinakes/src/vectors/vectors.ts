@@ -7,7 +7,14 @@ import type { SegmentCache } from "./cache/segment-cache.ts";
 import { collectGarbage, type CollectResult } from "./care/collect.ts";
 import { inspectDead, listDead, requestDead, type InspectedDelta } from "./care/dead-letters.ts";
 import { fsck, type FsckReport } from "./care/fsck.ts";
-import { purgeCollection, remainsOf, trashCollection, undeleteCollection, type PurgeResult, type Remains } from "./care/remove.ts";
+import {
+  purgeCollection,
+  remainsOf,
+  trashCollection,
+  undeleteCollection,
+  type PurgeResult,
+  type Remains,
+} from "./care/remove.ts";
 import { repairFromBucket, type RepairResult } from "./care/repair.ts";
 import { restoreVersion, type RestoreResult } from "./care/restore.ts";
 import type { CompactionResult, Compactor } from "./compact/compactor.ts";
@@ -105,13 +112,21 @@ export class Vectors {
   }
 
   /** In the order of the ids; undefined where there is none. */
-  async get(scope: Scope, collection: string, ids: readonly string[], options: ReadOptions = {}): Promise<readonly (VectorRow | undefined)[]> {
-    if (!Array.isArray(ids) || ids.length > vectorLimits.getIdsMax) throw invalid(`ids: must be a list of at most ${vectorLimits.getIdsMax} ids.`);
+  async get(
+    scope: Scope,
+    collection: string,
+    ids: readonly string[],
+    options: ReadOptions = {},
+  ): Promise<readonly (VectorRow | undefined)[]> {
+    if (!Array.isArray(ids) || ids.length > vectorLimits.getIdsMax)
+      throw invalid(`ids: must be a list of at most ${vectorLimits.getIdsMax} ids.`);
     const view = await this.#pieces.reader.view(this.#site(scope, collection), options);
     return ids.map((id: unknown) => {
       if (typeof id !== "string") throw invalid(`ids: ${show(id)} is not a text.`);
       const place = findLive(view.sources, Buffer.from(id, "utf8"));
-      return place === undefined ? undefined : vectorRow((view.sources[place.source] as ViewSource).rows.put(place.row));
+      return place === undefined
+        ? undefined
+        : vectorRow((view.sources[place.source] as ViewSource).rows.put(place.row));
     });
   }
 
@@ -119,7 +134,8 @@ export class Vectors {
   async *rows(scope: Scope, collection: string, options: ReadOptions = {}): AsyncGenerator<VectorRow> {
     const view = await this.#pieces.reader.view(this.#site(scope, collection), options);
     for (const source of view.sources) {
-      for (let row = 0; row < source.rows.rows; row += 1) if (!(source.dead?.has(row) ?? false)) yield vectorRow(source.rows.put(row));
+      for (let row = 0; row < source.rows.rows; row += 1)
+        if (!(source.dead?.has(row) ?? false)) yield vectorRow(source.rows.put(row));
     }
   }
 
@@ -149,15 +165,32 @@ export class Vectors {
     const versions: VersionSummary[] = [];
     for await (const { manifest, committedAt } of site.histories()) {
       const { version, reason, writer, epoch, appliedSeq, stats, segments } = manifest;
-      versions.push({ version, committedAt, reason, writer, epoch, appliedSeq, live: stats.live, segments: segments.length, bytes: stats.bytes });
+      versions.push({
+        version,
+        committedAt,
+        reason,
+        writer,
+        epoch,
+        appliedSeq,
+        live: stats.live,
+        segments: segments.length,
+        bytes: stats.bytes,
+      });
     }
     return versions;
   }
 
   /** Folds what is pending now and merges what is worth it; with `all`, into as few segments as their largest size allows. */
-  async compact(scope: Scope, collection: string, options: { all?: boolean; signal?: AbortSignal } = {}): Promise<CompactionResult> {
+  async compact(
+    scope: Scope,
+    collection: string,
+    options: { all?: boolean; signal?: AbortSignal } = {},
+  ): Promise<CompactionResult> {
     const { signal } = options;
-    return this.#pieces.compactor.run(this.#site(scope, collection), { mergeAll: options.all ?? false, ...(signal === undefined ? {} : { signal }) });
+    return this.#pieces.compactor.run(this.#site(scope, collection), {
+      mergeAll: options.all ?? false,
+      ...(signal === undefined ? {} : { signal }),
+    });
   }
 
   async collect(scope: Scope, collection: string, options: { dryRun?: boolean } = {}): Promise<CollectResult> {
@@ -174,13 +207,18 @@ export class Vectors {
     return repairFromBucket(site, this.#pieces.work, options);
   }
 
-  async restore(scope: Scope, collection: string, to: { version: number } | { time: number | string }): Promise<RestoreResult> {
+  async restore(
+    scope: Scope,
+    collection: string,
+    to: { version: number } | { time: number | string },
+  ): Promise<RestoreResult> {
     return restoreVersion(this.#site(scope, collection), to);
   }
 
   /** At once for everybody; the bytes go at `purgeAt` (epoch milliseconds), until when `undelete` brings all of it back. */
   async delete(scope: Scope, collection: string, options: { purgeAt: number }): Promise<void> {
-    if (!Number.isFinite(options?.purgeAt)) throw invalid(`purgeAt: must be a time in epoch milliseconds, got ${show(options?.purgeAt)}.`);
+    if (!Number.isFinite(options?.purgeAt))
+      throw invalid(`purgeAt: must be a time in epoch milliseconds, got ${show(options?.purgeAt)}.`);
     const site = this.#site(scope, collection);
     await trashCollection(site, this.#pieces.work, options.purgeAt);
     this.#pieces.reader.forget(site);
@@ -207,9 +245,12 @@ export class Vectors {
   /** Deltas that could not be read. */
   readonly dead = Object.freeze({
     list: (scope: Scope, collection: string): Promise<readonly DeadDelta[]> => listDead(this.#site(scope, collection)),
-    inspect: (scope: Scope, collection: string, seq: number): Promise<InspectedDelta> => inspectDead(this.#site(scope, collection), seq),
-    redrive: (scope: Scope, collection: string, seq: number): Promise<void> => this.#request(scope, collection, seq, "redrive"),
-    discard: (scope: Scope, collection: string, seq: number): Promise<void> => this.#request(scope, collection, seq, "discard"),
+    inspect: (scope: Scope, collection: string, seq: number): Promise<InspectedDelta> =>
+      inspectDead(this.#site(scope, collection), seq),
+    redrive: (scope: Scope, collection: string, seq: number): Promise<void> =>
+      this.#request(scope, collection, seq, "redrive"),
+    discard: (scope: Scope, collection: string, seq: number): Promise<void> =>
+      this.#request(scope, collection, seq, "discard"),
   });
 
   /** Of this process's background work. */

@@ -62,7 +62,12 @@ export class VectorWorker {
   readonly #compactor: Compactor;
   readonly #purged: (site: CollectionSite) => Promise<void>;
 
-  constructor(parts: VectorParts, work: VectorWork, compactor: Compactor, purged: (site: CollectionSite) => Promise<void>) {
+  constructor(
+    parts: VectorParts,
+    work: VectorWork,
+    compactor: Compactor,
+    purged: (site: CollectionSite) => Promise<void>,
+  ) {
     this.#parts = parts;
     this.#work = work;
     this.#compactor = compactor;
@@ -93,7 +98,9 @@ export class VectorWorker {
 
   async #look({ tenant, key: collection }: RegisteredVectorWork, so: PendingWork): Promise<PendingWork> {
     try {
-      const found = await collectionStats(new CollectionSite(this.#parts, this.#parts.system.forTenant(tenant), collection));
+      const found = await collectionStats(
+        new CollectionSite(this.#parts, this.#parts.system.forTenant(tenant), collection),
+      );
       return {
         collections: so.collections + 1,
         deltas: so.deltas + found.pendingDeltas,
@@ -144,7 +151,10 @@ export class VectorWorker {
     this.metrics.objectsCollected += result.objects;
     this.metrics.lastCollectedAt = this.#parts.clock.now();
     // At least some time apart, so that a busy collection is not listed at every sweep.
-    const next = result.nextAt === undefined ? undefined : Math.max(result.nextAt, this.#parts.clock.now() + this.#parts.policy.collectAfterMs);
+    const next =
+      result.nextAt === undefined
+        ? undefined
+        : Math.max(result.nextAt, this.#parts.clock.now() + this.#parts.policy.collectAfterMs);
     if (next === undefined) await this.#work.remove(entry);
     else await this.#work.put({ kind: "collect", tenant: entry.tenant, key: entry.key, due_at: next });
   }
@@ -153,7 +163,9 @@ export class VectorWorker {
     const fence = await site.fence();
     const wanted =
       fence !== undefined &&
-      (fence.status === "purging" || fence.status === "deleted" || (fence.status === "trashed" && (fence.purgeAt ?? 0) <= this.#parts.clock.now()));
+      (fence.status === "purging" ||
+        fence.status === "deleted" ||
+        (fence.status === "trashed" && (fence.purgeAt ?? 0) <= this.#parts.clock.now()));
     // Undeleted, or just about to be deleted: nobody can tell, so the entry stays. Undeleting removes it.
     if (!wanted) return;
     await purgeCollection(site, this.#work);

@@ -8,12 +8,19 @@ import { fsck, kinds } from "./support/fsck.ts";
 /** What no repair may change: the records of documents, rows and triples that are named. */
 async function named(world: World, { repository_id, incarnation }: Place): Promise<unknown> {
   const { scope } = world.admin;
-  const { items } = await world.items.query(scope, "documents", { equals: { repository_id, incarnation }, limit: 1_000 });
+  const { items } = await world.items.query(scope, "documents", {
+    equals: { repository_id, incarnation },
+    limit: 1_000,
+  });
   const { keys } = await world.objects.list(scope, `knowledge/${incarnation}/`, { limit: 1_000 });
   return {
-    documents: items.filter(({ id }) => id.startsWith("document:") || id.startsWith("source:") || id === "stats").map(({ document }) => document),
+    documents: items
+      .filter(({ id }) => id.startsWith("document:") || id.startsWith("source:") || id === "stats")
+      .map(({ document }) => document),
     objects: keys.map(({ key }) => key),
-    own: (await Array.fromAsync(world.vectors.vectors.rows(scope, `${incarnation}.own`))).map(({ id }) => id).toSorted(),
+    own: (await Array.fromAsync(world.vectors.vectors.rows(scope, `${incarnation}.own`)))
+      .map(({ id }) => id)
+      .toSorted(),
     triples: await world.triples.usage(scope, incarnation),
   };
 }
@@ -27,12 +34,33 @@ async function plant(world: World, { repository_id, incarnation }: Place): Promi
   await vectors.create(scope, `${incarnation}.1`, { dims: 2 });
   await vectors.append(scope, `${incarnation}.1`, { upsert: [{ id: `${randomUUID()}.1.0`, vector: [1, 2] }] });
   const source = { source: `${randomUUID()}.1.1`, part: 0 };
-  await world.triples.write(scope, incarnation, { insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }], source });
-  await world.items.write(scope, "documents", life, { op: "patch", id: "stats", patch: [{ op: "incr", path: "/document_count", value: 5 }] });
-  await world.items.write(scope, "collections", [repository_id], { op: "patch", id: "count", patch: [{ op: "incr", path: "/collections", value: 5 }] });
+  await world.triples.write(scope, incarnation, {
+    insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }],
+    source,
+  });
+  await world.items.write(scope, "documents", life, {
+    op: "patch",
+    id: "stats",
+    patch: [{ op: "incr", path: "/document_count", value: 5 }],
+  });
+  await world.items.write(scope, "collections", [repository_id], {
+    op: "patch",
+    id: "count",
+    patch: [{ op: "incr", path: "/collections", value: 5 }],
+  });
   const document_id = randomUUID();
-  const removal = { id: `removal:${document_id}:1.deleted`, kind: "removal", document_id, chunks: [], object_keys: [], at: new Date(world.now).toISOString() };
-  await world.items.write(scope, "documents", life, { op: "create", document: { ...removal, repository_id, incarnation } });
+  const removal = {
+    id: `removal:${document_id}:1.deleted`,
+    kind: "removal",
+    document_id,
+    chunks: [],
+    object_keys: [],
+    at: new Date(world.now).toISOString(),
+  };
+  await world.items.write(scope, "documents", life, {
+    op: "create",
+    document: { ...removal, repository_id, incarnation },
+  });
   world.now += auditLimits.objectYoungMs;
 }
 
@@ -42,14 +70,28 @@ async function quarantined(world: World, { knowledge }: Process): Promise<readon
   for (const { entry_id } of items) await knowledge.quarantine.restore(world.admin, entry_id);
   const { scope } = world.admin;
   for (const { kind, target, incarnation, document_id } of items) {
-    if (kind === "object") expect(await world.objects.get(scope, target)).toEqual(Uint8Array.from(Buffer.from("stray")));
-    if (kind === "triples") expect((await world.triples.ofSource(scope, incarnation, target)).quads).toMatchObject([{ quad: { s: "<urn:left>" }, parts: [0] }]);
-    if (kind === "rows") expect((await world.vectors.vectors.get(scope, target, [`${document_id}.1.0`]))[0]?.vector).toEqual(Float32Array.of(1, 2));
+    if (kind === "object")
+      expect(await world.objects.get(scope, target)).toEqual(Uint8Array.from(Buffer.from("stray")));
+    if (kind === "triples")
+      expect((await world.triples.ofSource(scope, incarnation, target)).quads).toMatchObject([
+        { quad: { s: "<urn:left>" }, parts: [0] },
+      ]);
+    if (kind === "rows")
+      expect((await world.vectors.vectors.get(scope, target, [`${document_id}.1.0`]))[0]?.vector).toEqual(
+        Float32Array.of(1, 2),
+      );
   }
   return items.map(({ kind }) => kind).toSorted();
 }
 
-const planted = ["counter_off", "counter_off", "object_without_record", "removal_left", "triples_without_support_source", "vectors_without_document"];
+const planted = [
+  "counter_off",
+  "counter_off",
+  "object_without_record",
+  "removal_left",
+  "triples_without_support_source",
+  "vectors_without_document",
+];
 
 async function prepared(): Promise<{ world: World; process: Process; place: Place; before: unknown }> {
   const world = await World.open();

@@ -19,13 +19,23 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
   });
 
   const inside = (place: Filled) => ({ repository: place.repository });
-  const contentOf = (place: Filled, document: string, part = "content") => `knowledge/${place.incarnation}/${document}/1/${part}`;
+  const contentOf = (place: Filled, document: string, part = "content") =>
+    `knowledge/${place.incarnation}/${document}/1/${part}`;
 
   it("R-TG-54 finds nothing where nothing is wrong, looks at everything, and repairs nothing", async () => {
     const place = await world.place();
     const before = await world.state(place);
     const report = await world.fsck({ ...inside(place), repair: true, deep: true });
-    expect(report).toMatchObject({ found: 0, left: 0, waiting: 0, summary: {}, findings: [], truncated: false, repair: true, deep: true });
+    expect(report).toMatchObject({
+      found: 0,
+      left: 0,
+      waiting: 0,
+      summary: {},
+      findings: [],
+      truncated: false,
+      repair: true,
+      deep: true,
+    });
     expect(report.checked).toMatchObject({ repositories: 1, collections: 2, documents: 2, objects: 4 });
     expect(report.checked.passages).toBeGreaterThanOrEqual(2);
     expect(report.checked.triples).toBeGreaterThan(1);
@@ -47,7 +57,9 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect((await world.fsck(inside(place))).findings.map(({ kind, key, store }) => [kind, key, store])).toEqual(
       stray.toSorted().map((key) => ["object_without_record", key, "objects"]),
     );
-    expect(await world.kinds({ ...inside(place), repair: true })).toEqual(Array.from({ length: 3 }, () => "object_without_record repaired"));
+    expect(await world.kinds({ ...inside(place), repair: true })).toEqual(
+      Array.from({ length: 3 }, () => "object_without_record repaired"),
+    );
     expect(await world.fsck(inside(place))).toMatchObject({ found: 0, waiting: 0 });
     expect(await world.state(place)).toEqual(before);
   });
@@ -57,7 +69,9 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const before = await world.state(place);
     const { objects } = world.test.pinakes;
     await objects.delete(world.scope, [contentOf(place, place.first, "text")]);
-    expect((await world.fsck(inside(place))).findings).toMatchObject([{ kind: "record_without_object", document_id: place.first, repaired: false }]);
+    expect((await world.fsck(inside(place))).findings).toMatchObject([
+      { kind: "record_without_object", document_id: place.first, repaired: false },
+    ]);
     expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["record_without_object repaired"]);
     expect(await world.kinds(inside(place))).toEqual([]);
     expect(await world.state(place)).toEqual(before);
@@ -72,12 +86,23 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const { knowledge, caller, repository, collection } = place;
     const document = await knowledge.document(caller, repository, collection, place.first);
     const bytes = Buffer.byteLength("# Turing\n\nAlan Turing wrote On Computable Numbers in 1936.\n");
-    expect(document).toMatchObject({ status: "failed", error: expect.stringContaining("Upload it again"), size_bytes: bytes });
-    const { hits } = await knowledge.search(caller, { query: "computable numbers", collections: [{ repository, collection }], mode: "keyword" });
+    expect(document).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("Upload it again"),
+      size_bytes: bytes,
+    });
+    const { hits } = await knowledge.search(caller, {
+      query: "computable numbers",
+      collections: [{ repository, collection }],
+      mode: "keyword",
+    });
     expect(hits.map((hit) => hit.document_id)).toContain(place.first);
     expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ consistent: true });
     // All of its files: nothing is left to name.
-    await world.test.pinakes.objects.delete(world.scope, [contentOf(place, place.second), contentOf(place, place.second, "text")]);
+    await world.test.pinakes.objects.delete(world.scope, [
+      contentOf(place, place.second),
+      contentOf(place, place.second, "text"),
+    ]);
     await world.kinds({ ...inside(place), repair: true });
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
   });
@@ -92,7 +117,11 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     await vectors.append(world.scope, `${place.incarnation}.1`, { upsert: ids.map((id) => ({ id, vector })) });
     const found = (await world.fsck(inside(place))).findings;
     expect(found.map(({ kind, document_id }) => `${kind} ${document_id}`).toSorted()).toEqual(
-      [`vectors_without_document ${place.first}`, `vectors_without_document ${place.first}`, `vectors_without_document ${ids[0]?.split(".")[0]}`].toSorted(),
+      [
+        `vectors_without_document ${place.first}`,
+        `vectors_without_document ${place.first}`,
+        `vectors_without_document ${ids[0]?.split(".")[0]}`,
+      ].toSorted(),
     );
     expect(await world.kinds({ ...inside(place), repair: true })).toHaveLength(3);
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
@@ -106,7 +135,10 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     await expect.poll(async () => (await knowledge.jobs.get(caller, job_id)).status).toBe("succeeded");
     const { vectors, items } = world.test.pinakes;
     // A generation that a crash left: what searches read is the one above it.
-    const fence = await items.read(world.scope, "documents", { partition: [repository, place.incarnation], id: "fence" });
+    const fence = await items.read(world.scope, "documents", {
+      partition: [repository, place.incarnation],
+      id: "fence",
+    });
     expect(fence?.document["generation"]).toBe(2);
     await items.write(world.scope, "documents", [repository, place.incarnation], {
       op: "patch",
@@ -116,7 +148,9 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     await vectors.create(world.scope, `${place.incarnation}.3`, { dims: 2 });
     expect(await world.fsck(inside(place))).toMatchObject({ waiting: 2 });
     world.time.shift += hourMs;
-    const stray = (await world.fsck({ ...inside(place), repair: true })).findings.filter(({ kind }) => kind === "vectors_without_document");
+    const stray = (await world.fsck({ ...inside(place), repair: true })).findings.filter(
+      ({ kind }) => kind === "vectors_without_document",
+    );
     expect(stray.map(({ key }) => key)).toEqual([`${place.incarnation}.3`, `${place.incarnation}.2`]);
     expect((await vectors.remains(world.scope, `${place.incarnation}.3`)).status).toBe("trashed");
   });
@@ -125,19 +159,32 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const place = await world.place();
     const { vectors, objects } = world.test.pinakes;
     const rows = (await Array.fromAsync(vectors.rows(world.scope, `${place.incarnation}.1`))).map(({ id }) => id);
-    await vectors.append(world.scope, `${place.incarnation}.1`, { delete: rows.filter((id) => id.startsWith(place.first)) });
-    expect((await world.fsck(inside(place))).findings).toMatchObject([{ kind: "document_without_vectors", document_id: place.first }]);
+    await vectors.append(world.scope, `${place.incarnation}.1`, {
+      delete: rows.filter((id) => id.startsWith(place.first)),
+    });
+    expect((await world.fsck(inside(place))).findings).toMatchObject([
+      { kind: "document_without_vectors", document_id: place.first },
+    ]);
     expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["document_without_vectors repaired"]);
     expect(await settled(place, place.first)).toMatchObject({ status: "indexed" });
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     const { knowledge, caller, repository, collection } = place;
-    const { hits } = await knowledge.search(caller, { query: "computable numbers", collections: [{ repository, collection }], mode: "keyword" });
+    const { hits } = await knowledge.search(caller, {
+      query: "computable numbers",
+      collections: [{ repository, collection }],
+      mode: "keyword",
+    });
     expect(hits.map((hit) => hit.document_id)).toContain(place.first);
-    await vectors.append(world.scope, `${place.incarnation}.1`, { delete: rows.filter((id) => id.startsWith(place.second)) });
+    await vectors.append(world.scope, `${place.incarnation}.1`, {
+      delete: rows.filter((id) => id.startsWith(place.second)),
+    });
     await objects.delete(world.scope, [contentOf(place, place.second), contentOf(place, place.second, "text")]);
     await world.kinds({ ...inside(place), repair: true });
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
-    expect(await knowledge.document(caller, repository, collection, place.second)).toMatchObject({ status: "failed", chunk_count: 1 });
+    expect(await knowledge.document(caller, repository, collection, place.second)).toMatchObject({
+      status: "failed",
+      chunk_count: 1,
+    });
     expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ consistent: true });
   });
 
@@ -147,7 +194,11 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const { triples } = world.test.pinakes;
     const quad = (s: string) => ({ s: `<urn:${s}>`, p: "<urn:b>", o: "<urn:c>", g: "" });
     const sources = [`${randomUUID()}.1.1`, `${place.first}.9.1`];
-    for (const source of sources) await triples.write(world.scope, place.incarnation, { insert: [quad("a"), quad(source)], source: { source, part: 0 } });
+    for (const source of sources)
+      await triples.write(world.scope, place.incarnation, {
+        insert: [quad("a"), quad(source)],
+        source: { source, part: 0 },
+      });
     expect((await world.fsck(inside(place))).findings.map(({ kind, key }) => `${kind} ${key}`).toSorted()).toEqual(
       sources.map((source) => `triples_without_support_source ${source}`).toSorted(),
     );
@@ -162,10 +213,24 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const { items } = world.test.pinakes;
     const incr = (path: string, value: number) => [{ op: "incr" as const, path, value }];
     const life = [place.repository, place.incarnation];
-    await items.write(world.scope, "documents", life, { op: "patch", id: "stats", patch: incr("/by_status/failed", 3) });
-    await items.write(world.scope, "collections", [place.repository], { op: "patch", id: "count", patch: incr("/collections", -1) });
-    expect((await world.fsck(inside(place))).findings.map(({ kind, key }) => `${kind} ${key}`).toSorted()).toEqual(["counter_off count", "counter_off stats"]);
-    expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["counter_off repaired", "counter_off repaired"]);
+    await items.write(world.scope, "documents", life, {
+      op: "patch",
+      id: "stats",
+      patch: incr("/by_status/failed", 3),
+    });
+    await items.write(world.scope, "collections", [place.repository], {
+      op: "patch",
+      id: "count",
+      patch: incr("/collections", -1),
+    });
+    expect((await world.fsck(inside(place))).findings.map(({ kind, key }) => `${kind} ${key}`).toSorted()).toEqual([
+      "counter_off count",
+      "counter_off stats",
+    ]);
+    expect(await world.kinds({ ...inside(place), repair: true })).toEqual([
+      "counter_off repaired",
+      "counter_off repaired",
+    ]);
     expect(await world.kinds(inside(place))).toEqual([]);
     expect(await world.state(place)).toEqual(before);
     await items.write(world.scope, "documents", life, { op: "delete", id: "stats" });
@@ -189,7 +254,11 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.kinds({ ...inside(place), repair: true, deep: true })).toContain("manifest_broken repaired");
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     const { knowledge, caller, repository, collection } = place;
-    const { hits } = await knowledge.search(caller, { query: "computable numbers", collections: [{ repository, collection }], mode: "keyword" });
+    const { hits } = await knowledge.search(caller, {
+      query: "computable numbers",
+      collections: [{ repository, collection }],
+      mode: "keyword",
+    });
     expect(hits.map((hit) => hit.document_id)).toContain(place.first);
     const own = `${place.incarnation}.own`;
     await vectors.compact(world.scope, own, { all: true });
@@ -200,7 +269,8 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     );
     const report = await world.fsck({ ...inside(place), repair: true });
     expect(report.left).toBeGreaterThan(0);
-    for (const { kind, repaired, detail } of report.findings) expect({ kind, repaired, detail }).toMatchObject({ kind: "manifest_broken", repaired: false });
+    for (const { kind, repaired, detail } of report.findings)
+      expect({ kind, repaired, detail }).toMatchObject({ kind: "manifest_broken", repaired: false });
     expect(report.findings[0]?.detail).toContain("nowhere else");
     await vectors.purge(world.scope, own);
   });
@@ -218,7 +288,18 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
       "documents",
       ["gone", incarnation],
       [
-        { op: "create", document: { ...document, id: "fence", kind: "fence", status: "ACTIVE", held: true, generation: 1, collection_id: "x" } },
+        {
+          op: "create",
+          document: {
+            ...document,
+            id: "fence",
+            kind: "fence",
+            status: "ACTIVE",
+            held: true,
+            generation: 1,
+            collection_id: "x",
+          },
+        },
         { op: "create", document: { ...document, id: "document:x" } },
       ],
     );
@@ -229,7 +310,8 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
         .map(({ kind, store, repaired }) => `${kind} ${store} ${repaired}`)
         .toSorted();
     };
-    const all = (repaired: boolean) => ["documents", "objects", "triples", "vectors"].map((store) => `unknown_incarnation ${store} ${repaired}`);
+    const all = (repaired: boolean) =>
+      ["documents", "objects", "triples", "vectors"].map((store) => `unknown_incarnation ${store} ${repaired}`);
     // First seen now: it may be so new that an index does not show its record yet.
     expect(await strays(true)).toEqual([]);
     world.time.shift += hourMs;
@@ -241,7 +323,9 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect((await objects.list(world.scope, `knowledge/${incarnation}/`)).keys).toHaveLength(1);
     const { quarantine } = world.test.knowledge;
     const { items: held } = await quarantine.list(world.test.admin);
-    expect(held.filter((one) => one.incarnation === incarnation).map(({ store, kind }) => `${kind} ${store}`)).toHaveLength(4);
+    expect(
+      held.filter((one) => one.incarnation === incarnation).map(({ store, kind }) => `${kind} ${store}`),
+    ).toHaveLength(4);
     for (const { entry_id } of held) await quarantine.drop(world.test.admin, entry_id);
     expect((await objects.list(world.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
     expect((await triples.usage(world.scope, incarnation)).quads).toBe(0);

@@ -15,7 +15,9 @@ it("R-TG-109 stuck_operation: a delete that a store fails at is found, named wit
   expect(kinds(await fsck(world, broken))).toEqual([]);
   await broken.pass(8);
   const report = await fsck(world, broken, { repair: true });
-  expect(report.findings).toMatchObject([{ kind: "stuck_operation", collection_id: "papers", incarnation: place.incarnation, repaired: false }]);
+  expect(report.findings).toMatchObject([
+    { kind: "stuck_operation", collection_id: "papers", incarnation: place.incarnation, repaired: false },
+  ]);
   expect(report.findings[0]?.detail).toContain("triples");
   expect(report.left).toBe(1);
   broken.calls.clear();
@@ -62,7 +64,16 @@ it("removal_left: what had to go and did not is carried out when it is late", as
   const key = `knowledge/${incarnation}/${document_id}/1/content`;
   await world.objects.put(scope, key, Buffer.from("left"));
   const id = `removal:${document_id}:1.deleted`;
-  const document = { id, repository_id, incarnation, kind: "removal", document_id, chunks: [], object_keys: [key], at: new Date(world.now).toISOString() };
+  const document = {
+    id,
+    repository_id,
+    incarnation,
+    kind: "removal",
+    document_id,
+    chunks: [],
+    object_keys: [key],
+    at: new Date(world.now).toISOString(),
+  };
   await world.items.write(scope, "documents", [repository_id, incarnation], { op: "create", document });
   world.now += auditLimits.removalLateMs - 1;
   expect(await fsck(world, process, { repair: true })).toMatchObject({ found: 0, waiting: 0 });
@@ -84,7 +95,8 @@ it("an archived collection is looked at, and what only takes away is repaired; o
   await process.lifecycle.idle();
   await process.sweep();
   await process.knowledge.deleteCollection(world.admin, "kb", "gone");
-  for (const { incarnation } of [archived, trashed]) await world.objects.put(scope, `knowledge/${incarnation}/x/1/content`, Buffer.from("stray"));
+  for (const { incarnation } of [archived, trashed])
+    await world.objects.put(scope, `knowledge/${incarnation}/x/1/content`, Buffer.from("stray"));
   world.now += auditLimits.objectYoungMs;
   const report = await fsck(world, process, { repair: true });
   expect(report.findings).toMatchObject([{ kind: "object_without_record", collection_id: "old", repaired: true }]);
@@ -101,11 +113,17 @@ it("the bytes of a document that were there before it stay when it is deleted, a
   const { knowledge } = process;
   const { incarnation } = await world.fill(process, world.admin, "papers", { files: 0, rows: 0 });
   const source = { type: "existing", uri: "s3://bucket/a.txt" } as const;
-  const { document_id } = await knowledge.upload(world.admin, "kb", "papers", { name: "a.txt", body: "theirs", source });
+  const { document_id } = await knowledge.upload(world.admin, "kb", "papers", {
+    name: "a.txt",
+    body: "theirs",
+    source,
+  });
   await knowledge.deleteDocument(world.admin, "kb", "papers", document_id);
   world.now += auditLimits.objectYoungMs;
   expect(await fsck(world, process, { repair: true })).toMatchObject({ found: 0, waiting: 0 });
-  expect(await world.objects.head(world.admin.scope, `knowledge/${incarnation}/${document_id}/1/content`)).toBeDefined();
+  expect(
+    await world.objects.head(world.admin.scope, `knowledge/${incarnation}/${document_id}/1/content`),
+  ).toBeDefined();
   await process.close();
 });
 

@@ -26,11 +26,20 @@ describe.each([
     await objects.put(scope, `knowledge/${place.incarnation}/${randomUUID()}/1/content`, Buffer.from("stray"));
     await objects.delete(scope, [`knowledge/${place.incarnation}/${place.first}/1/text`]);
     const rows = await Array.fromAsync(vectors.rows(scope, `${place.incarnation}.1`));
-    await vectors.append(scope, `${place.incarnation}.1`, { upsert: [{ id: `${randomUUID()}.1.0`, vector: rows[0]?.vector as Float32Array }] });
+    await vectors.append(scope, `${place.incarnation}.1`, {
+      upsert: [{ id: `${randomUUID()}.1.0`, vector: rows[0]?.vector as Float32Array }],
+    });
     const source = { source: `${randomUUID()}.1.1`, part: 0 };
-    await triples.write(scope, place.incarnation, { insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }], source });
+    await triples.write(scope, place.incarnation, {
+      insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }],
+      source,
+    });
     await items.write(scope, "documents", life, { op: "patch", id: "stats", patch: incr("/document_count") });
-    await items.write(scope, "collections", [place.repository], { op: "patch", id: "count", patch: incr("/collections") });
+    await items.write(scope, "collections", [place.repository], {
+      op: "patch",
+      id: "count",
+      patch: incr("/collections"),
+    });
     const unknown = randomUUID();
     await objects.put(scope, `knowledge/${unknown}/d/1/content`, Buffer.from("stray"));
     expect(await world.fsck()).toMatchObject({ waiting: 2 });
@@ -44,12 +53,16 @@ describe.each([
       "vectors_without_document",
     ];
     expect(await world.kinds()).toEqual([...planted, "unknown_incarnation"].toSorted());
-    expect(await world.kinds({ repair: true })).toEqual([...planted.map((kind) => `${kind} repaired`), "unknown_incarnation"].toSorted());
+    expect(await world.kinds({ repair: true })).toEqual(
+      [...planted.map((kind) => `${kind} repaired`), "unknown_incarnation"].toSorted(),
+    );
     world.time.shift += dayMs;
     expect(await world.kinds({ repair: true })).toEqual(["unknown_incarnation repaired"]);
     expect(await world.kinds({ deep: true })).toEqual([]);
     expect([await world.state(bystander), await world.state(place)]).toEqual([untouched, before]);
-    await vectors.append(scope, `${place.incarnation}.1`, { delete: rows.map(({ id }) => id).filter((id) => id.startsWith(place.first)) });
+    await vectors.append(scope, `${place.incarnation}.1`, {
+      delete: rows.map(({ id }) => id).filter((id) => id.startsWith(place.first)),
+    });
     expect(await world.kinds({ repair: true })).toEqual(["document_without_vectors repaired"]);
     expect(await settled(place, place.first)).toMatchObject({ status: "indexed" });
     expect(await world.kinds({ deep: true })).toEqual([]);

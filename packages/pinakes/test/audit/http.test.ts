@@ -42,13 +42,23 @@ it("all findings can be had, also when the job lists only the first; a repair pu
   const { json } = await server.call("GET", site.at, { key });
   const { scope } = server.pinakes.as({ tenant: "w1", userId: "boss", role: "admin" });
   const many = auditLimits.findingsInJobMax + 1;
-  for (let i = 0; i < many; i += 1) await server.pinakes.objects.put(scope, `knowledge/${String(json["incarnation"])}/d${i}/1/content`, Buffer.from("x"));
+  for (let i = 0; i < many; i += 1)
+    await server.pinakes.objects.put(
+      scope,
+      `knowledge/${String(json["incarnation"])}/d${i}/1/content`,
+      Buffer.from("x"),
+    );
   server.later(auditLimits.objectYoungMs);
   // More files that nothing names than there are others: refused, unless it is said on purpose.
   const refused = (await fsck({ repair: true, deep: true }))["result"];
   expect(refused).toMatchObject({ found: many, left: many, refused: [{ kinds: ["object_without_record"] }] });
   const job = await fsck({ repair: true, deep: true, force_missing: true });
-  expect(job["result"]).toMatchObject({ found: many, left: 0, truncated: true, summary: { object_without_record: { found: many, repaired: many } } });
+  expect(job["result"]).toMatchObject({
+    found: many,
+    left: 0,
+    truncated: true,
+    summary: { object_without_record: { found: many, repaired: many } },
+  });
   const all = await server.call("GET", `/v1/fsck/${String(job["job_id"])}/findings`, { key });
   expect(all.status).toBe(200);
   expect(all.json["items"]).toHaveLength(many);
@@ -62,13 +72,22 @@ it("what a repair took away is listed, restored and dropped by admins of the wor
   const target = `knowledge/${String(json["incarnation"])}/stray/1/content`;
   await server.pinakes.objects.put(scope, target, Buffer.from("stray"));
   server.later(auditLimits.objectYoungMs);
-  expect((await fsck({ repository: site.repository, repair: true }))["result"]).toMatchObject({ left: 0, quarantined: 1 });
+  expect((await fsck({ repository: site.repository, repair: true }))["result"]).toMatchObject({
+    left: 0,
+    quarantined: 1,
+  });
   const query = `?repository=${site.repository}&collection=${site.collection}`;
   const { json: page } = await server.call("GET", `/v1/quarantine${query}`, { key });
-  expect(page).toMatchObject({ items: [{ kind: "object", target, collection_id: site.collection }], next_cursor: null });
+  expect(page).toMatchObject({
+    items: [{ kind: "object", target, collection_id: site.collection }],
+    next_cursor: null,
+  });
   const at = `/v1/quarantine/${String((page["items"] as readonly Json[])[0]?.["entry_id"])}`;
   expect((await server.call("GET", at, { key })).json).toMatchObject({ target, restored_at: null });
-  expect(await server.call("POST", `${at}:restore`, { key })).toMatchObject({ status: 200, json: { restored_at: expect.any(String) as string } });
+  expect(await server.call("POST", `${at}:restore`, { key })).toMatchObject({
+    status: 200,
+    json: { restored_at: expect.any(String) as string },
+  });
   expect(await server.pinakes.objects.head(scope, target)).toBeDefined();
   await server.pinakes.objects.put(scope, target, Buffer.from("newer"));
   expect(await server.call("POST", `${at}:restore`, { key })).toMatchObject({

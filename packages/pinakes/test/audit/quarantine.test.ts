@@ -25,7 +25,10 @@ describe.each([
     const state = async () => JSON.stringify(await world.state(place)).replaceAll(/"last_used_at":"[^"]+"/g, "");
     const before = await state();
     const search = async () => {
-      const { hits } = await knowledge.search(caller, { query: "computable numbers", collections: [{ repository, collection }] });
+      const { hits } = await knowledge.search(caller, {
+        query: "computable numbers",
+        collections: [{ repository, collection }],
+      });
       return hits.map(({ document_id, text, score }) => ({ document_id, text, score }));
     };
     const hits = await search();
@@ -36,7 +39,10 @@ describe.each([
     await items.write(world.scope, "documents", key.partition, { op: "delete", id: key.id });
     world.time.shift += hourMs;
     const report = await world.fsck({ repository, repair: true, deep: true });
-    expect(report.summary).toMatchObject({ object_without_record: { repaired: 2 }, vectors_without_document: { repaired: 1 } });
+    expect(report.summary).toMatchObject({
+      object_without_record: { repaired: 2 },
+      vectors_without_document: { repaired: 1 },
+    });
     expect(report.quarantined).toBe(report.found - (report.summary.counter_off?.found ?? 0));
     expect((await search()).map(({ document_id }) => document_id)).not.toContain(place.first);
     // The right items are back.
@@ -60,11 +66,20 @@ async function repaired(
   const place = await world.fill(process, world.admin, id);
   const { scope } = world.admin;
   const { vectors } = world.vectors;
-  const [key, row, source] = [`knowledge/${place.incarnation}/${randomUUID()}/1/content`, `${randomUUID()}.1.0`, `${randomUUID()}.1.1`];
+  const [key, row, source] = [
+    `knowledge/${place.incarnation}/${randomUUID()}/1/content`,
+    `${randomUUID()}.1.0`,
+    `${randomUUID()}.1.1`,
+  ];
   await world.objects.put(scope, key, Buffer.from("stray"));
   await vectors.create(scope, `${place.incarnation}.1`, { dims: 2 });
-  await vectors.append(scope, `${place.incarnation}.1`, { upsert: [{ id: row, vector: [1, 2], text: "stray", metadata: { n: 1 } }] });
-  await world.triples.write(scope, place.incarnation, { insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }], source: { source, part: 3 } });
+  await vectors.append(scope, `${place.incarnation}.1`, {
+    upsert: [{ id: row, vector: [1, 2], text: "stray", metadata: { n: 1 } }],
+  });
+  await world.triples.write(scope, place.incarnation, {
+    insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }],
+    source: { source, part: 3 },
+  });
   world.now += auditLimits.objectYoungMs;
   expect(await fsck(world, process, { repair: true })).toMatchObject({ left: 0, quarantined: 3 });
   expect(await world.objects.head(scope, key)).toBeUndefined();
@@ -72,7 +87,8 @@ async function repaired(
 }
 
 const held = async (world: World, { knowledge }: Process) => (await knowledge.quarantine.list(world.admin)).items;
-const keysOf = async (world: World) => (await world.objects.list(world.admin.scope, "quarantine/", { limit: 1_000 })).keys.map(({ key }) => key);
+const keysOf = async (world: World) =>
+  (await world.objects.list(world.admin.scope, "quarantine/", { limit: 1_000 })).keys.map(({ key }) => key);
 
 it("an entry says what it is and until when; restoring it can be repeated, and never overwrites what is there now", async () => {
   await using world = await World.open();
@@ -82,18 +98,29 @@ it("an entry says what it is and until when; restoring it can be repeated, and n
   const { scope } = world.admin;
   const entries = await held(world, process);
   const expires_at = new Date(world.now + quarantineLimits.retentionMs).toISOString();
-  expect(entries.map(({ kind, target, count, restored_at, ...one }) => [kind, target, count, restored_at, one.expires_at]).toSorted()).toEqual([
+  expect(
+    entries
+      .map(({ kind, target, count, restored_at, ...one }) => [kind, target, count, restored_at, one.expires_at])
+      .toSorted(),
+  ).toEqual([
     ["object", place.key, 1, null, expires_at],
     ["rows", `${place.incarnation}.1`, 1, null, expires_at],
     ["triples", place.source, 1, null, expires_at],
   ]);
   for (const entry of entries) {
     expect(await quarantine.get(world.admin, entry.entry_id)).toEqual(entry);
-    for (let i = 0; i < 2; i += 1) expect((await quarantine.restore(world.admin, entry.entry_id)).restored_at).toBe(new Date(world.now).toISOString());
+    for (let i = 0; i < 2; i += 1)
+      expect((await quarantine.restore(world.admin, entry.entry_id)).restored_at).toBe(
+        new Date(world.now).toISOString(),
+      );
   }
   expect(Buffer.from((await world.objects.get(scope, place.key)) as Uint8Array).toString()).toBe("stray");
-  expect(await world.vectors.vectors.get(scope, `${place.incarnation}.1`, [place.row])).toMatchObject([{ text: "stray", metadata: { n: 1 } }]);
-  expect((await world.triples.ofSource(scope, place.incarnation, place.source)).quads).toMatchObject([{ quad: { s: "<urn:left>" }, parts: [3] }]);
+  expect(await world.vectors.vectors.get(scope, `${place.incarnation}.1`, [place.row])).toMatchObject([
+    { text: "stray", metadata: { n: 1 } },
+  ]);
+  expect((await world.triples.ofSource(scope, place.incarnation, place.source)).quads).toMatchObject([
+    { quad: { s: "<urn:left>" }, parts: [3] },
+  ]);
   expect(kinds(await fsck(world, process))).toEqual(["triples_without_support_source", "vectors_without_document"]);
   // Something else is there now.
   await world.objects.put(scope, place.key, Buffer.from("newer"));
@@ -108,7 +135,9 @@ it("an entry says what it is and until when; restoring it can be repeated, and n
     detail: expect.stringContaining("overwritten") as string,
   });
   expect(Buffer.from((await world.objects.get(scope, place.key)) as Uint8Array).toString()).toBe("newer");
-  expect((await world.vectors.vectors.get(scope, `${place.incarnation}.1`, [place.row]))[0]?.vector).toEqual(Float32Array.of(3, 4));
+  expect((await world.vectors.vectors.get(scope, `${place.incarnation}.1`, [place.row]))[0]?.vector).toEqual(
+    Float32Array.of(3, 4),
+  );
   // In the trash nothing is written.
   await process.knowledge.deleteCollection(world.admin, "kb", "papers");
   await expect(quarantine.restore(world.admin, of("triples"))).rejects.toMatchObject({ code: "CONFLICT" });
@@ -122,7 +151,9 @@ it("a damaged copy is refused before anything is written; an entry that is dropp
   const { quarantine } = process.knowledge;
   const entry = (await held(world, process)).find(({ kind }) => kind === "object");
   const id = entry?.entry_id as string;
-  const data = (await keysOf(world)).find((key) => key.includes(id.split(".")[1] as string) && key.endsWith("/data")) as string;
+  const data = (await keysOf(world)).find(
+    (key) => key.includes(id.split(".")[1] as string) && key.endsWith("/data"),
+  ) as string;
   await world.objects.put(world.admin.scope, data, Buffer.from("other"));
   await expect(quarantine.restore(world.admin, id)).rejects.toMatchObject({ code: "CORRUPT" });
   await world.objects.delete(world.admin.scope, [data]);
@@ -171,7 +202,8 @@ it("data of an unknown collection stays in its place; a restore begins its grace
   const process = await world.process();
   const place = await world.fill(process, world.admin, "papers");
   const { scope } = world.admin;
-  const document = (await world.items.read(scope, "collections", { partition: ["kb"], id: "collection:papers" }))?.document as { id: string };
+  const document = (await world.items.read(scope, "collections", { partition: ["kb"], id: "collection:papers" }))
+    ?.document as { id: string };
   await world.items.write(scope, "collections", ["kb"], { op: "delete", id: document.id });
   await fsck(world, process, { repair: true });
   const before = await world.left(place);
@@ -186,7 +218,9 @@ it("data of an unknown collection stays in its place; a restore begins its grace
   await process.knowledge.quarantine.restore(world.admin, entries[0]?.entry_id as string);
   expect(await held(world, process)).toHaveLength(3);
   world.now += auditLimits.suspectMs;
-  expect(kinds(await fsck(world, process, { repair: true })).filter((kind) => kind.startsWith("unknown"))).toEqual(["unknown_incarnation"]);
+  expect(kinds(await fsck(world, process, { repair: true })).filter((kind) => kind.startsWith("unknown"))).toEqual([
+    "unknown_incarnation",
+  ]);
   await world.items.write(scope, "collections", ["kb"], { op: "create", document });
   await fsck(world, process);
   expect(await held(world, process)).toEqual([]);
@@ -205,14 +239,26 @@ it("a purge of the collection takes what the quarantine holds of it, also what w
   await process.pass(2);
   expect(await process.knowledge.operation(world.admin, job_id)).toMatchObject({ status: "done" });
   expect((await keysOf(world)).filter((key) => key.includes(gone.incarnation))).toEqual([]);
-  expect((await held(world, process)).map(({ incarnation }) => incarnation)).toEqual(Array.from({ length: 3 }, () => stays.incarnation));
+  expect((await held(world, process)).map(({ incarnation }) => incarnation)).toEqual(
+    Array.from({ length: 3 }, () => stays.incarnation),
+  );
   // A process that died after it wrote an entry, just when the purge was over.
   const [entry] = await keysOf(world);
   const late = (entry as string).replace(stays.incarnation, gone.incarnation).replace(/data$/, "entry.json");
-  const text = Buffer.from((await world.objects.get(world.admin.scope, (entry as string).replace(/data$/, "entry.json"))) as Uint8Array).toString("utf8");
-  await world.objects.put(world.admin.scope, late, Buffer.from(text.replaceAll(stays.incarnation, gone.incarnation).replaceAll('"stays"', '"gone"')));
+  const text = Buffer.from(
+    (await world.objects.get(world.admin.scope, (entry as string).replace(/data$/, "entry.json"))) as Uint8Array,
+  ).toString("utf8");
+  await world.objects.put(
+    world.admin.scope,
+    late,
+    Buffer.from(text.replaceAll(stays.incarnation, gone.incarnation).replaceAll('"stays"', '"gone"')),
+  );
   const watching = await world.process({
-    workspaces: walkWorkspaces({ book: { after: async () => undefined, has: async () => false }, objects: world.objects, system }),
+    workspaces: walkWorkspaces({
+      book: { after: async () => undefined, has: async () => false },
+      objects: world.objects,
+      system,
+    }),
   });
   await watching.opened.audit.round(new AbortController().signal);
   expect((await keysOf(world)).filter((key) => key.includes(gone.incarnation))).toEqual([]);
@@ -223,7 +269,11 @@ it("a purge of the collection takes what the quarantine holds of it, also what w
 
 it("entries expire after their retention, which is a setting; copies that were not finished go after an hour", async () => {
   await using world = await World.open();
-  const walk = walkWorkspaces({ book: { after: async () => undefined, has: async () => false }, objects: world.objects, system });
+  const walk = walkWorkspaces({
+    book: { after: async () => undefined, has: async () => false },
+    objects: world.objects,
+    system,
+  });
   const process = await world.process({ workspaces: walk });
   const place = await repaired(world, process);
   const unfinished = `quarantine/${place.incarnation}/${"f".repeat(32)}/data`;
@@ -245,7 +295,9 @@ it("entries expire after their retention, which is a setting; copies that were n
   await process.close();
   const stores = { items: "memory:", objects: "memory:", background: false } as const;
   for (const quarantineDays of [0, 1.5, 3_651])
-    await expect(open({ ...stores, quarantineDays })).rejects.toThrow(/quarantineDays: must be a whole number from 1 to 3650/);
+    await expect(open({ ...stores, quarantineDays })).rejects.toThrow(
+      /quarantineDays: must be a whole number from 1 to 3650/,
+    );
   await using _ = await open({ ...stores, quarantineDays: 3_650 });
 });
 
@@ -269,8 +321,11 @@ it("lists are paged, and another workspace's admin has a quarantine of its own",
   expect(one.items.map((entry) => entry.incarnation)).toEqual(Array.from({ length: 3 }, () => incarnation));
   const other = makeCaller({ tenant: "globex", userId: "root", role: "admin" });
   expect(await quarantine.list(other)).toEqual({ items: [], next_cursor: null });
-  await expect(quarantine.list(other, { repository: "kb", collection: "one" })).rejects.toMatchObject({ code: "NOT_FOUND" });
-  for (const wrong of [0, 101, 1.5]) await expect(quarantine.list(world.admin, { limit: wrong })).rejects.toMatchObject({ code: "INVALID" });
+  await expect(quarantine.list(other, { repository: "kb", collection: "one" })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  for (const wrong of [0, 101, 1.5])
+    await expect(quarantine.list(world.admin, { limit: wrong })).rejects.toMatchObject({ code: "INVALID" });
   await expect(quarantine.list(world.admin, { cursor: "knowledge/x" })).rejects.toMatchObject({ code: "INVALID" });
   await expect(quarantine.list(world.admin, { repository: "kb" })).rejects.toMatchObject({ code: "INVALID" });
   for (const id of ["", "x", "../a.b", `${incarnation}.objects`, "a/b.objects"])

@@ -62,7 +62,8 @@ it("R-TG-54 W13 goes over every workspace, tells what it found by kind, and remo
 it("a round is bounded, and another process goes on where the first one stopped; not while that one is at it", async () => {
   await using world = await World.open();
   const first = await auditing(world);
-  for (let i = 0; i < auditLimits.roundStepsMax; i += 1) await first.knowledge.createCollection(world.admin, "kb", { collection_id: `c${i}` });
+  for (let i = 0; i < auditLimits.roundStepsMax; i += 1)
+    await first.knowledge.createCollection(world.admin, "kb", { collection_id: `c${i}` });
   await world.objects.put(world.admin.scope, "mine", Buffer.from("a workspace with an object"));
   await first.opened.audit.round(never);
   expect(first.opened.audit.figures.lastPassAt).toBeUndefined();
@@ -123,7 +124,8 @@ it("a place that means nothing any more, as after another version wrote it, cost
       last: null,
     },
   });
-  for (let tries = 0; tries <= auditLimits.stepTriesMax; tries += 1) await expect(process.opened.audit.round(never)).rejects.toMatchObject({ code: "INVALID" });
+  for (let tries = 0; tries <= auditLimits.stepTriesMax; tries += 1)
+    await expect(process.opened.audit.round(never)).rejects.toMatchObject({ code: "INVALID" });
   await pass(world, process);
   expect(process.opened.audit.figures.lastPassAt).toBe(world.now);
   await process.close();
@@ -131,9 +133,13 @@ it("a place that means nothing any more, as after another version wrote it, cost
 
 it("workspaces of the book come first, then those that only have objects, each once; the system's own never", async () => {
   await using world = await World.open();
-  for (const tenant of ["acme", "acme-x", "b", "zeta", "pinakes.own"]) await world.objects.put(system.forTenant(tenant), "k", Buffer.from("x"));
+  for (const tenant of ["acme", "acme-x", "b", "zeta", "pinakes.own"])
+    await world.objects.put(system.forTenant(tenant), "k", Buffer.from("x"));
   const noted = ["b", "default"];
-  const book = { after: async (id: string) => noted.find((one) => one > id), has: async (id: string) => noted.includes(id) };
+  const book = {
+    after: async (id: string) => noted.find((one) => one > id),
+    has: async (id: string) => noted.includes(id),
+  };
   const walk = walkWorkspaces({ book, objects: world.objects, system });
   const found: string[] = [];
   for (let next = await walk(undefined); next !== undefined; next = await walk(next.place)) found.push(next.tenant);
@@ -149,9 +155,19 @@ it("R-TG-109 figures tell findings by kind, the age of the last pass, and the la
   pinakes.lifecycle.metrics.unfinished = { running: 1, failed: 0, oldestMs: 60_000 };
   expect((await pinakes.ready()).warnings).toEqual({});
   pinakes.lifecycle.metrics.unfinished = { running: 1, failed: 0, oldestMs: 61_000 };
-  expect(await pinakes.ready()).toMatchObject({ ready: true, warnings: { "deletion lag": expect.stringContaining("61 s; 60 s are allowed") } });
+  expect(await pinakes.ready()).toMatchObject({
+    ready: true,
+    warnings: { "deletion lag": expect.stringContaining("61 s; 60 s are allowed") },
+  });
   for (const deletionLagSeconds of [0, 1.5, 604_801])
-    await expect(open({ items: "memory:", objects: "memory:", deletionLagSeconds })).rejects.toThrow(/deletionLagSeconds/);
-  await using edge = await open({ items: "memory:", objects: "memory:", background: false, deletionLagSeconds: 604_800 });
+    await expect(open({ items: "memory:", objects: "memory:", deletionLagSeconds })).rejects.toThrow(
+      /deletionLagSeconds/,
+    );
+  await using edge = await open({
+    items: "memory:",
+    objects: "memory:",
+    background: false,
+    deletionLagSeconds: 604_800,
+  });
   expect(edge.deletionLagSecondsMax).toBe(604_800);
 });

@@ -8,7 +8,12 @@ import { fsck, kinds } from "./support/fsck.ts";
 
 /** Somebody holds the message of a document, as a worker does. */
 async function hold(world: World, { queue }: Process): Promise<string> {
-  const [message] = await queue.receive(system.forTenant("pinakes.knowledge"), laneOf("acme"), { max: 1, owner: "worker", leaseMs: 3_600_000, waitMs: 0 });
+  const [message] = await queue.receive(system.forTenant("pinakes.knowledge"), laneOf("acme"), {
+    max: 1,
+    owner: "worker",
+    leaseMs: 3_600_000,
+    waitMs: 0,
+  });
   expect(world.now).toBeGreaterThan(0);
   return message?.receipt as string;
 }
@@ -19,9 +24,14 @@ it("rows and triples that no record names wait while a document is being ingeste
   const { incarnation } = await world.fill(process, world.admin, "papers");
   const { scope } = world.admin;
   await world.vectors.vectors.create(scope, `${incarnation}.1`, { dims: 2 });
-  await world.vectors.vectors.append(scope, `${incarnation}.1`, { upsert: [{ id: `${randomUUID()}.1.0`, vector: [1, 2] }] });
+  await world.vectors.vectors.append(scope, `${incarnation}.1`, {
+    upsert: [{ id: `${randomUUID()}.1.0`, vector: [1, 2] }],
+  });
   const source = { source: `${randomUUID()}.1.1`, part: 0 };
-  await world.triples.write(scope, incarnation, { insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }], source });
+  await world.triples.write(scope, incarnation, {
+    insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }],
+    source,
+  });
   const receipt = await hold(world, process);
   expect(await fsck(world, process, { repair: true })).toMatchObject({ found: 0, waiting: 2 });
   world.now += auditLimits.suspectMs - 1;
@@ -30,7 +40,10 @@ it("rows and triples that no record names wait while a document is being ingeste
   expect(kinds(await fsck(world, process))).toEqual(["triples_without_support_source", "vectors_without_document"]);
   // With nobody at work it is certain at once.
   await process.queue.done(system.forTenant("pinakes.knowledge"), receipt);
-  expect(kinds(await fsck(world, process, { repair: true }))).toEqual(["triples_without_support_source repaired", "vectors_without_document repaired"]);
+  expect(kinds(await fsck(world, process, { repair: true }))).toEqual([
+    "triples_without_support_source repaired",
+    "vectors_without_document repaired",
+  ]);
   expect(await fsck(world, process, { deep: true })).toMatchObject({ found: 0, waiting: 0 });
   await process.close();
 });
@@ -54,7 +67,12 @@ it("a job lists the first 100 findings; the file has 10,000, all are counted, an
   const { incarnation } = await world.fill(process, world.admin, "papers");
   const { scope } = world.admin;
   const stray = async (from: number, to: number) => {
-    for (let i = from; i < to; i += 1) await world.objects.put(scope, `knowledge/${incarnation}/${String(i).padStart(6, "0")}/1/content`, Buffer.from("x"));
+    for (let i = from; i < to; i += 1)
+      await world.objects.put(
+        scope,
+        `knowledge/${incarnation}/${String(i).padStart(6, "0")}/1/content`,
+        Buffer.from("x"),
+      );
     world.now += auditLimits.objectYoungMs;
   };
   await stray(0, auditLimits.findingsInJobMax);
@@ -69,7 +87,10 @@ it("a job lists the first 100 findings; the file has 10,000, all are counted, an
   await stray(auditLimits.findingsInJobMax + 1, auditLimits.findingsKeptMax + 1);
   const { job_id } = await knowledge.audit.fsck(world.admin);
   await expect.poll(async () => (await knowledge.jobs.get(world.admin, job_id)).status).toBe("succeeded");
-  expect((await knowledge.jobs.get(world.admin, job_id)).result).toMatchObject({ found: auditLimits.findingsKeptMax + 1, truncated: true });
+  expect((await knowledge.jobs.get(world.admin, job_id)).result).toMatchObject({
+    found: auditLimits.findingsKeptMax + 1,
+    truncated: true,
+  });
   expect(await knowledge.audit.findings(world.admin, job_id)).toHaveLength(auditLimits.findingsKeptMax);
   world.now += auditLimits.reportMsMax;
   await fsck(world, process, { repair: true, force_missing: true });
@@ -91,8 +112,12 @@ it("only admins audit; what is asked for must be there", async () => {
     await expect(knowledge.audit.fsck(caller)).rejects.toMatchObject({ code: "FORBIDDEN" });
     await expect(knowledge.audit.findings(caller, "x")).rejects.toMatchObject({ code: "FORBIDDEN" });
   }
-  await expect(knowledge.audit.fsck(world.admin, { repository: "nowhere" })).rejects.toMatchObject({ code: "NOT_FOUND" });
-  await expect(knowledge.audit.fsck(world.admin, { repository: "kb", collection: "nowhere" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(knowledge.audit.fsck(world.admin, { repository: "nowhere" })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  await expect(knowledge.audit.fsck(world.admin, { repository: "kb", collection: "nowhere" })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
   await expect(knowledge.audit.fsck(world.admin, { collection: "papers" })).rejects.toMatchObject({ code: "INVALID" });
   await expect(knowledge.audit.findings(world.admin, randomUUID())).rejects.toMatchObject({ code: "NOT_FOUND" });
   const { checked } = await fsck(world, process, { repository: "kb", collection: "papers" });

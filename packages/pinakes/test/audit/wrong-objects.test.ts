@@ -15,7 +15,11 @@ afterAll(() => rm(base, { recursive: true, force: true }));
 const { postgres } = useServers();
 const documentsMax = 30;
 const names = { dir: "dir", database: "database", items: "items", objects: "objects", queue: "queue" };
-const stores = (name: string) => ({ dir: join(base, name), items: postgres(), objects: `file:${join(base, name, "objects")}` });
+const stores = (name: string) => ({
+  dir: join(base, name),
+  items: postgres(),
+  objects: `file:${join(base, name, "objects")}`,
+});
 const admin = (pinakes: Pinakes) => pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
 
 async function documents(pinakes: Pinakes): Promise<readonly DocumentView[]> {
@@ -40,13 +44,26 @@ async function fsck(pinakes: Pinakes, input: FsckInput = {}): Promise<AuditRepor
 
 async function found(pinakes: Pinakes): Promise<readonly string[]> {
   const collections = [{ repository: "kb", collection: "papers" }];
-  const { hits } = await pinakes.knowledge.search(admin(pinakes), { query: "otter number 17", collections, mode: "keyword", limit: 50 });
+  const { hits } = await pinakes.knowledge.search(admin(pinakes), {
+    query: "otter number 17",
+    collections,
+    mode: "keyword",
+    limit: 50,
+  });
   return hits.map(({ document_id }) => document_id).toSorted();
 }
 
 /** What must survive, without what only says when it was looked at. */
 const kept = (all: readonly DocumentView[]) =>
-  all.map(({ document_id, name, status, error, size_bytes, sha256, chunk_count }) => ({ document_id, name, status, error, size_bytes, sha256, chunk_count }));
+  all.map(({ document_id, name, status, error, size_bytes, sha256, chunk_count }) => ({
+    document_id,
+    name,
+    status,
+    error,
+    size_bytes,
+    sha256,
+    chunk_count,
+  }));
 
 it("two folders with one PostgreSQL: refused; forced, repairs only mark; with the right folder 30 documents are as before", async () => {
   const [right, wrong] = [stores("a"), stores("b")];
@@ -57,7 +74,10 @@ it("two folders with one PostgreSQL: refused; forced, repairs only mark; with th
     await pinakes.knowledge.createRepository(admin(pinakes), { repository_id: "kb" });
     await pinakes.knowledge.createCollection(admin(pinakes), "kb", { collection_id: "papers" });
     for (let i = 0; i < documentsMax; i += 1)
-      await pinakes.knowledge.upload(admin(pinakes), "kb", "papers", { name: `${i}.txt`, body: body(`Words about otter number ${i}.`) });
+      await pinakes.knowledge.upload(admin(pinakes), "kb", "papers", {
+        name: `${i}.txt`,
+        body: body(`Words about otter number ${i}.`),
+      });
     before = kept(await settled(pinakes));
     expect(before.map(({ status }) => status)).toEqual(Array.from({ length: documentsMax }, () => "indexed"));
     hits = await found(pinakes);
@@ -72,7 +92,10 @@ it("two folders with one PostgreSQL: refused; forced, repairs only mark; with th
     await using pinakes = await open(wrong);
     const refused = await fsck(pinakes, { repair: true });
     expect(refused.refused).toMatchObject([
-      { collection_id: "papers", kinds: expect.arrayContaining(["record_without_object", "manifest_broken"]) as string[] },
+      {
+        collection_id: "papers",
+        kinds: expect.arrayContaining(["record_without_object", "manifest_broken"]) as string[],
+      },
     ]);
     expect(refused.left).toBe(refused.found);
     expect(kept(await documents(pinakes))).toEqual(before);
@@ -80,12 +103,17 @@ it("two folders with one PostgreSQL: refused; forced, repairs only mark; with th
     await fsck(pinakes, { repair: true, force_missing: true });
     const marked = kept(await documents(pinakes));
     expect(marked.map(({ status }) => status)).toEqual(Array.from({ length: documentsMax }, () => "failed"));
-    expect(marked.map(({ size_bytes, sha256 }) => [size_bytes, sha256])).toEqual(before.map(({ size_bytes, sha256 }) => [size_bytes, sha256]));
+    expect(marked.map(({ size_bytes, sha256 }) => [size_bytes, sha256])).toEqual(
+      before.map(({ size_bytes, sha256 }) => [size_bytes, sha256]),
+    );
   }
   {
     await using pinakes = await open(right);
     expect((await fsck(pinakes)).summary).toMatchObject({ bytes_returned: { found: documentsMax } });
-    expect(await fsck(pinakes, { repair: true })).toMatchObject({ left: 0, summary: { bytes_returned: { repaired: documentsMax } } });
+    expect(await fsck(pinakes, { repair: true })).toMatchObject({
+      left: 0,
+      summary: { bytes_returned: { repaired: documentsMax } },
+    });
     expect(kept(await settled(pinakes))).toEqual(before);
     expect(await found(pinakes)).toEqual(hits);
     expect(await fsck(pinakes, { deep: true })).toMatchObject({ found: 0 });

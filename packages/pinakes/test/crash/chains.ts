@@ -8,7 +8,12 @@ import type { ContainerDefinition, ItemStore } from "../../src/ports/item-store.
 
 export const scope = tenantScope("crash");
 export const writers = 16;
-export const chains: ContainerDefinition = { name: "chains", partitionKey: ["p"], feed: true, indexes: { byN: { partition: ["p"], sort: ["n"] } } };
+export const chains: ContainerDefinition = {
+  name: "chains",
+  partitionKey: ["p"],
+  feed: true,
+  indexes: { byN: { partition: ["p"], sort: ["n"] } },
+};
 
 export interface Chain {
   readonly n: number;
@@ -20,7 +25,9 @@ export async function writeUntil(
   acks: number,
   kill: (child: { kill(signal: "SIGKILL"): void }) => Promise<void> | void,
 ): Promise<Map<number, number>> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("./writer-process.ts", import.meta.url)), ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [fileURLToPath(new URL("./writer-process.ts", import.meta.url)), ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const last = new Map<number, number>();
   const exited = new Promise<void>((resolve) => child.on("exit", () => resolve()));
   let seen = 0;
@@ -41,8 +48,12 @@ export async function verifyChains(store: ItemStore, acknowledged: ReadonlyMap<n
   const fed = await feedIds(store);
   for (let writer = 0; writer < writers; writer += 1) {
     const partition = [`p${writer % 4}`];
-    const head = (await store.read(scope, chains.name, { partition, id: `head-${writer}` }))?.document as Chain | undefined;
-    const count = (await store.read(scope, chains.name, { partition, id: `count-${writer}` }))?.document as { links: number } | undefined;
+    const head = (await store.read(scope, chains.name, { partition, id: `head-${writer}` }))?.document as
+      | Chain
+      | undefined;
+    const count = (await store.read(scope, chains.name, { partition, id: `count-${writer}` }))?.document as
+      | { links: number }
+      | undefined;
     const links = await countLinks(store, writer);
     const n = head?.n ?? -1;
     expect(n, `chain ${writer}`).toBeGreaterThanOrEqual(acknowledged.get(writer) ?? -1);

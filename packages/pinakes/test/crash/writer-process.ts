@@ -10,12 +10,15 @@ import { openSqliteItems } from "../../src/drivers/sqlite/index.ts";
 import { chains, scope, writers, type Chain } from "./chains.ts";
 
 const [engine, where, database] = process.argv.slice(2) as [string, string, string];
-const store = engine === "sqlite" ? await openSqliteItems({ dir: where }) : await openPostgresItems({ url: where, database });
+const store =
+  engine === "sqlite" ? await openSqliteItems({ dir: where }) : await openPostgresItems({ url: where, database });
 await store.openContainer(chains);
 
 async function write(writer: number): Promise<void> {
   const partition = [`p${writer % 4}`];
-  const head = (await store.read(scope, chains.name, { partition, id: `head-${writer}` }))?.document as Chain | undefined;
+  const head = (await store.read(scope, chains.name, { partition, id: `head-${writer}` }))?.document as
+    | Chain
+    | undefined;
   for (let n = (head?.n ?? -1) + 1; ; n += 1) {
     const p = partition[0] as string;
     await store.batch(scope, chains.name, partition, [

@@ -23,7 +23,8 @@ const recover = (): Promise<void> => crashes.recover();
 
 async function scenario(process: Process, { caller, repository, collection }: Place): Promise<void> {
   const { knowledge } = process;
-  const send = (name: string, text: string, replace = false) => knowledge.upload(caller, repository, collection, { name, body: body(text), replace });
+  const send = (name: string, text: string, replace = false) =>
+    knowledge.upload(caller, repository, collection, { name, body: body(text), replace });
   const { document_id } = await send("a.csv", "name,city\nAda,London\nBob,Paris\n");
   await process.work();
   await send("b.csv", "name,city\nAda,London\n");
@@ -62,7 +63,9 @@ async function reindexFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   });
   const name = await crashes.faultAt(n, kind, async ({ knowledge }) => {
     const { job_id } = await knowledge.reindexCollection(caller, repository, collection);
-    await until(async () => (["succeeded", "failed"].includes((await quiet.knowledge.jobs.get(caller, job_id)).status) ? true : undefined));
+    await until(async () =>
+      ["succeeded", "failed"].includes((await quiet.knowledge.jobs.get(caller, job_id)).status) ? true : undefined,
+    );
   });
   await recover();
   const at = `${kind} at call ${n} of a re-index, ${name}`;
@@ -75,11 +78,14 @@ async function reindexFaultAt(n: number, kind: FaultKind): Promise<boolean> {
 }
 
 describe("every call of a re-index of documents with triples", () => {
-  it.each(["crash-before", "crash-after"] as const)("R-TG-128 R-TG-131 %s: the support is that of one generation, the one that is shown", async (kind) => {
-    let n = 0;
-    while (await reindexFaultAt(n, kind)) n += 1;
-    expect(n).toBeGreaterThan(20);
-  });
+  it.each(["crash-before", "crash-after"] as const)(
+    "R-TG-128 R-TG-131 %s: the support is that of one generation, the one that is shown",
+    async (kind) => {
+      let n = 0;
+      while (await reindexFaultAt(n, kind)) n += 1;
+      expect(n).toBeGreaterThan(20);
+    },
+  );
 });
 
 describe("every call of ingesting, replacing and deleting documents with triples", () => {
@@ -92,7 +98,9 @@ describe("every call of ingesting, replacing and deleting documents with triples
         if (name === undefined) break;
         met.add(name);
       }
-      expect([...met]).toEqual(expect.arrayContaining(["triples.open", "triples.write", "triples.removeSource", "items.batch"]));
+      expect([...met]).toEqual(
+        expect.arrayContaining(["triples.open", "triples.write", "triples.removeSource", "items.batch"]),
+      );
     },
   );
 
@@ -100,7 +108,10 @@ describe("every call of ingesting, replacing and deleting documents with triples
     const place = await freshPlace();
     const { caller, repository, collection } = place;
     const process = await machine.process();
-    const { document_id } = await process.knowledge.upload(caller, repository, collection, { name: "a.csv", body: body("name,city\nAda,London\n") });
+    const { document_id } = await process.knowledge.upload(caller, repository, collection, {
+      name: "a.csv",
+      body: body("name,city\nAda,London\n"),
+    });
     await process.work();
     process.calls.add({ at: (name) => name === "triples.removeSource", kind: "crash-before" });
     void process.knowledge.deleteDocument(caller, repository, collection, document_id);
@@ -122,8 +133,16 @@ describe("every call of ingesting, replacing and deleting documents with triples
     const slow = await machine.process();
     const written = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
-    slow.calls.add({ at: (name) => name === "triples.write", kind: "hold", until: held.promise, reached: written.resolve });
-    const { document_id } = await slow.knowledge.upload(caller, repository, collection, { name: "a.csv", body: body("name,city\nAda,London\n") });
+    slow.calls.add({
+      at: (name) => name === "triples.write",
+      kind: "hold",
+      until: held.promise,
+      reached: written.resolve,
+    });
+    const { document_id } = await slow.knowledge.upload(caller, repository, collection, {
+      name: "a.csv",
+      body: body("name,city\nAda,London\n"),
+    });
     const working = slow.work();
     await written.promise;
     const other = await machine.process();
@@ -145,7 +164,10 @@ describe("every call of ingesting, replacing and deleting documents with triples
     const place = await freshPlace();
     const { caller, repository, collection } = place;
     const quiet = await machine.process();
-    const { document_id } = await quiet.knowledge.upload(caller, repository, collection, { name: "a.csv", body: body("name,city\nAda,London\n") });
+    const { document_id } = await quiet.knowledge.upload(caller, repository, collection, {
+      name: "a.csv",
+      body: body("name,city\nAda,London\n"),
+    });
     await quiet.work();
     const slow = await machine.process();
     const reached = Promise.withResolvers<void>();
@@ -164,11 +186,18 @@ describe("every call of ingesting, replacing and deleting documents with triples
   const preparations = async ({ caller, repository, collection }: Place) => {
     const { incarnation } = await (await machine.process()).knowledge.collection(caller, repository, collection);
     const range = { prefix: "preparing:" };
-    return (await machine.items.query(caller.scope, "documents", { equals: { repository_id: repository, incarnation }, range })).items;
+    return (
+      await machine.items.query(caller.scope, "documents", {
+        equals: { repository_id: repository, incarnation },
+        range,
+      })
+    ).items;
   };
 
   it("R-TG-129 a re-index that writes late for a document that was deleted, and dies: the job that comes again takes it back", async () => {
-    const place = await overtaken(({ knowledge, caller, repository, collection }, id) => knowledge.deleteDocument(caller, repository, collection, id));
+    const place = await overtaken(({ knowledge, caller, repository, collection }, id) =>
+      knowledge.deleteDocument(caller, repository, collection, id),
+    );
     // The late triples are there, and no record of a document names them.
     expect((await actualSupports(stores(), place)).length).toBeGreaterThan(0);
     expect(await preparations(place)).toHaveLength(1);
@@ -179,7 +208,11 @@ describe("every call of ingesting, replacing and deleting documents with triples
 
   it("R-TG-129 the same for a document that was replaced: what is left is what the new version states, once", async () => {
     const place = await overtaken(async ({ knowledge, caller, repository, collection }) => {
-      await knowledge.upload(caller, repository, collection, { name: "a.csv", body: body("name,city\nAda,Oslo\n"), replace: true });
+      await knowledge.upload(caller, repository, collection, {
+        name: "a.csv",
+        body: body("name,city\nAda,Oslo\n"),
+        replace: true,
+      });
     });
     await recover();
     await expectSound(place, "a re-index that was overtaken by a new version");

@@ -20,7 +20,9 @@ describe.each([
   it("R-TG-128 R-TG-129 R-TG-130 R-TG-131 documents come, are reached over triples, change and go, and the graph follows", async () => {
     const place = await newPlace(test);
     const { knowledge, pinakes } = test;
-    await knowledge.updateCollection(place.caller, place.repository, place.collection, { graph: { extract: "structured", key: "name" } });
+    await knowledge.updateCollection(place.caller, place.repository, place.collection, {
+      graph: { extract: "structured", key: "name" },
+    });
     const first = await uploaded(place, "a.csv", "name,manager\nAda Lovelace,Grace Hopper\nBob,Zed\n");
     await uploaded(
       place,
@@ -32,7 +34,10 @@ describe.each([
     );
     const sound = async () => {
       await until(async () => {
-        const [actual, expected] = await Promise.all([actualSupports(pinakes, place), expectedSupports(pinakes, place)]);
+        const [actual, expected] = await Promise.all([
+          actualSupports(pinakes, place),
+          expectedSupports(pinakes, place),
+        ]);
         return actual.join("\n") === expected.join("\n") ? true : undefined;
       });
       return actualSupports(pinakes, place);
@@ -40,7 +45,12 @@ describe.each([
     await sound();
     const collections = [{ repository: place.repository, collection: place.collection }];
     const reached = async () => {
-      const { hits } = await knowledge.search(place.caller, { query: "Ada Lovelace", mode: "graph", graph: { hops: 2 }, collections });
+      const { hits } = await knowledge.search(place.caller, {
+        query: "Ada Lovelace",
+        mode: "graph",
+        graph: { hops: 2 },
+        collections,
+      });
       return hits.map(({ citation }) => citation.filename);
     };
     await expect.poll(reached).toEqual(["a.csv", "b.json"]);

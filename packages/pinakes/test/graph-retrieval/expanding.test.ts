@@ -73,7 +73,8 @@ describe("hops over the graph", () => {
   it("an edge that only passages which are not shown support is not there, and leads nowhere", async () => {
     const chain = [0, 1, 2].map((n) => ({ s: node(n), p: iri("urn:p:next"), o: node(n + 1), g: defaultGraph }));
     const graph = await spaceOf([]);
-    for (const [part, quad] of chain.entries()) await triples.write(scope, graph.space, { insert: [quad], source: { source: "d", part } });
+    for (const [part, quad] of chain.entries())
+      await triples.write(scope, graph.space, { insert: [quad], source: { source: "d", part } });
     const without: ShownSupports = async (lists) =>
       lists.map((supports) => {
         const shown = supports.filter(({ part }) => part !== 1);
@@ -96,14 +97,17 @@ describe("hops over the graph", () => {
     const named = [...labelQuads(person, "Grace Hopper"), ...labelQuads(city, "New York")];
     const graph = await spaceOf([...quads, ...named]);
     const hopsTo = async (start: string) =>
-      Object.fromEntries((await expandGraph(graph, [seedOf(start)], 3, all)).map(({ quad, hop }) => [`${quad.s} ${quad.o}`, hop]));
+      Object.fromEntries(
+        (await expandGraph(graph, [seedOf(start)], 3, all)).map(({ quad, hop }) => [`${quad.s} ${quad.o}`, hop]),
+      );
     expect(await hopsTo(row)).toMatchObject({ [`${person} "New York"`]: 2, [`${city} "New York"`]: 3 });
     expect(await hopsTo(person)).toMatchObject({ [`${row} "Grace Hopper"`]: 2 });
   });
 
   it("an entity gives so many edges and no more, and what everybody names says little", async () => {
     const { fanOutMax } = graphSearchLimits;
-    const star = (count: number) => Array.from({ length: count }, (_, n) => ({ s: node(n + 1), p: iri("urn:p:in"), o: node(0), g: defaultGraph }));
+    const star = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ s: node(n + 1), p: iri("urn:p:in"), o: node(0), g: defaultGraph }));
     const edgesOf = async (count: number) => expandGraph(await spaceOf(star(count)), [seedOf(node(0))], 1, all);
     expect((await edgesOf(fanOutMax)).length).toBe(fanOutMax);
     expect((await edgesOf(fanOutMax + 1)).length).toBe(fanOutMax);
@@ -125,7 +129,8 @@ describe("entities of a question", () => {
       ...labelQuads(node(2), "Zoë"),
       { s: node(3), p: iri("urn:p:code"), o: literal("K-19"), g: defaultGraph },
     ]);
-    const found = async (question: string) => (await findEntities(graph, question)).map(({ entity, words }) => [entity, words]);
+    const found = async (question: string) =>
+      (await findEntities(graph, question)).map(({ entity, words }) => [entity, words]);
     expect(await found("Who was grace HOPPER?")).toEqual([[node(1), "grace HOPPER"]]);
     expect(await found("tell me about Hopper's work")).toEqual([[node(1), "Hopper's"]]);
     expect(await found("zoe")).toEqual([[node(2), "zoe"]]);

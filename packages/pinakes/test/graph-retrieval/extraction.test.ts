@@ -20,7 +20,12 @@ async function extract(name: string, text: string, options: Options = {}): Promi
   const parsed = await parseFile({ bytes: Buffer.from(text), fileType });
   const chunks: Chunk[] = [];
   for (let start = 0; start < parsed.text.length; start += chunkChars)
-    chunks.push({ index: chunks.length, start, end: Math.min(parsed.text.length, start + chunkChars), text: parsed.text.slice(start, start + chunkChars) });
+    chunks.push({
+      index: chunks.length,
+      start,
+      end: Math.min(parsed.text.length, start + chunkChars),
+      text: parsed.text.slice(start, start + chunkChars),
+    });
   return extractDocument({
     place,
     document: { document_id: documentId, name, file_type: fileType },
@@ -38,7 +43,11 @@ function linesOf({ parts }: Extraction): string[] {
 }
 
 const files: readonly (readonly [name: string, text: string, options: Options])[] = [
-  ["people.csv", 'id,name,manager,born,active,rate,home\n1,"Hopper, Grace",Ada,1906-12-09,true,1.5,https://grace.example/\n2,Ada,,1815,false,007,\n', {}],
+  [
+    "people.csv",
+    'id,name,manager,born,active,rate,home\n1,"Hopper, Grace",Ada,1906-12-09,true,1.5,https://grace.example/\n2,Ada,,1815,false,007,\n',
+    {},
+  ],
   ["keyed.csv", "name;city\nAda Lovelace;London\nBob;\n", { key: "Name" }],
   [
     "company.json",
@@ -83,16 +92,22 @@ describe("triples of a file", () => {
   it.each(files)("R-TG-128 %s gives its triples, each with the passage that states it", async (name, text, options) => {
     const extraction = await extract(name, text, options);
     expect(extraction.warnings).toEqual([]);
-    await expect(`${linesOf(extraction).join("\n")}\n`).toMatchFileSnapshot(`golden/${name.toLowerCase().replaceAll(/[ .]/g, "-")}.txt`);
+    await expect(`${linesOf(extraction).join("\n")}\n`).toMatchFileSnapshot(
+      `golden/${name.toLowerCase().replaceAll(/[ .]/g, "-")}.txt`,
+    );
   });
 
-  it.each(files)("R-TG-131 %s gives the same again, and the same triples however it is cut", async (name, text, options) => {
-    const once = await extract(name, text, options);
-    expect(linesOf(await extract(name, text, options))).toEqual(linesOf(once));
-    if (options.extract === "cooccurrence") return;
-    const bare = (extraction: Extraction) => [...new Set(linesOf(extraction).map((line) => line.replace(/^#\d+ /, "")))].toSorted();
-    expect(bare(await extract(name, text, { ...options, chunkChars: 37 }))).toEqual(bare(once));
-  });
+  it.each(files)(
+    "R-TG-131 %s gives the same again, and the same triples however it is cut",
+    async (name, text, options) => {
+      const once = await extract(name, text, options);
+      expect(linesOf(await extract(name, text, options))).toEqual(linesOf(once));
+      if (options.extract === "cooccurrence") return;
+      const bare = (extraction: Extraction) =>
+        [...new Set(linesOf(extraction).map((line) => line.replace(/^#\d+ /, "")))].toSorted();
+      expect(bare(await extract(name, text, { ...options, chunkChars: 37 }))).toEqual(bare(once));
+    },
+  );
 
   it("records without a name of their own are this document's; rows are known by what they hold, wherever they stand", async () => {
     const rows = ["a,b", "1,x", "2,y"];
@@ -110,7 +125,8 @@ describe("triples of a file", () => {
 
   it("values at the limit are kept, longer ones are prose", async () => {
     const { valueCharsMax } = extractionLimits;
-    const values = async (chars: number) => linesOf(await extract("x.json", JSON.stringify({ a: "v".repeat(chars) }))).length;
+    const values = async (chars: number) =>
+      linesOf(await extract("x.json", JSON.stringify({ a: "v".repeat(chars) }))).length;
     expect([await values(valueCharsMax), await values(valueCharsMax + 1)]).toEqual([1, 0]);
   });
 
@@ -130,7 +146,9 @@ describe("triples of a file", () => {
     expect(linesOf(await extract("odd.csv", 'a,b\n"x,1\ny,2,3\n')).length).toBeGreaterThan(0);
     const deep = `${'{"k":'.repeat(200)}1${"}".repeat(200)}`;
     expect(linesOf(await extract("deep.json", deep)).length).toBeLessThan(200);
-    expect(linesOf(await extract("odd.json", '{"":1,"a b/<>":2,"__proto__":{"x":"\\ud800"}}')).join("\n")).toContain("p/a_b");
+    expect(linesOf(await extract("odd.json", '{"":1,"a b/<>":2,"__proto__":{"x":"\\ud800"}}')).join("\n")).toContain(
+      "p/a_b",
+    );
     expect(linesOf(await extract("dashes.md", "---\n: : :\n- [\n---\ntext [[A]]\n")).join("\n")).toContain("e/a");
     expect(linesOf(await extract("rule.md", "---\n\nno end of it\n")).length).toBeGreaterThan(0);
   });

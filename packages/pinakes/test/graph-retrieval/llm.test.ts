@@ -1,7 +1,14 @@
 /** Facts that a model reads out of passages, through a real server that can fail, lie and be busy. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openChatModel } from "../../src/drivers/models/chat/index.ts";
-import { newPlace, openTestPinakes, settled, uploaded, type Place, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import {
+  newPlace,
+  openTestPinakes,
+  settled,
+  uploaded,
+  type Place,
+  type TestPinakes,
+} from "../knowledge/support/test-pinakes.ts";
 import { until } from "../knowledge/support/until.ts";
 import { fails, says, startChatServer, type ChatServer } from "./support/chat-server.ts";
 import { actualSupports, triplesOf } from "./support/graph-oracle.ts";
@@ -13,7 +20,9 @@ beforeAll(async () => {
   server = await startChatServer();
   process.env["GRAPH_TEST_KEY"] = key;
   test = await openTestPinakes("memory", {
-    chatModels: [{ id: "reader", provider: "openai", model: "test-1", baseUrl: server.url, apiKeyEnv: "GRAPH_TEST_KEY" }],
+    chatModels: [
+      { id: "reader", provider: "openai", model: "test-1", baseUrl: server.url, apiKeyEnv: "GRAPH_TEST_KEY" },
+    ],
   });
 });
 afterAll(async () => {
@@ -28,7 +37,9 @@ afterEach(() => {
 
 const paged = { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 };
 /** Three passages of 100 characters, each with its own fact. */
-const text = ["Ada works_for Acme.", "Bob lives_in Oslo.", "Ada was_born 1815-12-10."].map((fact) => fact.padEnd(99, "-")).join(" ");
+const text = ["Ada works_for Acme.", "Bob lives_in Oslo.", "Ada was_born 1815-12-10."]
+  .map((fact) => fact.padEnd(99, "-"))
+  .join(" ");
 
 async function llmPlace(): Promise<Place> {
   const place = await newPlace(test);
@@ -49,8 +60,14 @@ describe("typed extraction with a model", () => {
       "<e/ada> <p/works_for> <e/acme>",
       "<e/bob> <p/lives_in> <e/oslo>",
     ]);
-    const supports = (await actualSupports(test.pinakes, place)).filter((line) => /p\/\w+>/.test(line)).map((line) => line.slice(line.lastIndexOf("p/")));
-    expect(supports.map((line) => line.replace(/> .* #/, " #"))).toEqual(["p/was_born #2", "p/works_for #0", "p/lives_in #1"]);
+    const supports = (await actualSupports(test.pinakes, place))
+      .filter((line) => /p\/\w+>/.test(line))
+      .map((line) => line.slice(line.lastIndexOf("p/")));
+    expect(supports.map((line) => line.replace(/> .* #/, " #"))).toEqual([
+      "p/was_born #2",
+      "p/works_for #0",
+      "p/lives_in #1",
+    ]);
     expect(server.seen).toHaveLength(3);
     for (const { authorization, body } of server.seen) {
       expect({ authorization, model: body.model, format: body.response_format?.type }).toEqual({
@@ -72,20 +89,27 @@ describe("typed extraction with a model", () => {
     expect(await triplesOf(test.pinakes, place)).toEqual(before);
     expect(server.seen).toHaveLength(0);
     server.behave = () => undefined;
-    await uploaded(place, "facts.txt", `${text.slice(0, 200)}${"Ada likes_to Swim.".padEnd(99, "-")}`, { replace: true });
+    await uploaded(place, "facts.txt", `${text.slice(0, 200)}${"Ada likes_to Swim.".padEnd(99, "-")}`, {
+      replace: true,
+    });
     expect(server.seen.map(({ passage }) => passage.slice(0, 8))).toEqual(["Ada like"]);
   });
 
   it("a passage that is answered with nonsense is asked three times, then told as failed; the others are not lost, and asking anew heals it", async () => {
     const place = await llmPlace();
-    server.behave = ({ passage }) => (passage.startsWith("Bob") ? (response) => says(response, "I would rather not.") : undefined);
+    server.behave = ({ passage }) =>
+      passage.startsWith("Bob") ? (response) => says(response, "I would rather not.") : undefined;
     const document = await uploaded(place, "facts.txt", text);
-    expect(document).toMatchObject({ status: "indexed", graph: { failed_passages: [{ chunk: 1, error: expect.stringContaining("reader") }] } });
+    expect(document).toMatchObject({
+      status: "indexed",
+      graph: { failed_passages: [{ chunk: 1, error: expect.stringContaining("reader") }] },
+    });
     expect(JSON.stringify(document)).not.toContain("rather not");
     expect(server.seen.filter(({ passage }) => passage.startsWith("Bob"))).toHaveLength(3);
     expect((await triplesOf(test.pinakes, place)).join("\n")).toMatch(/works_for[^]*|was_born/);
     expect((await triplesOf(test.pinakes, place)).join("\n")).not.toContain("lives_in");
-    server.behave = ({ passage }) => (passage.startsWith("Bob") ? (response) => says(response, '{"entities": "none", "relations": [1]}') : undefined);
+    server.behave = ({ passage }) =>
+      passage.startsWith("Bob") ? (response) => says(response, '{"entities": "none", "relations": [1]}') : undefined;
     await test.knowledge.reindexDocument(place.caller, place.repository, place.collection, document.document_id);
     expect(await settled(place, document.document_id)).toMatchObject({ graph: { failed_passages: [{ chunk: 1 }] } });
     server.behave = () => undefined;
@@ -97,8 +121,12 @@ describe("typed extraction with a model", () => {
   it("a model that is busy: the document waits and is tried again, no passage is lost, and none is asked for twice", async () => {
     const place = await llmPlace();
     let refused = 0;
-    server.behave = ({ passage }) => (passage.startsWith("Bob") && (refused += 1) <= 4 ? fails(429, "slow down") : undefined);
-    const { document_id } = await test.knowledge.upload(place.caller, place.repository, place.collection, { name: "facts.txt", body: text });
+    server.behave = ({ passage }) =>
+      passage.startsWith("Bob") && (refused += 1) <= 4 ? fails(429, "slow down") : undefined;
+    const { document_id } = await test.knowledge.upload(place.caller, place.repository, place.collection, {
+      name: "facts.txt",
+      body: text,
+    });
     const waiting = await until(async () => {
       const document = await test.knowledge.document(place.caller, place.repository, place.collection, document_id);
       return document.error === null ? undefined : document;
@@ -107,7 +135,8 @@ describe("typed extraction with a model", () => {
     const document = await settled(place, document_id);
     expect(document).toMatchObject({ status: "indexed", graph: { triples: 11 } });
     expect(document.graph).not.toHaveProperty("failed_passages");
-    for (const start of ["Ada work", "Ada was_"]) expect(server.seen.filter(({ passage }) => passage.startsWith(start))).toHaveLength(1);
+    for (const start of ["Ada work", "Ada was_"])
+      expect(server.seen.filter(({ passage }) => passage.startsWith(start))).toHaveLength(1);
   });
 
   it("tables are read without the model, and deleting a document removes what the model found in it", async () => {
@@ -116,7 +145,8 @@ describe("typed extraction with a model", () => {
     expect(table.graph?.triples).toBeGreaterThan(0);
     expect(server.seen).toHaveLength(0);
     const document = await uploaded(place, "facts.txt", text);
-    for (const { document_id } of [table, document]) await test.knowledge.deleteDocument(place.caller, place.repository, place.collection, document_id);
+    for (const { document_id } of [table, document])
+      await test.knowledge.deleteDocument(place.caller, place.repository, place.collection, document_id);
     expect(await actualSupports(test.pinakes, place)).toEqual([]);
     const { incarnation } = await test.knowledge.collection(place.caller, place.repository, place.collection);
     expect((await test.pinakes.objects.list(place.caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
@@ -124,13 +154,21 @@ describe("typed extraction with a model", () => {
 
   it("a setting that no document could be read with is refused at once", async () => {
     const place = await newPlace(test);
-    const patch = (graph: unknown) => test.knowledge.updateCollection(place.caller, place.repository, place.collection, { graph });
-    await expect(patch({ extract: "llm", model: "other" })).rejects.toMatchObject({ code: "INVALID", detail: expect.stringContaining("there are reader") });
+    const patch = (graph: unknown) =>
+      test.knowledge.updateCollection(place.caller, place.repository, place.collection, { graph });
+    await expect(patch({ extract: "llm", model: "other" })).rejects.toMatchObject({
+      code: "INVALID",
+      detail: expect.stringContaining("there are reader"),
+    });
     await using without = await openTestPinakes("memory");
-    await expect(without.knowledge.createRepository(without.admin, { graph: { extract: "llm" } })).rejects.toMatchObject({
+    await expect(
+      without.knowledge.createRepository(without.admin, { graph: { extract: "llm" } }),
+    ).rejects.toMatchObject({
       detail: expect.stringContaining("PINAKES_CHAT_MODELS"),
     });
-    await expect(openTestPinakes("memory", { chatModels: [{ id: "x", provider: "other", model: "m" }] })).rejects.toMatchObject({
+    await expect(
+      openTestPinakes("memory", { chatModels: [{ id: "x", provider: "other", model: "m" }] }),
+    ).rejects.toMatchObject({
       code: "INVALID",
       detail: expect.stringContaining("chatModels[0].provider"),
     });
@@ -138,8 +176,16 @@ describe("typed extraction with a model", () => {
 });
 
 describe("the chat driver", () => {
-  const question = { instructions: "Read.", text: "secret passage", schema: { type: "object", properties: {}, additionalProperties: true } } as const;
-  const open = () => openChatModel({ id: "reader", provider: "openai", model: "m", baseUrl: server.url, apiKeyEnv: "K" }, { env: { K: key } });
+  const question = {
+    instructions: "Read.",
+    text: "secret passage",
+    schema: { type: "object", properties: {}, additionalProperties: true },
+  } as const;
+  const open = () =>
+    openChatModel(
+      { id: "reader", provider: "openai", model: "m", baseUrl: server.url, apiKeyEnv: "K" },
+      { env: { K: key } },
+    );
 
   it("errors have our codes and tell neither the key nor the passage", async () => {
     const chat = await open();
@@ -167,7 +213,9 @@ describe("the chat driver", () => {
   });
 
   it("a key that is not set is told at the start, and a signal ends a question", async () => {
-    await expect(openChatModel({ id: "r", provider: "openai", model: "m", apiKeyEnv: "NOWHERE" }, { env: {} })).rejects.toMatchObject({
+    await expect(
+      openChatModel({ id: "r", provider: "openai", model: "m", apiKeyEnv: "NOWHERE" }, { env: {} }),
+    ).rejects.toMatchObject({
       detail: expect.stringContaining("NOWHERE"),
     });
     const chat = await open();

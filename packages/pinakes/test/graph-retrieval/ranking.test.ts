@@ -1,6 +1,13 @@
 /** What the graph adds to a ranking: answers that share no word with the question, reached over triples, with where each of these stands. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, newPlace, openTestPinakes, uploaded, type Place, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import {
+  engines,
+  newPlace,
+  openTestPinakes,
+  uploaded,
+  type Place,
+  type TestPinakes,
+} from "../knowledge/support/test-pinakes.ts";
 
 /** A row names a manager, a file says where managers sit, a page describes that place; thirty pages are about something else. */
 async function fill(place: Place): Promise<void> {
@@ -25,7 +32,12 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
 
   const question = "Where does the manager of Ada Lovelace sit?";
   const search = async (more: object = {}) =>
-    test.knowledge.search(place.caller, { query: question, collections: [{ repository: place.repository, collection: place.collection }], limit: 50, ...more });
+    test.knowledge.search(place.caller, {
+      query: question,
+      collections: [{ repository: place.repository, collection: place.collection }],
+      limit: 50,
+      ...more,
+    });
   const rankOf = (hits: readonly { readonly citation: { readonly filename: string } }[], name: string) =>
     hits.findIndex(({ citation }) => citation.filename === name) + 1 || Infinity;
 
@@ -46,7 +58,9 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     );
     // What the graph says nothing of keeps its score.
     const scoresOf = (result: typeof plain) =>
-      new Map(result.hits.filter(({ scores }) => scores.graph === undefined).map(({ chunk_id, score }) => [chunk_id, score]));
+      new Map(
+        result.hits.filter(({ scores }) => scores.graph === undefined).map(({ chunk_id, score }) => [chunk_id, score]),
+      );
     const before = scoresOf(plain);
     for (const [id, score] of scoresOf({ ...plain, hits })) expect(before.get(id)).toBe(score);
   });
@@ -66,7 +80,13 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     const [source] = edge?.sources ?? [];
     expect(edge?.sources).toHaveLength(1);
     const hit = hits.find(({ chunk_id }) => chunk_id === source?.chunk_id);
-    expect(hit?.citation).toMatchObject({ document_id: source?.document_id, start: source?.start, end: source?.end, filename: "offices.json", version: 1 });
+    expect(hit?.citation).toMatchObject({
+      document_id: source?.document_id,
+      start: source?.start,
+      end: source?.end,
+      filename: "offices.json",
+      version: 1,
+    });
     expect(hit?.text).toContain("Building 7");
     const {
       checks: [check],
@@ -81,7 +101,9 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     expect(parts).toMatchObject({ graph: expect.any(Number) });
     const filtered = await search({ graph: { hops: 3 }, filter: { file_type: "csv" } });
     expect(filtered.hits.map(({ citation }) => citation.filename)).toEqual(["people.csv"]);
-    expect(new Set(filtered.graph?.edges.flatMap(({ sources }) => sources.map(({ filename }) => filename)))).toEqual(new Set(["people.csv"]));
+    expect(new Set(filtered.graph?.edges.flatMap(({ sources }) => sources.map(({ filename }) => filename)))).toEqual(
+      new Set(["people.csv"]),
+    );
     const ranks = await search({ graph: { hops: 2 }, fusion: "rrf" });
     expect(rankOf(ranks.hits, "offices.json")).toBeLessThan(20);
     expect(rankOf((await search({ graph: { hops: 0 }, fusion: "rrf" })).hits, "offices.json")).toBeGreaterThan(30);
@@ -91,9 +113,13 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
   });
 
   it("what is asked of the graph is checked: at the limits and one past them", async () => {
-    for (const graph of [{ hops: 3 }, { limit: 0 }, { limit: 100 }, { weight: 1 }]) await expect(search({ graph })).resolves.toBeDefined();
+    for (const graph of [{ hops: 3 }, { limit: 0 }, { limit: 100 }, { weight: 1 }])
+      await expect(search({ graph })).resolves.toBeDefined();
     for (const graph of [{ hops: -1 }, { hops: 4 }, { hops: 1.5 }, { limit: -1 }, { limit: 101 }, { weight: 1.1 }])
-      await expect(search({ graph })).rejects.toMatchObject({ code: "INVALID", detail: expect.stringMatching(/^graph\./) });
+      await expect(search({ graph })).rejects.toMatchObject({
+        code: "INVALID",
+        detail: expect.stringMatching(/^graph\./),
+      });
     await expect(search({ mode: "graph", graph: { hops: 0 } })).rejects.toMatchObject({ code: "INVALID" });
     await expect(search({ mode: "vector", graph: { hops: 1 } })).rejects.toMatchObject({ code: "INVALID" });
     await expect(search({ mode: "graph", as_of: new Date().toISOString() })).rejects.toMatchObject({ code: "INVALID" });
@@ -125,11 +151,16 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     const secret = await newPlace(test, "Secret");
     await test.knowledge.updateCollection(secret.caller, secret.repository, secret.collection, { private: true });
     await uploaded(secret, "secret.csv", "name,code\nAda Lovelace,tangerine\n");
-    const ask = (caller: Place["caller"]) => test.knowledge.search(caller, { query: "Ada Lovelace", mode: "graph", graph: { hops: 3 } });
+    const ask = (caller: Place["caller"]) =>
+      test.knowledge.search(caller, { query: "Ada Lovelace", mode: "graph", graph: { hops: 3 } });
     expect(JSON.stringify(await ask(test.admin))).toContain("tangerine");
     for (const caller of [test.as("eve"), test.pinakes.as({ tenant: "other", userId: "root", role: "admin" })]) {
       expect(JSON.stringify(await ask(caller))).not.toContain("tangerine");
-      const named = { query: "Ada Lovelace", mode: "graph" as const, collections: [{ repository: secret.repository, collection: secret.collection }] };
+      const named = {
+        query: "Ada Lovelace",
+        mode: "graph" as const,
+        collections: [{ repository: secret.repository, collection: secret.collection }],
+      };
       await expect(test.knowledge.search(caller, named)).rejects.toMatchObject({ code: "NOT_FOUND" });
     }
   });

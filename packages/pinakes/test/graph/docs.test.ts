@@ -35,18 +35,28 @@ describe("docs/graph.md", () => {
     const page = await readFile(new URL("../../../../docs/graph.md", import.meta.url), "utf8");
     const blocks = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, text]) => text as string);
     expect(blocks).toHaveLength(9);
-    const script = blocks.join("\n").replaceAll("http://127.0.0.1:7430", server.url).replaceAll("curl ", "curl -sS -w '\\n%{http_code}\\n' ");
+    const script = blocks
+      .join("\n")
+      .replaceAll("http://127.0.0.1:7430", server.url)
+      .replaceAll("curl ", "curl -sS -w '\\n%{http_code}\\n' ");
     // What the command line tells goes to a file: stdout is read as answers of the server.
     const npx = `npx() { shift; "${process.execPath}" "${cli}" "$@" >> told.txt; }`;
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PINAKES_")));
     const { stdout } = await shell("bash", ["-eu", "-c", `${npx}\n${script}`], { cwd: dir, env });
-    const answers = [...stdout.matchAll(/([^]*?)\n(\d{3})\n/g)].map(([, text, status]) => ({ status: Number(status), text: text as string }));
+    const answers = [...stdout.matchAll(/([^]*?)\n(\d{3})\n/g)].map(([, text, status]) => ({
+      status: Number(status),
+      text: text as string,
+    }));
     const calls = blocks.join("").match(/^curl .*/gm) ?? [];
     expect(answers).toHaveLength(calls.length);
     for (const { status, text } of answers) expect([200, 201, 202], text).toContain(status);
     const texts = answers.map(({ text }) => text.trim());
     expect(JSON.parse(texts[2] as string)).toMatchObject({ read: 6, inserted: 6 });
-    expect(texts.filter((text) => text.includes('"removed":')).map((text) => (JSON.parse(text) as { removed: number }).removed)).toEqual([0, 3, 1, 5]);
+    expect(
+      texts
+        .filter((text) => text.includes('"removed":'))
+        .map((text) => (JSON.parse(text) as { removed: number }).removed),
+    ).toEqual([0, 3, 1, 5]);
     expect(texts.some((text) => text.startsWith("g,triples"))).toBe(true);
     expect(texts).toContain('{"head":{},"boolean":true}');
     expect(texts[calls.findIndex((call) => call.includes("DESCRIBE"))]).toContain("Notes");
@@ -54,10 +64,15 @@ describe("docs/graph.md", () => {
     expect(answerTo("triples/provenance")).toContain('"quote":"name,role,machine\\nGrace,Admiral,Mark I');
     expect(JSON.parse(answerTo('"mode":"graph"'))).toMatchObject({
       mode_used: "graph",
-      hits: expect.arrayContaining([expect.objectContaining({ citation: expect.objectContaining({ filename: "machines.ttl" }) })]),
+      hits: expect.arrayContaining([
+        expect.objectContaining({ citation: expect.objectContaining({ filename: "machines.ttl" }) }),
+      ]),
       graph: { entities: [{ words: "Grace" }], edges: expect.arrayContaining([expect.objectContaining({ hop: 2 })]) },
     });
-    expect(JSON.parse(answerTo('"weight":0.3'))).toMatchObject({ mode_used: "hybrid", graph: { edges: { length: 5 } } });
+    expect(JSON.parse(answerTo('"weight":0.3'))).toMatchObject({
+      mode_used: "hybrid",
+      graph: { edges: { length: 5 } },
+    });
     const told = await readFile(join(dir, "told.txt"), "utf8");
     for (const name of ["Ada", "Charles", "Grace"]) expect(told).toContain(name);
     expect(await readFile(join(dir, "people.nq"), "utf8")).toContain("<https://example.org/works>");

@@ -40,8 +40,12 @@ describe.each([
       '<https://e.org/ada> <https://e.org/name> "Ada"@en',
     ]);
     expect(await place.lines({ o: '"Ada"' })).toHaveLength(1);
-    expect(await place.lines({ o: { type: "literal", value: "36", datatype: "http://www.w3.org/2001/XMLSchema#integer" } })).toHaveLength(1);
-    expect(await place.lines({ p: "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", o: "https://e.org/Person" })).toHaveLength(2);
+    expect(
+      await place.lines({ o: { type: "literal", value: "36", datatype: "http://www.w3.org/2001/XMLSchema#integer" } }),
+    ).toHaveLength(1);
+    expect(
+      await place.lines({ p: "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", o: "https://e.org/Person" }),
+    ).toHaveLength(2);
     expect(await place.lines({ o: "https://e.org/Ada" })).toEqual([]);
     expect(await place.usage()).toBe(9);
   });
@@ -49,7 +53,9 @@ describe.each([
   it("R-TG-83 pages visit each triple once, say whether there is more, and their cursors belong to caller, collection and pattern", async () => {
     const place = await GraphPlace.make(test);
     const other = await GraphPlace.make(test);
-    await place.load(Array.from({ length: 25 }, (__, i) => `<https://e.org/s${i % 5}> <https://e.org/p> ${i} .`).join("\n"));
+    await place.load(
+      Array.from({ length: 25 }, (__, i) => `<https://e.org/s${i % 5}> <https://e.org/p> ${i} .`).join("\n"),
+    );
     expect(new Set(await place.lines({ limit: 4 })).size).toBe(25);
     const first = await place.match({ limit: 4 });
     expect(first).toMatchObject({ truncated: true, next_cursor: expect.any(String) as string });
@@ -58,7 +64,12 @@ describe.each([
     const cursor = first.next_cursor as string;
     expect(await code(place.match({ limit: 9, cursor }))).toBe("done");
     const changed = `${cursor.startsWith("A") ? "B" : "A"}${cursor.slice(1)}`;
-    const wrong = [place.match({ p: "https://e.org/p", cursor }), other.match({ cursor }), place.match({ cursor: changed }), place.match({ cursor: "" })];
+    const wrong = [
+      place.match({ p: "https://e.org/p", cursor }),
+      other.match({ cursor }),
+      place.match({ cursor: changed }),
+      place.match({ cursor: "" }),
+    ];
     expect(await Promise.all(wrong.map(code))).toEqual(wrong.map(() => "INVALID"));
     const stranger = test.as("root", { tenant: "elsewhere", role: "admin" });
     await test.knowledge.createRepository(stranger, { repository_id: place.repository });
@@ -70,17 +81,26 @@ describe.each([
     const { repository } = await GraphPlace.make(test, "papers");
     const names = ["papers", "papers_2024", "papers-2024", "Papers.2024", "Case", "case"];
     const places: GraphPlace[] = [];
-    for (const name of names) places.push(name === "papers" ? new GraphPlace(test, repository, name) : await GraphPlace.make(test, name, repository));
+    for (const name of names)
+      places.push(
+        name === "papers" ? new GraphPlace(test, repository, name) : await GraphPlace.make(test, name, repository),
+      );
     const stranger = test.as("root", { tenant: "apart", role: "admin" });
     await test.knowledge.createRepository(stranger, { repository_id: repository });
     await test.knowledge.createCollection(stranger, repository, { collection_id: "papers" });
     places.push(new GraphPlace(test, repository, "papers", stranger));
     for (const [i, place] of places.entries())
-      await place.load(`<https://e.org/s> <https://e.org/of> "${i}" . GRAPH <https://e.org/g> { <https://e.org/s> <https://e.org/in> "${i}" }`, {
-        format: "trig",
-      });
+      await place.load(
+        `<https://e.org/s> <https://e.org/of> "${i}" . GRAPH <https://e.org/g> { <https://e.org/s> <https://e.org/in> "${i}" }`,
+        {
+          format: "trig",
+        },
+      );
     for (const [i, place] of places.entries()) {
-      expect(await place.lines()).toEqual([`<https://e.org/s> <https://e.org/in> "${i}" <https://e.org/g>`, `<https://e.org/s> <https://e.org/of> "${i}"`]);
+      expect(await place.lines()).toEqual([
+        `<https://e.org/s> <https://e.org/in> "${i}" <https://e.org/g>`,
+        `<https://e.org/s> <https://e.org/of> "${i}"`,
+      ]);
       expect(await place.rows("SELECT ?o { ?s ?p ?o }")).toEqual([[`"${i}"`]]);
       expect(await place.rows("SELECT ?g ?o { GRAPH ?g { ?s ?p ?o } }")).toEqual([["<https://e.org/g>", `"${i}"`]]);
     }
@@ -103,7 +123,12 @@ describe.each([
       })(),
     });
     await knowledge.deleteCollection(admin, place.repository, place.collection);
-    const refused = [place.match(), place.rows("SELECT * { ?s ?p ?o }"), place.load(people), place.remove({ s: "https://e.org/ada" })];
+    const refused = [
+      place.match(),
+      place.rows("SELECT * { ?s ?p ?o }"),
+      place.load(people),
+      place.remove({ s: "https://e.org/ada" }),
+    ];
     expect(await Promise.all(refused.map(code))).toEqual(refused.map(() => "NOT_FOUND"));
     gate.resolve();
     expect(await code(late)).toBe("CONFLICT");
@@ -111,12 +136,17 @@ describe.each([
     await knowledge.restoreCollection(admin, place.repository, place.collection);
     expect(await place.lines()).toHaveLength(9);
     const { incarnation } = await knowledge.collection(admin, place.repository, place.collection);
-    await knowledge.deleteCollection(admin, place.repository, place.collection, { purge: true, confirm: place.collection });
+    await knowledge.deleteCollection(admin, place.repository, place.collection, {
+      purge: true,
+      confirm: place.collection,
+    });
     await until(async () => (await pinakes.triples.usage(admin.scope, incarnation)).quads === 0);
     await knowledge.createCollection(admin, place.repository, { collection_id: place.collection, name: "Again" });
     expect(await place.lines()).toEqual([]);
     expect(await place.load("<https://e.org/s> <https://e.org/p> 1 .")).toEqual({ read: 1, inserted: 1 });
-    await expect(pinakes.triples.write(admin.scope, incarnation, { insert: [{ s: "<a:b>", p: "<a:b>", o: "<a:b>", g: "" }] })).rejects.toMatchObject({
+    await expect(
+      pinakes.triples.write(admin.scope, incarnation, { insert: [{ s: "<a:b>", p: "<a:b>", o: "<a:b>", g: "" }] }),
+    ).rejects.toMatchObject({
       code: "CONFLICT",
     });
     expect(await place.usage()).toBe(1);
@@ -126,7 +156,10 @@ describe.each([
     const one = await GraphPlace.make(test, "one");
     const two = await GraphPlace.make(test, "two");
     const apart = await GraphPlace.make(test, "apart");
-    const secret = await test.knowledge.createCollection(test.admin, one.repository, { collection_id: "secret", private: true });
+    const secret = await test.knowledge.createCollection(test.admin, one.repository, {
+      collection_id: "secret",
+      private: true,
+    });
     await one.load("<https://e.org/s> <https://e.org/p> 1 , 2 . _:x <https://e.org/p> 9 .");
     await two.load("<https://e.org/s> <https://e.org/p> 2 , 3 .");
     await apart.load("<https://e.org/s> <https://e.org/p> 4 .");
@@ -134,14 +167,23 @@ describe.each([
     const tagged: string[] = [];
     let cursor: string | undefined;
     do {
-      const page = await one.graph.matchAcross(test.admin, { collections, p: "https://e.org/p", s: "https://e.org/s", limit: 1, cursor });
+      const page = await one.graph.matchAcross(test.admin, {
+        collections,
+        p: "https://e.org/p",
+        s: "https://e.org/s",
+        limit: 1,
+        cursor,
+      });
       expect(page.items.length).toBeLessThanOrEqual(1);
       expect(page.truncated).toBe(page.next_cursor !== null);
       tagged.push(...page.items.map((item) => `${item.collection_id} ${line(item).split(" ").at(-1)?.split("^")[0]}`));
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
     expect(tagged.toSorted()).toEqual(['one "1"', 'one "2"', 'two "2"', 'two "3"']);
-    const result = await one.graph.sparqlAcross(test.admin, { collections, query: "SELECT ?o { <https://e.org/s> ?p ?o }" });
+    const result = await one.graph.sparqlAcross(test.admin, {
+      collections,
+      query: "SELECT ?o { <https://e.org/s> ?p ?o }",
+    });
     if (result.kind !== "bindings") throw new Error("no rows");
     expect(
       (await Array.fromAsync(result.rows))
@@ -165,14 +207,24 @@ describe.each([
   it("R-TG-123 updates in SPARQL change what they say, and patterns and given triples are removed", async () => {
     const place = await GraphPlace.make(test);
     await place.load(people);
-    expect(await place.sparql({ update: `PREFIX e: <https://e.org/> DELETE { ?s e:age ?a } INSERT { ?s e:age 37 } WHERE { ?s e:age ?a }` })).toMatchObject({
+    expect(
+      await place.sparql({
+        update: `PREFIX e: <https://e.org/> DELETE { ?s e:age ?a } INSERT { ?s e:age 37 } WHERE { ?s e:age ?a }`,
+      }),
+    ).toMatchObject({
       inserted: 1,
       removed: 1,
     });
-    expect(await place.rows("SELECT ?a { ?s <https://e.org/age> ?a }")).toEqual([['"37"^^<http://www.w3.org/2001/XMLSchema#integer>']]);
+    expect(await place.rows("SELECT ?a { ?s <https://e.org/age> ?a }")).toEqual([
+      ['"37"^^<http://www.w3.org/2001/XMLSchema#integer>'],
+    ]);
     expect(await place.remove({ s: "https://e.org/charles" })).toBe(2);
     const [blank] = (await place.match({ o: '"Mary"' })).items;
-    expect(await place.remove({ triples: [blank as never, blank as never, { s: "https://e.org/none", p: "https://e.org/p", o: '"x"' }] })).toBe(1);
+    expect(
+      await place.remove({
+        triples: [blank as never, blank as never, { s: "https://e.org/none", p: "https://e.org/p", o: '"x"' }],
+      }),
+    ).toBe(1);
     expect(await place.usage()).toBe(6);
     expect(await code(place.remove())).toBe("INVALID");
     expect(await code(place.remove({ confirm: "Papers" }))).toBe("INVALID");

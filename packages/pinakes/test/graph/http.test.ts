@@ -1,7 +1,14 @@
 /** The graph over HTTP: content types both ways, the SPARQL protocol, and errors that say what to do. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { graphLimits, knowledgeLimits } from "../../src/knowledge/index.ts";
-import { newSite, openTestServer, type CallOptions, type Json, type Site, type TestServer } from "../http/support/server.ts";
+import {
+  newSite,
+  openTestServer,
+  type CallOptions,
+  type Json,
+  type Site,
+  type TestServer,
+} from "../http/support/server.ts";
 
 let server: TestServer;
 let key: string;
@@ -20,7 +27,10 @@ const send = ({ at }: Site, path: string, type: string, body: string, more: Call
   server.call("POST", `${at}/${path}`, { key, body, ...more, headers: { "content-type": type, ...more.headers } });
 const load = (site: Site, type: string, body: string, query = "") => send(site, `triples${query}`, type, body);
 const get = ({ at }: Site, path: string, fields: Readonly<Record<string, string>>, accept?: string) =>
-  server.call("GET", `${at}/${path}?${new URLSearchParams(fields).toString()}`, { key, ...(accept === undefined ? {} : { headers: { accept } }) });
+  server.call("GET", `${at}/${path}?${new URLSearchParams(fields).toString()}`, {
+    key,
+    ...(accept === undefined ? {} : { headers: { accept } }),
+  });
 const ask = (site: Site, query: string, accept?: string) => get(site, "sparql", { query }, accept);
 const problem = (status: number, code = "INVALID") => ({
   status,
@@ -49,7 +59,8 @@ describe("loading", () => {
       ],
       ["application/json", '{"triples":[{"s":"a:j","p":"a:p","o":"\\"x\\"","g":null}]}'],
     ];
-    for (const [type, body] of bodies) expect(await load(site, type, body), type).toMatchObject({ status: 200, json: { read: 1, inserted: 1 } });
+    for (const [type, body] of bodies)
+      expect(await load(site, type, body), type).toMatchObject({ status: 200, json: { read: 1, inserted: 1 } });
     expect((await get(site, "triples", {})).json["items"]).toHaveLength(bodies.length);
     expect(await load(site, "image/png", "x")).toMatchObject(problem(415));
     expect(await load(site, "text/plain", "<a:t> <a:p> 1 .")).toMatchObject(problem(415));
@@ -65,16 +76,27 @@ describe("loading", () => {
     const partly = await load(site, "text/turtle", broken);
     expect(partly).toMatchObject({
       ...problem(400),
-      json: { line: 3, read: 2, inserted: 2, detail: expect.stringMatching(/^Line 3 .* The 2 triples before it are stored, 2 of them new\.$/) as string },
+      json: {
+        line: 3,
+        read: 2,
+        inserted: 2,
+        detail: expect.stringMatching(/^Line 3 .* The 2 triples before it are stored, 2 of them new\.$/) as string,
+      },
     });
-    expect((await load(site, "text/turtle", "<a:a> <a:b> 1 .\nbroken")).json["detail"]).toContain("The triple before it is stored, as it was already.");
+    expect((await load(site, "text/turtle", "<a:a> <a:b> 1 .\nbroken")).json["detail"]).toContain(
+      "The triple before it is stored, as it was already.",
+    );
     expect((await load(site, "text/turtle", "broken")).json["detail"]).toContain("Nothing was stored.");
     expect((await server.call("GET", `${site.at}/usage`, { key })).json).toMatchObject({ triples: 2 });
     expect(await load(site, "application/n-triples", "<a:a> <a:b> <a:c> .\n", "?all_or_nothing=true")).toMatchObject({
       json: { read: 1, inserted: 1, atomic: true },
     });
-    expect(await load(site, "text/turtle", "<x> <y> <z> .", "?base_iri=https://e.org/&graph=https://e.org/g")).toMatchObject({ status: 200 });
-    expect((await get(site, "triples", { g: "https://e.org/g" })).json["items"]).toMatchObject([{ s: { value: "https://e.org/x" } }]);
+    expect(
+      await load(site, "text/turtle", "<x> <y> <z> .", "?base_iri=https://e.org/&graph=https://e.org/g"),
+    ).toMatchObject({ status: 200 });
+    expect((await get(site, "triples", { g: "https://e.org/g" })).json["items"]).toMatchObject([
+      { s: { value: "https://e.org/x" } },
+    ]);
     for (const wrong of ["?graph=nothing", "?all_or_nothing=yes", "?format=turtle"])
       expect(await load(site, "text/turtle", "", wrong), wrong).toMatchObject(problem(400));
   });
@@ -104,11 +126,19 @@ describe("asking by pattern", () => {
     const turtle = await get(site, "triples", { s: "https://e.org/ada" }, "text/turtle");
     expect(turtle.headers.get("content-type")).toBe("text/turtle; charset=utf-8");
     expect(turtle.text).toContain('<https://e.org/name> "Ada"@en');
-    for (const type of ["application/n-triples", "application/n-quads", "application/trig", "application/ld+json", "application/rdf+xml"]) {
+    for (const type of [
+      "application/n-triples",
+      "application/n-quads",
+      "application/trig",
+      "application/ld+json",
+      "application/rdf+xml",
+    ]) {
       const { headers, text } = await get(site, "triples", { p: "https://e.org/age" }, type);
       expect([headers.get("content-type"), text.includes("36")], type).toEqual([type, true]);
     }
-    expect((await get(site, "triples", {}, "text/html, */*;q=0.1")).headers.get("content-type")).toBe("application/json");
+    expect((await get(site, "triples", {}, "text/html, */*;q=0.1")).headers.get("content-type")).toBe(
+      "application/json",
+    );
     expect(await get(site, "triples", {}, "text/html")).toMatchObject(problem(406));
     expect(await get(site, "triples", { limit: "5" }, "text/turtle")).toMatchObject(problem(400));
   });
@@ -134,7 +164,12 @@ describe("asking by pattern", () => {
     expect(named).toMatchObject(problem(400));
     expect(named.json["detail"]).toContain("TriG or N-Quads");
     expect((await get(site, "triples", { g: "a:g" }, "text/turtle")).text).toContain("<a:a> <a:b>");
-    for (const at of ["/v1/repositories/nope/collections/x", "/v1/repositories/..%2f/collections/x", `${site.at}%00`, `${site.at}_2024`])
+    for (const at of [
+      "/v1/repositories/nope/collections/x",
+      "/v1/repositories/..%2f/collections/x",
+      `${site.at}%00`,
+      `${site.at}_2024`,
+    ])
       for (const path of ["triples", "sparql?query=ASK%7B%7D"])
         expect([400, 404], `${at}/${path}`).toContain((await server.call("GET", `${at}/${path}`, { key })).status);
   });
@@ -151,27 +186,37 @@ describe("asking by pattern", () => {
       [two.repository, "https://e.org/cy"],
     ]);
     const stranger = await server.key("w1", "stranger");
-    await server.call("POST", `/v1/repositories/${one.repository}/collections`, { key, body: { collection_id: "hidden", name: "Hidden", private: true } });
+    await server.call("POST", `/v1/repositories/${one.repository}/collections`, {
+      key,
+      body: { collection_id: "hidden", name: "Hidden", private: true },
+    });
     const hidden = [...collections, { repository: one.repository, collection: "hidden" }];
     for (const path of ["/v1/triples:query", "/v1/sparql"]) {
-      const asked = (wanted: object) => ({ key: stranger, body: { ...(path === "/v1/sparql" ? { query: "ASK {}" } : {}), collections: wanted } });
+      const asked = (wanted: object) => ({
+        key: stranger,
+        body: { ...(path === "/v1/sparql" ? { query: "ASK {}" } : {}), collections: wanted },
+      });
       expect((await server.call("POST", path, asked(collections))).status, path).toBe(200);
       expect(await server.call("POST", path, asked(hidden)), path).toMatchObject(problem(404, "NOT_FOUND"));
       const { graphCollectionsMax } = knowledgeLimits;
       const many = (count: number) => Array.from({ length: count }, () => collections[0]);
       expect((await server.call("POST", path, asked(many(graphCollectionsMax)))).status).toBe(200);
-      for (const wrong of [many(graphCollectionsMax + 1), [], "x"]) expect(await server.call("POST", path, asked(wrong as object))).toMatchObject(problem(400));
+      for (const wrong of [many(graphCollectionsMax + 1), [], "x"])
+        expect(await server.call("POST", path, asked(wrong as object))).toMatchObject(problem(400));
     }
   });
 
   it("removes by pattern and what is given; everything only with its name", async () => {
     const site = await filled();
-    const remove = (fields: Readonly<Record<string, string>>) => server.call("DELETE", `${site.at}/triples?${new URLSearchParams(fields).toString()}`, { key });
+    const remove = (fields: Readonly<Record<string, string>>) =>
+      server.call("DELETE", `${site.at}/triples?${new URLSearchParams(fields).toString()}`, { key });
     expect(await remove({})).toMatchObject(problem(400));
     expect(await remove({ confirm: "other" })).toMatchObject(problem(400));
     expect((await remove({ p: "https://e.org/age" })).json).toEqual({ removed: 1 });
     const { json } = await get(site, "triples", { o: '"Eve"' });
-    expect((await server.call("POST", `${site.at}/triples:remove`, { key, body: { triples: json["items"] } })).json).toEqual({ removed: 1 });
+    expect(
+      (await server.call("POST", `${site.at}/triples:remove`, { key, body: { triples: json["items"] } })).json,
+    ).toEqual({ removed: 1 });
     expect((await remove({ confirm: site.collection })).json).toEqual({ removed: 6 });
     expect((await server.call("GET", `${site.at}/usage`, { key })).json).toMatchObject({ triples: 0 });
   });
@@ -182,8 +227,14 @@ describe("R-TG-122 the SPARQL protocol", () => {
     const site = await filled();
     const query = "SELECT ?n { ?p <https://e.org/name> ?n } ORDER BY ?n";
     const form = (fields: Readonly<Record<string, string>>, accept = "*/*") =>
-      send(site, "sparql", "application/x-www-form-urlencoded", new URLSearchParams(fields).toString(), { headers: { accept } });
-    const asked = [await ask(site, query), await form({ query }), await send(site, "sparql", "application/sparql-query", query)];
+      send(site, "sparql", "application/x-www-form-urlencoded", new URLSearchParams(fields).toString(), {
+        headers: { accept },
+      });
+    const asked = [
+      await ask(site, query),
+      await form({ query }),
+      await send(site, "sparql", "application/sparql-query", query),
+    ];
     for (const { status, headers, json } of asked) {
       expect([status, headers.get("content-type")]).toEqual([200, "application/sparql-results+json"]);
       expect(json).toEqual({
@@ -198,19 +249,27 @@ describe("R-TG-122 the SPARQL protocol", () => {
       });
     }
     const csv = await ask(site, query, "text/csv");
-    expect([csv.headers.get("content-type"), csv.text]).toEqual(["text/csv; charset=utf-8", 'n\r\n"Bob, ""Bobby"""\r\nEve\r\nAda\r\n']);
+    expect([csv.headers.get("content-type"), csv.text]).toEqual([
+      "text/csv; charset=utf-8",
+      'n\r\n"Bob, ""Bobby"""\r\nEve\r\nAda\r\n',
+    ]);
     const tsv = await form({ query }, "text/tab-separated-values");
     expect(tsv.text).toBe('?n\n"Bob, \\"Bobby\\""\n"Eve"\n"Ada"@en\n');
     const xml = await ask(site, query, "application/sparql-results+xml");
     expect(xml.text).toContain('<literal xml:lang="en">Ada</literal>');
-    expect((await ask(site, query, "application/json")).headers.get("content-type")).toBe("application/sparql-results+json");
+    expect((await ask(site, query, "application/json")).headers.get("content-type")).toBe(
+      "application/sparql-results+json",
+    );
   });
 
   it("answers ASK, CONSTRUCT and DESCRIBE in their formats, 406 for others", async () => {
     const site = await filled();
     expect((await ask(site, "ASK { ?s ?p 36 }")).json).toEqual({ head: {}, boolean: true });
     expect(await ask(site, "ASK { ?s ?p 36 }", "text/csv")).toMatchObject(problem(406));
-    const made = await ask(site, "CONSTRUCT { ?s <https://e.org/is> ?n } { ?s <https://e.org/name> ?n FILTER(isIRI(?s)) }");
+    const made = await ask(
+      site,
+      "CONSTRUCT { ?s <https://e.org/is> ?n } { ?s <https://e.org/name> ?n FILTER(isIRI(?s)) }",
+    );
     expect([made.headers.get("content-type"), made.text.split("\n").length]).toEqual(["text/turtle; charset=utf-8", 3]);
     const described = await ask(site, "DESCRIBE <https://e.org/ada>", "application/n-triples");
     expect(described.text.trim().split("\n")).toHaveLength(3);
@@ -220,24 +279,36 @@ describe("R-TG-122 the SPARQL protocol", () => {
 
   it("R-TG-123 updates, as themselves and in a form, and tells what they changed", async () => {
     const site = await filled();
-    expect((await send(site, "sparql", "application/sparql-update", "INSERT DATA { GRAPH <a:g> { <a:s> <a:p> 1 , 2 } }")).json).toEqual({
+    expect(
+      (await send(site, "sparql", "application/sparql-update", "INSERT DATA { GRAPH <a:g> { <a:s> <a:p> 1 , 2 } }"))
+        .json,
+    ).toEqual({
       inserted: 2,
       removed: 0,
     });
     const update = "DELETE { GRAPH <a:g> { ?s ?p 1 } } WHERE { GRAPH <a:g> { ?s ?p 1 } }";
-    expect((await send(site, "sparql", "application/x-www-form-urlencoded", new URLSearchParams({ update }).toString())).json).toEqual({
+    expect(
+      (await send(site, "sparql", "application/x-www-form-urlencoded", new URLSearchParams({ update }).toString()))
+        .json,
+    ).toEqual({
       inserted: 0,
       removed: 1,
     });
-    expect((await ask(site, "SELECT ?o { GRAPH ?g { ?s ?p ?o } }")).json).toMatchObject({ results: { bindings: [{ o: { value: "2" } }] } });
+    expect((await ask(site, "SELECT ?o { GRAPH ?g { ?s ?p ?o } }")).json).toMatchObject({
+      results: { bindings: [{ o: { value: "2" } }] },
+    });
     const inGraph = await get(site, "sparql", { query: "SELECT ?o { ?s ?p ?o }", "default-graph-uri": "a:g" });
     expect(inGraph.json).toMatchObject({ results: { bindings: [{ o: { value: "2" } }] } });
     const union = await get(site, "sparql", { query: "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", default_graph: "union" });
     expect(union.json).toMatchObject({ results: { bindings: [{ n: { value: "9" } }] } });
     const reader = await server.key("w1", "reader", { role: "admin", scopes: ["read"] });
     expect((await send(site, "sparql", "application/sparql-query", "ASK {}", { key: reader })).status).toBe(200);
-    expect(await send(site, "sparql", "application/sparql-update", "CLEAR ALL", { key: reader })).toMatchObject(problem(403, "FORBIDDEN"));
-    expect(await send(site, "sparql", "application/x-www-form-urlencoded", "update=CLEAR+ALL", { key: reader })).toMatchObject(problem(403, "FORBIDDEN"));
+    expect(await send(site, "sparql", "application/sparql-update", "CLEAR ALL", { key: reader })).toMatchObject(
+      problem(403, "FORBIDDEN"),
+    );
+    expect(
+      await send(site, "sparql", "application/x-www-form-urlencoded", "update=CLEAR+ALL", { key: reader }),
+    ).toMatchObject(problem(403, "FORBIDDEN"));
     expect((await server.call("GET", `${site.at}/usage`, { key })).json).toMatchObject({ triples: 9 });
   });
 
@@ -247,9 +318,15 @@ describe("R-TG-122 the SPARQL protocol", () => {
     expect((await get(site, "sparql", { query: all, limit: "8" })).status).toBe(200);
     expect(await get(site, "sparql", { query: all, limit: "7" })).toMatchObject(problem(413, "LIMIT_EXCEEDED"));
     const wide = Array.from({ length: 8 }, (_, i) => `?a${i} ?b${i} ?c${i} .`).join(" ");
-    expect(await get(site, "sparql", { query: `SELECT (COUNT(*) AS ?n) { ${wide} }`, timeout_ms: "1" })).toMatchObject(problem(413, "LIMIT_EXCEEDED"));
-    expect(await ask(site, "SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }")).toMatchObject(problem(501, "NOT_SUPPORTED"));
-    expect(await send(site, "sparql", "application/sparql-update", "LOAD <http://127.0.0.1:1/>")).toMatchObject(problem(501, "NOT_SUPPORTED"));
+    expect(await get(site, "sparql", { query: `SELECT (COUNT(*) AS ?n) { ${wide} }`, timeout_ms: "1" })).toMatchObject(
+      problem(413, "LIMIT_EXCEEDED"),
+    );
+    expect(await ask(site, "SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }")).toMatchObject(
+      problem(501, "NOT_SUPPORTED"),
+    );
+    expect(await send(site, "sparql", "application/sparql-update", "LOAD <http://127.0.0.1:1/>")).toMatchObject(
+      problem(501, "NOT_SUPPORTED"),
+    );
     const wrong = await ask(site, "SELECT * {\n ?s ?p }");
     expect(wrong).toMatchObject(problem(400));
     expect(wrong.json["detail"]).toContain("line 2");
@@ -261,7 +338,9 @@ describe("R-TG-122 the SPARQL protocol", () => {
       { query: all, timeout_ms: String(graphLimits.sparqlTimeoutMsMax + 1) },
       { query: all, "default-graph-uri": "no iri" },
     ])
-      expect(await get(site, "sparql", fields as Record<string, string>), JSON.stringify(fields)).toMatchObject(problem(400));
+      expect(await get(site, "sparql", fields as Record<string, string>), JSON.stringify(fields)).toMatchObject(
+        problem(400),
+      );
     const form = (text: string) => send(site, "sparql", "application/x-www-form-urlencoded", text);
     for (const text of [
       "",
@@ -274,13 +353,21 @@ describe("R-TG-122 the SPARQL protocol", () => {
       expect(await form(text), text).toMatchObject(problem(400));
     expect(await send(site, "sparql", "text/plain", all)).toMatchObject(problem(415));
     expect(
-      await server.call("POST", `${site.at}/sparql`, { key, body: new Uint8Array([0xff, 0xfe]), headers: { "content-type": "application/sparql-query" } }),
+      await server.call("POST", `${site.at}/sparql`, {
+        key,
+        body: new Uint8Array([0xff, 0xfe]),
+        headers: { "content-type": "application/sparql-query" },
+      }),
     ).toMatchObject(problem(400));
-    expect(await send(site, "sparql", "application/sparql-query", " ".repeat(16 * 1_048_576))).toMatchObject(problem(400));
-    expect((await send(site, "sparql", "application/sparql-query", " ".repeat(16 * 1_048_576 + 1))).json).toMatchObject({
-      status: 413,
-      detail: expect.stringContaining("16777216 bytes") as string,
-    });
+    expect(await send(site, "sparql", "application/sparql-query", " ".repeat(16 * 1_048_576))).toMatchObject(
+      problem(400),
+    );
+    expect((await send(site, "sparql", "application/sparql-query", " ".repeat(16 * 1_048_576 + 1))).json).toMatchObject(
+      {
+        status: 413,
+        detail: expect.stringContaining("16777216 bytes") as string,
+      },
+    );
   });
 
   it("R-TG-125 a client that goes away ends the work", async () => {
@@ -293,14 +380,25 @@ describe("R-TG-122 the SPARQL protocol", () => {
 
   it("R-TG-127 GRAPH reaches the graphs of the collection and no others, in one and across several", async () => {
     const [one, two, apart] = [await newSite(server, key), await newSite(server, key), await newSite(server, key)];
-    for (const [i, site] of [one, two, apart].entries()) await load(site, "application/trig", `<a:g> { <a:s> <a:p> ${i} } <a:g${i}> { <a:s> <a:p> ${i} }`);
-    const query = "SELECT DISTINCT ?g ?o { { GRAPH ?g { ?s ?p ?o } } UNION { GRAPH <a:g2> { ?s ?p ?o } } } ORDER BY ?g ?o";
+    for (const [i, site] of [one, two, apart].entries())
+      await load(site, "application/trig", `<a:g> { <a:s> <a:p> ${i} } <a:g${i}> { <a:s> <a:p> ${i} }`);
+    const query =
+      "SELECT DISTINCT ?g ?o { { GRAPH ?g { ?s ?p ?o } } UNION { GRAPH <a:g2> { ?s ?p ?o } } } ORDER BY ?g ?o";
     const values = (json: Json) =>
-      ((json["results"] as Json)["bindings"] as Record<string, Json>[]).map(({ g, o }) => `${g?.["value"] as string} ${o?.["value"] as string}`);
+      ((json["results"] as Json)["bindings"] as Record<string, Json>[]).map(
+        ({ g, o }) => `${g?.["value"] as string} ${o?.["value"] as string}`,
+      );
     expect(values((await ask(one, query)).json)).toEqual(["a:g 0", "a:g0 0"]);
     const collections = [one, two].map(({ repository, collection }) => ({ repository, collection }));
-    expect(values((await server.call("POST", "/v1/sparql", { key, body: { query, collections } })).json)).toEqual(["a:g 0", "a:g 1", "a:g0 0", "a:g1 1"]);
-    expect((await get(one, "sparql", { query: "ASK { GRAPH <a:g2> { ?s ?p ?o } }", "named-graph-uri": "a:g2" })).json).toMatchObject({ boolean: false });
+    expect(values((await server.call("POST", "/v1/sparql", { key, body: { query, collections } })).json)).toEqual([
+      "a:g 0",
+      "a:g 1",
+      "a:g0 0",
+      "a:g1 1",
+    ]);
+    expect(
+      (await get(one, "sparql", { query: "ASK { GRAPH <a:g2> { ?s ?p ?o } }", "named-graph-uri": "a:g2" })).json,
+    ).toMatchObject({ boolean: false });
     expect((await ask(one, "ASK FROM NAMED <a:g2> { GRAPH ?g { ?s ?p ?o } }")).json).toMatchObject({ boolean: false });
   });
 });
@@ -308,7 +406,10 @@ describe("R-TG-122 the SPARQL protocol", () => {
 describe("the reference", () => {
   it("names every type that these routes take and answer", async () => {
     const { paths } = (await server.call("GET", "/v1/openapi.json")).json as {
-      paths: Record<string, Record<string, { requestBody?: { content: object }; responses: Record<string, { content: object }> }>>;
+      paths: Record<
+        string,
+        Record<string, { requestBody?: { content: object }; responses: Record<string, { content: object }> }>
+      >;
     };
     const { get: read, post } = paths["/v1/repositories/{rid}/collections/{cid}/triples"] ?? {};
     expect(Object.keys(read?.responses["200"]?.content ?? {})).toEqual([
@@ -320,7 +421,9 @@ describe("the reference", () => {
       "application/ld+json",
       "application/rdf+xml",
     ]);
-    expect(Object.keys(post?.requestBody?.content ?? {})).toEqual(expect.arrayContaining(["text/turtle", "application/rdf+xml", "application/json"]));
+    expect(Object.keys(post?.requestBody?.content ?? {})).toEqual(
+      expect.arrayContaining(["text/turtle", "application/rdf+xml", "application/json"]),
+    );
     const sparql = paths["/v1/repositories/{rid}/collections/{cid}/sparql"];
     expect(Object.keys(sparql?.["get"]?.responses["200"]?.content ?? {})).toEqual(
       expect.arrayContaining(["application/sparql-results+json", "text/csv", "text/turtle"]),
@@ -331,24 +434,44 @@ describe("the reference", () => {
 describe("what a SPARQL request is relative to", () => {
   const made = 'SELECT (IRI("x") AS ?i) (<y> AS ?j) {}';
   const values = (json: Json) =>
-    Object.values((json["results"] as { bindings: Record<string, { value: string }>[] }).bindings[0] ?? {}).map(({ value }) => value);
+    Object.values((json["results"] as { bindings: Record<string, { value: string }>[] }).bindings[0] ?? {}).map(
+      ({ value }) => value,
+    );
 
   it("R-TG-122 the address of the request, unless base_iri or BASE says otherwise", async () => {
     const site = await newSite(server, key);
     const own = `http://localhost${site.at}/`;
     expect(values((await ask(site, made)).json)).toEqual([`${own}x`, `${own}y`]);
-    expect(values((await get(site, "sparql", { query: made, base_iri: "https://b.org/c" })).json)).toEqual(["https://b.org/x", "https://b.org/y"]);
-    expect(values((await ask(site, `BASE <https://d.org/> ${made}`)).json)).toEqual(["https://d.org/x", "https://d.org/y"]);
-    const form = new URLSearchParams({ query: made, base_iri: "https://b.org/c" }).toString();
-    expect(values((await send(site, "sparql", "application/x-www-form-urlencoded", form)).json)).toEqual(["https://b.org/x", "https://b.org/y"]);
-    const across = { query: made, collections: [{ repository: site.repository, collection: site.collection }] };
-    expect(values((await server.call("POST", "/v1/sparql", { key, body: across })).json)).toEqual(["http://localhost/v1/x", "http://localhost/v1/y"]);
-    expect(values((await server.call("POST", "/v1/sparql", { key, body: { ...across, base_iri: "https://b.org/c" } })).json)).toEqual([
+    expect(values((await get(site, "sparql", { query: made, base_iri: "https://b.org/c" })).json)).toEqual([
       "https://b.org/x",
       "https://b.org/y",
     ]);
+    expect(values((await ask(site, `BASE <https://d.org/> ${made}`)).json)).toEqual([
+      "https://d.org/x",
+      "https://d.org/y",
+    ]);
+    const form = new URLSearchParams({ query: made, base_iri: "https://b.org/c" }).toString();
+    expect(values((await send(site, "sparql", "application/x-www-form-urlencoded", form)).json)).toEqual([
+      "https://b.org/x",
+      "https://b.org/y",
+    ]);
+    const across = { query: made, collections: [{ repository: site.repository, collection: site.collection }] };
+    expect(values((await server.call("POST", "/v1/sparql", { key, body: across })).json)).toEqual([
+      "http://localhost/v1/x",
+      "http://localhost/v1/y",
+    ]);
+    expect(
+      values((await server.call("POST", "/v1/sparql", { key, body: { ...across, base_iri: "https://b.org/c" } })).json),
+    ).toEqual(["https://b.org/x", "https://b.org/y"]);
     expect(await get(site, "sparql", { query: made, base_iri: "no base" })).toMatchObject(problem(400));
-    expect(await send(site, "sparql", "application/sparql-update", 'INSERT { <a:s> <a:p> ?i } WHERE { BIND(IRI("x") AS ?i) }')).toMatchObject({
+    expect(
+      await send(
+        site,
+        "sparql",
+        "application/sparql-update",
+        'INSERT { <a:s> <a:p> ?i } WHERE { BIND(IRI("x") AS ?i) }',
+      ),
+    ).toMatchObject({
       json: { inserted: 1 },
     });
     expect((await get(site, "triples", {})).json["items"]).toMatchObject([{ o: { value: `${own}x` } }]);
@@ -362,7 +485,9 @@ describe("what a SPARQL request is relative to", () => {
       "WITH <a:g> INSERT { <a:s> <a:p> 1 } WHERE {}",
     ])
       for (const parameter of ["using-graph-uri", "using-named-graph-uri"])
-        expect(await send(site, `sparql?${parameter}=a:g`, "application/sparql-update", clause)).toMatchObject(problem(400));
+        expect(await send(site, `sparql?${parameter}=a:g`, "application/sparql-update", clause)).toMatchObject(
+          problem(400),
+        );
     expect((await server.call("GET", `${site.at}/usage`, { key })).json).toMatchObject({ triples: 8 });
   });
 });

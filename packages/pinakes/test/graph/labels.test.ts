@@ -15,8 +15,14 @@ afterAll(() => test?.[Symbol.asyncDispose]());
 /** Two documents' worth of entities with names, and a graph that somebody loaded. */
 async function filled(): Promise<GraphPlace> {
   const place = await GraphPlace.make(test);
-  await test.knowledge.updateCollection(test.admin, place.repository, place.collection, { graph: { extract: "structured", key: "name" } });
-  const document = await uploaded(placeOf(place), "people.csv", "name,manager\nAda Lovelace,Grace Hopper\nGrace Hopper,Zed\n");
+  await test.knowledge.updateCollection(test.admin, place.repository, place.collection, {
+    graph: { extract: "structured", key: "name" },
+  });
+  const document = await uploaded(
+    placeOf(place),
+    "people.csv",
+    "name,manager\nAda Lovelace,Grace Hopper\nGrace Hopper,Zed\n",
+  );
   expect(document).toMatchObject({ status: "indexed", graph: { triples: 8 } });
   return place;
 }
@@ -25,8 +31,10 @@ function placeOf({ repository, collection }: GraphPlace): Place {
   return { knowledge: test.knowledge, caller: test.admin, repository, collection };
 }
 
-const incarnationOf = async ({ repository, collection }: GraphPlace) => (await test.knowledge.collection(test.admin, repository, collection)).incarnation;
-const stored = async (place: GraphPlace) => test.pinakes.triples.count(test.admin.scope, await incarnationOf(place), { g: labelsGraph });
+const incarnationOf = async ({ repository, collection }: GraphPlace) =>
+  (await test.knowledge.collection(test.admin, repository, collection)).incarnation;
+const stored = async (place: GraphPlace) =>
+  test.pinakes.triples.count(test.admin.scope, await incarnationOf(place), { g: labelsGraph });
 
 it("R-TG-83 is in no page, whatever its size and pattern, and pages stay exact", async () => {
   const place = await filled();
@@ -52,7 +60,10 @@ it("is in no download, so one graph fits into a format without names of graphs",
     expect(text, format).toContain("Lovelace");
   }
   await place.load("<a:s> <a:p> <a:o> <a:g> .\n", { format: "nquads" });
-  await expect(place.text("turtle")).rejects.toMatchObject({ code: "INVALID", detail: expect.stringContaining("such as <a:g>") as string });
+  await expect(place.text("turtle")).rejects.toMatchObject({
+    code: "INVALID",
+    detail: expect.stringContaining("such as <a:g>") as string,
+  });
 });
 
 it("is in no query that does not name it: not as GRAPH ?g, not in the union of all graphs, not in what describes", async () => {
@@ -64,7 +75,10 @@ it("is in no query that does not name it: not as GRAPH ?g, not in the union of a
   expect(count).toContain('"9"');
   expect(await place.rows("SELECT ?o { ?s <urn:pinakes:label-key> ?o }", { default_graph: "union" })).toEqual([]);
   const collections = [{ repository: place.repository, collection: place.collection }];
-  const result = await place.graph.sparqlAcross(test.admin, { collections, query: "ASK { GRAPH ?g { ?s <urn:pinakes:label-key> ?o } }" });
+  const result = await place.graph.sparqlAcross(test.admin, {
+    collections,
+    query: "ASK { GRAPH ?g { ?s <urn:pinakes:label-key> ?o } }",
+  });
   expect(result).toMatchObject({ kind: "boolean", value: false });
 });
 

@@ -23,7 +23,8 @@ async function refused(attempt: Promise<unknown>): Promise<PinakesError> {
   if (!PinakesError.isInstance(error)) throw new Error(`not refused: ${JSON.stringify(error)}`);
   return error;
 }
-const lines = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `<https://e.org/s${i + from}> <https://e.org/p> "${i + from}" .\n`).join("");
+const lines = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, i) => `<https://e.org/s${i + from}> <https://e.org/p> "${i + from}" .\n`).join("");
 
 describe("R-TG-120 formats", () => {
   const documents: Readonly<Record<RdfFormat, string>> = {
@@ -46,15 +47,20 @@ describe("R-TG-120 formats", () => {
       expect(await place.lines()).toEqual([`<https://e.org/s> <https://e.org/p> "v"@en${own}`]);
       const graphed = await GraphPlace.make(test);
       await graphed.load(text, { format, graph: "https://e.org/other" });
-      expect(await graphed.lines()).toEqual([`<https://e.org/s> <https://e.org/p> "v"@en ${own === "" ? "<https://e.org/other>" : "<https://e.org/g>"}`]);
+      expect(await graphed.lines()).toEqual([
+        `<https://e.org/s> <https://e.org/p> "v"@en ${own === "" ? "<https://e.org/other>" : "<https://e.org/g>"}`,
+      ]);
     },
   );
 
   it("R-TG-121 what is exported as any format that holds graphs and loaded elsewhere is the same", async () => {
     const place = await GraphPlace.make(test);
-    await place.load('@prefix e: <https://e.org/> . e:s e:p "a\\n\\"b\\"", 1.50 , true . e:g { e:s e:q e:o } _:x { e:s e:q [ e:r "z"@de-at ] }', {
-      format: "trig",
-    });
+    await place.load(
+      '@prefix e: <https://e.org/> . e:s e:p "a\\n\\"b\\"", 1.50 , true . e:g { e:s e:q e:o } _:x { e:s e:q [ e:r "z"@de-at ] }',
+      {
+        format: "trig",
+      },
+    );
     for (const format of ["trig", "nquads", "jsonld"] as const) {
       const copy = await GraphPlace.make(test);
       expect(await copy.load(await place.text(format), { format })).toMatchObject({ read: 6, inserted: 6 });
@@ -62,7 +68,9 @@ describe("R-TG-120 formats", () => {
       expect(plain(await copy.lines()), format).toEqual(plain(await place.lines()));
     }
     expect((await refused(place.text("turtle"))).detail).toContain("Ask for TriG or N-Quads");
-    expect(await place.text("ntriples", { g: "https://e.org/g" })).toBe("<https://e.org/s> <https://e.org/q> <https://e.org/o> .\n");
+    expect(await place.text("ntriples", { g: "https://e.org/g" })).toBe(
+      "<https://e.org/s> <https://e.org/q> <https://e.org/o> .\n",
+    );
     expect((await place.text("turtle", { g: "default" })).split("\n").filter((line) => line !== "")).toHaveLength(1);
   });
 
@@ -81,11 +89,20 @@ describe("a mistake", () => {
       const result = await place.load(`${lines(before)}broken\n${lines(1, 90_000)}`, { format: "ntriples" });
       expect(result).toMatchObject({
         read: before,
-        errors: [{ line: before + 1, code: "INVALID", detail: expect.stringContaining(`Line ${before + 1} of the N-Triples document`) as string }],
+        errors: [
+          {
+            line: before + 1,
+            code: "INVALID",
+            detail: expect.stringContaining(`Line ${before + 1} of the N-Triples document`) as string,
+          },
+        ],
       });
       expect(await place.usage()).toBe(before);
     }
-    const json = await place.load('[{"s":"https://e.org/x","p":"https://e.org/p","o":"https://e.org/o"},\n{"s":"https://e.org/x"}]', { format: "json" });
+    const json = await place.load(
+      '[{"s":"https://e.org/x","p":"https://e.org/p","o":"https://e.org/o"},\n{"s":"https://e.org/x"}]',
+      { format: "json" },
+    );
     expect(json).toMatchObject({ read: 1, inserted: 1, errors: [{ line: 2 }] });
   });
 
@@ -128,8 +145,13 @@ describe("a mistake", () => {
         expect(["NOT_FOUND", "INVALID"], id).toContain((await refused(attempt())).code);
     }
     const words = "'; DROP TABLE quads; -- %_\\ \u{1F600}";
-    await place.load(JSON.stringify([{ s: "https://e.org/h", p: "https://e.org/p", o: { type: "literal", value: words } }]), { format: "json" });
-    expect((await place.match({ o: { type: "literal", value: words } })).items).toMatchObject([{ o: { value: words } }]);
+    await place.load(
+      JSON.stringify([{ s: "https://e.org/h", p: "https://e.org/p", o: { type: "literal", value: words } }]),
+      { format: "json" },
+    );
+    expect((await place.match({ o: { type: "literal", value: words } })).items).toMatchObject([
+      { o: { value: words } },
+    ]);
     for (const wrong of [
       { s: "no iri" },
       { s: "" },
@@ -151,7 +173,10 @@ describe("limits, at each and one past it", () => {
     const sized = (bytes: number) => {
       const line = (words: number) => `_:b <https://e.org/p> "${"x".repeat(words)}" .\n`;
       const rest = bytes - line(30_000).length * 270 - line(0).length;
-      const text = line(30_000).repeat(270) + line(0).replace('""', `"${"y".repeat(rest % 30_000)}"`) + "\n".repeat(rest - (rest % 30_000));
+      const text =
+        line(30_000).repeat(270) +
+        line(0).replace('""', `"${"y".repeat(rest % 30_000)}"`) +
+        "\n".repeat(rest - (rest % 30_000));
       if (Buffer.byteLength(text) !== bytes) throw new Error(`${Buffer.byteLength(text)} bytes`);
       return text;
     };
@@ -167,7 +192,11 @@ describe("limits, at each and one past it", () => {
     expect(await place.load(past, whole)).toMatchObject({ inserted: 0, atomic: true });
     expect((await refused(place.load(`${past}broken`, whole))).detail).toContain("Nothing was stored.");
     // What waited in files is gone with its request.
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("pinakes-load-") && existsSync(`${tmpdir()}/${name}/body`))).toEqual([]);
+    expect(
+      readdirSync(tmpdir()).filter(
+        (name) => name.startsWith("pinakes-load-") && existsSync(`${tmpdir()}/${name}/body`),
+      ),
+    ).toEqual([]);
   });
 
   it("all or nothing is one transaction up to atomicQuadsMax, and says where it is not", async () => {
@@ -183,7 +212,9 @@ describe("limits, at each and one past it", () => {
     const copy = "INSERT { GRAPH <https://e.org/copy> { ?s ?p ?o } } WHERE { ?s ?p ?o }";
     expect(await place.sparql({ update: copy, timeout_ms: 120_000 })).toMatchObject({ inserted: updateQuadsMax });
     await place.load(lines(1, max), { format: "ntriples" });
-    expect(await refused(place.sparql({ update: copy.replace("copy", "again"), timeout_ms: 120_000 }))).toMatchObject({ code: "LIMIT_EXCEEDED" });
+    expect(await refused(place.sparql({ update: copy.replace("copy", "again"), timeout_ms: 120_000 }))).toMatchObject({
+      code: "LIMIT_EXCEEDED",
+    });
     expect(await place.lines({ g: "https://e.org/again" })).toEqual([]);
   });
 
@@ -211,21 +242,33 @@ describe("limits, at each and one past it", () => {
     await place.load(lines(3));
     const { pageTriplesDefault, pageTriplesMax, removedTriplesMax, sparqlTimeoutMsMax, sparqlRowsMax } = graphLimits;
     expect((await place.match({ limit: pageTriplesMax })).items).toHaveLength(3);
-    for (const limit of [pageTriplesMax + 1, 0, 1.5, -1]) expect((await refused(place.match({ limit }))).code).toBe("INVALID");
+    for (const limit of [pageTriplesMax + 1, 0, 1.5, -1])
+      expect((await refused(place.match({ limit }))).code).toBe("INVALID");
     await place.load(lines(pageTriplesDefault + 1), { format: "ntriples" });
     expect((await place.match()).items).toHaveLength(pageTriplesDefault);
-    const given = (count: number) => Array.from({ length: count }, (_, i) => ({ s: `https://e.org/s${i}`, p: "https://e.org/p", o: `"${i}"` }));
+    const given = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({ s: `https://e.org/s${i}`, p: "https://e.org/p", o: `"${i}"` }));
     expect(await place.remove({ triples: given(removedTriplesMax) })).toBe(pageTriplesDefault + 1);
     expect((await refused(place.remove({ triples: given(removedTriplesMax + 1) }))).code).toBe("LIMIT_EXCEEDED");
     expect((await refused(place.remove({ triples: [] }))).code).toBe("INVALID");
     expect((await refused(place.remove({ triples: given(1), s: "https://e.org/s" }))).code).toBe("INVALID");
-    expect((await refused(place.remove({ triples: [...given(1), { s: "https://e.org/s", p: "https://e.org/p", o: "words" }] }))).detail).toContain(
-      "triples[1]",
-    );
+    expect(
+      (
+        await refused(
+          place.remove({ triples: [...given(1), { s: "https://e.org/s", p: "https://e.org/p", o: "words" }] }),
+        )
+      ).detail,
+    ).toContain("triples[1]");
     const { graphCollectionsMax } = knowledgeLimits;
-    const named = (count: number) => ({ collections: Array.from({ length: count }, () => ({ repository: place.repository, collection: place.collection })) });
+    const named = (count: number) => ({
+      collections: Array.from({ length: count }, () => ({
+        repository: place.repository,
+        collection: place.collection,
+      })),
+    });
     expect((await place.graph.matchAcross(test.admin, named(graphCollectionsMax))).items).toEqual([]);
-    for (const count of [graphCollectionsMax + 1, 0]) expect((await refused(place.graph.matchAcross(test.admin, named(count)))).code).toBe("INVALID");
+    for (const count of [graphCollectionsMax + 1, 0])
+      expect((await refused(place.graph.matchAcross(test.admin, named(count)))).code).toBe("INVALID");
     const query = "SELECT * { ?s ?p ?o }";
     expect(await place.rows(query, { timeout_ms: sparqlTimeoutMsMax, limit: sparqlRowsMax })).toEqual([]);
     for (const wrong of [
@@ -252,7 +295,8 @@ describe("limits, at each and one past it", () => {
     await expect(place.rows(endless, { signal: stop.signal })).rejects.toThrow(/abort/i);
     for (const wrong of [{}, { query: "ASK {}", update: "CLEAR ALL" }, { query: " " }, { update: "" }])
       expect((await refused(place.sparql(wrong))).code).toBe("INVALID");
-    for (const away of ["SELECT * { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }"]) expect((await refused(place.rows(away))).code).toBe("NOT_SUPPORTED");
+    for (const away of ["SELECT * { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }"])
+      expect((await refused(place.rows(away))).code).toBe("NOT_SUPPORTED");
     expect((await refused(place.sparql({ update: "LOAD <http://127.0.0.1/x.ttl>" }))).code).toBe("NOT_SUPPORTED");
   });
 });
@@ -289,7 +333,11 @@ describe("R-TG-100 who may", () => {
       () => who.sparql({ update: "INSERT DATA { <a:b> <a:b> 1 }" }),
       () => who.sparql({ update: "DELETE WHERE { <a:b> ?p ?o }" }),
     ];
-    const reads = (who: GraphPlace) => [() => who.match(), () => who.text("nquads"), () => who.rows("SELECT * { ?s ?p ?o }")];
+    const reads = (who: GraphPlace) => [
+      () => who.match(),
+      () => who.text("nquads"),
+      () => who.rows("SELECT * { ?s ?p ?o }"),
+    ];
     for (const attempt of [...writes(ben), ...reads(ben)]) await attempt();
     await knowledge.archiveCollection(admin, place.repository, place.collection);
     for (const attempt of reads(ben)) await attempt();
@@ -303,7 +351,11 @@ describe("R-TG-100 who may", () => {
 
   it("a load that was archived under its feet stops, although it had begun", async () => {
     const place = await GraphPlace.make(test);
-    await upload({ knowledge: test.knowledge, caller: test.admin, repository: place.repository, collection: place.collection }, "a.txt", "words");
+    await upload(
+      { knowledge: test.knowledge, caller: test.admin, repository: place.repository, collection: place.collection },
+      "a.txt",
+      "words",
+    );
     const load = place.load("", {
       format: "ntriples",
       body: (async function* () {
@@ -311,7 +363,10 @@ describe("R-TG-100 who may", () => {
         yield Buffer.from(lines(1));
       })(),
     });
-    expect(await refused(load)).toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("is archived") as string });
+    expect(await refused(load)).toMatchObject({
+      code: "CONFLICT",
+      detail: expect.stringContaining("is archived") as string,
+    });
     expect(await place.lines()).toEqual([]);
   });
 
@@ -319,6 +374,9 @@ describe("R-TG-100 who may", () => {
     const place = await GraphPlace.make(test);
     await place.load(lines(1));
     expect((await place.match()).collection).toBeUndefined();
-    expect((await place.match({ include_metadata: true })).collection).toMatchObject({ collection_id: place.collection, status: "ACTIVE" });
+    expect((await place.match({ include_metadata: true })).collection).toMatchObject({
+      collection_id: place.collection,
+      status: "ACTIVE",
+    });
   });
 });

@@ -22,20 +22,38 @@ const path = (id: string) => `/v1/repositories/${repository}/collections/${id}`;
 const link = (id: string) => `<${path(id)}>; rel="describedby"; type="application/json"`;
 const sparql = (fields: Readonly<Record<string, string>>, accept = "application/sparql-results+json") =>
   server.call("GET", `${site.at}/sparql?${new URLSearchParams(fields).toString()}`, { key, headers: { accept } });
-const post = (at: string, body: Json, accept = "application/json") => server.call("POST", at, { key, body, headers: { accept } });
+const post = (at: string, body: Json, accept = "application/json") =>
+  server.call("POST", at, { key, body, headers: { accept } });
 const across = (ids: readonly string[], more: Json, accept?: string) =>
-  post("/v1/sparql", { query: "SELECT ?o { ?s ?p ?o }", collections: ids.map((id) => ({ repository, collection: id })), ...more }, accept);
+  post(
+    "/v1/sparql",
+    { query: "SELECT ?o { ?s ?p ?o }", collections: ids.map((id) => ({ repository, collection: id })), ...more },
+    accept,
+  );
 
 describe("include_metadata", () => {
   it("R-TG-29 vectors:query and triples:query add the record, and omit it by default", async () => {
     for (const more of [{}, { include_metadata: false }]) {
-      expect((await post(`${site.at}/vectors:query`, { vector: [1, 2], ...more })).json).not.toHaveProperty("collection");
-      expect((await post("/v1/triples:query", { collections: [{ repository, collection }], ...more })).json).not.toHaveProperty("collections");
+      expect((await post(`${site.at}/vectors:query`, { vector: [1, 2], ...more })).json).not.toHaveProperty(
+        "collection",
+      );
+      expect(
+        (await post("/v1/triples:query", { collections: [{ repository, collection }], ...more })).json,
+      ).not.toHaveProperty("collections");
     }
     const rows = await post(`${site.at}/vectors:query`, { vector: [1, 2], include_metadata: true });
-    expect(rows.json).toMatchObject({ hits: [{ id: "a" }], collection: { collection_id: collection, status: "ACTIVE" } });
-    const triples = await post("/v1/triples:query", { collections: [{ repository, collection }], include_metadata: true });
-    expect(triples.json).toMatchObject({ items: [{ collection_id: collection }], collections: [{ collection_id: collection }] });
+    expect(rows.json).toMatchObject({
+      hits: [{ id: "a" }],
+      collection: { collection_id: collection, status: "ACTIVE" },
+    });
+    const triples = await post("/v1/triples:query", {
+      collections: [{ repository, collection }],
+      include_metadata: true,
+    });
+    expect(triples.json).toMatchObject({
+      items: [{ collection_id: collection }],
+      collections: [{ collection_id: collection }],
+    });
   });
 
   it("R-TG-29 R-TG-122 results in JSON have it beside head, and are what they were without it", async () => {
@@ -53,7 +71,11 @@ describe("include_metadata", () => {
     });
     expect(form.json).toMatchObject({ boolean: true, collections: [{ collection_id: collection }] });
     const wrong = new URLSearchParams({ query: "ASK {}", include_metadata: "perhaps" }).toString();
-    const refused = await server.call("POST", `${site.at}/sparql`, { key, body: wrong, headers: { "content-type": "application/x-www-form-urlencoded" } });
+    const refused = await server.call("POST", `${site.at}/sparql`, {
+      key,
+      body: wrong,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
     expect([refused.status, refused.json["detail"]]).toEqual([400, "include_metadata: must be true or false."]);
   });
 
@@ -75,7 +97,8 @@ describe("include_metadata", () => {
   });
 
   it("R-TG-29 so has a download of triples, which takes no page", async () => {
-    const get = (query: string) => server.call("GET", `${site.at}/triples?${query}`, { key, headers: { accept: "application/n-quads" } });
+    const get = (query: string) =>
+      server.call("GET", `${site.at}/triples?${query}`, { key, headers: { accept: "application/n-quads" } });
     expect((await get("")).headers.get("link")).toBeNull();
     expect((await get("include_metadata=true")).headers.get("link")).toBe(link(collection));
     for (const wrong of ["limit=1", "cursor=x"]) expect((await get(wrong)).status).toBe(400);
@@ -86,13 +109,31 @@ describe("several collections", () => {
   it("W6 R-TG-29 what is missing is told in JSON and in a header, and is an error where nobody asked for it", async () => {
     const missing = [{ repository, collection: "no where" }];
     const empty = { unknown_collections: "empty" };
-    expect((await across([collection, "no where"], empty)).json).toMatchObject({ collection_exists: false, missing, results: { bindings: [{}] } });
-    expect((await across(["no where"], empty)).json).toMatchObject({ collection_exists: false, missing, results: { bindings: [] } });
+    expect((await across([collection, "no where"], empty)).json).toMatchObject({
+      collection_exists: false,
+      missing,
+      results: { bindings: [{}] },
+    });
+    expect((await across(["no where"], empty)).json).toMatchObject({
+      collection_exists: false,
+      missing,
+      results: { bindings: [] },
+    });
     const csv = await across([collection, "no where"], { ...empty, include_metadata: true }, "text/csv");
-    expect([csv.status, csv.headers.get("x-missing-collections"), csv.headers.get("link")]).toEqual([200, `${repository}/no%20where`, link(collection)]);
+    expect([csv.status, csv.headers.get("x-missing-collections"), csv.headers.get("link")]).toEqual([
+      200,
+      `${repository}/no%20where`,
+      link(collection),
+    ]);
     expect((await across([collection, "no where"], {})).status).toBe(404);
-    expect((await post("/v1/triples:query", { collections: missing, ...empty })).json).toMatchObject({ items: [], collection_exists: false, missing });
-    expect((await post("/v1/triples:query", { collections: missing, unknown_collections: "perhaps" })).status).toBe(400);
+    expect((await post("/v1/triples:query", { collections: missing, ...empty })).json).toMatchObject({
+      items: [],
+      collection_exists: false,
+      missing,
+    });
+    expect((await post("/v1/triples:query", { collections: missing, unknown_collections: "perhaps" })).status).toBe(
+      400,
+    );
   });
 
   it("headers tell of linkedCollectionsMax collections, JSON of any number", async () => {
@@ -101,14 +142,20 @@ describe("several collections", () => {
     const at = await across(ids.slice(1), empty, "text/csv");
     expect([at.status, at.headers.get("x-missing-collections")?.split(", ").length]).toEqual([200, 20]);
     const past = await across(ids, empty, "text/csv");
-    expect([past.status, past.json["detail"]]).toEqual([400, expect.stringContaining("more than 20 collections only JSON tells")]);
+    expect([past.status, past.json["detail"]]).toEqual([
+      400,
+      expect.stringContaining("more than 20 collections only JSON tells"),
+    ]);
     expect((await across(ids, empty)).json["missing"]).toHaveLength(21);
     // Nothing is looked for in vain.
     const looked = vi.spyOn(server.pinakes.triples, "match");
     const ask = (accept: string) => across([collection, ...ids], { ...empty, query: "ASK { ?s ?p ?o }" }, accept);
     const { status, json } = await ask("application/sparql-results+xml, application/sparql-results+json;q=0.5");
     expect([status, json["detail"], looked.mock.calls]).toEqual([400, expect.stringContaining("only JSON tells"), []]);
-    expect((await ask("text/csv, application/sparql-results+json;q=0.5")).json).toMatchObject({ boolean: true, collection_exists: false });
+    expect((await ask("text/csv, application/sparql-results+json;q=0.5")).json).toMatchObject({
+      boolean: true,
+      collection_exists: false,
+    });
     expect(looked).toHaveBeenCalled();
     looked.mockRestore();
   });

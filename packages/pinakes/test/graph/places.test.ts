@@ -7,7 +7,8 @@ let server: TestServer;
 const keys: Record<string, string> = {};
 beforeAll(async () => {
   server = await openTestServer("memory", { quotas });
-  for (const workspace of ["greedy", "modest"]) keys[workspace] = await server.key(workspace, "boss", { role: "admin" });
+  for (const workspace of ["greedy", "modest"])
+    keys[workspace] = await server.key(workspace, "boss", { role: "admin" });
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
@@ -16,12 +17,19 @@ const endless = "SELECT (COUNT(*) AS ?c) { ?a ?b ?c1 . ?d ?e ?f . ?g ?h ?i . ?j 
 
 async function filled(workspace: string): Promise<Site> {
   const site = await newSite(server, keys[workspace] as string);
-  await server.call("POST", `${site.at}/triples`, { key: site.key, body: triples, headers: { "content-type": "text/turtle" } });
+  await server.call("POST", `${site.at}/triples`, {
+    key: site.key,
+    body: triples,
+    headers: { "content-type": "text/turtle" },
+  });
   return site;
 }
 
 const ask = ({ key, at }: Site, query: string, signal?: AbortSignal) =>
-  server.call("GET", `${at}/sparql?${new URLSearchParams({ query, timeout_ms: "300000" }).toString()}`, { key, ...(signal === undefined ? {} : { signal }) });
+  server.call("GET", `${at}/sparql?${new URLSearchParams({ query, timeout_ms: "300000" }).toString()}`, {
+    key,
+    ...(signal === undefined ? {} : { signal }),
+  });
 
 describe("R-TG-125 queries of many clients at once", () => {
   it("fifty joins without end: all but those that run and wait are 429 with Retry-After, another workspace is answered, and clients that go leave room", async () => {
@@ -30,15 +38,19 @@ describe("R-TG-125 queries of many clients at once", () => {
     const told: { readonly status: number; readonly code: unknown; readonly retry: string | null }[] = [];
     const all = Array.from({ length: 50 }, () =>
       ask(greedy, endless, gone.signal).then(
-        ({ status, json, headers }) => void told.push({ status, code: json["code"], retry: headers.get("retry-after") }),
+        ({ status, json, headers }) =>
+          void told.push({ status, code: json["code"], retry: headers.get("retry-after") }),
         () => {},
       ),
     );
     const shed = 50 - quotas.queriesPerWorkspaceMax - quotas.queriesWaitingPerWorkspaceMax;
     await expect.poll(() => told.length).toBeGreaterThanOrEqual(shed);
-    expect(told.slice(0, shed)).toEqual(Array.from({ length: shed }, () => ({ status: 429, code: "THROTTLED", retry: "1" })));
+    expect(told.slice(0, shed)).toEqual(
+      Array.from({ length: shed }, () => ({ status: 429, code: "THROTTLED", retry: "1" })),
+    );
     // Its places and the line are full, so one more of it is refused, and all of another's are answered.
-    for (let i = 0; i < 5; i += 1) expect(await ask(modest, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")).toMatchObject({ status: 200 });
+    for (let i = 0; i < 5; i += 1)
+      expect(await ask(modest, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")).toMatchObject({ status: 200 });
     expect(await server.call("GET", "/v1/me", { key: keys["greedy"] })).toMatchObject({ status: 200 });
     gone.abort();
     await Promise.all(all);
@@ -47,11 +59,17 @@ describe("R-TG-125 queries of many clients at once", () => {
 
   it("queries beside updates and SQL take the same places", async () => {
     const site = await filled("greedy");
-    const container = await server.call("PUT", "/v1/containers/notes", { key: site.key, body: { partition_key: "/kind" } });
+    const container = await server.call("PUT", "/v1/containers/notes", {
+      key: site.key,
+      body: { partition_key: "/kind" },
+    });
     expect(container.status).toBe(200);
     const gone = new AbortController();
-    const running = Array.from({ length: quotas.queriesPerWorkspaceMax }, () => ask(site, endless, gone.signal).catch(() => {}));
-    const sql = () => server.call("POST", "/v1/containers/notes/query", { key: site.key, body: { query: "SELECT * FROM c" } });
+    const running = Array.from({ length: quotas.queriesPerWorkspaceMax }, () =>
+      ask(site, endless, gone.signal).catch(() => {}),
+    );
+    const sql = () =>
+      server.call("POST", "/v1/containers/notes/query", { key: site.key, body: { query: "SELECT * FROM c" } });
     const update = () =>
       server.call("POST", `${site.at}/sparql`, {
         key: site.key,

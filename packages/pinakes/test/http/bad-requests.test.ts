@@ -42,9 +42,17 @@ describe("bodies", () => {
 
   it("another content type is 415 and says which are taken; a compressed body too", async () => {
     expectProblem(await send("name: Papers", "text/yaml"), 415, /text\/yaml; send application\/json/);
-    const none = await server.call("POST", `${site.at}/documents`, { key, body: "words", headers: { "content-type": "text/plain" } });
+    const none = await server.call("POST", `${site.at}/documents`, {
+      key,
+      body: "words",
+      headers: { "content-type": "text/plain" },
+    });
     expectProblem(none, 415, /multipart\/form-data or application\/json/);
-    const zipped = await server.call("POST", collections, { key, body: { name: "Zip" }, headers: { "content-encoding": "gzip" } });
+    const zipped = await server.call("POST", collections, {
+      key,
+      body: { name: "Zip" },
+      headers: { "content-encoding": "gzip" },
+    });
     expectProblem(zipped, 415, /uncompressed/);
   });
 
@@ -55,12 +63,17 @@ describe("bodies", () => {
     };
     expectProblem(await send(sized(1_048_576), "application/json"), 400, /description: has \d+ characters/);
     expectProblem(await send(sized(1_048_577), "application/json"), 413, /larger than 1048576 bytes/);
-    const said = await server.call("POST", collections, { key, body: { name: "Said" }, headers: { "content-length": "1048577" } });
+    const said = await server.call("POST", collections, {
+      key,
+      body: { name: "Said" },
+      headers: { "content-length": "1048577" },
+    });
     expectProblem(said, 413, /larger than 1048576 bytes/);
   });
 
   it("JSON that is too deep is refused before it is looked at", async () => {
-    const nested = (depth: number) => `{"name":"Deep","metadata":{"custom_fields":${'{"a":'.repeat(depth)}1${"}".repeat(depth)}}}`;
+    const nested = (depth: number) =>
+      `{"name":"Deep","metadata":{"custom_fields":${'{"a":'.repeat(depth)}1${"}".repeat(depth)}}}`;
     expectProblem(await send(nested(63), "application/json"), 400, /deep/);
     expectProblem(await send(nested(100_000), "application/json"), 400, /deep/);
     expect((await send(nested(20), "application/json")).status).toBe(201);
@@ -78,7 +91,8 @@ describe("bodies", () => {
 
 describe("paths, queries and headers", () => {
   it("R-TG-102 an id that can be of nothing is told as the caller wrote it, and not as the stores keep it", async () => {
-    const rule = (where: string, id: string) => `${where}: an id has 1–128 letters, digits, ".", "_" or "-"; got ${show(id)}.`;
+    const rule = (where: string, id: string) =>
+      `${where}: an id has 1–128 letters, digits, ".", "_" or "-"; got ${show(id)}.`;
     const wrong = [
       [`${collections}/..%2Fx`, "collection_id", "../x"],
       [`${collections}/x?deleted=true&incarnation=a%2Fb`, "incarnation", "a/b"],
@@ -93,8 +107,16 @@ describe("paths, queries and headers", () => {
       expectProblem(reply, 400, /an id has/);
       expect(reply.json["detail"]).toBe(rule(where, id));
     }
-    expectProblem(await server.call("POST", `${collections}/..%2Fx:restore`, { key }), 400, /^collection_id: .* got "\.\.\/x"/);
-    expectProblem(await server.call("POST", "/v1/fsck", { key, body: { repository: site.repository, collection: "a/b" } }), 400, /^collection: .* got "a\/b"/);
+    expectProblem(
+      await server.call("POST", `${collections}/..%2Fx:restore`, { key }),
+      400,
+      /^collection_id: .* got "\.\.\/x"/,
+    );
+    expectProblem(
+      await server.call("POST", "/v1/fsck", { key, body: { repository: site.repository, collection: "a/b" } }),
+      400,
+      /^collection: .* got "a\/b"/,
+    );
     // Where no path limits them: the longest that is looked for is not there, and a longer one is none.
     const { knowledge } = server.pinakes;
     const ann = server.pinakes.as({ tenant: "w1", userId: "ann", role: "admin" });
@@ -116,8 +138,16 @@ describe("paths, queries and headers", () => {
   it("an unknown or repeated query parameter, and one of another type, are 400 with their name", async () => {
     expectProblem(await server.call("GET", `${collections}?colour=red`, { key }), 400, /colour/);
     for (const limit of ["ten", "1e999", "NaN", "Infinity"])
-      expectProblem(await server.call("GET", `${collections}?limit=${limit}`, { key }), 400, new RegExp(`^limit: must be a number, got "${limit}"\\.$`));
-    expectProblem(await server.call("GET", `${collections}?limit=0`, { key }), 400, /limit: must be a whole number from 1 to 100/);
+      expectProblem(
+        await server.call("GET", `${collections}?limit=${limit}`, { key }),
+        400,
+        new RegExp(`^limit: must be a number, got "${limit}"\\.$`),
+      );
+    expectProblem(
+      await server.call("GET", `${collections}?limit=0`, { key }),
+      400,
+      /limit: must be a whole number from 1 to 100/,
+    );
     expectProblem(await server.call("GET", `${collections}?limit=101`, { key }), 400, /limit/);
     expectProblem(await server.call("GET", `${collections}?limit=1&limit=2`, { key }), 400, /limit/);
     expectProblem(await server.call("GET", `${collections}?sort=colour`, { key }), 400, /sort/);
@@ -130,7 +160,11 @@ describe("paths, queries and headers", () => {
     for (let i = 0; i < 3; i += 1) await sendText(site, `c${i}.txt`, "x");
     const { next_cursor } = (await server.call("GET", `${collections}?limit=1`, { key })).json;
     const cursor = encodeURIComponent(next_cursor as string);
-    for (const path of [`${collections}?cursor=nonsense`, `${collections}?limit=1&sort=name&cursor=${cursor}`, `/v1/collections?limit=1&cursor=${cursor}`]) {
+    for (const path of [
+      `${collections}?cursor=nonsense`,
+      `${collections}?limit=1&sort=name&cursor=${cursor}`,
+      `/v1/collections?limit=1&cursor=${cursor}`,
+    ]) {
       expectProblem(await server.call("GET", path, { key }), 400, /cursor/i);
     }
     expectProblem(await server.call("GET", `${site.at}/documents?cursor=${cursor}`, { key }), 400, /cursor/i);
@@ -138,11 +172,16 @@ describe("paths, queries and headers", () => {
     expectProblem(await server.call("GET", `/v1/repositories?cursor=nonsense`, { key }), 400, /cursor/i);
     expectProblem(await server.call("GET", `/v1/keys?cursor=nonsense`, { key }), 400, /cursor/i);
     const changed = (next_cursor as string).replace(/.$/, (last) => (last === "A" ? "B" : "A"));
-    expectProblem(await server.call("GET", `${collections}?limit=1&cursor=${encodeURIComponent(changed)}`, { key }), 400, /cursor/i);
+    expectProblem(
+      await server.call("GET", `${collections}?limit=1&cursor=${encodeURIComponent(changed)}`, { key }),
+      400,
+      /cursor/i,
+    );
   });
 
   it("an etag that is none is 400; one of another time 412", async () => {
-    const patch = (etag: string) => server.call("PATCH", site.at, { key, body: { description: "x" }, headers: { "if-match": etag } });
+    const patch = (etag: string) =>
+      server.call("PATCH", site.at, { key, body: { description: "x" }, headers: { "if-match": etag } });
     expectProblem(await patch('"unfinished'), 400, /If-Match: an etag is sent in quotes/);
     expectProblem(await patch('"a", "b"'), 400, /If-Match: send one etag/);
     expectProblem(await patch('"never"'), 412, /./);
@@ -158,7 +197,13 @@ describe("paths, queries and headers", () => {
   });
 
   it("credentials that are no credentials are 401, whatever they look like", async () => {
-    for (const authorization of ["Basic YTpi", "Bearer", "Bearer a b", `Bearer ${"x".repeat(20_000)}`, "Bearer pk_00000000000000000000_" + "A".repeat(43)]) {
+    for (const authorization of [
+      "Basic YTpi",
+      "Bearer",
+      "Bearer a b",
+      `Bearer ${"x".repeat(20_000)}`,
+      "Bearer pk_00000000000000000000_" + "A".repeat(43),
+    ]) {
       expectProblem(await server.call("GET", "/v1/me", { headers: { authorization } }), 401, /./);
     }
   });

@@ -3,7 +3,16 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { RateLimiter } from "../../src/http/kit/index.ts";
-import { newSite, openTestServer, readReply, requestInit, rootToken, sendAndSettle, type Json, type TestServer } from "./support/server.ts";
+import {
+  newSite,
+  openTestServer,
+  readReply,
+  requestInit,
+  rootToken,
+  sendAndSettle,
+  type Json,
+  type TestServer,
+} from "./support/server.ts";
 
 let server: TestServer;
 let key: string;
@@ -34,8 +43,14 @@ describe("every answer", () => {
       expect(headers.get("access-control-allow-origin")).toBeNull();
     }
     expect(ids.size).toBe(calls.length);
-    expect((await server.call("GET", "/v1/me", { key, headers: { "x-request-id": "mine-7" } })).headers.get("x-request-id")).toBe("mine-7");
-    expect((await server.call("GET", "/v1/me", { key, headers: { "x-request-id": "two words" } })).headers.get("x-request-id")).toMatch(/^[\da-f-]{36}$/);
+    expect(
+      (await server.call("GET", "/v1/me", { key, headers: { "x-request-id": "mine-7" } })).headers.get("x-request-id"),
+    ).toBe("mine-7");
+    expect(
+      (await server.call("GET", "/v1/me", { key, headers: { "x-request-id": "two words" } })).headers.get(
+        "x-request-id",
+      ),
+    ).toMatch(/^[\da-f-]{36}$/);
   });
 
   it("of a caller is not kept by shared caches", async () => {
@@ -61,18 +76,29 @@ describe("every answer", () => {
 describe("the reference", () => {
   it("is an OpenAPI 3.1 document whose references resolve, and whose operations have a summary, a tag, answers and security", async () => {
     const { json, text } = await server.call("GET", "/v1/openapi.json");
-    const document = json as { openapi: string; paths: Record<string, Record<string, Json>>; components: Record<string, Json> };
+    const document = json as {
+      openapi: string;
+      paths: Record<string, Record<string, Json>>;
+      components: Record<string, Json>;
+    };
     expect(document.openapi).toBe("3.1.0");
     // Generators of clients stop at a reference that leads nowhere or to the whole document, and print names that a library made up.
     const schemas = document.components["schemas"] as Json;
     const references = [...text.matchAll(/"\$ref": ?"([^"]*)"/g)].map(([, reference]) => reference as string);
     expect(references.length).toBeGreaterThan(100);
     for (const reference of references)
-      expect(reference === "#/components/responses/Problem" || Object.hasOwn(schemas, reference.replace("#/components/schemas/", "")), reference).toBe(true);
+      expect(
+        reference === "#/components/responses/Problem" ||
+          Object.hasOwn(schemas, reference.replace("#/components/schemas/", "")),
+        reference,
+      ).toBe(true);
     expect(text).not.toContain("__schema");
     const page = await server.app.request("/docs", { headers: { "accept-encoding": "gzip" } });
     const zipped = new Uint8Array(await page.arrayBuffer());
-    expect([page.headers.get("content-encoding"), page.headers.get("vary")]).toEqual(["gzip", expect.stringContaining("accept-encoding")]);
+    expect([page.headers.get("content-encoding"), page.headers.get("vary")]).toEqual([
+      "gzip",
+      expect.stringContaining("accept-encoding"),
+    ]);
     expect(gunzipSync(zipped).toString()).not.toContain("__schema");
     const ids = new Set<unknown>();
     for (const [path, item] of Object.entries(document.paths)) {
@@ -87,7 +113,9 @@ describe("the reference", () => {
           Object.keys(responses).some((status) => status.startsWith("2")),
           where,
         ).toBe(true);
-        const declared = ((operation["parameters"] ?? []) as Json[]).filter((parameter) => parameter["in"] === "path").map(({ name }) => name);
+        const declared = ((operation["parameters"] ?? []) as Json[])
+          .filter((parameter) => parameter["in"] === "path")
+          .map(({ name }) => name);
         expect(declared.toSorted(), where).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).toSorted());
       }
     }
@@ -98,8 +126,11 @@ describe("the reference", () => {
     const page = await server.call("GET", "/docs");
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(page.text).not.toMatch(/<script/i);
-    const { paths } = (await server.call("GET", "/v1/openapi.json")).json as { paths: Record<string, Record<string, { operationId: string }>> };
-    for (const item of Object.values(paths)) for (const { operationId } of Object.values(item)) expect(page.text).toContain(`id="${operationId}"`);
+    const { paths } = (await server.call("GET", "/v1/openapi.json")).json as {
+      paths: Record<string, Record<string, { operationId: string }>>;
+    };
+    for (const item of Object.values(paths))
+      for (const { operationId } of Object.values(item)) expect(page.text).toContain(`id="${operationId}"`);
     const known = page.headers.get("etag") as string;
     expect((await server.call("GET", "/docs", { headers: { "if-none-match": known } })).status).toBe(304);
   });
@@ -108,7 +139,11 @@ describe("the reference", () => {
 describe("limits", () => {
   it("who asks too much at once is told 429 and when to come again; others are not held up", async () => {
     let now = 1_000_000;
-    const limiter = new RateLimiter({ caller: { perSecond: 1, burst: 3 }, authFailures: { perSecond: 1 / 60, burst: 2 }, clock: { now: () => now } });
+    const limiter = new RateLimiter({
+      caller: { perSecond: 1, burst: 3 },
+      authFailures: { perSecond: 1 / 60, burst: 2 },
+      clock: { now: () => now },
+    });
     const app = await createApp(server.pinakes, { limiter, checkAnswers: true });
     const me = async (bearer: string) => readReply(await app.request("/v1/me", requestInit("GET", { key: bearer })));
     const ben = await server.key("w1", "ben");
@@ -116,12 +151,19 @@ describe("limits", () => {
     for (let i = 0; i < 3; i += 1) left.push((await me(key)).headers.get("ratelimit-remaining"));
     expect(left).toEqual(["2", "1", "0"]);
     const refused = await me(key);
-    expect([refused.status, refused.json["code"], refused.json["retryable"], refused.headers.get("retry-after")]).toEqual([429, "THROTTLED", true, "1"]);
+    expect([
+      refused.status,
+      refused.json["code"],
+      refused.json["retryable"],
+      refused.headers.get("retry-after"),
+    ]).toEqual([429, "THROTTLED", true, "1"]);
     expect((await me(ben)).status).toBe(200);
     now += 1_000;
     expect((await me(key)).status).toBe(200);
     // Guessing is slowed down for the address; who is signed in already goes on.
-    expect([(await me("pk_wrong")).status, (await me("pk_wrong")).status, (await me("pk_wrong")).status]).toEqual([401, 401, 429]);
+    expect([(await me("pk_wrong")).status, (await me("pk_wrong")).status, (await me("pk_wrong")).status]).toEqual([
+      401, 401, 429,
+    ]);
     now += 1_000;
     expect((await me(ben)).status).toBe(200);
     const login = await app.request("/v1/sessions", requestInit("POST", { body: { token: "guess" } }));
@@ -140,7 +182,10 @@ describe("sessions", () => {
     const me = await server.call("GET", "/v1/me", { headers: { cookie } });
     expect(me.json).toMatchObject({ user_id: "ann", workspace_id: "w1", via: "session", csrf_token: csrf });
     const make = (headers: Record<string, string>) =>
-      server.call("POST", "/v1/repositories/me/collections", { body: { name: "Mine" }, headers: { cookie, ...headers } });
+      server.call("POST", "/v1/repositories/me/collections", {
+        body: { name: "Mine" },
+        headers: { cookie, ...headers },
+      });
     const without = await make({});
     expect([without.status, without.json["detail"]]).toEqual([403, expect.stringContaining("X-CSRF-Token")]);
     expect((await make({ "x-csrf-token": "wrong" })).status).toBe(403);
@@ -148,7 +193,10 @@ describe("sessions", () => {
     expect((await make({ "x-csrf-token": csrf })).status).toBe(201);
     expect((await server.call("DELETE", "/v1/sessions", { headers: { cookie } })).status).toBe(403);
     const ended = await server.call("DELETE", "/v1/sessions", { headers: { cookie, "x-csrf-token": csrf } });
-    expect([ended.status, ended.headers.get("set-cookie")]).toEqual([204, expect.stringMatching(/^pinakes_session=; .*Expires=Thu, 01 Jan 1970/)]);
+    expect([ended.status, ended.headers.get("set-cookie")]).toEqual([
+      204,
+      expect.stringMatching(/^pinakes_session=; .*Expires=Thu, 01 Jan 1970/),
+    ]);
     expect((await server.call("GET", "/v1/me", { headers: { cookie } })).status).toBe(401);
   });
 
@@ -161,25 +209,43 @@ describe("sessions", () => {
     };
     const reads = await signIn(reader);
     expect((await server.call("GET", "/v1/me", { headers: reads })).json).toMatchObject({ read_only: true });
-    expect((await server.call("POST", "/v1/repositories/me/collections", { body: { name: "X" }, headers: reads })).status).toBe(403);
+    expect(
+      (await server.call("POST", "/v1/repositories/me/collections", { body: { name: "X" }, headers: reads })).status,
+    ).toBe(403);
     const root = await signIn(rootToken);
-    expect((await server.call("GET", "/v1/me", { headers: root })).json).toMatchObject({ workspace_id: "default", role: "admin" });
-    expect((await server.call("POST", "/v1/keys", { body: { user_id: "x", workspace_id: "w1" }, headers: root })).status).toBe(403);
+    expect((await server.call("GET", "/v1/me", { headers: root })).json).toMatchObject({
+      workspace_id: "default",
+      role: "admin",
+    });
+    expect(
+      (await server.call("POST", "/v1/keys", { body: { user_id: "x", workspace_id: "w1" }, headers: root })).status,
+    ).toBe(403);
     expect((await server.call("POST", "/v1/keys", { body: { user_id: "x" }, headers: root })).status).toBe(201);
   });
 });
 
 describe("keys", () => {
   it("are shown once, listed without their secret, and another workspace is for the root token", async () => {
-    const made = await server.call("POST", "/v1/keys", { key, body: { user_id: "new", groups: ["g"], name: "Laptop" } });
+    const made = await server.call("POST", "/v1/keys", {
+      key,
+      body: { user_id: "new", groups: ["g"], name: "Laptop" },
+    });
     expect([made.status, made.json["workspace_id"]]).toEqual([201, "w1"]);
     const secret = made.json["key"] as string;
     const listed = await server.call("GET", "/v1/keys?limit=100", { key });
     expect((listed.json["items"] as Json[]).map(({ key_id }) => key_id)).toContain(made.json["key_id"]);
     expect(listed.text).not.toContain(secret.split("_")[2]);
-    expect((await server.call("GET", "/v1/me", { key: secret })).json).toMatchObject({ user_id: "new", groups: ["g"], role: "user" });
-    expect((await server.call("POST", "/v1/keys", { key, body: { user_id: "x", workspace_id: "w9" } })).status).toBe(403);
-    expect((await server.call("POST", "/v1/keys", { key: rootToken, body: { user_id: "x", workspace_id: "w9" } })).status).toBe(201);
+    expect((await server.call("GET", "/v1/me", { key: secret })).json).toMatchObject({
+      user_id: "new",
+      groups: ["g"],
+      role: "user",
+    });
+    expect((await server.call("POST", "/v1/keys", { key, body: { user_id: "x", workspace_id: "w9" } })).status).toBe(
+      403,
+    );
+    expect(
+      (await server.call("POST", "/v1/keys", { key: rootToken, body: { user_id: "x", workspace_id: "w9" } })).status,
+    ).toBe(201);
   });
 });
 
@@ -187,9 +253,16 @@ describe("search", () => {
   it("says which mode answered, scores each hit in it, and names its document; 10 hits unless asked otherwise", async () => {
     const site = await newSite(server, key);
     const ids = new Map<unknown, unknown>();
-    for (let i = 0; i < 12; i += 1) ids.set(`n${i}.txt`, (await sendAndSettle(site, `n${i}.txt`, `The heron number ${i} stands in the water.`))["document_id"]);
+    for (let i = 0; i < 12; i += 1)
+      ids.set(
+        `n${i}.txt`,
+        (await sendAndSettle(site, `n${i}.txt`, `The heron number ${i} stands in the water.`))["document_id"],
+      );
     const search = async (body: object) =>
-      (await server.call("POST", `${site.at}/search`, { key, body: { query: "heron", ...body } })).json as { hits: Json[]; mode_used: string };
+      (await server.call("POST", `${site.at}/search`, { key, body: { query: "heron", ...body } })).json as {
+        hits: Json[];
+        mode_used: string;
+      };
     expect((await search({})).hits).toHaveLength(10);
     for (const mode of ["hybrid", "vector", "keyword"] as const) {
       const { hits, mode_used } = await search({ mode, limit: 3 });
@@ -197,7 +270,9 @@ describe("search", () => {
       for (const { document_id, score, scores, citation } of hits) {
         expect(document_id).toBe(ids.get((citation as Json)["filename"]));
         expect(score).toBeTypeOf("number");
-        expect(Object.keys(scores as Json).toSorted()).toEqual(mode === "hybrid" ? ["fused", "keyword", "vector"] : [mode]);
+        expect(Object.keys(scores as Json).toSorted()).toEqual(
+          mode === "hybrid" ? ["fused", "keyword", "vector"] : [mode],
+        );
       }
     }
     const everywhere = await server.call("POST", "/v1/search", {
@@ -210,20 +285,41 @@ describe("search", () => {
   it("of a time of which nothing is kept is 404 in words of this interface", async () => {
     const site = await newSite(server, key);
     await sendAndSettle(site, "now.txt", "words of today");
-    const { status, json } = await server.call("POST", `${site.at}/search`, { key, body: { query: "words", as_of: "2001-01-01T00:00:00Z" } });
-    expect([status, json["detail"]]).toEqual([404, "as_of: nothing is kept of 2001-01-01T00:00:00Z; the time is too long ago, or there was nothing yet."]);
+    const { status, json } = await server.call("POST", `${site.at}/search`, {
+      key,
+      body: { query: "words", as_of: "2001-01-01T00:00:00Z" },
+    });
+    expect([status, json["detail"]]).toEqual([
+      404,
+      "as_of: nothing is kept of 2001-01-01T00:00:00Z; the time is too long ago, or there was nothing yet.",
+    ]);
   });
 
   it("of rows that callers embed themselves: the first ones may come from many at once, and all are found", async () => {
     const site = await newSite(server, key);
     const none = await server.call("POST", `${site.at}/vectors:delete`, { key, body: { ids: ["a"] } });
     expect([none.status, none.json["detail"]]).toEqual([404, expect.stringContaining("nothing to delete")]);
-    const upsert = (i: number) => server.call("POST", `${site.at}/vectors:upsert`, { key, body: { items: [{ id: `row ${i}`, vector: [i, 1, 0] }] } });
+    const upsert = (i: number) =>
+      server.call("POST", `${site.at}/vectors:upsert`, {
+        key,
+        body: { items: [{ id: `row ${i}`, vector: [i, 1, 0] }] },
+      });
     const replies = await Promise.all(Array.from({ length: 10 }, (_, i) => upsert(i)));
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
-    const { json } = await server.call("POST", `${site.at}/vectors:query`, { key, body: { vector: [1, 1, 0], limit: 20 } });
-    expect((json["hits"] as Json[]).map(({ id }) => id).toSorted()).toEqual(Array.from({ length: 10 }, (_, i) => `row ${i}`));
-    const other = await server.call("POST", `${site.at}/vectors:upsert`, { key, body: { items: [{ id: "x", vector: [1] }] } });
-    expect([other.status, other.json["detail"]]).toEqual([400, expect.stringContaining("has 1 numbers; this collection's vectors have 3")]);
+    const { json } = await server.call("POST", `${site.at}/vectors:query`, {
+      key,
+      body: { vector: [1, 1, 0], limit: 20 },
+    });
+    expect((json["hits"] as Json[]).map(({ id }) => id).toSorted()).toEqual(
+      Array.from({ length: 10 }, (_, i) => `row ${i}`),
+    );
+    const other = await server.call("POST", `${site.at}/vectors:upsert`, {
+      key,
+      body: { items: [{ id: "x", vector: [1] }] },
+    });
+    expect([other.status, other.json["detail"]]).toEqual([
+      400,
+      expect.stringContaining("has 1 numbers; this collection's vectors have 3"),
+    ]);
   });
 });

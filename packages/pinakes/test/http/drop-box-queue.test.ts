@@ -9,15 +9,18 @@ const keys: Record<string, string> = {};
 beforeAll(async () => {
   // Without background work the test is the one that takes messages.
   server = await openTestServer("memory", { background: false, dropBoxes: [{ tenant: "acme" }, { tenant: "globex" }] });
-  for (const workspace of ["acme", "globex", "boxless"]) keys[workspace] = await server.key(workspace, "ada", { role: "admin" });
+  for (const workspace of ["acme", "globex", "boxless"])
+    keys[workspace] = await server.key(workspace, "ada", { role: "admin" });
   keys["user"] = await server.key("acme", "uli");
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
 const system = systemScope("tests of the queue of drop boxes", () => {});
 const call = (method: string, path: string, who: string) => server.call(method, path, { key: keys[who] as string });
-const queueOf = async (who: string) => ((await call("GET", "/v1/queues", who)).json["items"] as Json[]).find(({ name }) => name === dropBoxQueue);
-const lettersOf = async (who: string) => (await call("GET", `/v1/queues/${dropBoxQueue}/dead`, who)).json["items"] as Json[];
+const queueOf = async (who: string) =>
+  ((await call("GET", "/v1/queues", who)).json["items"] as Json[]).find(({ name }) => name === dropBoxQueue);
+const lettersOf = async (who: string) =>
+  (await call("GET", `/v1/queues/${dropBoxQueue}/dead`, who)).json["items"] as Json[];
 
 /** Failed as often as it takes. */
 async function bury(tenant: string, deltaKey: string): Promise<void> {
@@ -36,23 +39,39 @@ it("dead letters of vector-deltas are counted and shown, each to the workspace w
   await bury("acme", "delta/b");
   await bury("globex", "delta/secret");
   await announceDelta(server.pinakes.queue, system.forTenant("acme"), { deltaKey: "delta/waits", collection: "rows" });
-  expect(await queueOf("acme")).toMatchObject({ waiting: 1, in_progress: 0, failed: 0, dead: 2, oldest_age_seconds: expect.any(Number) });
+  expect(await queueOf("acme")).toMatchObject({
+    waiting: 1,
+    in_progress: 0,
+    failed: 0,
+    dead: 2,
+    oldest_age_seconds: expect.any(Number),
+  });
   expect(await queueOf("globex")).toMatchObject({ waiting: 0, dead: 1, oldest_age_seconds: null });
   expect(await queueOf("boxless")).toBeUndefined();
   const own = await lettersOf("acme");
   expect(own.map(({ message, reason, cause }) => ({ message, reason, cause }))).toEqual(
-    ["delta/a", "delta/b"].map((key) => ({ message: { delta_key: key, collection: "rows" }, reason: `NOT_FOUND: ${key} of acme`, cause: "failed" })),
+    ["delta/a", "delta/b"].map((key) => ({
+      message: { delta_key: key, collection: "rows" },
+      reason: `NOT_FOUND: ${key} of acme`,
+      cause: "failed",
+    })),
   );
   const [theirs] = await lettersOf("globex");
   // Another workspace's letter answers as one that does not exist, a queue that is not there as any other.
   for (const verb of ["redrive", "discard"]) {
-    const foreign = await call("POST", `/v1/queues/${dropBoxQueue}/dead/${theirs?.["dead_id"] as string}:${verb}`, "acme");
+    const foreign = await call(
+      "POST",
+      `/v1/queues/${dropBoxQueue}/dead/${theirs?.["dead_id"] as string}:${verb}`,
+      "acme",
+    );
     const absent = await call("POST", `/v1/queues/${dropBoxQueue}/dead/${"0".repeat(40)}:${verb}`, "acme");
     expect([foreign.status, absent.status]).toEqual([404, 404]);
     const at = `/v1/queues/${dropBoxQueue}/dead/${own[0]?.["dead_id"] as string}:${verb}`;
-    expect([(await call("POST", at, "boxless")).status, (await call("POST", at, "globex")).status, (await call("POST", at, "user")).status]).toEqual([
-      404, 404, 403,
-    ]);
+    expect([
+      (await call("POST", at, "boxless")).status,
+      (await call("POST", at, "globex")).status,
+      (await call("POST", at, "user")).status,
+    ]).toEqual([404, 404, 403]);
   }
   expect((await call("GET", `/v1/queues/${dropBoxQueue}/dead`, "boxless")).status).toBe(404);
   expect((await call("GET", `/v1/queues/${dropBoxQueue}/dead`, "user")).status).toBe(403);

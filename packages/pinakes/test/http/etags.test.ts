@@ -20,16 +20,28 @@ describe("etags", () => {
   it("a change with the etag that was read succeeds; with an old one it is 412, tells the current one, and changes nothing", async () => {
     const old = await etagOf(site.at);
     expect(old).toMatch(/^"[^"]+"$/);
-    const first = await server.call("PATCH", site.at, { key, body: { description: "first" }, headers: { "if-match": old } });
+    const first = await server.call("PATCH", site.at, {
+      key,
+      body: { description: "first" },
+      headers: { "if-match": old },
+    });
     expect(first.status).toBe(200);
     expect(first.headers.get("etag")).toBe(`"${first.json["etag"] as string}"`);
-    const late = await server.call("PATCH", site.at, { key, body: { description: "late" }, headers: { "if-match": old } });
+    const late = await server.call("PATCH", site.at, {
+      key,
+      body: { description: "late" },
+      headers: { "if-match": old },
+    });
     expect(late.status, late.text).toBe(412);
     expect(late.json).toMatchObject({ code: "PRECONDITION_FAILED", current_etag: expect.any(String) as string });
     expect((await get(site.at)).json["description"]).toBe("first");
     const current = late.headers.get("etag") as string;
     expect(current).toBe(`"${late.json["current_etag"] as string}"`);
-    const again = await server.call("PATCH", site.at, { key, body: { description: "again" }, headers: { "if-match": current } });
+    const again = await server.call("PATCH", site.at, {
+      key,
+      body: { description: "again" },
+      headers: { "if-match": current },
+    });
     expect(again.status, again.text).toBe(200);
   });
 
@@ -43,7 +55,10 @@ describe("etags", () => {
     expect((await server.call("DELETE", one, { key, headers: stale })).status).toBe(412);
     expect((await server.call("DELETE", one, { key, headers: { "if-match": await etagOf(one) } })).status).toBe(204);
     expect((await get(one)).status).toBe(404);
-    expect((await server.call("PATCH", at, { key, body: { description: "x" }, headers: { "if-match": await etagOf(at) } })).status).toBe(200);
+    expect(
+      (await server.call("PATCH", at, { key, body: { description: "x" }, headers: { "if-match": await etagOf(at) } }))
+        .status,
+    ).toBe(200);
   });
 
   it("what refuses a change names the caller's resource, not items and batches of ours", async () => {
@@ -56,7 +71,13 @@ describe("etags", () => {
     const absent = { "if-none-match": "*" };
     const attempts: [string, string, object | undefined, Record<string, string>, string][] = [
       ["PATCH", `/v1/repositories/${here.repository}`, { name: "X" }, stale, `Repository "${here.repository}"`],
-      ["DELETE", `/v1/repositories/${here.repository}?confirm=${here.repository}`, undefined, stale, `Repository "${here.repository}"`],
+      [
+        "DELETE",
+        `/v1/repositories/${here.repository}?confirm=${here.repository}`,
+        undefined,
+        stale,
+        `Repository "${here.repository}"`,
+      ],
       ["PATCH", here.at, { name: "X" }, stale, `Collection "${here.collection}"`],
       ["POST", `${here.at}:archive`, undefined, stale, `Collection "${here.collection}"`],
       ["POST", `${here.at}:unarchive`, undefined, stale, `Collection "${here.collection}"`],
@@ -72,14 +93,20 @@ describe("etags", () => {
       const refused = await server.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) });
       expect(refused.status, `${method} ${path}`).toBe(412);
       expect(refused.json["detail"], `${method} ${path}`).toContain(named);
-      expect(refused.json["detail"]).not.toMatch(/Operation \d|of the batch|"(collection|document|repository):|Item "repository"/);
+      expect(refused.json["detail"]).not.toMatch(
+        /Operation \d|of the batch|"(collection|document|repository):|Item "repository"/,
+      );
     }
   });
 
   it("a collection or repository that changed since it was read is not deleted: 412, and it is still there", async () => {
     const here = await newSite(server, key);
     const repository = `/v1/repositories/${here.repository}`;
-    for (const path of [here.at, `${here.at}?purge=true&confirm=${here.collection}`, `${repository}?confirm=${here.repository}`]) {
+    for (const path of [
+      here.at,
+      `${here.at}?purge=true&confirm=${here.collection}`,
+      `${repository}?confirm=${here.repository}`,
+    ]) {
       const at = path.split("?")[0] as string;
       const old = await etagOf(at);
       await server.call("PATCH", at, { key, body: { description: `before ${path}` } });
@@ -87,9 +114,14 @@ describe("etags", () => {
       expect([late.status, late.json["code"]], path).toEqual([412, "PRECONDITION_FAILED"]);
       expect((await get(at)).status, path).toBe(200);
     }
-    expect((await server.call("DELETE", here.at, { key, headers: { "if-match": await etagOf(here.at) } })).status).toBe(202);
+    expect((await server.call("DELETE", here.at, { key, headers: { "if-match": await etagOf(here.at) } })).status).toBe(
+      202,
+    );
     expect((await get(here.at)).status).toBe(404);
-    const gone = await server.call("DELETE", `${repository}?confirm=${here.repository}`, { key, headers: { "if-match": await etagOf(repository) } });
+    const gone = await server.call("DELETE", `${repository}?confirm=${here.repository}`, {
+      key,
+      headers: { "if-match": await etagOf(repository) },
+    });
     expect(gone.status).toBe(202);
   });
 
@@ -116,7 +148,13 @@ describe("etags", () => {
     expect(inherited.status).toBe(200);
     expect(inherited.json["chunking_strategy"]).toMatchObject({ chunk_size: 333 });
     expect(
-      (await server.call("PATCH", here.at, { key, body: { description: "y" }, headers: { "if-match": patched.headers.get("etag") as string } })).status,
+      (
+        await server.call("PATCH", here.at, {
+          key,
+          body: { description: "y" },
+          headers: { "if-match": patched.headers.get("etag") as string },
+        })
+      ).status,
     ).toBe(200);
   });
 
@@ -129,7 +167,11 @@ describe("etags", () => {
 
 describe("Idempotency-Key", () => {
   const make = (idempotencyKey: string, body: object, who = key) =>
-    server.call("POST", `/v1/repositories/${site.repository}/collections`, { key: who, body, headers: { "idempotency-key": idempotencyKey } });
+    server.call("POST", `/v1/repositories/${site.repository}/collections`, {
+      key: who,
+      body,
+      headers: { "idempotency-key": idempotencyKey },
+    });
 
   it("a repetition answers what the first one answered, byte for byte, and makes nothing; another body is 422", async () => {
     const first = await make("k1", { name: "Once" });
@@ -153,7 +195,9 @@ describe("Idempotency-Key", () => {
 
   it("of twenty at the same time one makes it, and all the others answer the same or say that it is under way", async () => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => make("race", { name: "Raced" })));
-    const fresh = replies.filter(({ status, headers }) => status === 201 && headers.get("idempotency-replayed") === null);
+    const fresh = replies.filter(
+      ({ status, headers }) => status === 201 && headers.get("idempotency-replayed") === null,
+    );
     expect(fresh).toHaveLength(1);
     for (const { status, text, headers } of replies) {
       if (status === 409) expect(headers.get("retry-after")).toMatch(/^[1-5]$/);
@@ -165,7 +209,11 @@ describe("Idempotency-Key", () => {
   it("a refusal is repeated, too; a key that is none is 400", async () => {
     expect((await make("bad", { name: "bad/name" })).status).toBe(400);
     const again = await make("bad", { name: "bad/name" });
-    expect([again.status, again.headers.get("content-type"), again.headers.get("idempotency-replayed")]).toEqual([400, "application/problem+json", "true"]);
+    expect([again.status, again.headers.get("content-type"), again.headers.get("idempotency-replayed")]).toEqual([
+      400,
+      "application/problem+json",
+      "true",
+    ]);
     expect((await make("k".repeat(256), { name: "Long" })).status).toBe(400);
     expect((await make("k".repeat(255), { name: "Long" })).status).toBe(201);
   });
@@ -176,7 +224,10 @@ describe("pages", () => {
     const { repository } = await newSite(server, key);
     const at = `/v1/repositories/${repository}/collections`;
     for (let i = 0; i < 25; i += 1)
-      await server.call("POST", at, { key, body: { name: `Volume ${String(i).padStart(2, "0")}`, description: i % 2 === 0 ? "even" : "odd" } });
+      await server.call("POST", at, {
+        key,
+        body: { name: `Volume ${String(i).padStart(2, "0")}`, description: i % 2 === 0 ? "even" : "odd" },
+      });
     const walk = async (query: string) => {
       const seen: unknown[] = [];
       let cursor: string | null = "";

@@ -29,7 +29,11 @@ class Listener {
     this.#stop = stop;
   }
 
-  static async open(server: TestServer, key: string | undefined, headers: Record<string, string> = {}): Promise<Listener> {
+  static async open(
+    server: TestServer,
+    key: string | undefined,
+    headers: Record<string, string> = {},
+  ): Promise<Listener> {
     const stop = new AbortController();
     const response = await server.raw("GET", "/v1/events", { key, headers, signal: stop.signal });
     expect(response.status).toBe(200);
@@ -78,7 +82,9 @@ class Listener {
 }
 
 const isIndexed = (name: string) => (frame: Frame) =>
-  frame.event === "document.status" && (frame.data["data"] as Json)["name"] === name && (frame.data["data"] as Json)["status"] === "indexed";
+  frame.event === "document.status" &&
+  (frame.data["data"] as Json)["name"] === name &&
+  (frame.data["data"] as Json)["status"] === "indexed";
 
 describe("events", () => {
   it("R-LISA-72 who may not see a collection hears nothing of it, in the same workspace or another; who may, hears all", async () => {
@@ -87,15 +93,27 @@ describe("events", () => {
     const ben = await server.key("w1", "ben");
     const [theirs, bens] = [await newSite(server, eve), { key: ben }];
     const own = await server.call("POST", "/v1/repositories/me/collections", { key: ben, body: { name: "Mine" } });
-    const listeners = { ann: await Listener.open(server, world.ann), ben: await Listener.open(server, bens.key), eve: await Listener.open(server, eve) };
+    const listeners = {
+      ann: await Listener.open(server, world.ann),
+      ben: await Listener.open(server, bens.key),
+      eve: await Listener.open(server, eve),
+    };
     const secret = `spoken by ${marker}.txt`;
     for (const { rid, cid } of Object.values(world.targets)) {
       const at = `/v1/repositories/${rid}/collections/${cid}`;
-      await sendAndSettle({ server, key: world.ann, repository: rid, collection: cid, at }, secret, `plans of ${marker}`);
+      await sendAndSettle(
+        { server, key: world.ann, repository: rid, collection: cid, at },
+        secret,
+        `plans of ${marker}`,
+      );
       await listeners.ann.next(isIndexed(secret));
     }
     const at = `/v1/repositories/me/collections/${own.json["collection_id"] as string}`;
-    await sendAndSettle({ server, key: ben, repository: "me", collection: own.json["collection_id"] as string, at }, "bens.txt", "own words");
+    await sendAndSettle(
+      { server, key: ben, repository: "me", collection: own.json["collection_id"] as string, at },
+      "bens.txt",
+      "own words",
+    );
     await sendAndSettle(theirs, "eves.txt", "own words");
     await listeners.ben.next(isIndexed("bens.txt"));
     await listeners.eve.next(isIndexed("eves.txt"));
@@ -112,13 +130,20 @@ describe("events", () => {
     const first = await Listener.open(server, key);
     await sendAndSettle(site, "one.txt", "one");
     const { id, data } = await first.next(isIndexed("one.txt"));
-    expect(data).toMatchObject({ type: "document.status", workspace_id: "w6", resource: { collection_id: site.collection }, at: expect.any(String) as string });
+    expect(data).toMatchObject({
+      type: "document.status",
+      workspace_id: "w6",
+      resource: { collection_id: site.collection },
+      at: expect.any(String) as string,
+    });
     first.close();
     await sendAndSettle(site, "two.txt", "two");
     await server.call("POST", `${site.at}:archive`, { key });
     const again = await Listener.open(server, key, { "last-event-id": id });
     await again.next(isIndexed("two.txt"));
-    await again.next((frame) => frame.event === "collection.status" && (frame.data["data"] as Json)["status"] === "ARCHIVED");
+    await again.next(
+      (frame) => frame.event === "collection.status" && (frame.data["data"] as Json)["status"] === "ARCHIVED",
+    );
     again.close();
   });
 
@@ -145,7 +170,13 @@ describe("events", () => {
     const key = await server.key("w1", "leaver", { groups: [group] });
     const listener = await Listener.open(server, key);
     const { rid, cid } = world.targets.groupRepository;
-    const site = { server, key: world.ann, repository: rid, collection: cid, at: `/v1/repositories/${rid}/collections/${cid}` };
+    const site = {
+      server,
+      key: world.ann,
+      repository: rid,
+      collection: cid,
+      at: `/v1/repositories/${rid}/collections/${cid}`,
+    };
     await sendAndSettle(site, "before.txt", "before");
     await listener.next(isIndexed("before.txt"));
     await server.call("DELETE", `/v1/keys/${key.split("_")[1] as string}`, { key: world.boss });
@@ -161,10 +192,18 @@ describe("events", () => {
     const csrf = ((await signedIn.json()) as Json)["csrf_token"] as string;
     const listener = await Listener.open(server, undefined, { cookie });
     const { rid, cid } = world.targets.groupCollection;
-    const site = { server, key: world.ann, repository: rid, collection: cid, at: `/v1/repositories/${rid}/collections/${cid}` };
+    const site = {
+      server,
+      key: world.ann,
+      repository: rid,
+      collection: cid,
+      at: `/v1/repositories/${rid}/collections/${cid}`,
+    };
     await sendAndSettle(site, "signed in.txt", "before");
     await listener.next(isIndexed("signed in.txt"));
-    expect((await server.call("DELETE", "/v1/sessions", { headers: { cookie, "x-csrf-token": csrf } })).status).toBe(204);
+    expect((await server.call("DELETE", "/v1/sessions", { headers: { cookie, "x-csrf-token": csrf } })).status).toBe(
+      204,
+    );
     await sendAndSettle(site, "signed out.txt", "after");
     await listener.ended();
     expect(listener.text).not.toContain("signed out.txt");

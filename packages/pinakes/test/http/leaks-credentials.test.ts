@@ -65,7 +65,9 @@ describe("credentials", () => {
     const { server, world } = leaks;
     const expires_at = new Date(Date.now() + 60_000).toISOString();
     const key = await server.key("w1", "late", { groups: [group], expires_at });
-    expect((await server.call("GET", `/v1/repositories/${world.targets.groupRepository.rid}`, { key })).status).toBe(200);
+    expect((await server.call("GET", `/v1/repositories/${world.targets.groupRepository.rid}`, { key })).status).toBe(
+      200,
+    );
     server.later(60_001);
     await refusedEverywhere(key);
   });
@@ -73,12 +75,17 @@ describe("credentials", () => {
   it("a key that may only read changes nothing: 403 on every operation that changes, and the others work", async () => {
     const { server, world } = leaks;
     const key = await server.key("w1", `reader`, { groups: [group], role: "admin", scopes: ["read"] });
-    const changes = ({ method, how, id }: Call) => method !== "GET" && how.changes !== false && !publicOperations.has(id);
+    const changes = ({ method, how, id }: Call) =>
+      method !== "GET" && how.changes !== false && !publicOperations.has(id);
     // As somebody who is not there, an admin finds nothing: that is another test.
     // The targets have no operation on them, and no triple of that name: reading those is shown in test/librarian and test/graph-retrieval.
     const elsewhere = new Set(["endSession", "getOperation", "tripleProvenance"]);
     const reads = ({ method, how, id }: Call) =>
-      how.kind !== "stream" && !elsewhere.has(id) && how.adminsOnly !== true && how.kind !== "odd" && (method === "GET" || how.changes === false);
+      how.kind !== "stream" &&
+      !elsewhere.has(id) &&
+      how.adminsOnly !== true &&
+      how.kind !== "odd" &&
+      (method === "GET" || how.changes === false);
     let refused = 0;
     await leaks.unchanged(async () => {
       for (const target of Object.values(world.targets)) {
@@ -103,7 +110,10 @@ describe("visible, but not allowed", () => {
     const { server, world } = leaks;
     const { ann } = world;
     const at = `/v1/repositories/${commons}/collections/shared`;
-    await server.call("POST", `/v1/repositories/${commons}/collections`, { key: ann, body: { collection_id: "shared", name: "Shared" } });
+    await server.call("POST", `/v1/repositories/${commons}/collections`, {
+      key: ann,
+      body: { collection_id: "shared", name: "Shared" },
+    });
     const site: Site = { server, key: ann, repository: commons, collection: "shared", at };
     const document = await sendAndSettle(site, "ann.txt", "by ann");
     const job = (await server.call("POST", `${at}:reindex`, { key: ann })).json["job_id"] as string;
@@ -137,7 +147,12 @@ describe("visible, but not allowed", () => {
       for (const [method, path, body] of calls) {
         const reply = await server.call(method, path, { key: ben, body });
         expect(reply.status, `${method} ${path}: ${reply.text}`).toBe(403);
-        expect(reply.json, path).toMatchObject({ code: "FORBIDDEN", retryable: false, status: 403, title: expect.any(String) as string });
+        expect(reply.json, path).toMatchObject({
+          code: "FORBIDDEN",
+          retryable: false,
+          status: 403,
+          title: expect.any(String) as string,
+        });
         expect((reply.json["detail"] as string).length, path).toBeGreaterThan(20);
         leaks.expectNothing(reply, `${path} ${job} ${document["document_id"] as string}`, path);
       }
@@ -150,17 +165,30 @@ describe("links", () => {
     const { server, world } = leaks;
     const { ann, boss } = world;
     const at = `/v1/repositories/${commons}/collections/lent`;
-    await server.call("POST", `/v1/repositories/${commons}/collections`, { key: ann, body: { collection_id: "lent", name: "Lent" } });
-    const document = await sendAndSettle({ server, key: ann, repository: commons, collection: "lent", at }, "a.txt", "by ann");
+    await server.call("POST", `/v1/repositories/${commons}/collections`, {
+      key: ann,
+      body: { collection_id: "lent", name: "Lent" },
+    });
+    const document = await sendAndSettle(
+      { server, key: ann, repository: commons, collection: "lent", at },
+      "a.txt",
+      "by ann",
+    );
     const cy = await server.key("w1", "cy", { groups: ["visitors"] });
-    const upload = (await server.call("POST", `${at}/uploads`, { key: cy, body: { name: "cy.txt" } })).json["url"] as string;
-    const download = (await server.call("GET", `${at}/documents/${document["document_id"] as string}/download`, { key: cy })).json["url"] as string;
+    const upload = (await server.call("POST", `${at}/uploads`, { key: cy, body: { name: "cy.txt" } })).json[
+      "url"
+    ] as string;
+    const download = (
+      await server.call("GET", `${at}/documents/${document["document_id"] as string}/download`, { key: cy })
+    ).json["url"] as string;
     expect((await server.call("GET", download)).text).toBe("by ann");
     await server.call("PATCH", at, { key: boss, body: { allowed_groups: [group] } });
     const refused = await server.call("GET", download);
     expect(refused.status).toBe(404);
     expect(refused.text).not.toContain("by ann");
-    expect((await server.call("PUT", upload, { body: "late", headers: { "content-type": "text/plain" } })).status).toBe(404);
+    expect((await server.call("PUT", upload, { body: "late", headers: { "content-type": "text/plain" } })).status).toBe(
+      404,
+    );
     expect((await server.call("GET", `${at}/documents`, { key: boss })).json["items"]).toHaveLength(1);
   });
 });

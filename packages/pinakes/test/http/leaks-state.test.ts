@@ -12,7 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => leaks?.[Symbol.asyncDispose]());
 
-const reads = ({ method, how }: Call): boolean => (method === "GET" || how.changes === false) && ["thing", "empty"].includes(how.kind);
+const reads = ({ method, how }: Call): boolean =>
+  (method === "GET" || how.changes === false) && ["thing", "empty"].includes(how.kind);
 
 describe("the walk", () => {
   it("knows how to call every operation about state, and no other", () => {
@@ -25,10 +26,20 @@ describe("the walk", () => {
     const blind = new Set(leaks.calls.filter(reads).map(({ id }) => id));
     for (const call of leaks.calls.filter((one) => reads(one) && one.how.streams !== true)) {
       const { reply } = await leaks.send(call, target, ann);
-      if (reply.text.includes(secret) || reply.text.includes("31415") || reply.text.includes("27182")) blind.delete(call.id);
+      if (reply.text.includes(secret) || reply.text.includes("31415") || reply.text.includes("27182"))
+        blind.delete(call.id);
     }
     // Definitions, counts, plans and checks have no text of anybody in them.
-    const bare = ["countWorkflows", "listAgents", "listSessions", "getSession", "listMetricNames", "listRollups", "getToolLogSettings", "verifyToolChain"];
+    const bare = [
+      "countWorkflows",
+      "listAgents",
+      "listSessions",
+      "getSession",
+      "listMetricNames",
+      "listRollups",
+      "getToolLogSettings",
+      "verifyToolChain",
+    ];
     const plain = ["listContainers", "getContainer", "listContainerIndexes", "explainContainerQuery", "followWorkflow"];
     expect([...blind].toSorted()).toEqual([...bare, ...plain].toSorted());
     const shown = async (path: string): Promise<string> => (await leaks.server.call("GET", path, { key: ann })).text;
@@ -68,7 +79,9 @@ describe("another workspace", () => {
       let worked = 0;
       for (const call of leaks.calls) {
         const { reply, sent } = await leaks.send(call, world.target, key);
-        expect(reply.status, `${describeCall(call)}: ${reply.text}`).toBeLessThan(500 + (call.how.status === 501 ? 2 : 0));
+        expect(reply.status, `${describeCall(call)}: ${reply.text}`).toBeLessThan(
+          500 + (call.how.status === 501 ? 2 : 0),
+        );
         leaks.expectNothing(reply, sent, describeCall(call), { sameNames: true });
         if (reply.status < 300) worked += 1;
       }
@@ -79,7 +92,8 @@ describe("another workspace", () => {
   it("a body that says it is of w1 is 403 on what is the caller's own, too", async () => {
     const { server } = leaks;
     const key = await server.key("w7", "eve", { role: "admin" });
-    const call = (method: string, path: string, body: unknown): Promise<Reply> => server.call(method, path, { key, body });
+    const call = (method: string, path: string, body: unknown): Promise<Reply> =>
+      server.call(method, path, { key, body });
     await call("POST", "/v1/workflows", { workflow_id: "w", type: "saga", name: "n", total_steps: 1 });
     await call("PUT", "/v1/containers/notes", { partition_key: "/owner" });
     await call("POST", "/v1/containers/notes/items", { id: "n", owner: "o" });
@@ -92,18 +106,31 @@ describe("another workspace", () => {
       ["PUT", "/v1/containers/notes/items/n", { id: "n", owner: "o", ...foreign }],
       ["PATCH", "/v1/containers/notes/items/n?pk=o", move],
       ["PATCH", "/v1/containers/agent-memories/items/m?pk=a", move],
-      ["PATCH", "/v1/containers/agent-memories/items/m?pk=a", { operations: [{ op: "remove", path: "/workspace_id" }] }],
-      ["POST", "/v1/containers/notes/batch", { pk: "o", operations: [{ op: "create", document: { id: "x", owner: "o", ...foreign } }] }],
+      [
+        "PATCH",
+        "/v1/containers/agent-memories/items/m?pk=a",
+        { operations: [{ op: "remove", path: "/workspace_id" }] },
+      ],
+      [
+        "POST",
+        "/v1/containers/notes/batch",
+        { pk: "o", operations: [{ op: "create", document: { id: "x", owner: "o", ...foreign } }] },
+      ],
       ["POST", "/v1/containers/notes/batch", { pk: "o", operations: [{ op: "patch", id: "n", ...move }] }],
     ];
     await leaks.unchanged(async () => {
       for (const [method, path, body] of tries) {
         const reply = await call(method, path, body);
-        expect([reply.status, reply.json["code"]], `${method} ${path} ${JSON.stringify(body)}: ${reply.text}`).toEqual([403, "FORBIDDEN"]);
+        expect([reply.status, reply.json["code"]], `${method} ${path} ${JSON.stringify(body)}: ${reply.text}`).toEqual([
+          403,
+          "FORBIDDEN",
+        ]);
       }
       // Its workspace is nothing that a change of a workflow may name at all.
       expect((await call("PATCH", "/v1/workflows/w", foreign)).status).toBe(403);
-      const line = (await call("POST", "/v1/containers/notes/bulk", { operations: [{ op: "patch", pk: "o", id: "n", ...move }] })).json["lines"] as Json[];
+      const line = (
+        await call("POST", "/v1/containers/notes/bulk", { operations: [{ op: "patch", pk: "o", id: "n", ...move }] })
+      ).json["lines"] as Json[];
       expect(line[0]).toMatchObject({ status: 403 });
     });
     expect((await server.call("GET", "/v1/containers/notes/items/n?pk=o", { key })).json["workspace_id"]).toBe("w7");
@@ -146,8 +173,14 @@ describe("what one workspace was given opens nothing in another", () => {
         expect((await send(ann, cursor)).status, path).toBe(200);
       }
       // A place in time that anybody may name: it shows the caller's own hours, of which there are none.
-      const { next_cursor } = (await server.call("GET", `/v1/metrics/rollups?limit=1&from=${target.dayBefore}T00:00:00Z`, { key: ann })).json;
-      const harmless = await server.call("GET", `/v1/metrics/rollups?from=${target.dayBefore}T00:00:00Z&cursor=${next_cursor as string}`, { key: eve });
+      const { next_cursor } = (
+        await server.call("GET", `/v1/metrics/rollups?limit=1&from=${target.dayBefore}T00:00:00Z`, { key: ann })
+      ).json;
+      const harmless = await server.call(
+        "GET",
+        `/v1/metrics/rollups?from=${target.dayBefore}T00:00:00Z&cursor=${next_cursor as string}`,
+        { key: eve },
+      );
       expect(harmless.json).toEqual({ items: [], next_cursor: null });
     });
   });
@@ -156,22 +189,41 @@ describe("what one workspace was given opens nothing in another", () => {
     const { server, world } = leaks;
     const { target, admin, ann } = world;
     const { result, sessions } = await server.pinakes.withSessions(() =>
-      server.pinakes.state.memories.append(admin, { agent_id: "tokens", session_id: "s", content: world.secret, message_type: "user" }),
+      server.pinakes.state.memories.append(admin, {
+        agent_id: "tokens",
+        session_id: "s",
+        content: world.secret,
+        message_type: "user",
+      }),
     );
     const token = sessions.find(({ container }) => container === "agent-memories")?.token as string;
     expect(token).toBeTypeOf("string");
     const eve = await server.key("w4", "ann", { role: "admin" });
-    const withToken = await server.call("GET", "/v1/agents/tokens/memories", { key: eve, headers: { "x-session-token": `agent-memories~${token}` } });
+    const withToken = await server.call("GET", "/v1/agents/tokens/memories", {
+      key: eve,
+      headers: { "x-session-token": `agent-memories~${token}` },
+    });
     expect(withToken.status, withToken.text).toBe(400);
     leaks.expectNothing(withToken, token, "X-Session-Token");
-    expect((await server.call("GET", "/v1/agents/tokens/memories", { key: ann, headers: { "x-session-token": `agent-memories~${token}` } })).text).toContain(
-      result.id,
-    );
+    expect(
+      (
+        await server.call("GET", "/v1/agents/tokens/memories", {
+          key: ann,
+          headers: { "x-session-token": `agent-memories~${token}` },
+        })
+      ).text,
+    ).toContain(result.id);
     const stop = new AbortController();
-    const events = server.pinakes.state.workflows.events(admin, target.wid, { signal: stop.signal })[Symbol.asyncIterator]();
+    const stream = server.pinakes.state.workflows.events(admin, target.wid, { signal: stop.signal });
+    const events = stream[Symbol.asyncIterator]();
     const first = events.next();
     await until(async () => {
-      await server.pinakes.state.workflows.patch(admin, target.wid, { description: `changed ${world.secret}` }, { fencingToken: 1 });
+      await server.pinakes.state.workflows.patch(
+        admin,
+        target.wid,
+        { description: `changed ${world.secret}` },
+        { fencingToken: 1 },
+      );
       return Promise.race([first.then(() => true), new Promise<false>((done) => void setImmediate(() => done(false)))]);
     });
     const { id } = (await first).value as { id: string };
@@ -179,10 +231,18 @@ describe("what one workspace was given opens nothing in another", () => {
     const follow = `/v1/workflows/${target.wid}/events`;
     expect((await server.call("GET", follow, { key: eve, headers: { "last-event-id": id } })).status).toBe(400);
     const body = { type: "saga", name: "Once", total_steps: 1 };
-    const once = (key: string): Promise<Reply> => server.call("POST", "/v1/workflows", { key, body, headers: { "idempotency-key": "same-for-both" } });
+    const once = (key: string): Promise<Reply> =>
+      server.call("POST", "/v1/workflows", { key, body, headers: { "idempotency-key": "same-for-both" } });
     const [theirs, again, mine] = [await once(ann), await once(ann), await once(eve)];
-    expect([again.headers.get("idempotency-replayed"), again.json["workflow_id"]]).toEqual(["true", theirs.json["workflow_id"]]);
-    expect([mine.status, mine.headers.get("idempotency-replayed"), mine.json["workspace_id"]]).toEqual([201, null, "w4"]);
+    expect([again.headers.get("idempotency-replayed"), again.json["workflow_id"]]).toEqual([
+      "true",
+      theirs.json["workflow_id"],
+    ]);
+    expect([mine.status, mine.headers.get("idempotency-replayed"), mine.json["workspace_id"]]).toEqual([
+      201,
+      null,
+      "w4",
+    ]);
     expect(mine.json["workflow_id"]).not.toBe(theirs.json["workflow_id"]);
   });
 
@@ -192,20 +252,47 @@ describe("what one workspace was given opens nothing in another", () => {
     const key = await server.key("w9", "eve", { role: "admin" });
     const { state } = server.pinakes;
     const eve = server.pinakes.as({ tenant: "w9", userId: "eve" });
-    await state.workflows.create(eve, { workflow_id: target.wid, id: target.wid, type: "saga", name: "mine", total_steps: 1 });
+    await state.workflows.create(eve, {
+      workflow_id: target.wid,
+      id: target.wid,
+      type: "saga",
+      name: "mine",
+      total_steps: 1,
+    });
     const stop = new AbortController();
     const headers = { accept: "text/event-stream" };
-    const paths = [`/v1/workflows/${target.wid}/events`, "/v1/containers/workflow-states/changes?from=now", "/v1/containers/agent-memories/changes?from=now"];
-    const heard = await Promise.all(paths.map(async (path) => listen(await server.raw("GET", path, { key, headers, signal: stop.signal }))));
+    const paths = [
+      `/v1/workflows/${target.wid}/events`,
+      "/v1/containers/workflow-states/changes?from=now",
+      "/v1/containers/agent-memories/changes?from=now",
+    ];
+    const heard = await Promise.all(
+      paths.map(async (path) => listen(await server.raw("GET", path, { key, headers, signal: stop.signal }))),
+    );
     const mine = async (): Promise<boolean> => {
       await state.workflows.patch(eve, target.wid, { description: "mine" });
-      await state.memories.append(eve, { agent_id: target.aid, session_id: target.sid, content: "mine", message_type: "user" });
+      await state.memories.append(eve, {
+        agent_id: target.aid,
+        session_id: target.sid,
+        content: "mine",
+        message_type: "user",
+      });
       return heard.every(({ text }) => text().includes("data:"));
     };
     await until(mine);
     await state.workflows.patch(admin, target.wid, { current_step: 7, description: world.secret }, { fencingToken: 1 });
-    await state.workflows.checkpoint(admin, target.wid, { step: 7, state: { secret: world.secret } }, { fencingToken: 1 });
-    await state.memories.append(admin, { agent_id: target.aid, session_id: target.sid, content: world.secret, message_type: "user" });
+    await state.workflows.checkpoint(
+      admin,
+      target.wid,
+      { step: 7, state: { secret: world.secret } },
+      { fencingToken: 1 },
+    );
+    await state.memories.append(admin, {
+      agent_id: target.aid,
+      session_id: target.sid,
+      content: world.secret,
+      message_type: "user",
+    });
     // Whatever came before has been told when something later of their own is.
     const before = heard.map(({ text }) => text().length);
     await until(async () => (await mine()) && heard.every(({ text }, i) => text().length > (before[i] as number)));
@@ -228,7 +315,8 @@ function listen(response: Response): Heard {
   let text = "";
   const decoder = new TextDecoder();
   const read = async (): Promise<void> => {
-    for await (const chunk of response.body as ReadableStream<Uint8Array>) text += decoder.decode(chunk, { stream: true });
+    for await (const chunk of response.body as ReadableStream<Uint8Array>)
+      text += decoder.decode(chunk, { stream: true });
   };
   return { text: () => text, done: read().catch(() => {}) };
 }
@@ -257,7 +345,9 @@ describe("credentials", () => {
     const at = `/v1/workflows/${world.target.wid}`;
     expect((await server.call("GET", at, { key: revoked })).status).toBe(200);
     const boss = await server.key("w1", "boss", { role: "admin" });
-    expect((await server.call("DELETE", `/v1/keys/${revoked.split("_")[1] as string}`, { key: boss })).status).toBe(204);
+    expect((await server.call("DELETE", `/v1/keys/${revoked.split("_")[1] as string}`, { key: boss })).status).toBe(
+      204,
+    );
     await refusedEverywhere(revoked);
     const late = await server.key("w1", "late", { expires_at: new Date(Date.now() + 60_000).toISOString() });
     expect((await server.call("GET", at, { key: late })).status).toBe(200);
@@ -271,7 +361,8 @@ describe("credentials", () => {
     let refused = 0;
     let read = 0;
     // A search brings its index up to date; that is not for the reader to do here.
-    for (const call of leaks.calls.filter(({ id }) => id === "searchMemories")) await leaks.send(call, world.target, world.ann);
+    for (const call of leaks.calls.filter(({ id }) => id === "searchMemories"))
+      await leaks.send(call, world.target, world.ann);
     await leaks.unchanged(async () => {
       for (const call of leaks.calls.filter(({ method, how }) => method !== "GET" && how.changes !== false)) {
         const { reply } = await leaks.send(call, world.target, key);
@@ -281,7 +372,9 @@ describe("credentials", () => {
       }
       for (const call of leaks.calls.filter(reads)) {
         const { reply } = await leaks.send(call, world.target, key);
-        expect([200, 304, ...(isOurs(call) ? [404] : [])], `${describeCall(call)}: ${reply.text}`).toContain(reply.status);
+        expect([200, 304, ...(isOurs(call) ? [404] : [])], `${describeCall(call)}: ${reply.text}`).toContain(
+          reply.status,
+        );
         read += 1;
       }
     });

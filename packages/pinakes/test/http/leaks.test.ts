@@ -19,14 +19,34 @@ describe("the walk", () => {
 
   it("is not blind: who may see the world gets it from these same calls, marker and all", async () => {
     const shown: string[] = [];
-    const reads = leaks.calls.filter(({ method, how }) => (method === "GET" || how.changes === false) && how.kind !== "stream" && how.kind !== "public");
+    const reads = leaks.calls.filter(
+      ({ method, how }) =>
+        (method === "GET" || how.changes === false) && how.kind !== "stream" && how.kind !== "public",
+    );
     for (const call of reads) {
       const { reply } = await leaks.send(call, leaks.world.targets.groupRepository, leaks.world.ann);
       if (reply.text.includes(marker)) shown.push(call.id);
     }
-    const documents = ["getDocument", "getDocumentContent", "getDocumentText", "listPassages", "listDocuments", "search", "searchCollection", "queryVectors"];
+    const documents = [
+      "getDocument",
+      "getDocumentContent",
+      "getDocumentText",
+      "listPassages",
+      "listDocuments",
+      "search",
+      "searchCollection",
+      "queryVectors",
+    ];
     const graph = ["matchTriples", "matchTriplesAcross", "sparqlQuery", "sparql", "sparqlAcross"];
-    const places = ["getRepository", "getCollection", "listRepositories", "listCollections", "listAllCollections", "listJobs", "getJob"];
+    const places = [
+      "getRepository",
+      "getCollection",
+      "listRepositories",
+      "listCollections",
+      "listAllCollections",
+      "listJobs",
+      "getJob",
+    ];
     expect(shown).toEqual(expect.arrayContaining([...documents, ...graph, ...places]));
   });
 });
@@ -47,7 +67,10 @@ describe("another workspace", () => {
     const eve = await server.key("w4", "eve", { role: "admin" });
     const { kid } = world.targets.groupRepository;
     await leaks.unchanged(async () => {
-      const named = await server.call("POST", "/v1/keys", { key: eve, body: { user_id: "intruder", workspace_id: "w1", role: "admin" } });
+      const named = await server.call("POST", "/v1/keys", {
+        key: eve,
+        body: { user_id: "intruder", workspace_id: "w1", role: "admin" },
+      });
       expect(named.status).toBe(403);
       expect((await server.call("GET", "/v1/keys?workspace_id=w1", { key: eve })).status).toBe(403);
       const listed = await server.call("GET", "/v1/keys?limit=100", { key: eve });
@@ -56,7 +79,11 @@ describe("another workspace", () => {
       const headers = { "x-request-id": "k" };
       const theirs = await server.call("DELETE", `/v1/keys/${kid}`, { key: eve, headers });
       expect(theirs.status).toBe(404);
-      expectBytesOf(theirs, await server.call("DELETE", `/v1/keys/${"0".repeat(20)}`, { key: eve, headers }), "DELETE /v1/keys");
+      expectBytesOf(
+        theirs,
+        await server.call("DELETE", `/v1/keys/${"0".repeat(20)}`, { key: eve, headers }),
+        "DELETE /v1/keys",
+      );
     });
   });
 
@@ -73,7 +100,8 @@ describe("another workspace", () => {
       }
       const { points } = (await server.call("GET", "/v1/stats", { key })).json as { points: Json[] };
       expect(points.length).toBeGreaterThan(50);
-      for (const { at: _, ...figures } of points) expect(Object.values(figures).every((figure) => figure === 0)).toBe(true);
+      for (const { at: _, ...figures } of points)
+        expect(Object.values(figures).every((figure) => figure === 0)).toBe(true);
     });
   });
 
@@ -82,12 +110,21 @@ describe("another workspace", () => {
     const eve = await server.key("w4", "eve", { role: "admin" });
     const { rid, cid } = world.targets.groupRepository;
     await leaks.unchanged(async () => {
-      const own = await server.call("POST", "/v1/repositories", { key: eve, body: { repository_id: rid, name: "Mine" } });
+      const own = await server.call("POST", "/v1/repositories", {
+        key: eve,
+        body: { repository_id: rid, name: "Mine" },
+      });
       expect(own.status).toBe(201);
       leaks.expectNothing(own, rid, "POST /v1/repositories");
-      const made = await server.call("POST", `/v1/repositories/${rid}/collections`, { key: eve, body: { collection_id: cid, name: "Mine" } });
+      const made = await server.call("POST", `/v1/repositories/${rid}/collections`, {
+        key: eve,
+        body: { collection_id: cid, name: "Mine" },
+      });
       expect(made.status).toBe(201);
-      const found = await server.call("POST", `/v1/repositories/${rid}/collections/${cid}/search`, { key: eve, body: { query: "plans of the vault" } });
+      const found = await server.call("POST", `/v1/repositories/${rid}/collections/${cid}/search`, {
+        key: eve,
+        body: { query: "plans of the vault" },
+      });
       expect(found.json["hits"]).toEqual([]);
       const purged = await server.call("DELETE", `/v1/repositories/${rid}?confirm=${rid}`, { key: eve });
       expect(purged.status).toBe(202);
@@ -119,7 +156,8 @@ describe("the same workspace", () => {
     const ben = await leaks.who("w1", "ben", { groups: ["other"] });
     const { groupRepository, groupCollection } = leaks.world.targets;
     await leaks.unchanged(async () => {
-      for (const target of [groupRepository, ...leaks.world.putAway]) expect(await leaks.walk(target, ben, notTheCommons)).toBeGreaterThan(60);
+      for (const target of [groupRepository, ...leaks.world.putAway])
+        expect(await leaks.walk(target, ben, notTheCommons)).toBeGreaterThan(60);
       expect(await leaks.walk(groupCollection, ben, ofCollection)).toBeGreaterThan(25);
       for (const call of leaks.calls.filter(({ id }) => ofEverybody.has(id))) {
         const { reply, sent } = await leaks.send(call, groupCollection, ben.key);
@@ -132,13 +170,19 @@ describe("the same workspace", () => {
     const { server, world } = leaks;
     const cy = await server.key("w1", "cy");
     const at = `/v1/repositories/${commons}/collections`;
-    await server.call("POST", at, { key: world.ann, body: { collection_id: "burnt-2645", name: "Burnt letters", private: true } });
+    await server.call("POST", at, {
+      key: world.ann,
+      body: { collection_id: "burnt-2645", name: "Burnt letters", private: true },
+    });
     await server.call("DELETE", `${at}/burnt-2645`, { key: world.ann });
     const taken = await server.call("POST", at, { key: cy, body: { collection_id: "diary-4142", name: "Other" } });
     expect([taken.status, taken.json["code"]]).toEqual([409, "CONFLICT"]);
     expect(taken.json["detail"]).toBe(`A collection "diary-4142" exists in repository "${commons}".`);
     // The id of a deleted one is free, as if it had never been; that one is kept beside it, and not shown.
-    const free = await server.call("POST", at, { key: cy, body: { collection_id: "burnt-2645", name: "Other", private: true } });
+    const free = await server.call("POST", at, {
+      key: cy,
+      body: { collection_id: "burnt-2645", name: "Other", private: true },
+    });
     expect([free.status, free.json["document_count"]]).toEqual([201, 0]);
   });
 
@@ -146,19 +190,30 @@ describe("the same workspace", () => {
     const { server, world } = leaks;
     const dee = await server.key("w1", "dee", { groups: ["passing"] });
     const at = `/v1/repositories/${commons}/collections`;
-    await server.call("POST", at, { key: world.boss, body: { collection_id: "passing", name: "Passing", allowed_groups: ["passing"] } });
-    const sent = await server.call("POST", `${at}/passing/documents`, { key: dee, body: { name: "dee.txt", text: "words" } });
+    await server.call("POST", at, {
+      key: world.boss,
+      body: { collection_id: "passing", name: "Passing", allowed_groups: ["passing"] },
+    });
+    const sent = await server.call("POST", `${at}/passing/documents`, {
+      key: dee,
+      body: { name: "dee.txt", text: "words" },
+    });
     const { document_id } = (sent.json["documents"] as Json[])[0] as Json;
     await server.settled(dee, `${at}/passing/documents/${document_id as string}`);
     const job = `/v1/jobs/${sent.json["job_id"] as string}`;
-    const jobs = async () => ((await server.call("GET", "/v1/jobs", { key: dee })).json["items"] as Json[]).map(({ job_id }) => job_id);
-    expect((await server.call("GET", job, { key: dee })).json).toMatchObject({ kind: "ingest", result: { documents: [{ name: "dee.txt" }] } });
+    const jobs = async () =>
+      ((await server.call("GET", "/v1/jobs", { key: dee })).json["items"] as Json[]).map(({ job_id }) => job_id);
+    expect((await server.call("GET", job, { key: dee })).json).toMatchObject({
+      kind: "ingest",
+      result: { documents: [{ name: "dee.txt" }] },
+    });
     expect(await jobs()).toEqual([sent.json["job_id"]]);
     await server.call("PATCH", `${at}/passing`, { key: world.boss, body: { allowed_groups: ["staying"] } });
     const lost = await server.call("GET", job, { key: dee });
     expect(lost.status).toBe(404);
     expect(lost.text).not.toContain("dee.txt");
-    for (const verb of ["retry", "cancel"]) expect((await server.call("POST", `${job}:${verb}`, { key: dee })).status).toBe(404);
+    for (const verb of ["retry", "cancel"])
+      expect((await server.call("POST", `${job}:${verb}`, { key: dee })).status).toBe(404);
     expect(await jobs()).toEqual([]);
   });
 
@@ -177,5 +232,10 @@ describe("the same workspace", () => {
 const ofEverybody = new Set(["listRepositories", "listAllCollections"]);
 const notTheCommons = ({ id }: Call): boolean => !ofEverybody.has(id);
 const ofRepository = ({ path, id, how }: Call): boolean =>
-  path.includes("{rid}") || path.includes("{jid}") || id === "verifyCitations" || id === "explainAccess" || (id === "search" && how.kind === "thing");
-const ofCollection = (call: Call): boolean => ofRepository(call) && (!call.path.includes("{rid}") || call.path.includes("{cid}"));
+  path.includes("{rid}") ||
+  path.includes("{jid}") ||
+  id === "verifyCitations" ||
+  id === "explainAccess" ||
+  (id === "search" && how.kind === "thing");
+const ofCollection = (call: Call): boolean =>
+  ofRepository(call) && (!call.path.includes("{rid}") || call.path.includes("{cid}"));

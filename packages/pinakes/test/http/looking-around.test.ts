@@ -1,6 +1,14 @@
 /** What a person needs who opens a page and knows no id: figures, the trash, agents, sessions, tools, containers, and why somebody sees something. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newSite, openTestServer, sendAndSettle, sendText, type CallOptions, type Json, type TestServer } from "./support/server.ts";
+import {
+  newSite,
+  openTestServer,
+  sendAndSettle,
+  sendText,
+  type CallOptions,
+  type Json,
+  type TestServer,
+} from "./support/server.ts";
 
 let server: TestServer;
 let key: string;
@@ -11,13 +19,18 @@ beforeAll(async () => {
 afterAll(() => server?.[Symbol.asyncDispose]());
 
 const get = (path: string, options: CallOptions = {}) => server.call("GET", path, { key, ...options });
-const post = (path: string, body: unknown, options: CallOptions = {}) => server.call("POST", path, { key, body, ...options });
+const post = (path: string, body: unknown, options: CallOptions = {}) =>
+  server.call("POST", path, { key, body, ...options });
 const items = ({ json }: { readonly json: Json }) => json["items"] as readonly Json[];
 
 describe("a document", () => {
   it("R-KB-45 the text that a citation points into, whole or in windows; what is wrong with a window is told", async () => {
     const site = await newSite(server, key);
-    const { document_id } = await sendAndSettle(site, "a.md", "# Replicas\n\nA replica is promoted by the 🜁 operator.\n");
+    const { document_id } = await sendAndSettle(
+      site,
+      "a.md",
+      "# Replicas\n\nA replica is promoted by the 🜁 operator.\n",
+    );
     const at = `${site.at}/documents/${document_id as string}`;
     const { hits } = (await post(`${site.at}/search`, { query: "who promotes a replica" })).json as {
       hits: [{ citation: { start: number; end: number; quote: string } }];
@@ -27,9 +40,21 @@ describe("a document", () => {
     const { status, json } = await get(`${at}/text`);
     expect(status).toBe(200);
     expect((json["text"] as string).slice(start, end)).toContain(quote);
-    expect(json).toMatchObject({ document_id, version: 1, start: 0, next_start: null, pages: [], sections: [{ path: ["Replicas"] }], warnings: [] });
+    expect(json).toMatchObject({
+      document_id,
+      version: 1,
+      start: 0,
+      next_start: null,
+      pages: [],
+      sections: [{ path: ["Replicas"] }],
+      warnings: [],
+    });
     const window = (await get(`${at}/text?version=1&start=${start}&end=${end}`)).json;
-    expect([window["text"], window["start"], window["end"]]).toEqual([(json["text"] as string).slice(start, end), start, end]);
+    expect([window["text"], window["start"], window["end"]]).toEqual([
+      (json["text"] as string).slice(start, end),
+      start,
+      end,
+    ]);
     for (const query of ["start=-1", "start=5&end=4", "start=0&end=1000001", "version=0", "start=x"])
       expect((await get(`${at}/text?${query}`)).status).toBe(400);
     expect((await get(`${at}/text?version=2`)).json).toMatchObject({ status: 404, code: "NOT_FOUND" });
@@ -38,7 +63,11 @@ describe("a document", () => {
 
   it("R-TG-128 the triples that its passages state, page by page", async () => {
     const site = await newSite(server, key);
-    const { document_id } = await sendAndSettle(site, "a.nt", '<urn:s> <urn:p> "one"@en .\n<urn:s> <urn:p> <urn:o> .\n');
+    const { document_id } = await sendAndSettle(
+      site,
+      "a.nt",
+      '<urn:s> <urn:p> "one"@en .\n<urn:s> <urn:p> <urn:o> .\n',
+    );
     await sendAndSettle(site, "b.nt", "<urn:other> <urn:p> <urn:o> .\n");
     const at = `${site.at}/documents/${document_id as string}/triples`;
     const found: Json[] = [];
@@ -57,7 +86,12 @@ describe("a document", () => {
     expect(found).toHaveLength(2);
     expect(found).toContainEqual({ s, p, o: { type: "iri", value: "urn:o" }, g: null, passages });
     expect(found).toContainEqual(
-      expect.objectContaining({ s, p, o: expect.objectContaining({ type: "literal", value: "one", language: "en" }) as object, passages }),
+      expect.objectContaining({
+        s,
+        p,
+        o: expect.objectContaining({ type: "literal", value: "one", language: "en" }) as object,
+        passages,
+      }),
     );
     expect((await get(`${at}?cursor=made-up`)).status).toBe(400);
   });
@@ -66,10 +100,27 @@ describe("a document", () => {
 describe("figures", () => {
   it("R-TG-109 queues tell the age of what waits, and deletes their lag with its limit; users who are no admins are refused", async () => {
     const { json } = await get("/v1/queues");
-    expect((json["items"] as Json[])[0]).toEqual({ name: "documents", waiting: 0, in_progress: 0, failed: 0, dead: 0, oldest_age_seconds: null });
-    expect((await get("/v1/operations:lag")).json).toEqual({ unfinished: 0, failed: 0, lag_seconds: 0, limit_seconds: 300, oldest: null, warning: null });
+    expect((json["items"] as Json[])[0]).toEqual({
+      name: "documents",
+      waiting: 0,
+      in_progress: 0,
+      failed: 0,
+      dead: 0,
+      oldest_age_seconds: null,
+    });
+    expect((await get("/v1/operations:lag")).json).toEqual({
+      unfinished: 0,
+      failed: 0,
+      lag_seconds: 0,
+      limit_seconds: 300,
+      oldest: null,
+      warning: null,
+    });
     const ben = await server.key("w1", "ben");
-    expect([(await get("/v1/operations:lag", { key: ben })).status, (await get("/v1/queues", { key: ben })).status]).toEqual([403, 403]);
+    expect([
+      (await get("/v1/operations:lag", { key: ben })).status,
+      (await get("/v1/queues", { key: ben })).status,
+    ]).toEqual([403, 403]);
     await using still = await openTestServer("memory", { background: false, deletionLagSeconds: 7 });
     const admin = await still.key("w1", "ann", { role: "admin" });
     await sendText(await newSite(still, admin), "a.txt", "words");
@@ -93,12 +144,26 @@ describe("figures", () => {
     expect((await server.call("DELETE", large.at, { key: other })).status).toBe(202);
     const [trashed, ...more] = items(await get("/v1/collections?status=DELETED&sort=updated_at", { key: other }));
     expect(more).toEqual([]);
-    expect(trashed).toMatchObject({ collection_id: large.collection, status: "DELETED", total_size_bytes: 1_100, document_count: 2 });
-    const { deleted_at, purge_at, incarnation } = trashed as { deleted_at: string; purge_at: string; incarnation: string };
+    expect(trashed).toMatchObject({
+      collection_id: large.collection,
+      status: "DELETED",
+      total_size_bytes: 1_100,
+      document_count: 2,
+    });
+    const { deleted_at, purge_at, incarnation } = trashed as {
+      deleted_at: string;
+      purge_at: string;
+      incarnation: string;
+    };
     expect(Date.parse(purge_at) - Date.parse(deleted_at)).toBe(90 * 86_400_000);
     expect((await post(`${large.at}:restore`, { incarnation }, { key: other })).status).toBe(200);
     expect(items(await get("/v1/collections?status=DELETED", { key: other }))).toEqual([]);
-    expect((await get(large.at, { key: other })).json).toMatchObject({ status: "ACTIVE", deleted_at: null, purge_at: null, document_count: 2 });
+    expect((await get(large.at, { key: other })).json).toMatchObject({
+      status: "ACTIVE",
+      deleted_at: null,
+      purge_at: null,
+      document_count: 2,
+    });
   });
 });
 
@@ -113,13 +178,19 @@ describe("state without ids", () => {
       ["analyst", "s2"],
       ["writer", "s1"],
     ] as const)
-      await post(`/v1/agents/${agent}/memories`, { session_id: session, message_type: "user", content: `words of ${session}` });
+      await post(`/v1/agents/${agent}/memories`, {
+        session_id: session,
+        message_type: "user",
+        content: `words of ${session}`,
+      });
     const metrics = [
       ["analyst", "latency"],
       ["analyst", "cost"],
       ["writer", "latency"],
     ] as const;
-    await post("/v1/metrics:ingest", { items: metrics.map(([agent_id, metric_type]) => ({ agent_id, metric_type, value: 1, timestamp })) });
+    await post("/v1/metrics:ingest", {
+      items: metrics.map(([agent_id, metric_type]) => ({ agent_id, metric_type, value: 1, timestamp })),
+    });
     const calls = ["search", "fetch", "search"].map((tool_name) => ({
       tool_name,
       agent_id: "analyst",
@@ -138,16 +209,25 @@ describe("state without ids", () => {
     expect([first.status, items(first).map(({ agent_id }) => agent_id)]).toEqual([200, ["analyst"]]);
     const second = await get(`/v1/agents?limit=1&cursor=${first.json["next_cursor"] as string}`);
     expect([items(second).map(({ agent_id }) => agent_id), second.json["next_cursor"]]).toEqual([["writer"], null]);
-    expect(items(await get("/v1/agents/analyst/sessions")).map(({ session_id, message_count }) => [session_id, message_count])).toEqual([
+    expect(
+      items(await get("/v1/agents/analyst/sessions")).map(({ session_id, message_count }) => [
+        session_id,
+        message_count,
+      ]),
+    ).toEqual([
       ["s1", 1],
       ["s2", 1],
     ]);
-    for (const query of ["limit=0", "limit=101", "cursor=made-up"]) expect((await get(`/v1/agents?${query}`)).status).toBe(400);
+    for (const query of ["limit=0", "limit=101", "cursor=made-up"])
+      expect((await get(`/v1/agents?${query}`)).status).toBe(400);
   });
 
   it("types and agents of metrics, and tools of the log, are groups of an aggregate", async () => {
     const groups = async (path: string, by: string) =>
-      items(await post(path, { ...span, aggregates: ["count"], group_by: [by] })).map(({ group, values }) => [(group as Json)[by], (values as Json)["count"]]);
+      items(await post(path, { ...span, aggregates: ["count"], group_by: [by] })).map(({ group, values }) => [
+        (group as Json)[by],
+        (values as Json)["count"],
+      ]);
     expect(await groups("/v1/metrics:aggregate", "metric_type")).toEqual([
       ["cost", 1],
       ["latency", 2],
@@ -164,9 +244,13 @@ describe("state without ids", () => {
   });
 
   it("threads are values of a query", async () => {
-    const { status, json } = await container("thread-message-store", { query: "SELECT DISTINCT VALUE c.threadId FROM c" });
+    const { status, json } = await container("thread-message-store", {
+      query: "SELECT DISTINCT VALUE c.threadId FROM c",
+    });
     expect([status, (json["items"] as string[]).toSorted()]).toEqual([200, ["t1", "t2"]]);
-    const counted = await container("agent-memories", { query: "SELECT c.agent_id, COUNT(1) AS messages FROM c GROUP BY c.agent_id" });
+    const counted = await container("agent-memories", {
+      query: "SELECT c.agent_id, COUNT(1) AS messages FROM c GROUP BY c.agent_id",
+    });
     expect(items(counted).toSorted((a, b) => String(a["agent_id"]).localeCompare(String(b["agent_id"])))).toEqual([
       { agent_id: "analyst", messages: 2 },
       { agent_id: "writer", messages: 1 },
@@ -174,7 +258,9 @@ describe("state without ids", () => {
   });
 
   it("all containers are listed, the system's first, and the items of each can be walked through", async () => {
-    expect((await server.call("PUT", "/v1/containers/notes", { key, body: { partition_key: "/owner" } })).status).toBe(200);
+    expect((await server.call("PUT", "/v1/containers/notes", { key, body: { partition_key: "/owner" } })).status).toBe(
+      200,
+    );
     for (const id of ["n1", "n2", "n3"]) await post("/v1/containers/notes/items", { id, owner: "ann" });
     const containers = items(await get("/v1/containers"));
     expect(containers.map(({ name, kind }) => [name, kind])).toEqual([
@@ -203,7 +289,13 @@ describe("state without ids", () => {
       } while (cursor !== null);
       counts[name as string] = ids.size;
     }
-    expect(counts).toMatchObject({ "agent-memories": 3, "agent-metrics": 3, "tool-invocations": 3, "thread-message-store": 2, notes: 3 });
+    expect(counts).toMatchObject({
+      "agent-memories": 3,
+      "agent-metrics": 3,
+      "tool-invocations": 3,
+      "thread-message-store": 2,
+      notes: 3,
+    });
   });
 });
 
@@ -212,11 +304,22 @@ describe("why somebody sees something, or not", () => {
     const site = await newSite(server, key, { allowed_groups: ["readers"] });
     const { document_id } = await sendAndSettle(site, "a.txt", "words");
     const about = { repository: site.repository, collection: site.collection };
-    const explain = async (more: object, options: CallOptions = {}) => (await post("/v1/access:explain", { ...about, ...more }, options)).json;
+    const explain = async (more: object, options: CallOptions = {}) =>
+      (await post("/v1/access:explain", { ...about, ...more }, options)).json;
     const ben = { user_id: "ben", groups: ["others"] };
-    expect(await explain({ user: ben })).toEqual({ level: null, reason: "the caller is in none of the collection's groups", groups: [] });
-    expect(await explain({ user: { user_id: "ben", groups: ["readers"] } })).toMatchObject({ level: "WRITE", groups: ["readers"] });
-    expect(await explain({ collection: undefined, user: ben })).toMatchObject({ level: "WRITE", reason: "the repository is open to the workspace" });
+    expect(await explain({ user: ben })).toEqual({
+      level: null,
+      reason: "the caller is in none of the collection's groups",
+      groups: [],
+    });
+    expect(await explain({ user: { user_id: "ben", groups: ["readers"] } })).toMatchObject({
+      level: "WRITE",
+      groups: ["readers"],
+    });
+    expect(await explain({ collection: undefined, user: ben })).toMatchObject({
+      level: "WRITE",
+      reason: "the repository is open to the workspace",
+    });
     expect(await explain({ document: document_id, user: ben })).toEqual({
       level: null,
       reason: "the caller is in none of the collection's groups",

@@ -64,7 +64,8 @@ async function send(path: string, name: string, { as = key, pauseMs = 0, before 
   await write(head);
   // By now the answer may have been given long ago.
   await sleep(pauseMs);
-  for (let left = fileBytes; left > 0; left -= piece.length) await write(piece.subarray(0, Math.min(left, piece.length)));
+  for (let left = fileBytes; left > 0; left -= piece.length)
+    await write(piece.subarray(0, Math.min(left, piece.length)));
   await write(foot);
   client.end();
   const response = await answered.promise;
@@ -77,7 +78,13 @@ async function send(path: string, name: string, { as = key, pauseMs = 0, before 
 describe("a client that sends all 51 MB before it reads", () => {
   it.each([
     ["R-KB-21 of a file that is too large", "large.txt", 413, "LIMIT_EXCEEDED", "52428800 bytes"],
-    ["R-KB-20 of a type that is not taken", "program.exe", 400, "INVALID", "files of this type are not taken; there are pdf"],
+    [
+      "R-KB-20 of a type that is not taken",
+      "program.exe",
+      400,
+      "INVALID",
+      "files of this type are not taken; there are pdf",
+    ],
     ["of a name that cannot be one", "..", 400, "INVALID", ""],
   ])("reads the problem, %s", async (_what, name, status, code, detail) => {
     const sent = await send(`${site.at}/documents`, name);
@@ -91,12 +98,15 @@ describe("a client that sends all 51 MB before it reads", () => {
   it.each([
     ["a collection that is not there", () => `${site.at}-not/documents`, undefined, 404, "NOT_FOUND"],
     ["a key that is none", () => `${site.at}/documents`, "nobody", 401, "UNAUTHENTICATED"],
-  ])("reads the problem of %s, which is known before the first byte, also where its connection is slow", async (_what, path, as, status, code) => {
-    for (const pauseMs of [0, 1_500]) {
-      const sent = await send(path(), "large.txt", { pauseMs, ...(as === undefined ? {} : { as }) });
-      expect(sent).toMatchObject({ status, type: "application/problem+json", json: { status, code } });
-    }
-  });
+  ])(
+    "reads the problem of %s, which is known before the first byte, also where its connection is slow",
+    async (_what, path, as, status, code) => {
+      for (const pauseMs of [0, 1_500]) {
+        const sent = await send(path(), "large.txt", { pauseMs, ...(as === undefined ? {} : { as }) });
+        expect(sent).toMatchObject({ status, type: "application/problem+json", json: { status, code } });
+      }
+    },
+  );
 
   it("reads the problem of a field before the file, which is known in the middle of the form", async () => {
     const before = '--b\r\ncontent-disposition: form-data; name="metadata"\r\n\r\nno JSON\r\n';
@@ -112,7 +122,11 @@ describe("a client that sends all 51 MB before it reads", () => {
     form.append("file", new Blob([Buffer.alloc(fileBytes, 0x61)]), "huge.txt");
     form.append("file", new Blob(["x"]), "program.exe");
     form.append("file", new Blob(["more words"]), "also.md");
-    const response = await fetch(`${running.url}${site.at}/documents`, { method: "POST", headers: { authorization: `Bearer ${key}` }, body: form });
+    const response = await fetch(`${running.url}${site.at}/documents`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: form,
+    });
     const json = (await response.json()) as { documents: Json[]; errors: Json[] };
     expect(response.status).toBe(202);
     expect(json.documents.map(({ name }) => name)).toEqual(["fine.txt", "also.md"]);

@@ -10,7 +10,11 @@ beforeAll(async () => {
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
   proxy = await startLagProxy({ lagMs: 0 });
   // Nothing but the requests below: the lag would hold up background work, too.
-  server = await openTestServer("memory", { items: `dynamodb://local/sessions?endpoint=${proxy.endpoint}`, objects: "memory:", background: false });
+  server = await openTestServer("memory", {
+    items: `dynamodb://local/sessions?endpoint=${proxy.endpoint}`,
+    objects: "memory:",
+    background: false,
+  });
 });
 afterAll(async () => {
   proxy.lag(0);
@@ -27,13 +31,19 @@ describe("X-Session-Token", () => {
     const key = rootToken;
     await server.call("POST", "/v1/repositories", { key, body: { repository_id: "kb" } });
     proxy.lag(never);
-    const made = await server.call("POST", "/v1/repositories/kb/collections", { key, body: { collection_id: "fresh", name: "Fresh" } });
+    const made = await server.call("POST", "/v1/repositories/kb/collections", {
+      key,
+      body: { collection_id: "fresh", name: "Fresh" },
+    });
     expect(made.status).toBe(201);
     const token = made.headers.get("x-session-token") as string;
     expect(token).toMatch(/^collections~\S+/);
     const late = await server.call("GET", "/v1/repositories/kb/collections", { key });
     expect(ids(late.json["items"])).not.toContain("fresh");
-    const waiting = server.call("GET", "/v1/repositories/kb/collections", { key, headers: { "x-session-token": token } });
+    const waiting = server.call("GET", "/v1/repositories/kb/collections", {
+      key,
+      headers: { "x-session-token": token },
+    });
     proxy.lag(0);
     const seen = await waiting;
     expect(ids(seen.json["items"])).toContain("fresh");
@@ -42,7 +52,10 @@ describe("X-Session-Token", () => {
 
   it("one that is not ours is refused", async () => {
     for (const token of ["nonsense", "collections~nonsense", "x".repeat(9_000)]) {
-      const { status, json } = await server.call("GET", "/v1/collections", { key: rootToken, headers: { "x-session-token": token } });
+      const { status, json } = await server.call("GET", "/v1/collections", {
+        key: rootToken,
+        headers: { "x-session-token": token },
+      });
       expect([token.slice(0, 20), status]).toEqual([token.slice(0, 20), 400]);
       expect(json["code"]).toBe("INVALID");
     }
@@ -61,13 +74,20 @@ describe("X-Session-Token", () => {
       expect([status, text.includes("quokka")], path).toEqual([400, false]);
     }
     const query = { query: "SELECT * FROM c" };
-    expect((await server.call("POST", "/v1/containers/agent-memories/query", { key: ann, headers, body: query })).text).toContain("quokka");
-    expect((await server.call("POST", "/v1/containers/agent-memories/query", { key: eve, headers, body: query })).status).toBe(400);
+    expect(
+      (await server.call("POST", "/v1/containers/agent-memories/query", { key: ann, headers, body: query })).text,
+    ).toContain("quokka");
+    expect(
+      (await server.call("POST", "/v1/containers/agent-memories/query", { key: eve, headers, body: query })).status,
+    ).toBe(400);
   });
 
   it("is not there on engines whose indexes are never late", async () => {
     await using strong = await openTestServer();
-    const { headers } = await strong.call("POST", "/v1/repositories", { key: rootToken, body: { repository_id: "kb" } });
+    const { headers } = await strong.call("POST", "/v1/repositories", {
+      key: rootToken,
+      body: { repository_id: "kb" },
+    });
     expect(headers.has("x-session-token")).toBe(false);
   });
 });

@@ -7,7 +7,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tenantScope } from "../../src/domain/scope.ts";
 import { serve, type RunningServer } from "../../src/http/serve.ts";
 import { until } from "../knowledge/support/until.ts";
-import { form, newSite, openTestServer, readReply, requestInit, type CallOptions, type Json, type Site, type TestServer } from "./support/server.ts";
+import {
+  form,
+  newSite,
+  openTestServer,
+  readReply,
+  requestInit,
+  type CallOptions,
+  type Json,
+  type Site,
+  type TestServer,
+} from "./support/server.ts";
 
 let server: TestServer;
 let running: RunningServer;
@@ -35,7 +45,11 @@ function largeForm(
   name: string,
   bytes: number,
   onPiece: () => void = () => {},
-): { readonly headers: Record<string, string>; readonly body: ReadableStream<Uint8Array>; readonly sha256: Promise<string> } {
+): {
+  readonly headers: Record<string, string>;
+  readonly body: ReadableStream<Uint8Array>;
+  readonly sha256: Promise<string>;
+} {
   const hash = createHash("sha256");
   const done = Promise.withResolvers<string>();
   async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -71,7 +85,10 @@ describe("large files", () => {
     expect(taken.status, taken.text).toBe(202);
     const document = (taken.json["documents"] as Json[])[0] as Json;
     expect(document).toMatchObject({ size_bytes: fileBytesMax, sha256: await sha256 });
-    const back = await fetch(`${running.url}${site.at}/documents/${document["document_id"] as string}/content`, requestInit("GET", { key }));
+    const back = await fetch(
+      `${running.url}${site.at}/documents/${document["document_id"] as string}/content`,
+      requestInit("GET", { key }),
+    );
     const hash = createHash("sha256");
     for await (const chunk of back.body as ReadableStream<Uint8Array>) hash.update(chunk);
     expect(hash.digest("hex")).toBe(await sha256);
@@ -91,7 +108,10 @@ describe("large files", () => {
     expect([far.status, far.json["code"]]).toEqual([413, "LIMIT_EXCEEDED"]);
     const nowhere = await fetched("POST", `${site.at}-not/documents`, largeForm("lost.rtf", fileBytesMax));
     expect([nowhere.status, nowhere.json["code"]]).toEqual([404, "NOT_FOUND"]);
-    const nobody = await fetched("POST", `${site.at}/documents`, { ...largeForm("lost.rtf", fileBytesMax), key: undefined });
+    const nobody = await fetched("POST", `${site.at}/documents`, {
+      ...largeForm("lost.rtf", fileBytesMax),
+      key: undefined,
+    });
     expect([nobody.status, nobody.json["code"]]).toEqual([401, "UNAUTHENTICATED"]);
     expect(await objectsOf(site)).toEqual([]);
   });
@@ -121,10 +141,15 @@ describe("many at once", () => {
   it("a hundred uploads at the same time: each is taken, none is lost, and the counters are exact", async () => {
     const site = await newSite(server, key);
     const replies = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => fetched("POST", `${site.at}/documents`, { body: form({ [`f${i}.txt`]: `words of file ${i}` }) })),
+      Array.from({ length: 100 }, (_, i) =>
+        fetched("POST", `${site.at}/documents`, { body: form({ [`f${i}.txt`]: `words of file ${i}` }) }),
+      ),
     );
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 100 }, () => 202));
-    const bytes = Array.from({ length: 100 }, (_, i) => `words of file ${i}`.length).reduce((sum, length) => sum + length, 0);
+    const bytes = Array.from({ length: 100 }, (_, i) => `words of file ${i}`.length).reduce(
+      (sum, length) => sum + length,
+      0,
+    );
     const settled = await until(async () => {
       const { json } = await fetched("GET", site.at);
       return json["indexing_status"] === "indexing" ? undefined : json;
@@ -142,7 +167,11 @@ describe("many at once", () => {
   it("R-KB-44 of twenty uploads of one name at the same time one is taken, the others are 409", async () => {
     const site = await newSite(server, key);
     const replies = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => fetched("POST", `${site.at}/documents`, { body: { name: i % 2 === 0 ? "Same.txt" : "SAME.TXT", text: `by ${i}` } })),
+      Array.from({ length: 20 }, (_, i) =>
+        fetched("POST", `${site.at}/documents`, {
+          body: { name: i % 2 === 0 ? "Same.txt" : "SAME.TXT", text: `by ${i}` },
+        }),
+      ),
     );
     expect(replies.map(({ status }) => status).toSorted()).toEqual([202, ...Array.from({ length: 19 }, () => 409)]);
     expect((await fetched("GET", site.at)).json["document_count"]).toBe(1);
@@ -153,7 +182,11 @@ describe("connections that end", () => {
   it("a client that goes away in the middle of a file leaves a document that says so, and no bytes", async () => {
     const site = await newSite(server, key);
     const url = new URL(`${running.url}${site.at}/documents`);
-    const headers = { authorization: `Bearer ${key}`, "content-type": "multipart/form-data; boundary=b", "transfer-encoding": "chunked" };
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "multipart/form-data; boundary=b",
+      "transfer-encoding": "chunked",
+    };
     const client = request(url, { method: "POST", headers });
     client.on("error", () => {});
     client.write('--b\r\ncontent-disposition: form-data; name="file"; filename="left.txt"\r\n\r\nhalf of');
@@ -161,7 +194,12 @@ describe("connections that end", () => {
     client.destroy();
     await until(async () => ((await fetched("GET", site.at)).json["documents_by_status"] as Json)["uploading"] === 0);
     const { items } = (await fetched("GET", `${site.at}/documents`)).json as { items: Json[] };
-    for (const item of items) expect(item).toMatchObject({ status: "failed", error: expect.stringContaining("broke off") as string, size_bytes: 0 });
+    for (const item of items)
+      expect(item).toMatchObject({
+        status: "failed",
+        error: expect.stringContaining("broke off") as string,
+        size_bytes: 0,
+      });
     expect((await fetched("GET", `${site.at}/usage`)).json).toMatchObject({ consistent: true });
     await until(async () => (await objectsOf(site)).length === 0);
   });

@@ -17,7 +17,8 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
 
   async function repository(input: object = {}): Promise<string> {
     made += 1;
-    return (await test.knowledge.createRepository(test.admin, { repository_id: `access-${made}`, ...input })).repository_id;
+    return (await test.knowledge.createRepository(test.admin, { repository_id: `access-${made}`, ...input }))
+      .repository_id;
   }
   const sees = async (caller: Caller, repositoryId: string, collectionId: string): Promise<boolean> => {
     try {
@@ -36,8 +37,16 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     expect(inherits.allowed_groups).toBeNull();
     const [nobody, a, b] = [test.as("n"), test.as("ua", { groups: ["a"] }), test.as("ub", { groups: ["b"] })];
     const table = async () => ({
-      inherits: [await sees(nobody, id, inherits.collection_id), await sees(a, id, inherits.collection_id), await sees(b, id, inherits.collection_id)],
-      own: [await sees(nobody, id, own.collection_id), await sees(a, id, own.collection_id), await sees(b, id, own.collection_id)],
+      inherits: [
+        await sees(nobody, id, inherits.collection_id),
+        await sees(a, id, inherits.collection_id),
+        await sees(b, id, inherits.collection_id),
+      ],
+      own: [
+        await sees(nobody, id, own.collection_id),
+        await sees(a, id, own.collection_id),
+        await sees(b, id, own.collection_id),
+      ],
     });
     expect(await table()).toEqual({ inherits: [true, true, true], own: [false, true, false] });
     await test.knowledge.updateRepository(test.admin, id, { allowed_groups: ["b"] });
@@ -55,10 +64,18 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     expect(made_.allowed_groups).toEqual(["a"]);
     const wider = test.knowledge.updateCollection(test.admin, id, made_.collection_id, { allowed_groups: ["x"] });
     await expect(wider).rejects.toMatchObject({ code: "INVALID" });
-    expect((await test.knowledge.updateCollection(test.admin, id, made_.collection_id, { allowed_groups: [] })).allowed_groups).toBeNull();
-    expect((await test.knowledge.createCollection(test.admin, await repository(), { name: "Any", allowed_groups: ["anything"] })).allowed_groups).toEqual([
-      "anything",
-    ]);
+    expect(
+      (await test.knowledge.updateCollection(test.admin, id, made_.collection_id, { allowed_groups: [] }))
+        .allowed_groups,
+    ).toBeNull();
+    expect(
+      (
+        await test.knowledge.createCollection(test.admin, await repository(), {
+          name: "Any",
+          allowed_groups: ["anything"],
+        })
+      ).allowed_groups,
+    ).toEqual(["anything"]);
   });
 
   it("R-LISA-20 a private collection is its maker's and the admins': to others it is not there, in any call", async () => {
@@ -75,8 +92,14 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     await expect(texts(theirs, "swordfish")).rejects.toMatchObject(notFound);
     await expect(upload(theirs, "b.txt", "x")).rejects.toMatchObject(notFound);
     await expect(test.knowledge.content(ben, id, collection_id, document_id)).rejects.toMatchObject(notFound);
-    expect((await test.knowledge.search(ben, { query: "swordfish password diary" })).hits.filter((hit) => hit.collection_id === collection_id)).toEqual([]);
-    expect((await test.knowledge.listCollections(ben, { repositoryId: id })).items.map(({ name }) => name)).toEqual(["Default Collection"]);
+    expect(
+      (await test.knowledge.search(ben, { query: "swordfish password diary" })).hits.filter(
+        (hit) => hit.collection_id === collection_id,
+      ),
+    ).toEqual([]);
+    expect((await test.knowledge.listCollections(ben, { repositoryId: id })).items.map(({ name }) => name)).toEqual([
+      "Default Collection",
+    ]);
     expect(await texts(place, "swordfish")).toHaveLength(1);
     expect(await texts({ ...place, caller: test.admin }, "swordfish")).toHaveLength(1);
     await test.knowledge.updateCollection(ann, id, collection_id, { private: false });
@@ -95,7 +118,10 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     await test.knowledge.createCollection(test.admin, id, { name: "By admin" });
     await expect(test.knowledge.createRepository(user, { repository_id: "mine" })).rejects.toMatchObject(forbidden);
     await expect(test.knowledge.createRepository(keeper, { repository_id: "mine" })).rejects.toMatchObject(forbidden);
-    for (const who of [user, keeper]) await expect(test.knowledge.updateRepository(who, id, { allow_user_collections: true })).rejects.toMatchObject(forbidden);
+    for (const who of [user, keeper])
+      await expect(test.knowledge.updateRepository(who, id, { allow_user_collections: true })).rejects.toMatchObject(
+        forbidden,
+      );
   });
 
   it("R-LISA-71 the decision tells the level, the reason and the groups that gave it; each role does what it may and no more", async () => {
@@ -108,7 +134,11 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     const explain = (caller: Caller) => test.knowledge.explainAccess(caller, id, collection_id);
     expect(await explain(ann)).toEqual({ level: "ADMIN", reason: expect.stringContaining("made"), groups: ["g"] });
     expect(await explain(ben)).toEqual({ level: "WRITE", reason: expect.stringContaining("group"), groups: ["h"] });
-    expect(await explain(keeper)).toEqual({ level: "ADMIN", reason: expect.stringContaining("administers"), groups: ["h"] });
+    expect(await explain(keeper)).toEqual({
+      level: "ADMIN",
+      reason: expect.stringContaining("administers"),
+      groups: ["h"],
+    });
     expect(await explain(test.admin)).toMatchObject({ level: "ADMIN", reason: expect.stringContaining("admin") });
     await expect(explain(stranger)).rejects.toMatchObject(notFound);
     const update = (caller: Caller, patch: object) => test.knowledge.updateCollection(caller, id, collection_id, patch);
@@ -126,9 +156,16 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     const id = await repository();
     const [ann, ben, cy] = [test.as("ann"), test.as("ben"), test.as("cy")];
     const { collection_id } = await test.knowledge.createCollection(ann, id, { name: "Shared" });
-    const at = (caller: Caller): Place => ({ knowledge: test.knowledge, caller, repository: id, collection: collection_id });
+    const at = (caller: Caller): Place => ({
+      knowledge: test.knowledge,
+      caller,
+      repository: id,
+      collection: collection_id,
+    });
     const document = await uploaded(at(ben), "bens.txt", "by ben");
-    await expect(test.knowledge.deleteDocument(cy, id, collection_id, document.document_id)).rejects.toMatchObject(forbidden);
+    await expect(test.knowledge.deleteDocument(cy, id, collection_id, document.document_id)).rejects.toMatchObject(
+      forbidden,
+    );
     await expect(upload(at(cy), "BENS.txt", "by cy", { replace: true })).rejects.toMatchObject(forbidden);
     expect((await uploaded(at(ben), "bens.txt", "by ben again", { replace: true })).uploaded_by).toBe("ben");
     expect((await uploaded(at(ann), "bens.txt", "by ann", { replace: true })).uploaded_by).toBe("ann");
@@ -145,7 +182,11 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     await expect(test.knowledge.repository(ben, repository_id)).rejects.toMatchObject(notFound);
     await expect(test.knowledge.collection(ben, repository_id, collection_id)).rejects.toMatchObject(notFound);
     await expect(test.knowledge.collection(ben, "me", collection_id)).rejects.toMatchObject(notFound);
-    await uploaded({ knowledge: test.knowledge, caller: ann, repository: "me", collection: collection_id }, "a.txt", "a document is no catalog");
+    await uploaded(
+      { knowledge: test.knowledge, caller: ann, repository: "me", collection: collection_id },
+      "a.txt",
+      "a document is no catalog",
+    );
     const listed = await test.knowledge.listCollections(ann, { repositoryId: "me" });
     expect(listed.items.map((one) => one.collection_id)).toEqual([collection_id]);
     const keeper = test.as("keeper", { role: "repository_admin" });

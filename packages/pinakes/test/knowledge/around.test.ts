@@ -1,7 +1,16 @@
 /** What stands around collections: repositories that end, collections made by their first document, rows of one's own, figures. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { documentsContainer, itemIds } from "../../src/knowledge/model/records.ts";
-import { body, engines, newPlace, openTestPinakes, settled, texts, uploaded, type TestPinakes } from "./support/test-pinakes.ts";
+import {
+  body,
+  engines,
+  newPlace,
+  openTestPinakes,
+  settled,
+  texts,
+  uploaded,
+  type TestPinakes,
+} from "./support/test-pinakes.ts";
 import { until } from "./support/until.ts";
 
 describe.each(engines)("around collections on %s", (engine) => {
@@ -15,7 +24,9 @@ describe.each(engines)("around collections on %s", (engine) => {
     const place = await newPlace(test);
     const { knowledge, repository } = place;
     await uploaded(place, "a.txt", "words about otters");
-    await expect(knowledge.deleteRepository(test.admin, repository, "other")).rejects.toMatchObject({ code: "INVALID" });
+    await expect(knowledge.deleteRepository(test.admin, repository, "other")).rejects.toMatchObject({
+      code: "INVALID",
+    });
     const { job_id } = await knowledge.deleteRepository(test.admin, repository, repository);
     const job = await until(async () => {
       const found = await knowledge.jobs.get(test.admin, job_id);
@@ -23,9 +34,11 @@ describe.each(engines)("around collections on %s", (engine) => {
     });
     expect(job).toMatchObject({ status: "succeeded", result: { mode: "purge", collections: 2 } });
     await expect(knowledge.repository(test.admin, repository)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect((await test.pinakes.objects.list(test.admin.scope, "knowledge/", { limit: 1_000 })).keys.some(({ key }) => key.includes(place.collection))).toBe(
-      false,
-    );
+    expect(
+      (await test.pinakes.objects.list(test.admin.scope, "knowledge/", { limit: 1_000 })).keys.some(({ key }) =>
+        key.includes(place.collection),
+      ),
+    ).toBe(false);
     await knowledge.createRepository(test.admin, { repository_id: repository });
     expect(await knowledge.countCollections(test.admin, { repositoryId: repository })).toBe(1);
   });
@@ -38,12 +51,20 @@ describe.each(engines)("around collections on %s", (engine) => {
     await expect(texts(place, "x")).rejects.toMatchObject({ code: "NOT_FOUND" });
     // At the same time, and still one collection.
     const documents = await Promise.all(
-      ["a.txt", "b.txt", "c.txt"].map((name) => knowledge.upload(admin, repository_id, "made.by_use", { name, body: body(`words of ${name}`) })),
+      ["a.txt", "b.txt", "c.txt"].map((name) =>
+        knowledge.upload(admin, repository_id, "made.by_use", { name, body: body(`words of ${name}`) }),
+      ),
     );
     for (const { document_id } of documents) await settled(place, document_id);
-    expect(await knowledge.collection(admin, repository_id, "made.by_use")).toMatchObject({ name: "made.by_use", document_count: 3, created_by: "root" });
+    expect(await knowledge.collection(admin, repository_id, "made.by_use")).toMatchObject({
+      name: "made.by_use",
+      document_count: 3,
+      created_by: "root",
+    });
     await knowledge.updateRepository(admin, repository_id, { auto_create: false });
-    await expect(knowledge.upload(admin, repository_id, "another", { name: "a.txt", body: body("x") })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(
+      knowledge.upload(admin, repository_id, "another", { name: "a.txt", body: body("x") }),
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   it("rows of one's own are found by their vectors, lie beside the documents, and go with the collection", async () => {
@@ -59,18 +80,29 @@ describe.each(engines)("around collections on %s", (engine) => {
     };
     await knowledge.rows.upsert(caller, repository, collection, first);
     expect(await knowledge.rows.upsert(caller, repository, collection, first)).toMatchObject({ repeated: true });
-    const { hits } = await knowledge.rows.query(caller, repository, collection, { vector: [0.9, 0.1], filter: { kind: "left" } });
+    const { hits } = await knowledge.rows.query(caller, repository, collection, {
+      vector: [0.9, 0.1],
+      filter: { kind: "left" },
+    });
     expect(hits.map(({ id }) => id)).toEqual(["x"]);
-    await expect(knowledge.rows.upsert(caller, repository, collection, { items: [{ id: "z", vector: [1, 2, 3] }] })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(
+      knowledge.rows.upsert(caller, repository, collection, { items: [{ id: "z", vector: [1, 2, 3] }] }),
+    ).rejects.toMatchObject({ code: "INVALID" });
     await uploaded(place, "a.txt", "words about otters");
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
     await knowledge.rows.delete(caller, repository, collection, { ids: ["x"] });
-    expect((await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).hits.map(({ id }) => id)).toEqual(["y"]);
+    expect(
+      (await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).hits.map(({ id }) => id),
+    ).toEqual(["y"]);
     expect((await knowledge.rows.manifest(caller, repository, collection)).versions.length).toBeGreaterThan(0);
     await knowledge.deleteCollection(caller, repository, collection);
-    await expect(knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
     await knowledge.restoreCollection(caller, repository, collection);
-    expect((await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).hits.map(({ id }) => id)).toEqual(["y"]);
+    expect(
+      (await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).hits.map(({ id }) => id),
+    ).toEqual(["y"]);
   });
 
   it("R-LISA-49 a document whose bytes are not here yet has no checksum, and is absent from the index of checksums", async () => {
@@ -84,7 +116,11 @@ describe.each(engines)("around collections on %s", (engine) => {
       yield Buffer.from("about herons");
     }
     const slowly = place.knowledge.upload(caller, repository, collection, { name: "b.txt", body: slow() });
-    await until(async () => (await place.knowledge.listDocuments(caller, repository, collection, { status: "uploading" })).items.length === 1);
+    await until(
+      async () =>
+        (await place.knowledge.listDocuments(caller, repository, collection, { status: "uploading" })).items.length ===
+        1,
+    );
     const { incarnation } = await place.knowledge.collection(caller, repository, collection);
     const indexed = async () => {
       const { items } = await test.pinakes.items.query(caller.scope, documentsContainer.name, {
@@ -113,12 +149,28 @@ describe.each(engines)("around collections on %s", (engine) => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");
-    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ document_count: 1, consistent: true, repaired: false });
+    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({
+      document_count: 1,
+      consistent: true,
+      repaired: false,
+    });
     const { incarnation } = await knowledge.collection(caller, repository, collection);
     const drift = [{ op: "incr" as const, path: "/document_count", value: 4 }];
-    await test.pinakes.items.write(caller.scope, documentsContainer.name, [repository, incarnation], { op: "patch", id: itemIds.stats, patch: drift });
-    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ document_count: 5, recounted: { document_count: 1 }, consistent: false });
-    expect(await knowledge.usage(caller, repository, collection, { repair: true })).toMatchObject({ document_count: 1, consistent: true, repaired: true });
+    await test.pinakes.items.write(caller.scope, documentsContainer.name, [repository, incarnation], {
+      op: "patch",
+      id: itemIds.stats,
+      patch: drift,
+    });
+    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({
+      document_count: 5,
+      recounted: { document_count: 1 },
+      consistent: false,
+    });
+    expect(await knowledge.usage(caller, repository, collection, { repair: true })).toMatchObject({
+      document_count: 1,
+      consistent: true,
+      repaired: true,
+    });
     expect((await knowledge.collection(caller, repository, collection)).document_count).toBe(1);
   });
 
@@ -144,17 +196,36 @@ describe.each(engines)("around collections on %s", (engine) => {
       yield Buffer.from("words");
       throw new Error("the line went dead");
     }
-    await expect(knowledge.upload(caller, repository, collection, { name: "a.txt", body: broken() })).rejects.toThrow("the line went dead");
-    const { document_id } = await knowledge.upload(caller, repository, collection, { name: "a.txt", body: "words about otters" });
+    await expect(knowledge.upload(caller, repository, collection, { name: "a.txt", body: broken() })).rejects.toThrow(
+      "the line went dead",
+    );
+    const { document_id } = await knowledge.upload(caller, repository, collection, {
+      name: "a.txt",
+      body: "words about otters",
+    });
     expect((await settled(place, document_id)).status).toBe("indexed");
-    await expect(knowledge.upload(caller, repository, collection, { name: "a.txt", body: Buffer.from("more") })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(
+      knowledge.upload(caller, repository, collection, { name: "a.txt", body: Buffer.from("more") }),
+    ).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
   it("a hundred citations are checked at once, and not one more", async () => {
-    const gone = { repository_id: "none", collection_id: "none", document_id: "none", version: 1, start: 0, end: 1, quote: "x" };
+    const gone = {
+      repository_id: "none",
+      collection_id: "none",
+      document_id: "none",
+      version: 1,
+      start: 0,
+      end: 1,
+      quote: "x",
+    };
     const many = Array.from({ length: 100 }, () => gone);
-    expect((await test.knowledge.verifyCitations(test.admin, many)).checks.every(({ result }) => result === "document_gone")).toBe(true);
-    await expect(test.knowledge.verifyCitations(test.admin, [...many, gone])).rejects.toMatchObject({ code: "INVALID" });
+    expect(
+      (await test.knowledge.verifyCitations(test.admin, many)).checks.every(({ result }) => result === "document_gone"),
+    ).toBe(true);
+    await expect(test.knowledge.verifyCitations(test.admin, [...many, gone])).rejects.toMatchObject({
+      code: "INVALID",
+    });
   });
 
   it("what a workspace did is told by the minute to its admins, and to nobody else", async () => {
@@ -170,10 +241,21 @@ describe.each(engines)("around collections on %s", (engine) => {
     const points = await knowledge.activity.read(other);
     const sum = (figure: "searches" | "uploads" | "upload_bytes" | "documents_indexed" | "documents_failed") =>
       points.reduce((total, point) => total + point[figure], 0);
-    expect([sum("searches"), sum("uploads"), sum("upload_bytes"), sum("documents_indexed"), sum("documents_failed")]).toEqual([1, 2, 35, 1, 1]);
-    const hourly = await knowledge.activity.read(other, { from: new Date(Date.now() - 7_200_000).toISOString(), step: 3_600 });
+    expect([
+      sum("searches"),
+      sum("uploads"),
+      sum("upload_bytes"),
+      sum("documents_indexed"),
+      sum("documents_failed"),
+    ]).toEqual([1, 2, 35, 1, 1]);
+    const hourly = await knowledge.activity.read(other, {
+      from: new Date(Date.now() - 7_200_000).toISOString(),
+      step: 3_600,
+    });
     expect(hourly.reduce((total, point) => total + point.uploads, 0)).toBe(2);
-    await expect(knowledge.activity.read(test.as("ann", { tenant: "figures" }))).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await expect(knowledge.activity.read(test.as("ann", { tenant: "figures" }))).rejects.toMatchObject({
+      code: "FORBIDDEN",
+    });
     for (const query of [
       { step: 59 },
       { step: 61 },

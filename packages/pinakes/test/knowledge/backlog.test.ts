@@ -61,11 +61,29 @@ describe("the age of what waits", () => {
     const { document_id } = await send("one", "a.txt");
     const { items } = await world.items.query(world.admin.scope, "documents", {
       index: "byStatus",
-      equals: { incarnation: (await process.knowledge.collection(world.admin, "kb", "one")).incarnation, kind: "document", status: "pending" },
+      equals: {
+        incarnation: (await process.knowledge.collection(world.admin, "kb", "one")).incarnation,
+        kind: "document",
+        status: "pending",
+      },
     });
     const [item] = items as [Item];
-    const { repository_id, incarnation, version, ...rest } = item.document as { repository_id: string; incarnation: string; version: number };
-    const live = { version, size_bytes: 1, sha256: "0", uploaded_at: "", uploaded_by: "", run: 1, chunk_count: 0, indexed_at: "", generation: 1 };
+    const { repository_id, incarnation, version, ...rest } = item.document as {
+      repository_id: string;
+      incarnation: string;
+      version: number;
+    };
+    const live = {
+      version,
+      size_bytes: 1,
+      sha256: "0",
+      uploaded_at: "",
+      uploaded_by: "",
+      run: 1,
+      chunk_count: 0,
+      indexed_at: "",
+      generation: 1,
+    };
     const document = { ...rest, id: `document:${document_id}`, repository_id, incarnation, version, live };
     await world.items.write(world.admin.scope, "documents", [repository_id, incarnation], { op: "upsert", document });
     world.now += 500 * second;
@@ -83,10 +101,13 @@ describe("the age of what waits", () => {
     await process.purge(place);
     await process.lifecycle.idle();
     world.now += 61 * second;
-    const waiting = (await process.knowledge.queues(world.admin)).filter(({ name, waiting: rows }) => name !== "documents" && rows > 0);
+    const waiting = (await process.knowledge.queues(world.admin)).filter(
+      ({ name, waiting: rows }) => name !== "documents" && rows > 0,
+    );
     expect(waiting.map(({ oldest_age_seconds }) => oldest_age_seconds)).toEqual(waiting.map(() => 61));
     expect(waiting.length).toBeGreaterThan(0);
-    for (const view of await process.knowledge.queues(other)) expect(view).toMatchObject({ waiting: 0, in_progress: 0, oldest_age_seconds: null });
+    for (const view of await process.knowledge.queues(other))
+      expect(view).toMatchObject({ waiting: 0, in_progress: 0, oldest_age_seconds: null });
     await failure(process.knowledge.queues(user), "FORBIDDEN");
   });
 });
@@ -109,12 +130,21 @@ describe("the lag of deletes", () => {
       ...calm,
       unfinished: 2,
       lag_seconds: 200,
-      oldest: { operation_id: jobs[0], repository_id: "kb", collection_id: "one", created_at: "2030-01-01T00:00:00.000Z" },
+      oldest: {
+        operation_id: jobs[0],
+        repository_id: "kb",
+        collection_id: "one",
+        created_at: "2030-01-01T00:00:00.000Z",
+      },
     });
     expect((await lag(world.admin, 200)).warning).toBeNull();
     expect((await lag(world.admin, 199)).warning).toContain("200 s");
     await process.pass();
-    expect(await lag()).toMatchObject({ unfinished: 2, failed: 2, warning: expect.stringMatching(/allowed\. 2 that some store/) as string });
+    expect(await lag()).toMatchObject({
+      unfinished: 2,
+      failed: 2,
+      warning: expect.stringMatching(/allowed\. 2 that some store/) as string,
+    });
     expect(await lag(other)).toEqual(calm);
     await failure(lag(user), "FORBIDDEN");
     process.calls.clear();
@@ -129,7 +159,9 @@ describe("the lag of deletes", () => {
     await process.knowledge.deleteCollection(world.admin, "kb", "trashed");
     await process.knowledge.archiveCollection(world.admin, "kb", "shelved");
     world.now += 1_000 * second;
-    expect((await process.knowledge.operations(world.admin)).items).toMatchObject([{ action: "archive-collection", status: "running" }]);
+    expect((await process.knowledge.operations(world.admin)).items).toMatchObject([
+      { action: "archive-collection", status: "running" },
+    ]);
     expect(await lag()).toEqual(calm);
   });
 });

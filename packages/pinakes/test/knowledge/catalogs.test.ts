@@ -19,9 +19,18 @@ describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
     const { collection_id: cid, repository_id } = await knowledge.createCollection(ann, "me", { name: "Recipes" });
     for (let i = 0; i < 11; i += 1) await knowledge.createCollection(ann, "me", { name: `Catalog ${i}` });
     const count = 30;
-    await Promise.all(Array.from({ length: count }, (_, i) => knowledge.upload(ann, "me", cid, { name: `note ${i}.txt`, body: body(`note ${i}`) })));
+    await Promise.all(
+      Array.from({ length: count }, (_, i) =>
+        knowledge.upload(ann, "me", cid, { name: `note ${i}.txt`, body: body(`note ${i}`) }),
+      ),
+    );
     // Get catalog metadata; list documents of a catalog; list a user's catalogs; get a document.
-    expect(await knowledge.collection(ann, "me", cid)).toMatchObject({ name: "Recipes", private: true, document_count: count, created_by: "ann" });
+    expect(await knowledge.collection(ann, "me", cid)).toMatchObject({
+      name: "Recipes",
+      private: true,
+      document_count: count,
+      created_by: "ann",
+    });
     const documents = await walk((cursor) => knowledge.listDocuments(ann, "me", cid, { limit: 10, cursor }));
     expect(new Set(documents.map(({ name }) => name)).size).toBe(count);
     const catalogs = await walk((cursor) => knowledge.listCollections(ann, { repositoryId: "me", limit: 5, cursor }));
@@ -62,7 +71,12 @@ describe("catalogs and their data sources", () => {
     const { collection_id: b } = await first.knowledge.createCollection(admin, "me", { name: "B" });
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
-    first.calls.add({ at: (call) => call === "vectors.append", kind: "hold", until: held.promise, reached: () => reached.resolve() });
+    first.calls.add({
+      at: (call) => call === "vectors.append",
+      kind: "hold",
+      until: held.promise,
+      reached: () => reached.resolve(),
+    });
     const one = await first.knowledge.upload(admin, "me", a, { name: "a.txt", body: body("words about otters") });
     const working = first.work();
     await reached.promise;
@@ -77,7 +91,8 @@ describe("catalogs and their data sources", () => {
     for await (const { path, body: content } of second.knowledge.export(admin, { objects: false })) {
       let text = "";
       for await (const piece of content) text += Buffer.from(piece).toString("utf8");
-      if (path.includes("kb-catalog")) for (const line of text.trim().split("\n")) rows.push(JSON.parse(line) as (typeof rows)[number]);
+      if (path.includes("kb-catalog"))
+        for (const line of text.trim().split("\n")) rows.push(JSON.parse(line) as (typeof rows)[number]);
     }
     const sources = rows.filter(({ sk }) => sk === "METADATA").map(({ data_source_id }) => data_source_id);
     expect(sources).toHaveLength(2);

@@ -49,7 +49,12 @@ describe("the state of a collection", () => {
   it("R-KB-47 what is uploaded while another document is being indexed waits, and is indexed next; the same document again, too", async () => {
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
-    process.calls.add({ at: (call) => call === "vectors.append", kind: "hold", until: held.promise, reached: () => reached.resolve() });
+    process.calls.add({
+      at: (call) => call === "vectors.append",
+      kind: "hold",
+      until: held.promise,
+      reached: () => reached.resolve(),
+    });
     const first = await send("first.txt", "first words");
     const working = process.work();
     await reached.promise;
@@ -74,9 +79,14 @@ describe("the state of a collection", () => {
     const [row] = await vectors.get(machine.admin.scope, name, [`${document_id}.1.0`]);
     expect(row?.vector).toBeInstanceOf(Float32Array);
     expect(row?.vector).toHaveLength(384);
-    expect(row).toMatchObject({ text: "words about otters", metadata: { filename: "a.txt", user_id: "root", catalog_id: place.collection, document_id } });
+    expect(row).toMatchObject({
+      text: "words about otters",
+      metadata: { filename: "a.txt", user_id: "root", catalog_id: place.collection, document_id },
+    });
     for (const dims of [383, 385, 1_024])
-      await expect(vectors.append(machine.admin.scope, name, { upsert: [{ id: "x", vector: new Float32Array(dims).fill(1) }] })).rejects.toMatchObject({
+      await expect(
+        vectors.append(machine.admin.scope, name, { upsert: [{ id: "x", vector: new Float32Array(dims).fill(1) }] }),
+      ).rejects.toMatchObject({
         code: "INVALID",
       });
   });
@@ -98,7 +108,11 @@ describe("counters", () => {
         { op: "incr", path: "/by_status/failed", value: 5 },
       ],
     });
-    expect(await usage(false)).toMatchObject({ consistent: false, document_count: 7, recounted: { document_count: 2 } });
+    expect(await usage(false)).toMatchObject({
+      consistent: false,
+      document_count: 7,
+      recounted: { document_count: 2 },
+    });
     expect(await usage(true)).toMatchObject({ repaired: true, document_count: 2 });
     expect(await usage(false)).toMatchObject({ consistent: true, document_count: 2 });
     expect(await status()).toBe("ready");
@@ -106,12 +120,18 @@ describe("counters", () => {
 
   it("R-LISA-31 the count of a collection larger than any page or batch is exact, and equals the length of the list", async () => {
     const count = 5_000;
-    for (let at = 0; at < count; at += 50) await Promise.all(Array.from({ length: 50 }, (_, i) => send(`f${at + i}.txt`, `${at + i}`)));
+    for (let at = 0; at < count; at += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, i) => send(`f${at + i}.txt`, `${at + i}`)));
     expect((await view()).document_count).toBe(count);
-    const listed = await walk((cursor) => process.knowledge.listDocuments(machine.admin, "kb", place.collection, { limit: 100, cursor }));
+    const listed = await walk((cursor) =>
+      process.knowledge.listDocuments(machine.admin, "kb", place.collection, { limit: 100, cursor }),
+    );
     expect(new Set(listed.map(({ document_id }) => document_id)).size).toBe(count);
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
-    expect(await process.knowledge.usage(machine.admin, "kb", place.collection)).toMatchObject({ consistent: true, document_count: count });
+    expect(await process.knowledge.usage(machine.admin, "kb", place.collection)).toMatchObject({
+      consistent: true,
+      document_count: count,
+    });
   });
 });

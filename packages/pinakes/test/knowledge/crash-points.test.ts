@@ -21,7 +21,8 @@ const editions = ["the first edition speaks of apples", "the second edition spea
 /** What a process does; `said` grows with every call that was acknowledged. */
 async function scenario(process: Process, { caller, repository, collection }: Place, said: string[]): Promise<void> {
   const { knowledge } = process;
-  const send = (name: string, text: string, replace = false) => knowledge.upload(caller, repository, collection, { name, body: body(text), replace });
+  const send = (name: string, text: string, replace = false) =>
+    knowledge.upload(caller, repository, collection, { name, body: body(text), replace });
   await send("book.txt", editions[0] as string);
   said.push("first");
   await process.work();
@@ -48,7 +49,8 @@ async function expectSound(place: Place, said: readonly string[], at: string): P
     expect(error === null, `${at}: ${name} ${status} ${error}`).toBe(status === "indexed");
     for (const one of await knowledge.versions(caller, repository, collection, document_id))
       for (const part of ["content", "text"]) kept.add(`${document_id}/${one.version}/${part}`);
-    if (name === "book.txt" && said.includes("second")) expect({ status, version }, at).toEqual({ status: "indexed", version: 2 });
+    if (name === "book.txt" && said.includes("second"))
+      expect({ status, version }, at).toEqual({ status: "indexed", version: 2 });
     else if (name === "book.txt" && said.includes("first")) expect(["indexed", "failed"], at).toContain(status);
     if (name === "bad.pdf") expect(status, at).toBe("failed");
   }
@@ -96,7 +98,14 @@ describe("every call of uploading, indexing, replacing and deleting", () => {
   );
 
   it("R-KB-24 R-KB-38 a document's status moves as it should and in no other way, whatever happened", () => {
-    const allowed = ["nothing → uploading", "uploading → pending", "uploading → failed", "pending → indexing", "indexing → indexed", "indexing → failed"];
+    const allowed = [
+      "nothing → uploading",
+      "uploading → pending",
+      "uploading → failed",
+      "pending → indexing",
+      "indexing → indexed",
+      "indexing → failed",
+    ];
     // Sent again, with replace, at any time.
     const again = ["indexed → uploading", "failed → uploading", "pending → uploading", "indexing → uploading"];
     expect([...machine.moves].filter((move) => ![...allowed, ...again].includes(move))).toEqual([]);
@@ -111,7 +120,12 @@ describe("each step of a document", () => {
     const [process, other] = [await machine.process(), await machine.process()];
     const seen: string[] = [];
     machine.onMove = async (id, status) => {
-      const { name, status: read } = await other.knowledge.document(caller, repository, collection, id.replace(/^document:/, ""));
+      const { name, status: read } = await other.knowledge.document(
+        caller,
+        repository,
+        collection,
+        id.replace(/^document:/, ""),
+      );
       seen.push(`${name} ${read}`);
       expect(read).toBe(status);
     };
@@ -120,7 +134,8 @@ describe("each step of a document", () => {
     } finally {
       machine.onMove = undefined;
     }
-    const steps = (name: string, last: string) => ["uploading", "pending", "indexing", last].map((status) => `${name} ${status}`);
+    const steps = (name: string, last: string) =>
+      ["uploading", "pending", "indexing", last].map((status) => `${name} ${status}`);
     const book = steps("book.txt", "indexed");
     expect(seen.filter((one) => one.startsWith("book"))).toEqual([...book, ...book]);
     expect(seen.filter((one) => one.startsWith("bad"))).toEqual(steps("bad.pdf", "failed"));
@@ -128,7 +143,11 @@ describe("each step of a document", () => {
 });
 
 /** Deletes a collection with a document, and has it back. */
-async function deleteAndRestore({ knowledge }: Process, { caller, repository, collection }: Place, said: string[]): Promise<void> {
+async function deleteAndRestore(
+  { knowledge }: Process,
+  { caller, repository, collection }: Place,
+  said: string[],
+): Promise<void> {
   await knowledge.deleteCollection(caller, repository, collection);
   said.push("deleted");
   await knowledge.restoreCollection(caller, repository, collection);
@@ -138,7 +157,10 @@ async function deleteAndRestore({ knowledge }: Process, { caller, repository, co
 async function deletingFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   const place = await crashes.freshPlace();
   const quiet = await machine.process();
-  await quiet.knowledge.upload(place.caller, place.repository, place.collection, { name: "book.txt", body: body(editions[0] as string) });
+  await quiet.knowledge.upload(place.caller, place.repository, place.collection, {
+    name: "book.txt",
+    body: body(editions[0] as string),
+  });
   await quiet.work();
   const said: string[] = [];
   const name = await crashes.faultAt(n, kind, (process) => deleteAndRestore(process, place, said));
@@ -151,12 +173,16 @@ async function deletingFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   expect(["ACTIVE", "DELETED"], at).toContain(status);
   if (said.includes("restored")) expect(status, at).toBe("ACTIVE");
   const { items: jobs } = await knowledge.jobs.list(caller, { limit: 100 });
-  const unfinished = jobs.filter((job) => job.collection_id === collection && (job.status === "queued" || job.status === "running"));
+  const unfinished = jobs.filter(
+    (job) => job.collection_id === collection && (job.status === "queued" || job.status === "running"),
+  );
   expect(unfinished, at).toEqual([]);
   if (status === "DELETED") await knowledge.restoreCollection(caller, repository, collection);
   await expectSound({ ...place, knowledge }, ["first"], at);
   const count = await machine.items.read(caller.scope, "collections", { partition: [repository], id: "count" });
-  expect(count?.document["collections"], at).toBe(await knowledge.countCollections(caller, { repositoryId: repository }));
+  expect(count?.document["collections"], at).toBe(
+    await knowledge.countCollections(caller, { repositoryId: repository }),
+  );
   return true;
 }
 

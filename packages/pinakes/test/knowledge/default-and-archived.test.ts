@@ -1,6 +1,15 @@
 /** The collection that every repository has, and collections that are put away. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, newPlace, openTestPinakes, settled, texts, upload, uploaded, type TestPinakes } from "./support/test-pinakes.ts";
+import {
+  engines,
+  newPlace,
+  openTestPinakes,
+  settled,
+  texts,
+  upload,
+  uploaded,
+  type TestPinakes,
+} from "./support/test-pinakes.ts";
 
 describe.each(engines)("default and archived collections on %s", (engine) => {
   let test: TestPinakes;
@@ -37,7 +46,10 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     const { document_id } = await uploaded(place, "a.txt", "the default collection takes documents");
     expect(await texts(place, "default collection")).toHaveLength(1);
     await knowledge.deleteDocument(admin, "with-default", id, document_id);
-    expect(await knowledge.collection(admin, "with-default", id)).toMatchObject({ document_count: 0, status: "ACTIVE" });
+    expect(await knowledge.collection(admin, "with-default", id)).toMatchObject({
+      document_count: 0,
+      status: "ACTIVE",
+    });
   });
 
   it("R-LISA-23 archived: readable, searched only when asked for, no uploads and no edits; and back", async () => {
@@ -48,21 +60,31 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     const conflict = { code: "CONFLICT", detail: expect.stringContaining("archived") };
     await expect(texts(place, "zebras")).rejects.toMatchObject(conflict);
     await expect(upload(place, "b.txt", "more")).rejects.toMatchObject(conflict);
-    await expect(knowledge.updateCollection(caller, repository, collection, { description: "x" })).rejects.toMatchObject(conflict);
+    await expect(
+      knowledge.updateCollection(caller, repository, collection, { description: "x" }),
+    ).rejects.toMatchObject(conflict);
     await expect(knowledge.deleteDocument(caller, repository, collection, document_id)).rejects.toMatchObject(conflict);
-    await expect(knowledge.reindexDocument(caller, repository, collection, document_id)).rejects.toMatchObject(conflict);
+    await expect(knowledge.reindexDocument(caller, repository, collection, document_id)).rejects.toMatchObject(
+      conflict,
+    );
     expect((await knowledge.collection(caller, repository, collection)).document_count).toBe(1);
     expect((await knowledge.document(caller, repository, collection, document_id)).status).toBe("indexed");
     expect(await texts(place, "zebras", { archived: true })).toEqual(["zebras are striped"]);
     // Without names: only what is active, unless asked.
     const everywhere = async (archived: boolean) =>
-      (await knowledge.search(caller, { query: "zebras striped", archived })).hits.map(({ collection_id }) => collection_id);
+      (await knowledge.search(caller, { query: "zebras striped", archived })).hits.map(
+        ({ collection_id }) => collection_id,
+      );
     expect(await everywhere(false)).not.toContain(collection);
     expect(await everywhere(true)).toContain(collection);
-    expect((await knowledge.listCollections(caller, { repositoryId: repository })).items.map((one) => one.collection_id)).not.toContain(collection);
-    expect((await knowledge.listCollections(caller, { repositoryId: repository, status: "ARCHIVED" })).items.map((one) => one.collection_id)).toEqual([
-      collection,
-    ]);
+    expect(
+      (await knowledge.listCollections(caller, { repositoryId: repository })).items.map((one) => one.collection_id),
+    ).not.toContain(collection);
+    expect(
+      (await knowledge.listCollections(caller, { repositoryId: repository, status: "ARCHIVED" })).items.map(
+        (one) => one.collection_id,
+      ),
+    ).toEqual([collection]);
     expect((await knowledge.unarchiveCollection(caller, repository, collection)).status).toBe("ACTIVE");
     expect(await texts(place, "zebras")).toEqual(["zebras are striped"]);
     await settled(place, (await upload(place, "b.txt", "more")).document_id);
@@ -74,7 +96,9 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     const text = Array.from({ length: 40 }, (_, i) => `Sentence number ${i} is about nothing in particular.`).join(" ");
     const before = await uploaded(place, "a.txt", text);
     const strategy = { type: "FIXED", chunk_size: 200, chunk_overlap: 0, unit: "char" };
-    const { warnings } = await knowledge.updateCollection(caller, repository, collection, { chunking_strategy: strategy });
+    const { warnings } = await knowledge.updateCollection(caller, repository, collection, {
+      chunking_strategy: strategy,
+    });
     expect(warnings).toEqual([expect.stringContaining("Re-index")]);
     const after = await knowledge.document(caller, repository, collection, before.document_id);
     expect(after.chunking_strategy).toEqual(before.chunking_strategy);
@@ -95,7 +119,9 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     expect(document.chunking_strategy).toMatchObject(strategy);
     expect(document.chunk_count).toBeGreaterThanOrEqual(5);
     await knowledge.updateCollection(caller, repository, collection, { allow_chunking_override: false });
-    await expect(upload(place, "b.txt", text, { chunking_strategy: strategy })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(upload(place, "b.txt", text, { chunking_strategy: strategy })).rejects.toMatchObject({
+      code: "INVALID",
+    });
     expect((await uploaded(place, "c.txt", text)).chunk_count).toBe(1);
     expect((await knowledge.collection(caller, repository, collection)).document_count).toBe(2);
   });

@@ -18,22 +18,29 @@ beforeEach(async () => {
   ({ machine, process: quiet, place } = one);
   await one.send("a.txt", "words about otters");
   await quiet.work();
-  await quiet.knowledge.rows.upsert(machine.admin, "kb", place.collection, { items: [{ id: "own", vector: [1, 2, 3] }] });
+  await quiet.knowledge.rows.upsert(machine.admin, "kb", place.collection, {
+    items: [{ id: "own", vector: [1, 2, 3] }],
+  });
   ({ incarnation } = await quiet.knowledge.collection(machine.admin, "kb", place.collection));
 });
 afterEach(() => one[Symbol.asyncDispose]());
 
 const remove = ({ knowledge }: Process) => knowledge.deleteCollection(machine.admin, "kb", place.collection);
 const restore = ({ knowledge }: Process) => knowledge.restoreCollection(machine.admin, "kb", place.collection);
-const status = async () => (await quiet.knowledge.collection(machine.admin, "kb", place.collection, { deleted: true })).status;
-const fence = async () => (await new Shelf(machine.items, machine.admin.scope, { repository_id: "kb", collection_id: "", incarnation }).fence())?.record.status;
+const status = async () =>
+  (await quiet.knowledge.collection(machine.admin, "kb", place.collection, { deleted: true })).status;
+const fence = async () =>
+  (await new Shelf(machine.items, machine.admin.scope, { repository_id: "kb", collection_id: "", incarnation }).fence())
+    ?.record.status;
 const vectors = async () =>
   (await machine.vectors.vectors.list(machine.admin.scope, { limit: 100 })).collections
     .filter(({ collection }) => collection.startsWith(incarnation))
     .map((found) => found.status);
 
 /** A process that waits at one of its calls until it is told to go on. */
-async function sleeper(which: number | ((name: string) => boolean)): Promise<{ process: Process; asleep: Promise<void>; wake: () => void }> {
+async function sleeper(
+  which: number | ((name: string) => boolean),
+): Promise<{ process: Process; asleep: Promise<void>; wake: () => void }> {
   const process = await machine.process();
   // Its opening made some calls.
   const at = typeof which === "number" ? process.calls.names.length + which : which;
@@ -51,13 +58,17 @@ function nth(name: string, n: number): (called: string) => boolean {
 /** Nobody carries on their jobs: what is left is what the registry says of the collection. */
 async function cancelJobs(): Promise<void> {
   const { items } = await quiet.knowledge.jobs.list(machine.admin);
-  for (const job of items) if (job.status === "queued" || job.status === "running") await quiet.knowledge.jobs.cancel(machine.admin, job.job_id);
+  for (const job of items)
+    if (job.status === "queued" || job.status === "running")
+      await quiet.knowledge.jobs.cancel(machine.admin, job.job_id);
 }
 
 async function expectOpen(what: string): Promise<void> {
   expect([await status(), await fence(), ...(await vectors())], what).toEqual(["ACTIVE", "ACTIVE", "active", "active"]);
   expect(await texts(place, "otters"), what).toEqual(["words about otters"]);
-  await quiet.knowledge.graph.sparql(machine.admin, "kb", place.collection, { update: "INSERT DATA { <http://x/s> <http://x/p> <http://x/o> }" });
+  await quiet.knowledge.graph.sparql(machine.admin, "kb", place.collection, {
+    update: "INSERT DATA { <http://x/s> <http://x/p> <http://x/o> }",
+  });
 }
 
 /** Whatever time does by itself. */
@@ -92,7 +103,12 @@ describe("a restore while a delete is under way", () => {
         if (result?.["changed_since"] === true) outcomes.add("told");
         await expectOpenForEver(at);
       } else {
-        expect([await status(), await fence(), ...(await vectors())], at).toEqual(["DELETED", "DELETED", "trashed", "trashed"]);
+        expect([await status(), await fence(), ...(await vectors())], at).toEqual([
+          "DELETED",
+          "DELETED",
+          "trashed",
+          "trashed",
+        ]);
         await restore(quiet);
         await expectOpen(at);
       }

@@ -17,14 +17,24 @@ describe("all documents of a collection", () => {
   it("R-LISA-44 go in a job that must be confirmed, with passages and bytes; again, it does nothing; rows and the collection stay", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
-    for (const name of ["a.txt", "b.txt", "c.md"]) await settled(place, (await upload(place, name, `Words about ${name}.`)).document_id);
+    for (const name of ["a.txt", "b.txt", "c.md"])
+      await settled(place, (await upload(place, name, `Words about ${name}.`)).document_id);
     await knowledge.rows.upsert(caller, repository, collection, { items: [{ id: "r", vector: [1, 0], text: "row" }] });
-    expect(await knowledge.listDocuments(caller, repository, collection, { limit: 1, include_total: true })).toMatchObject({ total: 3 });
-    expect(await knowledge.listDocuments(caller, repository, collection, { q: ".txt", limit: 1, include_total: true })).toMatchObject({ total: 2 });
-    expect(await knowledge.listCollections(caller, { repositoryId: repository, limit: 1, include_total: true })).toMatchObject({ total: 2 });
+    expect(
+      await knowledge.listDocuments(caller, repository, collection, { limit: 1, include_total: true }),
+    ).toMatchObject({ total: 3 });
+    expect(
+      await knowledge.listDocuments(caller, repository, collection, { q: ".txt", limit: 1, include_total: true }),
+    ).toMatchObject({ total: 2 });
+    expect(
+      await knowledge.listCollections(caller, { repositoryId: repository, limit: 1, include_total: true }),
+    ).toMatchObject({ total: 2 });
     expect(await knowledge.listCollections(caller, { repositoryId: repository })).not.toHaveProperty("total");
     await failure(knowledge.deleteDocuments(caller, repository, collection, undefined), "INVALID");
-    await failure(knowledge.deleteDocuments(test.as("eve", { tenant: "evil" }), repository, collection, collection), "NOT_FOUND");
+    await failure(
+      knowledge.deleteDocuments(test.as("eve", { tenant: "evil" }), repository, collection, collection),
+      "NOT_FOUND",
+    );
     for (const deleted of [3, 0]) {
       const { job_id } = await knowledge.deleteDocuments(caller, repository, collection, collection);
       const job = await until(async () => {
@@ -33,7 +43,12 @@ describe("all documents of a collection", () => {
       });
       expect(job).toMatchObject({ kind: "delete-documents", status: "succeeded", result: { deleted, remaining: 0 } });
     }
-    expect(await knowledge.collection(caller, repository, collection)).toMatchObject({ document_count: 0, chunk_count: 0, total_size_bytes: 0, row_count: 1 });
+    expect(await knowledge.collection(caller, repository, collection)).toMatchObject({
+      document_count: 0,
+      chunk_count: 0,
+      total_size_bytes: 0,
+      row_count: 1,
+    });
     expect((await knowledge.search(caller, { query: "Words about", mode: "keyword" })).hits).toEqual([]);
     expect((await knowledge.rows.manifest(caller, repository, collection)).passages?.count ?? 0).toBe(0);
   });
@@ -42,9 +57,14 @@ describe("all documents of a collection", () => {
     const { repository } = await newPlace(test);
     const pipeline = { trigger: "schedule", source: `file:${test.dir}`, schedule: "daily" } as const;
     const refused = { ...pipeline, source: "file:/etc" };
-    await expect(test.knowledge.createCollection(test.admin, repository, { collection_id: "fed", pipelines: [pipeline, refused] })).rejects.toThrow("/etc");
+    await expect(
+      test.knowledge.createCollection(test.admin, repository, { collection_id: "fed", pipelines: [pipeline, refused] }),
+    ).rejects.toThrow("/etc");
     await failure(test.knowledge.collection(test.admin, repository, "fed"), "NOT_FOUND");
-    const made = await test.knowledge.createCollection(test.admin, repository, { collection_id: "fed", pipelines: [pipeline] });
+    const made = await test.knowledge.createCollection(test.admin, repository, {
+      collection_id: "fed",
+      pipelines: [pipeline],
+    });
     expect(made.pipelines).toMatchObject([{ source: pipeline.source, trigger: "schedule" }]);
     expect((await test.knowledge.pipelines.list(test.admin, repository, "fed")).items).toHaveLength(1);
   });
@@ -59,7 +79,9 @@ describe.each(knowledgeEngines())("all documents of a collection on %s", (_, ope
       const names = Array.from({ length: 6 }, (_unused, i) => `d${i}.txt`);
       const sent = await Promise.all(names.map((name) => upload(place, name, `Words about ${name}.`)));
       for (const { document_id } of sent) await settled(place, document_id);
-      expect(Object.values((await first.knowledge.usage(caller, repository, collection)).stores).some((held) => held > 0)).toBe(true);
+      expect(
+        Object.values((await first.knowledge.usage(caller, repository, collection)).stores).some((held) => held > 0),
+      ).toBe(true);
       const { job_id } = await first.knowledge.deleteDocuments(caller, repository, collection, collection);
       await until(async () => {
         const { document_count } = await first.knowledge.collection(caller, repository, collection);
@@ -76,8 +98,12 @@ describe.each(knowledgeEngines())("all documents of a collection on %s", (_, ope
       const usage = await second.knowledge.usage(again, repository, collection);
       expect(usage).toMatchObject({ document_count: 0, triples: 0, consistent: true });
       expect(Object.entries(usage.stores).filter(([, held]) => held > 0)).toEqual([]);
-      expect((await second.knowledge.listDocuments(again, repository, collection, { include_total: true })).total).toBe(0);
-      expect(await second.knowledge.listRepositories(again, { limit: 1, include_total: true })).toMatchObject({ total: 1 });
+      expect((await second.knowledge.listDocuments(again, repository, collection, { include_total: true })).total).toBe(
+        0,
+      );
+      expect(await second.knowledge.listRepositories(again, { limit: 1, include_total: true })).toMatchObject({
+        total: 1,
+      });
     } finally {
       await first[Symbol.asyncDispose]();
     }

@@ -19,13 +19,23 @@ afterAll(async () => {
 type Write = (process: Process, repository: string) => Promise<unknown>;
 
 const writes: Readonly<Record<string, Write>> = {
-  upload: ({ knowledge }, repository) => knowledge.upload(machine.admin, repository, "papers", { name: "new.txt", body: body("words about otters") }),
+  upload: ({ knowledge }, repository) =>
+    knowledge.upload(machine.admin, repository, "papers", { name: "new.txt", body: body("words about otters") }),
   "upload, replacing": ({ knowledge }, repository) =>
-    knowledge.upload(machine.admin, repository, "papers", { name: "old.txt", body: body("other words"), replace: true }),
-  rows: ({ knowledge }, repository) => knowledge.rows.upsert(machine.admin, repository, "papers", { items: [{ id: "r", vector: [1, 2, 3] }] }),
+    knowledge.upload(machine.admin, repository, "papers", {
+      name: "old.txt",
+      body: body("other words"),
+      replace: true,
+    }),
+  rows: ({ knowledge }, repository) =>
+    knowledge.rows.upsert(machine.admin, repository, "papers", { items: [{ id: "r", vector: [1, 2, 3] }] }),
   triples: ({ knowledge }, repository) =>
-    knowledge.graph.loadTriples(machine.admin, repository, "papers", { format: "ntriples", body: body("<urn:a> <urn:b> <urn:c> .\n") }),
-  sparql: ({ knowledge }, repository) => knowledge.graph.sparql(machine.admin, repository, "papers", { update: "INSERT DATA { <urn:a> <urn:b> <urn:c> }" }),
+    knowledge.graph.loadTriples(machine.admin, repository, "papers", {
+      format: "ntriples",
+      body: body("<urn:a> <urn:b> <urn:c> .\n"),
+    }),
+  sparql: ({ knowledge }, repository) =>
+    knowledge.graph.sparql(machine.admin, repository, "papers", { update: "INSERT DATA { <urn:a> <urn:b> <urn:c> }" }),
 };
 
 async function made(repository: string): Promise<void> {
@@ -35,50 +45,65 @@ async function made(repository: string): Promise<void> {
   await knowledge.upload(machine.admin, repository, "papers", { name: "old.txt", body: body("old words") });
 }
 
-const gone = (job_id: string) => until(async () => ((await quiet.knowledge.jobs.get(machine.admin, job_id)).status === "succeeded" ? true : undefined));
+const gone = (job_id: string) =>
+  until(async () =>
+    (await quiet.knowledge.jobs.get(machine.admin, job_id)).status === "succeeded" ? true : undefined,
+  );
 
 /** A process that waits at its n-th call from now on. */
 async function sleeper(n: number): Promise<{ process: Process; asleep: Promise<void>; wake: () => void }> {
   const process = await machine.process();
   const [asleep, awake] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  process.calls.add({ at: process.calls.names.length + n, kind: "hold", until: awake.promise, reached: asleep.resolve });
+  process.calls.add({
+    at: process.calls.names.length + n,
+    kind: "hold",
+    until: awake.promise,
+    reached: asleep.resolve,
+  });
   return { process, asleep: asleep.promise, wake: awake.resolve };
 }
 
 describe("a delete of the repository while something is written", () => {
-  it.each(Object.entries(writes))("%s: at every call of the writer it is refused, or was acknowledged before the delete was asked for", async (name, write) => {
-    let refused = 0;
-    for (let n = 0; ; n += 1) {
-      const repository = `${name.replaceAll(/\W+/g, "-")}-${n}`;
-      await made(repository);
-      const { process, asleep, wake } = await sleeper(n);
-      const writing = write(process, repository).then(
-        () => "taken",
-        (error: { code?: string }) => error.code,
-      );
-      const first = await Promise.race([writing, asleep.then(() => "asleep")]);
-      const { job_id } = await quiet.knowledge.deleteRepository(machine.admin, repository, repository);
-      // Every other time it is all over before the writer goes on.
-      if (n % 2 === 0) await gone(job_id);
-      wake();
-      const told = await writing;
-      const at = `${n} ${process.calls.names.at(-1)}`;
-      if (first === "asleep") expect(["CONFLICT", "NOT_FOUND"], at).toContain(told);
-      else expect(told).toBe("taken");
-      await gone(job_id);
-      await process.close();
-      if (first !== "asleep") break;
-      refused += 1;
-    }
-    expect(refused).toBeGreaterThan(4);
-  });
+  it.each(Object.entries(writes))(
+    "%s: at every call of the writer it is refused, or was acknowledged before the delete was asked for",
+    async (name, write) => {
+      let refused = 0;
+      for (let n = 0; ; n += 1) {
+        const repository = `${name.replaceAll(/\W+/g, "-")}-${n}`;
+        await made(repository);
+        const { process, asleep, wake } = await sleeper(n);
+        const writing = write(process, repository).then(
+          () => "taken",
+          (error: { code?: string }) => error.code,
+        );
+        const first = await Promise.race([writing, asleep.then(() => "asleep")]);
+        const { job_id } = await quiet.knowledge.deleteRepository(machine.admin, repository, repository);
+        // Every other time it is all over before the writer goes on.
+        if (n % 2 === 0) await gone(job_id);
+        wake();
+        const told = await writing;
+        const at = `${n} ${process.calls.names.at(-1)}`;
+        if (first === "asleep") expect(["CONFLICT", "NOT_FOUND"], at).toContain(told);
+        else expect(told).toBe("taken");
+        await gone(job_id);
+        await process.close();
+        if (first !== "asleep") break;
+        refused += 1;
+      }
+      expect(refused).toBeGreaterThan(4);
+    },
+  );
 
   it("refuses every kind of write with CONFLICT while it is being deleted, and a new one of the same id takes all of them", async () => {
     await made("closing");
     const { knowledge } = quiet;
     // As it is while other collections go first.
     const set = { op: "set", path: "/status", value: "DELETE_IN_PROGRESS" } as const;
-    await machine.items.write(machine.admin.scope, "collections", ["closing"], { op: "patch", id: itemIds.repository, patch: [set] });
+    await machine.items.write(machine.admin.scope, "collections", ["closing"], {
+      op: "patch",
+      id: itemIds.repository,
+      patch: [set],
+    });
     const refused = async (what: Promise<unknown>) => expect(what).rejects.toMatchObject({ code: "CONFLICT" });
     await refused(knowledge.createCollection(machine.admin, "closing", { collection_id: "more" }));
     const at = [machine.admin, "closing", "papers"] as const;

@@ -13,20 +13,32 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  const remove = ({ knowledge, caller, repository, collection }: Place) => knowledge.deleteCollection(caller, repository, collection);
-  const restore = ({ knowledge, caller, repository, collection }: Place) => knowledge.restoreCollection(caller, repository, collection);
+  const remove = ({ knowledge, caller, repository, collection }: Place) =>
+    knowledge.deleteCollection(caller, repository, collection);
+  const restore = ({ knowledge, caller, repository, collection }: Place) =>
+    knowledge.restoreCollection(caller, repository, collection);
 
   async function picture(place: Place): Promise<object> {
     const { knowledge, caller, repository, collection } = place;
     const { etag: _, updated_at: __, ...view } = await knowledge.collection(caller, repository, collection);
-    const documents = await walk((cursor) => knowledge.listDocuments(caller, repository, collection, { cursor, limit: 3 }));
-    const passages = await Promise.all(documents.map(({ document_id }) => knowledge.passages(caller, repository, collection, document_id)));
+    const documents = await walk((cursor) =>
+      knowledge.listDocuments(caller, repository, collection, { cursor, limit: 3 }),
+    );
+    const passages = await Promise.all(
+      documents.map(({ document_id }) => knowledge.passages(caller, repository, collection, document_id)),
+    );
     const contents = await Promise.all(
       documents.map(async ({ document_id }) =>
-        Buffer.concat(await Array.fromAsync((await knowledge.content(caller, repository, collection, document_id)).body)).toString("hex"),
+        Buffer.concat(
+          await Array.fromAsync((await knowledge.content(caller, repository, collection, document_id)).body),
+        ).toString("hex"),
       ),
     );
-    const { hits } = await knowledge.search(caller, { query: "birds that swim", collections: [{ repository, collection }], limit: 20 });
+    const { hits } = await knowledge.search(caller, {
+      query: "birds that swim",
+      collections: [{ repository, collection }],
+      limit: 20,
+    });
     return { view, documents, passages, contents, hits };
   }
 
@@ -40,7 +52,10 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     const before = await picture(place);
     const { document_id } = await uploaded(place, "last.txt", "and storks");
     await knowledge.deleteDocument(caller, repository, collection, document_id);
-    expect(await picture(place)).toEqual({ ...before, view: { ...(before as { view: object }).view, last_sync_at: expect.any(String) } });
+    expect(await picture(place)).toEqual({
+      ...before,
+      view: { ...(before as { view: object }).view, last_sync_at: expect.any(String) },
+    });
     const exact = await picture(place);
     const job = await remove(place);
     expect(job).toMatchObject({ kind: "delete", status: "succeeded" });
@@ -54,11 +69,19 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
       () => remove(place),
     ];
     for (const one of denied) await expect(one()).rejects.toMatchObject(notFound);
-    expect((await knowledge.search(caller, { query: "penguins swim" })).hits.filter((hit) => hit.collection_id === collection)).toEqual([]);
-    expect((await knowledge.listCollections(caller, { repositoryId: repository })).items.map(({ name }) => name)).toEqual(["Default Collection"]);
-    expect((await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" })).items.map((one) => one.collection_id)).toEqual([
-      collection,
-    ]);
+    expect(
+      (await knowledge.search(caller, { query: "penguins swim" })).hits.filter(
+        (hit) => hit.collection_id === collection,
+      ),
+    ).toEqual([]);
+    expect(
+      (await knowledge.listCollections(caller, { repositoryId: repository })).items.map(({ name }) => name),
+    ).toEqual(["Default Collection"]);
+    expect(
+      (await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" })).items.map(
+        (one) => one.collection_id,
+      ),
+    ).toEqual([collection]);
     await restore(place);
     expect(await picture(place)).toEqual(exact);
     await expect(restore(place)).rejects.toMatchObject({ code: "CONFLICT" });
@@ -73,11 +96,15 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     await expect(restore(place)).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("Wanted") });
     await expect(texts(place, "otters")).rejects.toMatchObject(notFound);
     const trashed = await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" });
-    expect(trashed.items).toMatchObject([{ collection_id: place.collection, status: "DELETED", purge_at: expect.any(String) }]);
+    expect(trashed.items).toMatchObject([
+      { collection_id: place.collection, status: "DELETED", purge_at: expect.any(String) },
+    ]);
     await knowledge.updateCollection(caller, repository, other.collection_id, { name: "Renamed" });
     await restore(place);
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
-    await expect(knowledge.createCollection(caller, repository, { name: "wanted" })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(knowledge.createCollection(caller, repository, { name: "wanted" })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
   });
 
   it("R-TG-48 an archived collection comes back archived; an id in the trash can be given again, and is then taken", async () => {
@@ -92,7 +119,10 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
       code: "CONFLICT",
       detail: expect.stringContaining("has the id"),
     });
-    const again = await knowledge.deleteCollection(caller, repository, collection, { purge: true, confirm: collection });
+    const again = await knowledge.deleteCollection(caller, repository, collection, {
+      purge: true,
+      confirm: collection,
+    });
     await until(async () => (await knowledge.jobs.get(caller, again.job_id)).status === "succeeded");
     expect((await restore(place)).status).toBe("ARCHIVED");
     await expect(upload(place, "a.txt", "x")).rejects.toMatchObject({ code: "CONFLICT" });
@@ -103,8 +133,10 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");
     const { incarnation } = await knowledge.collection(caller, repository, collection);
-    const purge = (confirm?: string) => knowledge.deleteCollection(caller, repository, collection, { purge: true, confirm });
-    for (const confirm of [undefined, "", "yes", repository]) await expect(purge(confirm)).rejects.toMatchObject({ code: "INVALID" });
+    const purge = (confirm?: string) =>
+      knowledge.deleteCollection(caller, repository, collection, { purge: true, confirm });
+    for (const confirm of [undefined, "", "yes", repository])
+      await expect(purge(confirm)).rejects.toMatchObject({ code: "INVALID" });
     expect(await texts(place, "otters")).toHaveLength(1);
     const { job_id } = await purge(collection);
     await expect(knowledge.collection(caller, repository, collection)).rejects.toMatchObject(notFound);
@@ -113,12 +145,18 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
       return found.status === "succeeded" ? found : undefined;
     });
     expect(job).toMatchObject({ result: { mode: "purge", stores: expect.any(Array) } });
-    await expect(knowledge.collection(caller, repository, collection, { deleted: true })).rejects.toMatchObject(notFound);
+    await expect(knowledge.collection(caller, repository, collection, { deleted: true })).rejects.toMatchObject(
+      notFound,
+    );
     expect((await test.pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
     // The fence alone stays, for ever: it is what refuses writes that come late.
-    expect((await test.pinakes.items.query(caller.scope, "documents", { equals: { repository_id: repository, incarnation } })).items).toMatchObject([
-      { id: "fence", document: { status: "PURGED" } },
-    ]);
+    expect(
+      (
+        await test.pinakes.items.query(caller.scope, "documents", {
+          equals: { repository_id: repository, incarnation },
+        })
+      ).items,
+    ).toMatchObject([{ id: "fence", document: { status: "PURGED" } }]);
     await expect(test.pinakes.vectors.count(caller.scope, `${incarnation}.1`)).rejects.toMatchObject(notFound);
     await expect(purge(collection)).rejects.toMatchObject(notFound);
     // A new life under the old id knows nothing of the old one.
@@ -131,11 +169,20 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     const place = await newPlace(test);
     const { job_id } = await remove(place);
     const job = await test.knowledge.jobs.get(test.admin, job_id);
-    expect(job).toMatchObject({ kind: "delete", status: "succeeded", attempts: 1, error: null, created_by: "root", repository_id: place.repository });
+    expect(job).toMatchObject({
+      kind: "delete",
+      status: "succeeded",
+      attempts: 1,
+      error: null,
+      created_by: "root",
+      repository_id: place.repository,
+    });
     await expect(test.knowledge.jobs.retry(test.admin, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
     await expect(test.knowledge.jobs.cancel(test.admin, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
     expect((await test.knowledge.jobs.list(test.admin)).items.map((one) => one.job_id)).toContain(job_id);
-    await expect(test.knowledge.jobs.get(test.as("stranger", { tenant: "other", role: "admin" }), job_id)).rejects.toMatchObject(notFound);
+    await expect(
+      test.knowledge.jobs.get(test.as("stranger", { tenant: "other", role: "admin" }), job_id),
+    ).rejects.toMatchObject(notFound);
   });
 
   it("an upload that is under way when its collection is deleted comes to nothing: no bytes, and an answer that says so", async () => {
@@ -154,6 +201,8 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     await expect(uploading).rejects.toMatchObject({ code: "CONFLICT" });
     expect((await test.pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
     await restore(place);
-    expect((await knowledge.listDocuments(caller, repository, collection)).items).toMatchObject([{ name: "slow.txt", status: "failed" }]);
+    expect((await knowledge.listDocuments(caller, repository, collection)).items).toMatchObject([
+      { name: "slow.txt", status: "failed" },
+    ]);
   });
 });

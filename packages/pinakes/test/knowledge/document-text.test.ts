@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDocx, makePdf, par } from "../../src/drivers/parsers/test-files.ts";
 import { textWindow, textWindowCharsMax } from "../../src/knowledge/documents/document-text.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
-import { newPlace, openTestPinakes, upload, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import {
+  newPlace,
+  openTestPinakes,
+  upload,
+  uploaded,
+  walk,
+  type Place,
+  type TestPinakes,
+} from "./support/test-pinakes.ts";
 
 let test: TestPinakes;
 let place: Place;
@@ -15,7 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => test[Symbol.asyncDispose]());
 
-const words = (about: string): string => Array.from({ length: 12 }, (_, i) => `Sentence ${i} says that the 🜁 of ${about} is naïve.`).join(" ");
+const words = (about: string): string =>
+  Array.from({ length: 12 }, (_, i) => `Sentence ${i} says that the 🜁 of ${about} is naïve.`).join(" ");
 const at = (): [typeof place.caller, string, string] => [place.caller, place.repository, place.collection];
 const passagesOf = (id: string) => walk((cursor) => test.knowledge.passages(...at(), id, { limit: 7, cursor }));
 
@@ -23,7 +32,11 @@ const files: readonly (readonly [name: string, content: () => string | Uint8Arra
   ["plain.txt", () => `${words("plain text")}\r\n\r\nAnother line.\r\n`],
   ["old.log", () => `2026-01-01 start\n${words("a log")}`],
   ["notes.md", () => `# One\n\n${words("the first part")}\n\n## Two\n\n${words("the second part")}\n`],
-  ["page.html", () => `<html><body><h1>Title</h1><p>${words("a page")}</p><ul><li>one</li><li>two &amp; three</li></ul></body></html>`],
+  [
+    "page.html",
+    () =>
+      `<html><body><h1>Title</h1><p>${words("a page")}</p><ul><li>one</li><li>two &amp; three</li></ul></body></html>`,
+  ],
   ["paper.pdf", () => makePdf(["page one", "page two"].map((about) => (doc) => void doc.text(words(about))))],
   ["letter.docx", () => makeDocx([par("Heading", "Heading1"), par(words("a letter")), par(words("its end"))].join(""))],
   ["table.csv", () => `name,city\n${Array.from({ length: 30 }, (_, i) => `Ada ${i},"Lon,don ${i}"`).join("\n")}\n`],
@@ -35,50 +48,62 @@ const files: readonly (readonly [name: string, content: () => string | Uint8Arra
 ];
 
 describe("the text of a document", () => {
-  it.each(files)("R-KB-45 of %s: every passage, and what a search cites, is the slice that it says", async (name, content) => {
-    const document = await uploaded(place, name, await content());
-    expect(document.status, document.error ?? "").toBe("indexed");
-    const whole = await test.knowledge.documentText(...at(), document.document_id);
-    expect(whole).toMatchObject({
-      document_id: document.document_id,
-      version: 1,
-      start: 0,
-      end: whole.text.length,
-      length: whole.text.length,
-      next_start: null,
-    });
-    const passages = await passagesOf(document.document_id);
-    expect(passages).toHaveLength(document.chunk_count);
-    expect(passages.length).toBeGreaterThan(0);
-    for (const { start, end, text, page, section } of passages) {
-      expect(whole.text.slice(start, end)).toBe(text);
-      const own = await test.knowledge.documentText(...at(), document.document_id, { start, end });
-      expect([own.text, own.start, own.end, own.length]).toEqual([text, start, end, whole.length]);
-      expect(own.pages.some((one) => one.page === page)).toBe(page !== undefined);
-      if (section !== undefined) expect(own.sections.map(({ path }) => path.join(" "))).not.toEqual([]);
-    }
-    const { hits } = await test.knowledge.search(place.caller, {
-      query: passages[0]?.text ?? "",
-      mode: "keyword",
-      collections: [{ repository: place.repository, collection: place.collection }],
-      limit: 20,
-    });
-    const own = hits.filter(({ document_id }) => document_id === document.document_id);
-    expect(own.length).toBeGreaterThan(0);
-    for (const { citation, text } of own) {
-      expect(whole.text.slice(citation.start, citation.end)).toBe(text);
-      expect(text).toContain(citation.quote);
-    }
-  });
+  it.each(files)(
+    "R-KB-45 of %s: every passage, and what a search cites, is the slice that it says",
+    async (name, content) => {
+      const document = await uploaded(place, name, await content());
+      expect(document.status, document.error ?? "").toBe("indexed");
+      const whole = await test.knowledge.documentText(...at(), document.document_id);
+      expect(whole).toMatchObject({
+        document_id: document.document_id,
+        version: 1,
+        start: 0,
+        end: whole.text.length,
+        length: whole.text.length,
+        next_start: null,
+      });
+      const passages = await passagesOf(document.document_id);
+      expect(passages).toHaveLength(document.chunk_count);
+      expect(passages.length).toBeGreaterThan(0);
+      for (const { start, end, text, page, section } of passages) {
+        expect(whole.text.slice(start, end)).toBe(text);
+        const own = await test.knowledge.documentText(...at(), document.document_id, { start, end });
+        expect([own.text, own.start, own.end, own.length]).toEqual([text, start, end, whole.length]);
+        expect(own.pages.some((one) => one.page === page)).toBe(page !== undefined);
+        if (section !== undefined) expect(own.sections.map(({ path }) => path.join(" "))).not.toEqual([]);
+      }
+      const { hits } = await test.knowledge.search(place.caller, {
+        query: passages[0]?.text ?? "",
+        mode: "keyword",
+        collections: [{ repository: place.repository, collection: place.collection }],
+        limit: 20,
+      });
+      const own = hits.filter(({ document_id }) => document_id === document.document_id);
+      expect(own.length).toBeGreaterThan(0);
+      for (const { citation, text } of own) {
+        expect(whole.text.slice(citation.start, citation.end)).toBe(text);
+        expect(text).toContain(citation.quote);
+      }
+    },
+  );
 
   it("has its pages one after the other, and its headings with those above them", async () => {
-    const paper = await uploaded(place, "paged.pdf", await makePdf([1, 2, 3].map((n) => (doc) => void doc.text(`This is page ${n}.`))));
+    const paper = await uploaded(
+      place,
+      "paged.pdf",
+      await makePdf([1, 2, 3].map((n) => (doc) => void doc.text(`This is page ${n}.`))),
+    );
     const { text, pages } = await test.knowledge.documentText(...at(), paper.document_id);
-    expect(pages.map(({ page, start, end }) => [page, text.slice(start, end).trim()])).toEqual([1, 2, 3].map((n) => [n, `This is page ${n}.`]));
+    expect(pages.map(({ page, start, end }) => [page, text.slice(start, end).trim()])).toEqual(
+      [1, 2, 3].map((n) => [n, `This is page ${n}.`]),
+    );
     const notes = await uploaded(place, "headed.md", "intro\n\n# One\n\nfirst\n\n## Two\n\nsecond\n");
     const headed = await test.knowledge.documentText(...at(), notes.document_id);
     expect(headed.sections.map(({ path }) => path)).toEqual([["One"], ["One", "Two"]]);
-    expect(headed.sections.map(({ start, end }) => headed.text.slice(start, end).includes("second"))).toEqual([false, true]);
+    expect(headed.sections.map(({ start, end }) => headed.text.slice(start, end).includes("second"))).toEqual([
+      false,
+      true,
+    ]);
     expect(headed.pages).toEqual([]);
     const [, two] = headed.sections;
     const last = await test.knowledge.documentText(...at(), notes.document_id, { start: two?.start });
@@ -88,13 +113,21 @@ describe("the text of a document", () => {
   it("of a version that is kept is to be had; of one that is not there, or not indexed yet, there is none", async () => {
     const first = await uploaded(place, "versions.txt", "the first words");
     await uploaded(place, "versions.txt", "the second words", { replace: true });
-    const text = async (version?: number) => (await test.knowledge.documentText(...at(), first.document_id, { version })).text;
-    expect([await text(), await text(1), await text(2)]).toEqual(["the second words", "the first words", "the second words"]);
+    const text = async (version?: number) =>
+      (await test.knowledge.documentText(...at(), first.document_id, { version })).text;
+    expect([await text(), await text(1), await text(2)]).toEqual([
+      "the second words",
+      "the first words",
+      "the second words",
+    ]);
     await failure(text(3), "NOT_FOUND");
     await using still = await openTestPinakes("memory", { background: false });
     const other = await newPlace(still);
     const { document_id } = await upload(other, "waiting.txt", "words");
-    const early = await failure(still.knowledge.documentText(other.caller, other.repository, other.collection, document_id), "NOT_FOUND");
+    const early = await failure(
+      still.knowledge.documentText(other.caller, other.repository, other.collection, document_id),
+      "NOT_FOUND",
+    );
     expect(early.detail).toContain("pending");
   });
 
@@ -113,8 +146,13 @@ describe("the text of a document", () => {
       windows += 1;
     }
     expect([text === line.repeat(12_000), windows]).toEqual([true, 3]);
-    expect(await test.knowledge.documentText(...at(), document_id, { start: 5, end: textWindowCharsMax + 5 })).toMatchObject({ start: 5, end: text.length });
-    await failure(test.knowledge.documentText(...at(), document_id, { start: 5, end: textWindowCharsMax + 6 }), "INVALID");
+    expect(
+      await test.knowledge.documentText(...at(), document_id, { start: 5, end: textWindowCharsMax + 5 }),
+    ).toMatchObject({ start: 5, end: text.length });
+    await failure(
+      test.knowledge.documentText(...at(), document_id, { start: 5, end: textWindowCharsMax + 6 }),
+      "INVALID",
+    );
     for (const query of [{ start: -1 }, { start: 1.5 }, { start: 2, end: 1 }, { version: 0 }])
       await failure(test.knowledge.documentText(...at(), document_id, query), "INVALID");
     const beyond = await test.knowledge.documentText(...at(), document_id, { start: text.length + 9 });

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { lookedThroughTriplesMax } from "../../src/knowledge/documents/document-triples.ts";
 import { labelsGraph } from "../../src/knowledge/extraction/index.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
-import { body, engines, newPlace, openTestPinakes, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import {
+  body,
+  engines,
+  newPlace,
+  openTestPinakes,
+  uploaded,
+  walk,
+  type Place,
+  type TestPinakes,
+} from "./support/test-pinakes.ts";
 
 describe.each(engines)("the triples of a document, on %s", (engine) => {
   let test: TestPinakes;
@@ -13,17 +22,24 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
   afterAll(() => test[Symbol.asyncDispose]());
 
   const statement = (n: number) => `<urn:s:${String(n).padStart(5, "0")}> <urn:p> <urn:o> .\n`;
-  const statements = (from: number, count: number) => Array.from({ length: count }, (_, i) => statement(from + i)).join("");
-  const page = (place: Place, id: string, query: object = {}) => test.knowledge.documentTriples(place.caller, place.repository, place.collection, id, query);
+  const statements = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => statement(from + i)).join("");
+  const page = (place: Place, id: string, query: object = {}) =>
+    test.knowledge.documentTriples(place.caller, place.repository, place.collection, id, query);
   const all = async (place: Place, id: string, limit = 100) =>
     (await walk((cursor) => page(place, id, { limit, cursor }))).map(({ s }) => Number(s.value.slice("urn:s:".length)));
   const load = (place: Place, text: string) =>
-    test.knowledge.graph.loadTriples(place.caller, place.repository, place.collection, { format: "ntriples", body: body(text) });
+    test.knowledge.graph.loadTriples(place.caller, place.repository, place.collection, {
+      format: "ntriples",
+      body: body(text),
+    });
 
   it("R-TG-128 are those that its passages state, each with these passages; those of others and asserted ones are not among them", async () => {
     const place = await newPlace(test);
     const strategy = { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 };
-    await test.knowledge.updateCollection(place.caller, place.repository, place.collection, { chunking_strategy: strategy });
+    await test.knowledge.updateCollection(place.caller, place.repository, place.collection, {
+      chunking_strategy: strategy,
+    });
     const one = await uploaded(place, "one.nt", `${statements(0, 12)}${statement(3)}`);
     const two = await uploaded(place, "two.nt", statements(10, 5));
     await load(place, `${statements(0, 2)}${statements(100, 3)}`);
@@ -32,11 +48,18 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
     expect((await all(place, one.document_id)).toSorted((a, b) => a - b)).toEqual(from(0, 12));
     expect((await all(place, two.document_id, 2)).toSorted((a, b) => a - b)).toEqual(from(10, 5));
     expect(await page(place, none.document_id)).toEqual({ items: [], next_cursor: null });
-    const { items: passages } = await test.knowledge.passages(place.caller, place.repository, place.collection, one.document_id, { limit: 100 });
+    const { items: passages } = await test.knowledge.passages(
+      place.caller,
+      place.repository,
+      place.collection,
+      one.document_id,
+      { limit: 100 },
+    );
     const stated = (await page(place, one.document_id, { limit: 100 })).items;
     for (const { s, passages: saying } of stated) {
       expect(saying.length).toBeGreaterThan(0);
-      for (const { chunk_id, index } of saying) expect(passages[index]).toMatchObject({ chunk_id, index, text: expect.stringContaining(s.value) });
+      for (const { chunk_id, index } of saying)
+        expect(passages[index]).toMatchObject({ chunk_id, index, text: expect.stringContaining(s.value) });
     }
     expect(stated.find(({ s }) => s.value === "urn:s:00003")?.passages).toHaveLength(2);
   });
@@ -88,7 +111,12 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
     }
     const more = (from: number, count: number) =>
       triples.write(place.caller.scope, incarnation, {
-        insert: Array.from({ length: count }, (_, i) => ({ s: `<urn:hidden:${from + i}>`, p: "<urn:p>", o: '"x"', g: labelsGraph })),
+        insert: Array.from({ length: count }, (_, i) => ({
+          s: `<urn:hidden:${from + i}>`,
+          p: "<urn:p>",
+          o: '"x"',
+          g: labelsGraph,
+        })),
         source: { source, part: 0 },
       });
     await more(0, lookedThroughTriplesMax - stored.length);

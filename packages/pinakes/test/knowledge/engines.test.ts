@@ -1,6 +1,16 @@
 /** The essentials on the engines that servers run on: PostgreSQL and DynamoDB, each beside a folder of objects. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newPlace, openTestPinakes, recount, settled, texts, upload, uploaded, walk, type TestPinakes } from "./support/test-pinakes.ts";
+import {
+  newPlace,
+  openTestPinakes,
+  recount,
+  settled,
+  texts,
+  upload,
+  uploaded,
+  walk,
+  type TestPinakes,
+} from "./support/test-pinakes.ts";
 import { useServers } from "../support/servers.ts";
 
 const { postgres, dynamo } = useServers();
@@ -11,7 +21,10 @@ describe.each([
 ])("knowledge on %s", (_, address) => {
   let test: TestPinakes;
   beforeAll(async () => {
-    test = await openTestPinakes("elsewhere", { items: address(), quotas: { catalogsPerUserMax: 10, documentsPerCatalogMax: 5 } });
+    test = await openTestPinakes("elsewhere", {
+      items: address(),
+      quotas: { catalogsPerUserMax: 10, documentsPerCatalogMax: 5 },
+    });
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
@@ -19,18 +32,27 @@ describe.each([
     const { knowledge, admin } = test;
     await knowledge.createRepository(admin, { repository_id: "lists" });
     for (let i = 0; i < 25; i += 1)
-      await knowledge.createCollection(admin, "lists", { name: `C ${String(i).padStart(2, "0")}`, description: i % 5 === 0 ? "Zebra" : "" });
+      await knowledge.createCollection(admin, "lists", {
+        name: `C ${String(i).padStart(2, "0")}`,
+        description: i % 5 === 0 ? "Zebra" : "",
+      });
     const names = async (query: object) =>
-      (await walk((cursor) => knowledge.listCollections(admin, { repositoryId: "lists", limit: 4, cursor, ...query }))).map(({ name }) => name);
+      (
+        await walk((cursor) => knowledge.listCollections(admin, { repositoryId: "lists", limit: 4, cursor, ...query }))
+      ).map(({ name }) => name);
     const all = Array.from({ length: 25 }, (_unused, i) => `C ${String(i).padStart(2, "0")}`);
     await expect.poll(() => names({ sort: "name" })).toEqual([...all, "Default Collection"]);
-    await expect.poll(() => names({ q: "zebra", sort: "name", order: "desc" })).toEqual(["C 20", "C 15", "C 10", "C 05", "C 00"]);
+    await expect
+      .poll(() => names({ q: "zebra", sort: "name", order: "desc" }))
+      .toEqual(["C 20", "C 15", "C 10", "C 05", "C 00"]);
     const newest = await knowledge.listCollections(admin, { repositoryId: "lists", limit: 100 });
     const times = newest.items.map(({ created_at }) => created_at);
     expect(times).toEqual(times.toSorted().toReversed());
     expect(await knowledge.countCollections(admin, { repositoryId: "lists" })).toBe(26);
     const { next_cursor } = await knowledge.listCollections(admin, { repositoryId: "lists", limit: 2 });
-    await expect(knowledge.listCollections(admin, { repositoryId: "lists", limit: 2, q: "c", cursor: next_cursor as string })).rejects.toMatchObject({
+    await expect(
+      knowledge.listCollections(admin, { repositoryId: "lists", limit: 2, q: "c", cursor: next_cursor as string }),
+    ).rejects.toMatchObject({
       code: "INVALID",
     });
   });
@@ -39,26 +61,38 @@ describe.each([
     const { knowledge, admin } = test;
     await knowledge.createRepository(admin, { repository_id: "race" });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 50 }, (_unused, i) => knowledge.createCollection(admin, "race", { name: i % 2 === 0 ? "Same Name" : "sAME nAME" })),
+      Array.from({ length: 50 }, (_unused, i) =>
+        knowledge.createCollection(admin, "race", { name: i % 2 === 0 ? "Same Name" : "sAME nAME" }),
+      ),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
+    for (const outcome of outcomes)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
   });
 
   it("R-KB-13 a hundred uploads at once: the counters equal a recount, and the document that was looked for is found", async () => {
     const place = await newPlace(test);
     const uploads = await Promise.all(
       Array.from({ length: 100 }, (_unused, i) =>
-        upload(place, `f${i}.${i % 10 === 4 ? "pdf" : "txt"}`, i % 10 === 4 ? "%PDF-broken" : `Document ${i} of many. `.repeat((i % 7) + 1)),
+        upload(
+          place,
+          `f${i}.${i % 10 === 4 ? "pdf" : "txt"}`,
+          i % 10 === 4 ? "%PDF-broken" : `Document ${i} of many. `.repeat((i % 7) + 1),
+        ),
       ),
     );
     for (const { document_id } of uploads) await settled(place, document_id);
     const { told } = await recount(place);
-    expect(told).toMatchObject({ document_count: 100, documents_by_status: { indexed: 90, failed: 10, pending: 0, indexing: 0, uploading: 0 } });
+    expect(told).toMatchObject({
+      document_count: 100,
+      documents_by_status: { indexed: 90, failed: 10, pending: 0, indexing: 0, uploading: 0 },
+    });
     await expect.poll(async () => (await recount(place)).counted).toEqual(told);
     const usage = await place.knowledge.usage(place.caller, place.repository, place.collection);
     expect(usage).toMatchObject({ consistent: true });
-    expect(await texts(place, "Document 57 of many", { mode: "keyword", limit: 3 })).toContain("Document 57 of many. Document 57 of many.");
+    expect(await texts(place, "Document 57 of many", { mode: "keyword", limit: 3 })).toContain(
+      "Document 57 of many. Document 57 of many.",
+    );
   });
 
   it("R-KB-39 R-KB-40 limits hold in races: catalogs of a user, documents of a catalog", async () => {
@@ -66,12 +100,16 @@ describe.each([
     const make = (i: number) => test.knowledge.createCollection(user, "me", { name: `c ${i}` });
     const made = await Promise.allSettled(Array.from({ length: 20 }, (_unused, i) => make(i)));
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
-    for (const outcome of made) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
+    for (const outcome of made)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
     const first = made.find((outcome) => outcome.status === "fulfilled")?.value.collection_id as string;
     const catalog = { knowledge: test.knowledge, caller: user, repository: "me", collection: first };
-    const sent = await Promise.allSettled(Array.from({ length: 12 }, (_unused, i) => upload(catalog, `f${i}.txt`, `text ${i}`)));
+    const sent = await Promise.allSettled(
+      Array.from({ length: 12 }, (_unused, i) => upload(catalog, `f${i}.txt`, `text ${i}`)),
+    );
     expect(sent.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
-    for (const outcome of sent) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
+    for (const outcome of sent)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
     await test.knowledge.deleteCollection(user, "me", first);
     expect((await make(100)).name).toBe("c 100");
     await expect(make(101)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });

@@ -3,10 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPlace, openTestPinakes, settled, upload, type TestPinakes } from "./support/test-pinakes.ts";
 
 describe("a document that fails", () => {
-  const lines: { readonly line: string; readonly level: string | undefined; readonly fields: object | undefined }[] = [];
+  const lines: { readonly line: string; readonly level: string | undefined; readonly fields: object | undefined }[] =
+    [];
   let test: TestPinakes;
   beforeAll(async () => {
-    test = await openTestPinakes("sqlite", { log: (line, level, fields) => void lines.push({ line, level, fields }), logScope: () => {} });
+    test = await openTestPinakes("sqlite", {
+      log: (line, level, fields) => void lines.push({ line, level, fields }),
+      logScope: () => {},
+    });
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
@@ -19,8 +23,13 @@ describe("a document that fails", () => {
     const about = lines.filter(({ line }) => line.includes(document_id));
     expect(about).toHaveLength(1);
     const { repository: repository_id, collection: collection_id } = place;
-    expect(about[0]).toMatchObject({ level: "error", fields: { workspace: "acme", repository_id, collection_id, document_id, attempt: 1 } });
-    expect(about[0]?.line).toContain(`acme/${repository_id}/${collection_id} failed (attempt 1): ${(document.error ?? "").slice(0, 20)}`);
+    expect(about[0]).toMatchObject({
+      level: "error",
+      fields: { workspace: "acme", repository_id, collection_id, document_id, attempt: 1 },
+    });
+    expect(about[0]?.line).toContain(
+      `acme/${repository_id}/${collection_id} failed (attempt 1): ${(document.error ?? "").slice(0, 20)}`,
+    );
     expect(JSON.stringify(lines)).not.toContain(secret);
   });
 });

@@ -29,7 +29,9 @@ const places = 3;
 const embedder: Embedder = {
   model: { id: "flat", provider: "test", dims: 2, metric: "cosine", tokensMax: 512 },
   embed: async (texts) => texts.map(() => Float32Array.of(1, 0)),
-  tokenizer: async () => ({ words: (text) => ({ starts: Uint32Array.of(0), ends: Uint32Array.of(text.length), tokens: Uint32Array.of(1) }) }),
+  tokenizer: async () => ({
+    words: (text) => ({ starts: Uint32Array.of(0), ends: Uint32Array.of(text.length), tokens: Uint32Array.of(1) }),
+  }),
   close: async () => {},
 };
 
@@ -147,7 +149,8 @@ class Workspace {
   }
 
   async send(text: string): Promise<string> {
-    return (await this.#opened.knowledge.upload(this.#caller, "kb", "c", { name: `${text}.txt`, body: text })).document_id;
+    return (await this.#opened.knowledge.upload(this.#caller, "kb", "c", { name: `${text}.txt`, body: text }))
+      .document_id;
   }
 
   async view(id: string) {
@@ -167,7 +170,11 @@ afterAll(() => sqs.stop());
 
 describe.each([
   ["the item store's queue", (items: ItemStore) => openItemQueue({ items })],
-  ["SQS", (items: ItemStore) => openSqsQueue({ ...testConnection, endpoint: sqs.endpoint, prefix: randomUUID().slice(0, 8), items })],
+  [
+    "SQS",
+    (items: ItemStore) =>
+      openSqsQueue({ ...testConnection, endpoint: sqs.endpoint, prefix: randomUUID().slice(0, 8), items }),
+  ],
 ] as const)("ingestion on %s", (_name, openQueue) => {
   it("a workspace alone has all places; with another it keeps its share, and the other's document is indexed while its own never end", async () => {
     await using bench = await Bench.open(openQueue);
@@ -268,7 +275,10 @@ describe.each([
     await using bench = await Bench.open(openQueue);
     const { gate, opened } = bench;
     const caller = makeCaller({ tenant: "a", userId: "u", role: "user" });
-    const shown = opened.knowledge.previewChunking(caller, { text: "slow preview", chunking_strategy: { type: "NONE" } });
+    const shown = opened.knowledge.previewChunking(caller, {
+      text: "slow preview",
+      chunking_strategy: { type: "NONE" },
+    });
     await until(async () => gate.count("a") === 1);
     gate.finish("slow preview");
     expect(await shown).toHaveLength(1);

@@ -46,7 +46,8 @@ describe.skipIf(!isMounted)("a disk that is full (needs the right to mount a tmp
     await pinakes.knowledge.createRepository(admin, { repository_id: "kb" });
     await pinakes.knowledge.createCollection(admin, "kb", { collection_id: "papers" });
     const workflows = pinakes.state.as(admin).workflows;
-    const write = async (chars: number) => workflows.create({ type: "sequential", name: "x", total_steps: 1, description: "d".repeat(chars) });
+    const write = async (chars: number) =>
+      workflows.create({ type: "sequential", name: "x", total_steps: 1, description: "d".repeat(chars) });
     // All space but a little, which small writes use up.
     await fill(join(dir, "filler"));
     const refused = await until(async () => {

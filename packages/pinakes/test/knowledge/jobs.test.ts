@@ -58,7 +58,8 @@ describe.each(engines)("jobs on %s", (engine) => {
     for (const id of ids) expect((await settled(place, id)).job_id).toBe(jobId);
     const statuses = async () => {
       const { result } = await place.knowledge.jobs.get(place.caller, jobId);
-      return (result as unknown as { documents: { document_id: string; status: string; error: string | null }[] }).documents;
+      return (result as unknown as { documents: { document_id: string; status: string; error: string | null }[] })
+        .documents;
     };
     expect(await statuses()).toMatchObject([
       { document_id: ids[0], status: "indexed", error: null },
@@ -67,8 +68,13 @@ describe.each(engines)("jobs on %s", (engine) => {
     ]);
     const before = await place.knowledge.document(place.caller, place.repository, place.collection, ids[0] as string);
     await place.knowledge.jobs.retry(place.caller, jobId);
-    expect(await settled(place, ids[2] as string)).toMatchObject({ status: "failed", error: expect.stringContaining("damaged") });
-    expect(await place.knowledge.document(place.caller, place.repository, place.collection, ids[0] as string)).toEqual(before);
+    expect(await settled(place, ids[2] as string)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("damaged"),
+    });
+    expect(await place.knowledge.document(place.caller, place.repository, place.collection, ids[0] as string)).toEqual(
+      before,
+    );
     const { items } = await place.knowledge.listDocuments(place.caller, place.repository, place.collection);
     expect(items).toHaveLength(3);
   });
@@ -86,10 +92,15 @@ describe.each(engines)("jobs on %s", (engine) => {
     await expect(knowledge.jobs.retry(other, jobId)).rejects.toMatchObject({ code: "FORBIDDEN" });
     const { collection_id } = await knowledge.createCollection(place.caller, repository, { name: "Short-lived" });
     const may = test.as("ann", { groups: ["g"], permissions: ["purge"] });
-    await expect(knowledge.deleteCollection(place.caller, repository, collection_id, { purge: true, confirm: collection_id })).rejects.toMatchObject({
+    await expect(
+      knowledge.deleteCollection(place.caller, repository, collection_id, { purge: true, confirm: collection_id }),
+    ).rejects.toMatchObject({
       code: "FORBIDDEN",
     });
-    const purge = await knowledge.deleteCollection(may, repository, collection_id, { purge: true, confirm: collection_id });
+    const purge = await knowledge.deleteCollection(may, repository, collection_id, {
+      purge: true,
+      confirm: collection_id,
+    });
     await expect.poll(async () => (await knowledge.jobs.get(place.caller, purge.job_id)).status).toBe("succeeded");
   });
 });

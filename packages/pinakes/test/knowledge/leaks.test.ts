@@ -4,7 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { plantEntry } from "../audit/support/plant-entry.ts";
-import { harmless, onCollection, onEverything, onQuarantine, onRepository, withoutCaller, type Target } from "./support/attempts.ts";
+import {
+  harmless,
+  onCollection,
+  onEverything,
+  onQuarantine,
+  onRepository,
+  withoutCaller,
+  type Target,
+} from "./support/attempts.ts";
 import { body, openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 import { until } from "./support/until.ts";
 
@@ -25,7 +33,11 @@ const missing = (repository: string = randomUUID()): Target => ({
 
 beforeAll(async () => {
   test = await openTestPinakes("sqlite");
-  await test.knowledge.createRepository(test.admin, { repository_id: "vault", name: "Secret vault", allowed_groups: ["insiders"] });
+  await test.knowledge.createRepository(test.admin, {
+    repository_id: "vault",
+    name: "Secret vault",
+    allowed_groups: ["insiders"],
+  });
   group = await fill("vault", test.admin, {});
   hidden = await fill("vault", test.as("ivy", { groups: ["insiders"] }), { private: true });
 });
@@ -34,16 +46,24 @@ afterAll(() => test[Symbol.asyncDispose]());
 async function fill(repository: string, caller: Caller, input: object): Promise<Target> {
   const { knowledge } = test;
   const name = `Secret ${randomUUID().slice(0, 8)}`;
-  const { collection_id, incarnation } = await knowledge.createCollection(caller, repository, { name, description: "about tangerine", ...input });
+  const { collection_id, incarnation } = await knowledge.createCollection(caller, repository, {
+    name,
+    description: "about tangerine",
+    ...input,
+  });
   const place: Place = { knowledge, caller, repository, collection: collection_id };
   const { document_id } = await uploaded(place, "secret.txt", "the launch code is tangerine");
-  await knowledge.graph.loadTriples(caller, repository, collection_id, { format: "ntriples", body: body('<a:secret> <a:of> "tangerine" .\n') });
+  await knowledge.graph.loadTriples(caller, repository, collection_id, {
+    format: "ntriples",
+    body: body('<a:secret> <a:of> "tangerine" .\n'),
+  });
   const trash = await knowledge.createCollection(caller, repository, { name: `${name} trash`, ...input });
   const { job_id } = await knowledge.deleteCollection(caller, repository, trash.collection_id);
   const archived = await knowledge.createCollection(caller, repository, { name: `${name} archive`, ...input });
   await knowledge.archiveCollection(caller, repository, archived.collection_id);
   const operations = await knowledge.operations(caller, { limit: 100 });
-  const operation = operations.items.find((one) => one.collection_id === archived.collection_id)?.operation_id as string;
+  const operation = operations.items.find((one) => one.collection_id === archived.collection_id)
+    ?.operation_id as string;
   const { evaluation_id } = await knowledge.evaluations.create(caller, {
     name,
     collections: [{ repository, collection: collection_id }],
@@ -58,7 +78,12 @@ async function fill(repository: string, caller: Caller, input: object): Promise<
     operation,
     evaluation: evaluation_id,
     pipeline: randomUUID(),
-    quarantined: await plantEntry(test.pinakes.objects, test.admin.scope, { repository_id: repository, collection_id, incarnation }, "tangerine"),
+    quarantined: await plantEntry(
+      test.pinakes.objects,
+      test.admin.scope,
+      { repository_id: repository, collection_id, incarnation },
+      "tangerine",
+    ),
   };
 }
 
@@ -78,30 +103,48 @@ async function outcome(attempt: Promise<unknown>, target: Target): Promise<strin
 
 const outsiders: readonly (readonly [string, () => Caller])[] = [
   ["another workspace's admin", () => test.as("root", { tenant: "other", role: "admin" })],
-  ["another workspace's user of the same name and groups", () => test.as("ivy", { tenant: "other", groups: ["insiders"] })],
+  [
+    "another workspace's user of the same name and groups",
+    () => test.as("ivy", { tenant: "other", groups: ["insiders"] }),
+  ],
   ["a user without the group", () => test.as("olaf")],
   ["a repository admin without the group", () => test.as("rita", { role: "repository_admin", groups: ["others"] })],
 ];
 
 describe.each(outsiders)("%s", (_, who) => {
-  it.each(Object.keys({ ...onRepository, ...onCollection }))("%s: the answer is that for a thing that is not there", async (name) => {
-    const attempt = { ...onRepository, ...onCollection }[name];
-    const elsewhere = missing();
-    const real = await outcome(attempt?.(test.knowledge, who(), group) as Promise<unknown>, group);
-    expect(real).toBe(await outcome(attempt?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere));
-    expect(real).toMatch(/^NOT_FOUND/);
-  });
+  it.each(Object.keys({ ...onRepository, ...onCollection }))(
+    "%s: the answer is that for a thing that is not there",
+    async (name) => {
+      const attempt = { ...onRepository, ...onCollection }[name];
+      const elsewhere = missing();
+      const real = await outcome(attempt?.(test.knowledge, who(), group) as Promise<unknown>, group);
+      expect(real).toBe(await outcome(attempt?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere));
+      expect(real).toMatch(/^NOT_FOUND/);
+    },
+  );
 
   it.each(Object.keys(onQuarantine))("%s: the answer is that for an entry that is not there", async (name) => {
     const elsewhere = missing();
     const real = await outcome(onQuarantine[name]?.(test.knowledge, who(), group) as Promise<unknown>, group);
-    expect(real).toBe(await outcome(onQuarantine[name]?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere));
+    expect(real).toBe(
+      await outcome(onQuarantine[name]?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere),
+    );
     expect(real).toMatch(/^(NOT_FOUND|FORBIDDEN)/);
   });
 
   it.each(Object.keys(onEverything))("%s: no trace of it", async (name) => {
     const text = await outcome(onEverything[name]?.(test.knowledge, who(), group) as Promise<unknown>, missing());
-    for (const trace of [group.collection, group.deleted, group.document, group.job, group.operation, group.evaluation, "launch code", "Secret", "vault"])
+    for (const trace of [
+      group.collection,
+      group.deleted,
+      group.document,
+      group.job,
+      group.operation,
+      group.evaluation,
+      "launch code",
+      "Secret",
+      "vault",
+    ])
       expect(text).not.toContain(trace);
   });
 });
@@ -112,15 +155,27 @@ describe("a user of the group, on a private collection of the same repository", 
   it.each(Object.keys(onCollection))("%s: the answer is that for a collection that is not there", async (name) => {
     const elsewhere = missing("vault");
     const real = await outcome(onCollection[name]?.(test.knowledge, who(), hidden) as Promise<unknown>, hidden);
-    expect(real).toBe(await outcome(onCollection[name]?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere));
+    expect(real).toBe(
+      await outcome(onCollection[name]?.(test.knowledge, who(), elsewhere) as Promise<unknown>, elsewhere),
+    );
     expect(real).toMatch(/^NOT_FOUND/);
   });
 
-  it.each(Object.keys(onEverything).filter((name) => !name.startsWith("queue.")))("%s: no trace of it", async (name) => {
-    const text = await outcome(onEverything[name]?.(test.knowledge, who(), hidden) as Promise<unknown>, missing());
-    for (const trace of [hidden.collection, hidden.deleted, hidden.document, hidden.job, hidden.operation, hidden.evaluation])
-      expect(text).not.toContain(trace);
-  });
+  it.each(Object.keys(onEverything).filter((name) => !name.startsWith("queue.")))(
+    "%s: no trace of it",
+    async (name) => {
+      const text = await outcome(onEverything[name]?.(test.knowledge, who(), hidden) as Promise<unknown>, missing());
+      for (const trace of [
+        hidden.collection,
+        hidden.deleted,
+        hidden.document,
+        hidden.job,
+        hidden.operation,
+        hidden.evaluation,
+      ])
+        expect(text).not.toContain(trace);
+    },
+  );
 });
 
 describe("the table", () => {
@@ -130,11 +185,19 @@ describe("the table", () => {
         .filter((name) => name !== "constructor")
         .map((name) => `${prefix}${name}`);
     const { knowledge } = test;
-    const { rows, audit, quarantine, graph, grants, queue, activity, pipelines, evaluations, jobs, librarian } = knowledge;
+    const { rows, audit, quarantine, graph, grants, queue, activity, pipelines, evaluations, jobs, librarian } =
+      knowledge;
     const parts = { rows, audit, quarantine, graph, grants, queue, activity, pipelines, evaluations, jobs, librarian };
     expect(Object.keys(knowledge).sort()).toEqual(Object.keys(parts).sort());
-    const there = [...methods(knowledge, ""), ...Object.entries(parts).flatMap(([name, part]) => methods(part, `${name}.`))];
-    const known = new Set([...Object.keys({ ...onRepository, ...onCollection, ...onEverything, ...onQuarantine }), ...harmless, ...withoutCaller]);
+    const there = [
+      ...methods(knowledge, ""),
+      ...Object.entries(parts).flatMap(([name, part]) => methods(part, `${name}.`)),
+    ];
+    const known = new Set([
+      ...Object.keys({ ...onRepository, ...onCollection, ...onEverything, ...onQuarantine }),
+      ...harmless,
+      ...withoutCaller,
+    ]);
     expect(there.filter((name) => !known.has(name))).toEqual([]);
     for (const target of [group, hidden]) {
       expect(await knowledge.collection(test.admin, "vault", target.collection)).toMatchObject({
@@ -142,17 +205,32 @@ describe("the table", () => {
         document_count: 1,
         description: "about tangerine",
       });
-      expect(await knowledge.document(test.admin, "vault", target.collection, target.document)).toMatchObject({ status: "indexed", version: 1 });
-      expect(await knowledge.quarantine.get(test.admin, target.quarantined)).toMatchObject({ detail: "tangerine", restored_at: null });
-      expect((await knowledge.collection(test.admin, "vault", target.deleted, { deleted: true })).status).toBe("DELETED");
-      expect((await knowledge.graph.matchTriples(test.admin, "vault", target.collection)).items).toMatchObject([{ o: { value: "tangerine" } }]);
+      expect(await knowledge.document(test.admin, "vault", target.collection, target.document)).toMatchObject({
+        status: "indexed",
+        version: 1,
+      });
+      expect(await knowledge.quarantine.get(test.admin, target.quarantined)).toMatchObject({
+        detail: "tangerine",
+        restored_at: null,
+      });
+      expect((await knowledge.collection(test.admin, "vault", target.deleted, { deleted: true })).status).toBe(
+        "DELETED",
+      );
+      expect((await knowledge.graph.matchTriples(test.admin, "vault", target.collection)).items).toMatchObject([
+        { o: { value: "tangerine" } },
+      ]);
     }
   });
 
   it("a caller that is none is refused by every method, before anything else", async () => {
     const real = test.as("root", { role: "admin" });
     for (const forged of [undefined, {}, { ...real }, structuredClone({ userId: "root", role: "admin", groups: [] })]) {
-      for (const [name, attempt] of Object.entries({ ...onRepository, ...onCollection, ...onEverything, ...onQuarantine })) {
+      for (const [name, attempt] of Object.entries({
+        ...onRepository,
+        ...onCollection,
+        ...onEverything,
+        ...onQuarantine,
+      })) {
         const tried = (async () => attempt(test.knowledge, forged as unknown as Caller, group))();
         await expect(tried, name).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
       }
@@ -172,7 +250,8 @@ describe("the table", () => {
     const watch = (caller: Caller) => {
       const seen: string[] = [];
       const done = (async () => {
-        for await (const event of knowledge.events(caller, { signal: stop.signal, pollMs: 5 })) seen.push(JSON.stringify(event));
+        for await (const event of knowledge.events(caller, { signal: stop.signal, pollMs: 5 }))
+          seen.push(JSON.stringify(event));
       })();
       return { seen, done };
     };
@@ -180,8 +259,11 @@ describe("the table", () => {
     /** Changes something that all may see until all have seen it: whatever came before has reached them, too. */
     const marked = async () => {
       const before = [olaf, stranger, admin].map(({ seen }) => seen.length);
-      for (const { caller, repository } of Object.values(open)) await knowledge.updateCollection(caller, repository, "marker", { description: randomUUID() });
-      return [olaf, stranger, admin].every(({ seen }, i) => seen.slice(before[i]).some((event) => event.includes("marker")));
+      for (const { caller, repository } of Object.values(open))
+        await knowledge.updateCollection(caller, repository, "marker", { description: randomUUID() });
+      return [olaf, stranger, admin].every(({ seen }, i) =>
+        seen.slice(before[i]).some((event) => event.includes("marker")),
+      );
     };
     await until(marked);
     const place = { knowledge, caller: test.admin, repository: "vault", collection: group.collection };

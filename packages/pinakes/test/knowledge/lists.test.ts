@@ -13,7 +13,10 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
   afterAll(() => test[Symbol.asyncDispose]());
 
   /** A repository with its default collection and so many more, a second apart. */
-  async function filled(count: number, input: (i: number) => object = (i) => ({ name: `C ${String(i).padStart(3, "0")}` })): Promise<string> {
+  async function filled(
+    count: number,
+    input: (i: number) => object = (i) => ({ name: `C ${String(i).padStart(3, "0")}` }),
+  ): Promise<string> {
     const repository_id = `r-${Math.random().toString(36).slice(2, 10)}`;
     await test.knowledge.createRepository(test.admin, { repository_id });
     for (let i = 0; i < count; i += 1) {
@@ -23,20 +26,37 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     return repository_id;
   }
   const list = (query: CollectionQuery) => test.knowledge.listCollections(test.admin, query);
-  const names = async (query: CollectionQuery) => (await walk((cursor) => list({ ...query, cursor }))).map(({ name }) => name);
+  const names = async (query: CollectionQuery) =>
+    (await walk((cursor) => list({ ...query, cursor }))).map(({ name }) => name);
 
   it("R-LISA-04 R-LISA-05 a repository's collections, all and only they, newest first or oldest first, as whole records", async () => {
     const repositoryId = await filled(7);
     await filled(3);
     const newest = await walk((cursor) => list({ repositoryId, cursor, limit: 3 }));
-    expect(newest.map(({ name }) => name)).toEqual(["C 006", "C 005", "C 004", "C 003", "C 002", "C 001", "C 000", "Default Collection"]);
-    expect((await names({ repositoryId, order: "asc", limit: 3 })).toReversed()).toEqual(newest.map(({ name }) => name));
-    for (const one of newest) expect(one).toEqual(await test.knowledge.collection(test.admin, repositoryId, one.collection_id));
+    expect(newest.map(({ name }) => name)).toEqual([
+      "C 006",
+      "C 005",
+      "C 004",
+      "C 003",
+      "C 002",
+      "C 001",
+      "C 000",
+      "Default Collection",
+    ]);
+    expect((await names({ repositoryId, order: "asc", limit: 3 })).toReversed()).toEqual(
+      newest.map(({ name }) => name),
+    );
+    for (const one of newest)
+      expect(one).toEqual(await test.knowledge.collection(test.admin, repositoryId, one.collection_id));
   });
 
   it("R-LISA-04 collections of the same millisecond have one order, the same forwards and backwards and at every read", async () => {
     const repositoryId = await filled(0);
-    await Promise.all(Array.from({ length: 30 }, (_, i) => test.knowledge.createCollection(test.admin, repositoryId, { name: `Tie ${i}` })));
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        test.knowledge.createCollection(test.admin, repositoryId, { name: `Tie ${i}` }),
+      ),
+    );
     const once = await names({ repositoryId, limit: 7 });
     expect(once).toHaveLength(31);
     expect(await names({ repositoryId, limit: 4 })).toEqual(once);
@@ -72,7 +92,9 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     const refused = { code: "INVALID" };
     for (const bad of [flipped, `${cursor}x`, cursor.slice(1), "x", "", "0", "..", '{"a":1}'])
       await expect(list({ repositoryId, limit: 2, cursor: bad })).rejects.toMatchObject(refused);
-    await expect(test.knowledge.listCollections(other, { repositoryId, limit: 2, cursor })).rejects.toMatchObject(refused);
+    await expect(test.knowledge.listCollections(other, { repositoryId, limit: 2, cursor })).rejects.toMatchObject(
+      refused,
+    );
     const others: CollectionQuery[] = [
       { repositoryId, q: "c" },
       { repositoryId, tag: "t" },
@@ -141,16 +163,28 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     await test.knowledge.createRepository(test.admin, { repository_id: closed, allowed_groups: ["readers"] });
     for (let i = 0; i < 6; i += 1) {
       now += 1_000;
-      await test.knowledge.createCollection(ann, i % 2 === 0 ? open : closed, { name: `By Ann ${i}`, private: i === 5 });
+      await test.knowledge.createCollection(ann, i % 2 === 0 ? open : closed, {
+        name: `By Ann ${i}`,
+        private: i === 5,
+      });
     }
     const mine = { created_by: "ann-of-lists" };
     const seen = await walk((cursor) => test.knowledge.listCollections(ann, { ...mine, limit: 2, cursor }));
     expect(seen.map(({ name }) => name)).toEqual([5, 4, 3, 2, 1, 0].map((i) => `By Ann ${i}`));
-    expect(seen.map(({ repository_name }) => repository_name)).toEqual([closed, "Open House", closed, "Open House", closed, "Open House"]);
+    expect(seen.map(({ repository_name }) => repository_name)).toEqual([
+      closed,
+      "Open House",
+      closed,
+      "Open House",
+      closed,
+      "Open House",
+    ]);
     const ben = test.as("ben-of-lists", { groups: ["readers"] });
     const outsider = test.as("outsider");
     const of = async (caller: typeof ann) =>
-      (await walk((cursor) => test.knowledge.listCollections(caller, { ...mine, limit: 1, cursor }))).map(({ name }) => name);
+      (await walk((cursor) => test.knowledge.listCollections(caller, { ...mine, limit: 1, cursor }))).map(
+        ({ name }) => name,
+      );
     expect(await of(ben)).toEqual([4, 3, 2, 1, 0].map((i) => `By Ann ${i}`));
     expect(await of(outsider)).toEqual([4, 2, 0].map((i) => `By Ann ${i}`));
     expect(await test.knowledge.countCollections(outsider, mine)).toBe(3);
@@ -166,7 +200,9 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
       await upload(place, `file ${String(i).padStart(2, "0")}.txt`, `text ${i}`);
     }
     const documents = async (query: object) =>
-      (await walk((cursor) => knowledge.listDocuments(caller, repository, collection, { limit: 7, cursor, ...query }))).map(({ name }) => name);
+      (
+        await walk((cursor) => knowledge.listDocuments(caller, repository, collection, { limit: 7, cursor, ...query }))
+      ).map(({ name }) => name);
     const expected = Array.from({ length: 45 }, (_, i) => `file ${String(i).padStart(2, "0")}.txt`);
     expect(await documents({ order: "asc" })).toEqual(expected);
     expect(await documents({})).toEqual(expected.toReversed());
@@ -179,7 +215,10 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     await expect(documents({ order: "up" })).rejects.toMatchObject({ code: "INVALID" });
     const { next_cursor } = await knowledge.listDocuments(caller, repository, collection, { limit: 2 });
     const elsewhere = await newPlace(test);
-    const foreign = knowledge.listDocuments(caller, elsewhere.repository, elsewhere.collection, { limit: 2, cursor: next_cursor as string });
+    const foreign = knowledge.listDocuments(caller, elsewhere.repository, elsewhere.collection, {
+      limit: 2,
+      cursor: next_cursor as string,
+    });
     await expect(foreign).rejects.toMatchObject({ code: "INVALID" });
   });
 });

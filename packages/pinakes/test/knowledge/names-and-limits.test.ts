@@ -17,10 +17,15 @@ describe.each(engines)("names and limits on %s", (engine) => {
 
   it("R-LISA-11 a name of 100 characters is accepted, one of 101 is refused, and one that an id stands for may be left out", async () => {
     expect((await create({ name: "n".repeat(100) })).name).toHaveLength(100);
-    await expect(create({ name: "n".repeat(101) })).rejects.toMatchObject({ ...invalid, detail: expect.stringContaining("101 characters") });
+    await expect(create({ name: "n".repeat(101) })).rejects.toMatchObject({
+      ...invalid,
+      detail: expect.stringContaining("101 characters"),
+    });
     expect((await create({ collection_id: "implicit" })).name).toBe("implicit");
     // Counted in characters, not in units of UTF-16: 60 of these are 120 units, and the reason is not their number.
-    await expect(create({ name: "😀".repeat(60) })).rejects.toMatchObject({ detail: expect.stringContaining("letters, digits") });
+    await expect(create({ name: "😀".repeat(60) })).rejects.toMatchObject({
+      detail: expect.stringContaining("letters, digits"),
+    });
   });
 
   it.each(["", " ", "   ", "a\nb", "a\tb", "a.b", "Ünï", "naïve", "😀", "a/b", "a\u0000b", "a\u00a0b", "a​b", "x\r"])(
@@ -48,7 +53,8 @@ describe.each(engines)("names and limits on %s", (engine) => {
   });
 
   it("R-LISA-65 R-KB-08 names are unique in a repository ignoring case, spaces around them too, and free in another", async () => {
-    for (const name of ["taken", "TAKEN", "tAkEn", " Taken ", "Taken"]) await expect(create({ name })).rejects.toMatchObject({ code: "CONFLICT" });
+    for (const name of ["taken", "TAKEN", "tAkEn", " Taken ", "Taken"])
+      await expect(create({ name })).rejects.toMatchObject({ code: "CONFLICT" });
     const other = await newPlace(test, "Taken");
     expect((await test.knowledge.collection(test.admin, other.repository, other.collection)).name).toBe("Taken");
   });
@@ -57,17 +63,27 @@ describe.each(engines)("names and limits on %s", (engine) => {
     const names = Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? "Race Name" : "rAcE nAmE"));
     const outcomes = await Promise.allSettled(names.map((name) => create({ name })));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
-    expect(await test.knowledge.countCollections(test.admin, { repositoryId: place.repository, q: "race name" })).toBe(1);
+    for (const outcome of outcomes)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
+    expect(await test.knowledge.countCollections(test.admin, { repositoryId: place.repository, q: "race name" })).toBe(
+      1,
+    );
   });
 
   it("R-KB-08 a name that nobody gave is the id, and the id with a mark where that is taken; one that is given is that one or none", async () => {
-    expect(await create({ collection_id: "taken" })).toMatchObject({ collection_id: "taken", name: expect.stringMatching(/^taken [0-9a-f]{8}$/) });
+    expect(await create({ collection_id: "taken" })).toMatchObject({
+      collection_id: "taken",
+      name: expect.stringMatching(/^taken [0-9a-f]{8}$/),
+    });
     const same = { code: "CONFLICT", detail: `A collection "taken" exists in repository "${place.repository}".` };
     await expect(create({ collection_id: "taken" })).rejects.toMatchObject(same);
     const named = `A collection named "tAken" exists in repository "${place.repository}" (names ignore case). Use another name, or change the one that has it.`;
-    await expect(create({ collection_id: "tAken", name: "tAken" })).rejects.toMatchObject({ code: "CONFLICT", detail: named });
-    const update = (id: string, name: string | null) => test.knowledge.updateCollection(test.admin, place.repository, id, { name });
+    await expect(create({ collection_id: "tAken", name: "tAken" })).rejects.toMatchObject({
+      code: "CONFLICT",
+      detail: named,
+    });
+    const update = (id: string, name: string | null) =>
+      test.knowledge.updateCollection(test.admin, place.repository, id, { name });
     await create({ collection_id: "tAken", name: "Other letters" });
     await expect(update("tAken", "tAken")).rejects.toMatchObject({ code: "CONFLICT", detail: named });
     expect((await update("tAken", null)).name).toMatch(/^tAken [0-9a-f]{8}$/);
@@ -87,29 +103,41 @@ describe.each(engines)("names and limits on %s", (engine) => {
     expect(made.filter(({ name, collection_id }) => name === collection_id)).toHaveLength(1);
     for (const outcome of outcomes)
       if (outcome.status === "rejected")
-        expect(outcome.reason).toMatchObject({ code: "CONFLICT", detail: expect.stringMatching(/^A collection "[Pp]air" exists/) });
+        expect(outcome.reason).toMatchObject({
+          code: "CONFLICT",
+          detail: expect.stringMatching(/^A collection "[Pp]air" exists/),
+        });
   });
 
   it("R-KB-08 other users may use a name that one uses for a catalog", async () => {
     const one = test.as("ann");
     const two = test.as("ben");
     await test.knowledge.createCollection(one, "me", { name: "Docs" });
-    await expect(test.knowledge.createCollection(one, "me", { name: "dOCS" })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(test.knowledge.createCollection(one, "me", { name: "dOCS" })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
     expect((await test.knowledge.createCollection(two, "me", { name: "Docs" })).name).toBe("Docs");
   });
 
   it("R-LISA-65 renaming to a taken name is refused and changes nothing; to another spelling of its own name it is fine", async () => {
     const { collection_id } = await create({ name: "Mine" });
-    await expect(test.knowledge.updateCollection(test.admin, place.repository, collection_id, { name: "TAKEN" })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(
+      test.knowledge.updateCollection(test.admin, place.repository, collection_id, { name: "TAKEN" }),
+    ).rejects.toMatchObject({ code: "CONFLICT" });
     expect((await test.knowledge.collection(test.admin, place.repository, collection_id)).name).toBe("Mine");
-    expect((await test.knowledge.updateCollection(test.admin, place.repository, collection_id, { name: "MINE" })).name).toBe("MINE");
+    expect(
+      (await test.knowledge.updateCollection(test.admin, place.repository, collection_id, { name: "MINE" })).name,
+    ).toBe("MINE");
   });
 
   it("R-KB-09 a description of 500 characters is accepted, 501 are refused, markup is refused and a < b is not", async () => {
     expect((await create({ name: "d1", description: "é".repeat(500) })).description).toHaveLength(500);
     await expect(create({ name: "d2", description: "d".repeat(501) })).rejects.toMatchObject(invalid);
     for (const description of ["<b>x</b>", "a <script>", "</p>", "<!-- x", "<?php", "x <IMG src=a>"])
-      await expect(create({ name: "d3", description })).rejects.toMatchObject({ ...invalid, detail: expect.stringContaining("plain text") });
+      await expect(create({ name: "d3", description })).rejects.toMatchObject({
+        ...invalid,
+        detail: expect.stringContaining("plain text"),
+      });
     for (const [i, description] of ["a < b", "1<2 and 3 > 2", "x <= y", "<3", "two\nlines"].entries())
       expect((await create({ name: `plain ${i}`, description })).description).toBe(description);
   });
@@ -117,8 +145,12 @@ describe.each(engines)("names and limits on %s", (engine) => {
   it("R-LISA-12 a description round-trips, and may be left out", async () => {
     const { collection_id, description } = await create({ name: "no description" });
     expect(description).toBe("");
-    await test.knowledge.updateCollection(test.admin, place.repository, collection_id, { description: "Grüße, 世界 — “quoted”" });
-    expect((await test.knowledge.collection(test.admin, place.repository, collection_id)).description).toBe("Grüße, 世界 — “quoted”");
+    await test.knowledge.updateCollection(test.admin, place.repository, collection_id, {
+      description: "Grüße, 世界 — “quoted”",
+    });
+    expect((await test.knowledge.collection(test.admin, place.repository, collection_id)).description).toBe(
+      "Grüße, 世界 — “quoted”",
+    );
   });
 
   it("R-LISA-46 R-LISA-66 50 tags are accepted, 51 refused; a tag has 50 characters, not 51, and those of a name", async () => {
@@ -133,7 +165,9 @@ describe.each(engines)("names and limits on %s", (engine) => {
   it("R-LISA-47 custom fields of 10,240 bytes are accepted and of 10,241 refused, in bytes of UTF-8", async () => {
     const fields = (bytes: number) => ({ f: `é${"x".repeat(bytes - Buffer.byteLength('{"f":"é"}'))}` });
     expect(Buffer.byteLength(JSON.stringify(fields(10_240)))).toBe(10_240);
-    expect((await create({ name: "c1", metadata: { custom_fields: fields(10_240) } })).metadata.custom_fields).toEqual(fields(10_240));
+    expect((await create({ name: "c1", metadata: { custom_fields: fields(10_240) } })).metadata.custom_fields).toEqual(
+      fields(10_240),
+    );
     await expect(create({ name: "c2", metadata: { custom_fields: fields(10_241) } })).rejects.toMatchObject({
       ...invalid,
       detail: expect.stringContaining("10241"),
@@ -148,21 +182,35 @@ describe.each(engines)("names and limits on %s", (engine) => {
     const own = { tags: ["m", "a", "b"], custom_fields: { from: "collection" } };
     const made = await test.knowledge.createCollection(test.admin, repository_id, { name: "Merged", metadata: own });
     expect(made.metadata).toEqual(own);
-    expect(made.effective_metadata).toEqual({ tags: ["z", "a", "m", "b"], custom_fields: { from: "collection", kept: 1 } });
+    expect(made.effective_metadata).toEqual({
+      tags: ["z", "a", "m", "b"],
+      custom_fields: { from: "collection", kept: 1 },
+    });
     const tags = (count: number) => ({ tags: Array.from({ length: count }, (_, i) => `t${i}`) });
     const many = await test.knowledge.createCollection(test.admin, repository_id, { name: "Many", metadata: tags(48) });
     expect(many.effective_metadata.tags).toHaveLength(50);
-    await expect(test.knowledge.createCollection(test.admin, repository_id, { name: "More", metadata: tags(49) })).rejects.toMatchObject(invalid);
+    await expect(
+      test.knowledge.createCollection(test.admin, repository_id, { name: "More", metadata: tags(49) }),
+    ).rejects.toMatchObject(invalid);
     const grow = test.knowledge.updateRepository(test.admin, repository_id, { metadata: { tags: ["z", "a", "new"] } });
     await expect(grow).rejects.toMatchObject({ ...invalid, detail: expect.stringContaining("Many") });
     // A tag that the fullest collection has already makes no difference to it.
-    const same = await test.knowledge.updateRepository(test.admin, repository_id, { metadata: { tags: ["z", "a", "t1"] } });
+    const same = await test.knowledge.updateRepository(test.admin, repository_id, {
+      metadata: { tags: ["z", "a", "t1"] },
+    });
     expect(same.metadata.tags).toEqual(["z", "a", "t1"]);
   });
 
   it("R-LISA-26 a common record is well under 2 KB; one over 65,536 bytes is refused by the name of its largest field", async () => {
-    const { collection_id } = await create({ name: "typical", description: "d".repeat(200), metadata: { tags: ["a", "b"], custom_fields: { team: "x" } } });
-    const item = await test.pinakes.items.read(test.admin.scope, "collections", { partition: [place.repository], id: `collection:${collection_id}` });
+    const { collection_id } = await create({
+      name: "typical",
+      description: "d".repeat(200),
+      metadata: { tags: ["a", "b"], custom_fields: { team: "x" } },
+    });
+    const item = await test.pinakes.items.read(test.admin.scope, "collections", {
+      partition: [place.repository],
+      id: `collection:${collection_id}`,
+    });
     expect(Buffer.byteLength(JSON.stringify(item?.document))).toBeLessThan(2_048);
     // Typical ones, as the source counts them: 2 KB on average.
     const sizes = await Promise.all(
@@ -186,10 +234,17 @@ describe.each(engines)("names and limits on %s", (engine) => {
         const left = Math.floor(bytes / 100) + (i === 0 ? bytes % 100 : 0) - 3;
         return `${String(i).padStart(3, "0")}${"界".repeat(Math.floor(left / 3))}${"x".repeat(left % 3)}`;
       });
-    const told = await create({ name: "huge", allowed_groups: groups(70_000) }).catch((error: { code: string; detail: string }) => error);
-    expect(told).toMatchObject({ code: "LIMIT_EXCEEDED", detail: expect.stringContaining('"allowed_groups"') as string });
+    const told = await create({ name: "huge", allowed_groups: groups(70_000) }).catch(
+      (error: { code: string; detail: string }) => error,
+    );
+    expect(told).toMatchObject({
+      code: "LIMIT_EXCEEDED",
+      detail: expect.stringContaining('"allowed_groups"') as string,
+    });
     const fits = 70_000 - (Number(/would have (\d+) bytes/.exec((told as { detail: string }).detail)?.[1]) - 65_536);
-    await expect(create({ name: "huge", allowed_groups: groups(fits + 1) })).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    await expect(create({ name: "huge", allowed_groups: groups(fits + 1) })).rejects.toMatchObject({
+      code: "LIMIT_EXCEEDED",
+    });
     expect(await create({ name: "huge", allowed_groups: groups(fits) })).toMatchObject({ name: "huge" });
   });
 
@@ -199,7 +254,8 @@ describe.each(engines)("names and limits on %s", (engine) => {
     for (let i = 0; i < 95; i += 1) await make(i);
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => make(100 + i)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
-    for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
+    for (const outcome of outcomes)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
     expect(await test.knowledge.countCollections(user, { repositoryId: "me" })).toBe(100);
     await expect(make(200)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
     const { items } = await test.knowledge.listCollections(user, { repositoryId: "me", limit: 1 });
@@ -211,9 +267,15 @@ describe.each(engines)("names and limits on %s", (engine) => {
 
   it("pages have 1 to 100 entries; 0, 101, fractions and texts are refused", async () => {
     for (const limit of [0, -1, 101, 1.5, "5", null]) {
-      await expect(test.knowledge.listCollections(test.admin, { limit: limit as number })).rejects.toMatchObject(invalid);
-      await expect(test.knowledge.listRepositories(test.admin, { limit: limit as number })).rejects.toMatchObject(invalid);
-      await expect(test.knowledge.listDocuments(test.admin, place.repository, place.collection, { limit: limit as number })).rejects.toMatchObject(invalid);
+      await expect(test.knowledge.listCollections(test.admin, { limit: limit as number })).rejects.toMatchObject(
+        invalid,
+      );
+      await expect(test.knowledge.listRepositories(test.admin, { limit: limit as number })).rejects.toMatchObject(
+        invalid,
+      );
+      await expect(
+        test.knowledge.listDocuments(test.admin, place.repository, place.collection, { limit: limit as number }),
+      ).rejects.toMatchObject(invalid);
     }
     expect((await test.knowledge.listCollections(test.admin, { limit: 100 })).items).toHaveLength(100);
   });

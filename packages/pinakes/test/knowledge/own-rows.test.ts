@@ -9,7 +9,11 @@ import { until } from "./support/until.ts";
 
 const { postgres } = useServers();
 
-const sentences = ["The lighthouse keeper logs every ship.", "Zebras graze beside the river.", "A pump failed in the cellar."];
+const sentences = [
+  "The lighthouse keeper logs every ship.",
+  "Zebras graze beside the river.",
+  "A pump failed in the cellar.",
+];
 const rowsOf = (dims: number) =>
   sentences.map((text, i) => ({
     id: `r${i}`,
@@ -25,15 +29,27 @@ describe.each([
   let test: TestPinakes;
   let place: Place;
   const counts = async () => {
-    const { document_count, row_count, indexing_status, etag } = await test.knowledge.collection(place.caller, place.repository, place.collection);
+    const { document_count, row_count, indexing_status, etag } = await test.knowledge.collection(
+      place.caller,
+      place.repository,
+      place.collection,
+    );
     return { document_count, row_count, indexing_status, etag };
   };
   const find = async (query: string, more: object = {}) =>
-    test.knowledge.search(place.caller, { query, collections: [{ repository: place.repository, collection: place.collection }], ...more });
+    test.knowledge.search(place.caller, {
+      query,
+      collections: [{ repository: place.repository, collection: place.collection }],
+      ...more,
+    });
 
   beforeAll(async () => {
     const dropBoxes = [{ tenant: "acme", collection: "boxed" }];
-    test = await openTestPinakes(engine === "sqlite" ? "sqlite" : "elsewhere", { ...stores(), dropBoxes, migrationSources: ["/"] });
+    test = await openTestPinakes(engine === "sqlite" ? "sqlite" : "elsewhere", {
+      ...stores(),
+      dropBoxes,
+      migrationSources: ["/"],
+    });
     place = await newPlace(test);
   });
   afterAll(() => test[Symbol.asyncDispose]());
@@ -53,18 +69,39 @@ describe.each([
     const { items } = await test.knowledge.listCollections(place.caller, { repositoryId: place.repository });
     expect(items.find(({ collection_id }) => collection_id === place.collection)?.row_count).toBe(3);
     const manifest = await test.knowledge.rows.manifest(place.caller, place.repository, place.collection);
-    expect(manifest).toMatchObject({ stats: { settings: { dims: 8 } }, passages: null, rows: { count: 3, stats: { settings: { dims: 8 } } } });
+    expect(manifest).toMatchObject({
+      stats: { settings: { dims: 8 } },
+      passages: null,
+      rows: { count: 3, stats: { settings: { dims: 8 } } },
+    });
     expect(manifest.versions.length).toBeGreaterThan(0);
     for (const mode of ["hybrid", "keyword"] as const) {
       const { hits } = await find("zebras", { mode });
-      expect(hits[0]).toMatchObject({ document_id: "", chunk_id: "r1", text: sentences[1], metadata: { source: "s1.csv", n: 1 } });
-      expect(hits[0]?.citation).toMatchObject({ row_id: "r1", document_id: "", filename: "", version: 0, quote: sentences[1] });
+      expect(hits[0]).toMatchObject({
+        document_id: "",
+        chunk_id: "r1",
+        text: sentences[1],
+        metadata: { source: "s1.csv", n: 1 },
+      });
+      expect(hits[0]?.citation).toMatchObject({
+        row_id: "r1",
+        document_id: "",
+        filename: "",
+        version: 0,
+        quote: sentences[1],
+      });
     }
     // Vectors of another dimension cannot be compared with the question.
     expect((await find("zebras", { mode: "vector" })).hits).toEqual([]);
     const [hit] = (await find("zebras")).hits;
     const citation = hit?.citation as NonNullable<typeof hit>["citation"];
-    expect(await test.knowledge.verifyCitations(place.caller, [citation, { ...citation, quote: "other words" }, { ...citation, row_id: "gone" }])).toEqual({
+    expect(
+      await test.knowledge.verifyCitations(place.caller, [
+        citation,
+        { ...citation, quote: "other words" },
+        { ...citation, row_id: "gone" },
+      ]),
+    ).toEqual({
       checks: [
         { valid: true, result: "exact", current: true },
         { valid: false, result: "not_in_row", current: true },
@@ -85,9 +122,13 @@ describe.each([
     expect(new Set(hits.map(({ document_id: id, chunk_id }) => (id === "" ? chunk_id : id)))).toContain(document_id);
     expect(hits.map(({ chunk_id }) => chunk_id)).toContain("r1");
     expect(explain).toMatchObject({ collections: [{ passages: 1, own_rows: 3, own_rows_dims: 384 }] });
-    expect((await find("zebras", { mode: "vector" })).hits.filter(({ citation }) => citation.row_id !== undefined)).toHaveLength(3);
+    expect(
+      (await find("zebras", { mode: "vector" })).hits.filter(({ citation }) => citation.row_id !== undefined),
+    ).toHaveLength(3);
     expect((await find("zebras", { filter: { n: 1 } })).hits.map(({ chunk_id }) => chunk_id)).toEqual(["r1"]);
-    expect((await find("zebras", { filter: { filename: "zoo.txt" } })).hits.map(({ document_id: id }) => id)).toEqual([document_id]);
+    expect((await find("zebras", { filter: { filename: "zoo.txt" } })).hits.map(({ document_id: id }) => id)).toEqual([
+      document_id,
+    ]);
     expect(await find("zebras", { filter: { nowhere: 1 } })).toMatchObject({ hits: [], unknown_fields: ["nowhere"] });
     const grouped = await find("zebras", { group_by: "document", mode: "keyword" });
     expect(grouped.hits).toHaveLength(2);
@@ -96,7 +137,10 @@ describe.each([
       outcome: expect.stringMatching(/^(?:done|busy)$/) as string,
       rows: { outcome: expect.stringMatching(/^(?:done|busy)$/) as string },
     });
-    expect(await test.knowledge.rows.manifest(place.caller, place.repository, place.collection)).toMatchObject({ passages: { count: 1 }, rows: { count: 3 } });
+    expect(await test.knowledge.rows.manifest(place.caller, place.repository, place.collection)).toMatchObject({
+      passages: { count: 1 },
+      rows: { count: 3 },
+    });
   });
 
   it("come from a migration and are then all there", async () => {
@@ -104,7 +148,9 @@ describe.each([
     await writeFile(
       path,
       rowsOf(8)
-        .map(({ id, vector, text, metadata }) => JSON.stringify({ id, values: vector, metadata: { ...metadata, body: text } }))
+        .map(({ id, vector, text, metadata }) =>
+          JSON.stringify({ id, values: vector, metadata: { ...metadata, body: text } }),
+        )
         .join("\n"),
     );
     const { migrations } = test.pinakes;
@@ -126,11 +172,17 @@ describe.each([
     await announceDelta(queue, scope, { deltaKey: "delta/one.jsonl" });
     await announceDelta(queue, scope, { deltaKey: "delta/one.jsonl", collection: `${place.repository}/mailed` });
     const boxed: Place = { ...place, repository: "drop-box", collection: "boxed" };
-    const rows = async (of: Place) => (await test.knowledge.collection(of.caller, of.repository, of.collection).catch(() => ({ row_count: 0 }))).row_count;
+    const rows = async (of: Place) =>
+      (await test.knowledge.collection(of.caller, of.repository, of.collection).catch(() => ({ row_count: 0 })))
+        .row_count;
     await until(async () => (await rows(boxed)) === 3);
     await until(async () => (await rows({ ...place, collection: "mailed" })) === 3);
     place = boxed;
-    expect((await find("zebras")).hits[0]).toMatchObject({ repository_id: "drop-box", collection_id: "boxed", chunk_id: "r1" });
+    expect((await find("zebras")).hits[0]).toMatchObject({
+      repository_id: "drop-box",
+      collection_id: "boxed",
+      chunk_id: "r1",
+    });
     expect((await test.knowledge.search(test.as("eve", { tenant: "evil" }), { query: "zebras" })).hits).toEqual([]);
   });
 });

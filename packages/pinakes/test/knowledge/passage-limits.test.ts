@@ -2,7 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chunkingTypes } from "../../src/domain/chunking.ts";
 import { openLocalTokenizer } from "../../src/drivers/models/local/tokenizer.ts";
-import { newPlace, openTestPinakes, settled, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import {
+  newPlace,
+  openTestPinakes,
+  settled,
+  uploaded,
+  walk,
+  type Place,
+  type TestPinakes,
+} from "./support/test-pinakes.ts";
 
 const tokenizer = await openLocalTokenizer();
 const count = (text: string) => tokenizer.words(text).tokens.reduce((sum, tokens) => sum + tokens, 0);
@@ -17,13 +25,19 @@ describe("passages and what the model reads", () => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  async function passages(at: Place, documentId: string): Promise<readonly { readonly text: string; readonly section?: string }[]> {
-    return walk((cursor) => test.knowledge.passages(at.caller, at.repository, at.collection, documentId, { limit: 100, cursor }));
+  async function passages(
+    at: Place,
+    documentId: string,
+  ): Promise<readonly { readonly text: string; readonly section?: string }[]> {
+    return walk((cursor) =>
+      test.knowledge.passages(at.caller, at.repository, at.collection, documentId, { limit: 100, cursor }),
+    );
   }
 
-  const sentences = Array.from({ length: 40 }, (_, i) => `Keeper ${i} of lighthouse ${i * 7} wrote in ${1800 + i}: storm no. ${i * 31}, oil ${i}/40.`).join(
-    " ",
-  );
+  const sentences = Array.from(
+    { length: 40 },
+    (_, i) => `Keeper ${i} of lighthouse ${i * 7} wrote in ${1800 + i}: storm no. ${i * 31}, oil ${i}/40.`,
+  ).join(" ");
   const markdown = `# The lighthouses of the northern coast and of the islands before it\n\n${sentences}\n\n## Their keepers, their families, and how they lived\n\n${sentences}`;
 
   it("R-KB-27 a catalog cuts at what the model reads, 256 tokens, with a tenth of it repeated, and says so", async () => {
@@ -32,7 +46,12 @@ describe("passages and what the model reads", () => {
     expect(warnings).toBeUndefined();
     const catalog = { ...place, caller, repository: "me", collection: collection_id };
     const document = await uploaded(catalog, "long.txt", sentences);
-    expect(document.chunking_strategy).toMatchObject({ type: "TOKEN", unit: "token", chunk_size: tokensMax, chunk_overlap: 25 });
+    expect(document.chunking_strategy).toMatchObject({
+      type: "TOKEN",
+      unit: "token",
+      chunk_size: tokensMax,
+      chunk_overlap: 25,
+    });
     const sizes = (await passages(catalog, document.document_id)).map(({ text }) => count(text));
     expect(Math.max(...sizes)).toBeLessThanOrEqual(tokensMax);
     expect(Math.max(...sizes)).toBeGreaterThan(tokensMax * 0.9);
@@ -41,7 +60,14 @@ describe("passages and what the model reads", () => {
   for (const type of chunkingTypes) {
     it(`${type}: passages of texts and of Markdown with headings stay within the model, and the last words are found by their meaning`, async () => {
       const strategy =
-        type === "NONE" ? { type } : { type, unit: type === "SENTENCE" || type === "TOKEN" ? "token" : "char", chunk_size: 2_000, chunk_overlap: 0 };
+        type === "NONE"
+          ? { type }
+          : {
+              type,
+              unit: type === "SENTENCE" || type === "TOKEN" ? "token" : "char",
+              chunk_size: 2_000,
+              chunk_overlap: 0,
+            };
       const ending = "A whale was stranded on the beach and the children poured water over it.";
       for (const [name, text] of [
         [`${type}.txt`, `${sentences} ${ending}`],
@@ -60,7 +86,10 @@ describe("passages and what the model reads", () => {
   it("sizes beyond the model are taken, with a warning that says what happens; those within it without one", async () => {
     let names = 0;
     const create = (chunking_strategy: unknown) =>
-      test.knowledge.createCollection(test.admin, place.repository, { name: `Sized ${(names += 1)}`, chunking_strategy });
+      test.knowledge.createCollection(test.admin, place.repository, {
+        name: `Sized ${(names += 1)}`,
+        chunking_strategy,
+      });
     expect((await create({ type: "TOKEN", chunk_size: tokensMax })).warnings).toBeUndefined();
     const made = await create({ type: "TOKEN", chunk_size: tokensMax + 1 });
     expect(made.warnings).toEqual([expect.stringContaining("at most 256 tokens")]);
@@ -68,9 +97,13 @@ describe("passages and what the model reads", () => {
       chunking_strategy: { type: "FIXED", chunk_size: 10_000 },
     });
     expect(patch.warnings).toEqual([expect.stringContaining("10000 characters")]);
-    const repository = await test.knowledge.createRepository(test.admin, { chunking_strategy: { type: "SENTENCE", unit: "token", chunk_size: 8_192 } });
+    const repository = await test.knowledge.createRepository(test.admin, {
+      chunking_strategy: { type: "SENTENCE", unit: "token", chunk_size: 8_192 },
+    });
     expect(repository.warnings).toEqual([expect.stringContaining("8192 tokens")]);
-    const changed = await test.knowledge.updateRepository(test.admin, repository.repository_id, { chunking_strategy: null });
+    const changed = await test.knowledge.updateRepository(test.admin, repository.repository_id, {
+      chunking_strategy: null,
+    });
     expect(changed.warnings).toBeUndefined();
   });
 
@@ -83,7 +116,9 @@ describe("passages and what the model reads", () => {
   it("a re-index records the limit that it kept to", async () => {
     const own = await newPlace(test, "Again");
     const { document_id } = await uploaded(own, "a.txt", sentences, {});
-    await test.knowledge.updateCollection(own.caller, own.repository, own.collection, { chunking_strategy: { type: "TOKEN", chunk_size: 400 } });
+    await test.knowledge.updateCollection(own.caller, own.repository, own.collection, {
+      chunking_strategy: { type: "TOKEN", chunk_size: 400 },
+    });
     await test.knowledge.reindexDocument(own.caller, own.repository, own.collection, document_id);
     const again = await settled(own, document_id);
     expect(again.chunking_strategy).toMatchObject({ chunk_size: tokensMax });

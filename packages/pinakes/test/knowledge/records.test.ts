@@ -20,7 +20,8 @@ describe.each(engines)("records on %s", (engine) => {
 
   const create = (input: object) => test.knowledge.createCollection(test.admin, place.repository, input);
   const read = (id: string) => test.knowledge.collection(test.admin, place.repository, id);
-  const update = (id: string, patch: object, ifMatch?: string) => test.knowledge.updateCollection(test.admin, place.repository, id, patch, ifMatch);
+  const update = (id: string, patch: object, ifMatch?: string) =>
+    test.knowledge.updateCollection(test.admin, place.repository, id, patch, ifMatch);
 
   it("R-LISA-01 a collection without an id gets a UUID, and is found by its ids", async () => {
     const { collection_id } = await create({ name: "Made" });
@@ -38,7 +39,10 @@ describe.each(engines)("records on %s", (engine) => {
 
   it("R-LISA-10 R-LISA-17 every attribute is stored, with the defaults", async () => {
     const { collection_id } = await create({ name: "Defaults" });
-    const item = await test.pinakes.items.read(test.admin.scope, "collections", { partition: [place.repository], id: `collection:${collection_id}` });
+    const item = await test.pinakes.items.read(test.admin.scope, "collections", {
+      partition: [place.repository],
+      id: `collection:${collection_id}`,
+    });
     expect(item?.document).toMatchObject({
       collection_id,
       repository_id: place.repository,
@@ -53,29 +57,49 @@ describe.each(engines)("records on %s", (engine) => {
   });
 
   it("R-KB-06 who made it is the caller, whatever the request says", async () => {
-    const made = await test.knowledge.createCollection(test.as("ann"), "me", { name: "Mine", created_by: "ben", user_id: "ben" } as object);
+    const made = await test.knowledge.createCollection(test.as("ann"), "me", {
+      name: "Mine",
+      created_by: "ben",
+      user_id: "ben",
+    } as object);
     expect(made.created_by).toBe("ann");
   });
 
   it("R-LISA-13 a chunking strategy round-trips, with the order of its separators", async () => {
-    const strategy = { type: "RECURSIVE", chunk_size: 500, chunk_overlap: 50, unit: "char", separators: ["\n\n", "z", "a", " "] };
+    const strategy = {
+      type: "RECURSIVE",
+      chunk_size: 500,
+      chunk_overlap: 50,
+      unit: "char",
+      separators: ["\n\n", "z", "a", " "],
+    };
     const { collection_id } = await create({ name: "Cut", chunking_strategy: strategy });
     expect((await read(collection_id)).own_chunking_strategy).toMatchObject(strategy);
-    await expect(update(collection_id, { chunking_strategy: { type: "MAGIC" } })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(update(collection_id, { chunking_strategy: { type: "MAGIC" } })).rejects.toMatchObject({
+      code: "INVALID",
+    });
     expect((await update(collection_id, { chunking_strategy: null })).own_chunking_strategy).toBeNull();
   });
 
   it("R-LISA-13 a repository tells what its collections inherit, its own or that of the system", async () => {
     const inherited = async (caller: Caller, repository: string) => {
       const { effective_chunking_strategy, chunking_strategy } = await test.knowledge.repository(caller, repository);
-      const { collection_id } = await test.knowledge.createCollection(caller, repository, { name: `Inherits ${chunking_strategy?.type ?? "all"}` });
+      const { collection_id } = await test.knowledge.createCollection(caller, repository, {
+        name: `Inherits ${chunking_strategy?.type ?? "all"}`,
+      });
       const made = await test.knowledge.collection(caller, repository, collection_id);
       expect([made.own_chunking_strategy, made.chunking_strategy]).toEqual([null, effective_chunking_strategy]);
       return { chunking_strategy, effective_chunking_strategy };
     };
     await test.knowledge.createRepository(test.admin, { repository_id: "inherits" });
-    expect(await inherited(test.admin, "inherits")).toEqual({ chunking_strategy: null, effective_chunking_strategy: systemChunking });
-    expect(await inherited(test.as("cora"), "me")).toEqual({ chunking_strategy: null, effective_chunking_strategy: catalogChunking });
+    expect(await inherited(test.admin, "inherits")).toEqual({
+      chunking_strategy: null,
+      effective_chunking_strategy: systemChunking,
+    });
+    expect(await inherited(test.as("cora"), "me")).toEqual({
+      chunking_strategy: null,
+      effective_chunking_strategy: catalogChunking,
+    });
     await test.knowledge.updateRepository(test.admin, "inherits", { chunking_strategy: { type: "NONE" } });
     expect((await inherited(test.admin, "inherits")).effective_chunking_strategy).toMatchObject({ type: "NONE" });
   });
@@ -83,7 +107,10 @@ describe.each(engines)("records on %s", (engine) => {
   it("R-LISA-15 R-LISA-37 metadata round-trips; a repository without any has none", async () => {
     const metadata = { tags: ["b", "a"], custom_fields: { owner: { team: "x", ids: [1, null] }, ключ: "世界" } };
     expect((await read((await create({ name: "Meta", metadata })).collection_id)).metadata).toEqual(metadata);
-    expect((await test.knowledge.repository(test.admin, place.repository)).metadata).toEqual({ tags: [], custom_fields: {} });
+    expect((await test.knowledge.repository(test.admin, place.repository)).metadata).toEqual({
+      tags: [],
+      custom_fields: {},
+    });
     await test.knowledge.createRepository(test.admin, { repository_id: "with-metadata", metadata });
     expect((await test.knowledge.repository(test.admin, "with-metadata")).metadata).toEqual(metadata);
     await expect(create({ name: "Bad", metadata: { labels: [] } })).rejects.toMatchObject({ code: "INVALID" });
@@ -111,9 +138,13 @@ describe.each(engines)("records on %s", (engine) => {
       detail: expect.stringContaining("fixed-id"),
     });
     expect(await read("fixed-id")).toMatchObject({ name: "First", etag: expect.stringContaining(first.etag) });
-    const race = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => create({ collection_id: "raced-id", name: `Raced ${i}` })));
+    const race = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => create({ collection_id: "raced-id", name: `Raced ${i}` })),
+    );
     expect(race.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    await expect(test.knowledge.createRepository(test.admin, { repository_id: place.repository })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(
+      test.knowledge.createRepository(test.admin, { repository_id: place.repository }),
+    ).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
   it("R-LISA-40 a collection is readable as soon as it is made", async () => {
@@ -124,27 +155,60 @@ describe.each(engines)("records on %s", (engine) => {
   });
 
   it("R-LISA-41 R-LISA-70 a change touches the named fields and updated_at alone; none is refused; an unknown id is not found and nothing springs up", async () => {
-    const { etag: _, updated_at: __, ...before } = await create({ name: "Partial", description: "old", metadata: { tags: ["t"] }, private: true });
-    const { etag: ___, updated_at: ____, warnings, ...after } = await update(before.collection_id, { description: "new" });
+    const {
+      etag: _,
+      updated_at: __,
+      ...before
+    } = await create({ name: "Partial", description: "old", metadata: { tags: ["t"] }, private: true });
+    const {
+      etag: ___,
+      updated_at: ____,
+      warnings,
+      ...after
+    } = await update(before.collection_id, { description: "new" });
     expect(after).toEqual({ ...before, description: "new" });
     expect(warnings).toEqual([]);
-    for (const empty of [{}, { description: undefined }]) await expect(update(before.collection_id, empty)).rejects.toMatchObject({ code: "INVALID" });
-    await expect(update(before.collection_id, { colour: "red" })).rejects.toMatchObject({ code: "INVALID", detail: expect.stringContaining("colour") });
+    for (const empty of [{}, { description: undefined }])
+      await expect(update(before.collection_id, empty)).rejects.toMatchObject({ code: "INVALID" });
+    await expect(update(before.collection_id, { colour: "red" })).rejects.toMatchObject({
+      code: "INVALID",
+      detail: expect.stringContaining("colour"),
+    });
     await expect(update("no-such-id", { description: "x" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(read("no-such-id")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   it("R-LISA-60 R-LISA-64 what is fixed is refused when it differs and is no change when it is the same", async () => {
     const made = await create({ name: "Fixed", embedding_model: model });
-    const fixed = { collection_id: "x", repository_id: "x", embedding_model: "x", created_by: "x", created_at: "2020-01-01T00:00:00.000Z" };
+    const fixed = {
+      collection_id: "x",
+      repository_id: "x",
+      embedding_model: "x",
+      created_by: "x",
+      created_at: "2020-01-01T00:00:00.000Z",
+    };
     for (const [field, value] of Object.entries(fixed))
       await expect(update(made.collection_id, { [field]: value, description: "d" })).rejects.toMatchObject({
         code: "INVALID",
         detail: expect.stringContaining(field),
       });
     const { collection_id, repository_id, embedding_model, created_by, created_at } = made;
-    const same = await update(collection_id, { collection_id, repository_id, embedding_model, created_by, created_at, description: "d" });
-    expect(same).toMatchObject({ collection_id, repository_id, embedding_model, created_by, created_at, description: "d" });
+    const same = await update(collection_id, {
+      collection_id,
+      repository_id,
+      embedding_model,
+      created_by,
+      created_at,
+      description: "d",
+    });
+    expect(same).toMatchObject({
+      collection_id,
+      repository_id,
+      embedding_model,
+      created_by,
+      created_at,
+      description: "d",
+    });
     await expect(create({ name: "Unknown model", embedding_model: "no-such" })).rejects.toMatchObject({
       code: "INVALID",
       detail: expect.stringContaining(model),
@@ -153,16 +217,22 @@ describe.each(engines)("records on %s", (engine) => {
 
   it("R-LISA-19 only the known statuses are accepted", async () => {
     for (const status of ["ACTIVE", "ARCHIVED", "DELETED", "DELETE_IN_PROGRESS", "DELETE_FAILED"] as const)
-      expect((await test.knowledge.listCollections(test.admin, { status })).items.every((one) => one.status === status)).toBe(true);
+      expect(
+        (await test.knowledge.listCollections(test.admin, { status })).items.every((one) => one.status === status),
+      ).toBe(true);
     for (const status of ["GONE", "active", "pending", "ready", "", 7])
-      await expect(test.knowledge.listCollections(test.admin, { status: status as "ACTIVE" })).rejects.toMatchObject({ code: "INVALID" });
+      await expect(test.knowledge.listCollections(test.admin, { status: status as "ACTIVE" })).rejects.toMatchObject({
+        code: "INVALID",
+      });
     await expect(update(place.collection, { status: "DELETED" })).rejects.toMatchObject({ code: "INVALID" });
   });
 
   it("a stale etag is refused, the fresh one is accepted, and uploads do not make it stale", async () => {
     const { collection_id, etag } = await create({ name: "Etags" });
     const changed = await update(collection_id, { description: "1" }, etag);
-    await expect(update(collection_id, { description: "2" }, etag)).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
+    await expect(update(collection_id, { description: "2" }, etag)).rejects.toMatchObject({
+      code: "PRECONDITION_FAILED",
+    });
     await upload({ ...place, collection: collection_id }, "a.txt", "some text");
     const { etag: withStats } = await read(collection_id);
     expect(withStats).not.toBe(changed.etag);

@@ -1,12 +1,25 @@
 /** A whole collection cut and embedded anew, while it answers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JobView } from "../../src/knowledge/index.ts";
-import { engines, newPlace, openTestPinakes, recount, texts, upload, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import {
+  engines,
+  newPlace,
+  openTestPinakes,
+  recount,
+  texts,
+  upload,
+  uploaded,
+  type Place,
+  type TestPinakes,
+} from "./support/test-pinakes.ts";
 import { until } from "./support/until.ts";
 
 const animals = ["otter", "heron", "badger", "newt", "vole", "stoat", "wren", "pike"];
 const story = (animal: string) =>
-  Array.from({ length: 12 }, (_, i) => `The ${animal} went along the river on day ${i} and saw nothing new there.`).join("\n\n");
+  Array.from(
+    { length: 12 },
+    (_, i) => `The ${animal} went along the river on day ${i} and saw nothing new there.`,
+  ).join("\n\n");
 
 describe.each(engines)("re-indexing on %s", (engine) => {
   let test: TestPinakes;
@@ -48,7 +61,11 @@ describe.each(engines)("re-indexing on %s", (engine) => {
     expect(job).toMatchObject({ status: "succeeded", progress: { done: animals.length, total: animals.length } });
     const after = await knowledge.collection(caller, repository, collection);
     expect(after.chunk_count).toBeGreaterThan(before.chunk_count);
-    expect((await knowledge.listDocuments(caller, repository, collection)).items.every(({ chunking_strategy: cut }) => cut?.type === "FIXED")).toBe(true);
+    expect(
+      (await knowledge.listDocuments(caller, repository, collection)).items.every(
+        ({ chunking_strategy: cut }) => cut?.type === "FIXED",
+      ),
+    ).toBe(true);
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
     const found = await texts(place, "the badger along the river");
@@ -70,11 +87,17 @@ describe.each(engines)("re-indexing on %s", (engine) => {
         searches += 1;
       }
     })();
-    const job = await over(place, await knowledge.reindexCollection(caller, repository, collection, { embedding_model: "second" }));
+    const job = await over(
+      place,
+      await knowledge.reindexCollection(caller, repository, collection, { embedding_model: "second" }),
+    );
     stop = true;
     await searcher;
     expect(searches).toBeGreaterThan(0);
-    expect(job).toMatchObject({ status: "succeeded", result: { documents: animals.length, embedding_model: "second" } });
+    expect(job).toMatchObject({
+      status: "succeeded",
+      result: { documents: animals.length, embedding_model: "second" },
+    });
     expect((await knowledge.collection(caller, repository, collection)).embedding_model).toBe("second");
     expect((await texts(place, "wren")).some((text) => text.includes("wren"))).toBe(true);
   });
@@ -91,10 +114,13 @@ describe.each(engines)("re-indexing on %s", (engine) => {
     ]);
     expect(await over(place, job)).toMatchObject({ status: "succeeded" });
     await until(async () => {
-      const documents = await Promise.all([added, replaced].map(({ document_id }) => knowledge.document(caller, repository, collection, document_id)));
+      const documents = await Promise.all(
+        [added, replaced].map(({ document_id }) => knowledge.document(caller, repository, collection, document_id)),
+      );
       return documents.every(({ status }) => status === "indexed");
     });
-    const found = async (word: string) => (await texts(place, word, { mode: "keyword" })).filter((text) => text.includes(word)).length;
+    const found = async (word: string) =>
+      (await texts(place, word, { mode: "keyword" })).filter((text) => text.includes(word)).length;
     expect(await found("lynx")).toBeGreaterThan(0);
     expect(await found("salamander")).toBeGreaterThan(0);
     expect(await found("newt")).toBe(0);
@@ -106,7 +132,9 @@ describe.each(engines)("re-indexing on %s", (engine) => {
 
   it("a model that is not configured is refused, and nothing begins", async () => {
     const place = await newPlace(test);
-    await expect(place.knowledge.reindexCollection(place.caller, place.repository, place.collection, { embedding_model: "third" })).rejects.toMatchObject({
+    await expect(
+      place.knowledge.reindexCollection(place.caller, place.repository, place.collection, { embedding_model: "third" }),
+    ).rejects.toMatchObject({
       code: "NOT_FOUND",
       detail: expect.stringContaining("first, second") as string,
     });

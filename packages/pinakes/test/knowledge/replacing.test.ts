@@ -1,6 +1,17 @@
 /** The same document again: replaced in one step, recognised when it is the same, tried again, indexed anew, removed. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, newPlace, openTestPinakes, recount, settled, texts, upload, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import {
+  engines,
+  newPlace,
+  openTestPinakes,
+  recount,
+  settled,
+  texts,
+  upload,
+  uploaded,
+  type Place,
+  type TestPinakes,
+} from "./support/test-pinakes.ts";
 import { until } from "./support/until.ts";
 
 describe.each(engines)("replacing on %s", (engine) => {
@@ -10,18 +21,23 @@ describe.each(engines)("replacing on %s", (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  const incarnation = async ({ knowledge, caller, repository, collection }: Place) => (await knowledge.collection(caller, repository, collection)).incarnation;
+  const incarnation = async ({ knowledge, caller, repository, collection }: Place) =>
+    (await knowledge.collection(caller, repository, collection)).incarnation;
   const allObjects = async (place: Place) => {
     const { keys } = await test.pinakes.objects.list(place.caller.scope, `knowledge/${await incarnation(place)}/`);
     return keys.map(({ key }) => key.split("/").slice(2).join("/"));
   };
-  const objects = async (place: Place) => (await allObjects(place)).map((key) => key.slice(key.indexOf("/") + 1)).sort();
+  const objects = async (place: Place) =>
+    (await allObjects(place)).map((key) => key.slice(key.indexOf("/") + 1)).sort();
   const rows = async (place: Place) => test.pinakes.vectors.count(place.caller.scope, `${await incarnation(place)}.1`);
 
   it("R-KB-44 a name that is there, ignoring case, is a conflict; with replace it takes its place, and count and size are right", async () => {
     const place = await newPlace(test);
     const first = await uploaded(place, "Report.txt", "the old report about walruses");
-    await expect(upload(place, "REPORT.TXT", "x")).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining(first.document_id) });
+    await expect(upload(place, "REPORT.TXT", "x")).rejects.toMatchObject({
+      code: "CONFLICT",
+      detail: expect.stringContaining(first.document_id),
+    });
     const second = await uploaded(place, "REPORT.TXT", "the new one about narwhals", { replace: true });
     expect(second).toMatchObject({ document_id: first.document_id, version: 2, live_version: 2, name: "REPORT.TXT" });
     expect(await texts(place, "report walruses narwhals")).toEqual(["the new one about narwhals"]);
@@ -29,7 +45,12 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect(told).toEqual(counted);
     expect(told).toMatchObject({ document_count: 1, total_size_bytes: "the new one about narwhals".length });
     expect(await until(async () => (await rows(place)) === 1)).toBe(true);
-    const versions = await place.knowledge.versions(place.caller, place.repository, place.collection, first.document_id);
+    const versions = await place.knowledge.versions(
+      place.caller,
+      place.repository,
+      place.collection,
+      first.document_id,
+    );
     expect(versions).toMatchObject([
       { version: 2, live: true },
       { version: 1, live: false },
@@ -40,7 +61,8 @@ describe.each(engines)("replacing on %s", (engine) => {
 
   it("R-LISA-77 who searches while a document is replaced again and again sees one version at a time, never none and never two", async () => {
     const place = await newPlace(test);
-    const long = (i: number) => Array.from({ length: 12 }, (_, n) => `Version ${i} of the manual, paragraph ${n}, speaks of gears.`).join("\n\n");
+    const long = (i: number) =>
+      Array.from({ length: 12 }, (_, n) => `Version ${i} of the manual, paragraph ${n}, speaks of gears.`).join("\n\n");
     const strategy = { type: "FIXED", chunk_size: 100, chunk_overlap: 0, unit: "char" };
     const { document_id } = await uploaded(place, "manual.txt", long(0), { chunking_strategy: strategy });
     let running = true;
@@ -125,7 +147,10 @@ describe.each(engines)("replacing on %s", (engine) => {
       throw new Error("gone");
     }
     await expect(upload(place, "a.txt", "", { replace: true, body: broken() })).rejects.toThrow("gone");
-    expect(await knowledge.document(caller, repository, collection, document_id)).toMatchObject({ status: "failed", live_version: 1 });
+    expect(await knowledge.document(caller, repository, collection, document_id)).toMatchObject({
+      status: "failed",
+      live_version: 1,
+    });
     expect(await texts(place, "old words")).toEqual(["the old words stay"]);
     await knowledge.reindexDocument(caller, repository, collection, document_id);
     expect(await settled(place, document_id)).toMatchObject({ status: "indexed", live_version: 1 });
@@ -142,8 +167,12 @@ describe.each(engines)("replacing on %s", (engine) => {
     const { document_id } = await uploaded(place, "gone.txt", "cormorants dive deep");
     await knowledge.deleteDocument(caller, repository, collection, document_id);
     expect(await texts(place, "herons stand still and cormorants dive deep")).toEqual(["herons stand still"]);
-    await expect(knowledge.document(caller, repository, collection, document_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(knowledge.deleteDocument(caller, repository, collection, document_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(knowledge.document(caller, repository, collection, document_id)).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+    await expect(knowledge.deleteDocument(caller, repository, collection, document_id)).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
     expect(await rows(place)).toBe(1);
     expect(await objects(place)).toHaveLength(2);
     expect((await uploaded(place, "gone.txt", "new under the old name")).document_id).not.toBe(document_id);
@@ -152,11 +181,15 @@ describe.each(engines)("replacing on %s", (engine) => {
   it("R-KB-04 documents that are replaced and deleted while they are being indexed leave no passage and no object behind", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
-    const long = (i: number) => Array.from({ length: 120 }, (_, n) => `Part ${n} of edition ${i} tells of rivers and bridges.`).join("\n\n");
+    const long = (i: number) =>
+      Array.from({ length: 120 }, (_, n) => `Part ${n} of edition ${i} tells of rivers and bridges.`).join("\n\n");
     const strategy = { type: "FIXED", chunk_size: 100, chunk_overlap: 0, unit: "char" };
     for (let i = 0; i < 8; i += 1) {
       const { document_id } = await upload(place, `f${i}.txt`, long(i), { chunking_strategy: strategy });
-      await until(async () => (await knowledge.document(caller, repository, collection, document_id)).status !== "pending", 1);
+      await until(
+        async () => (await knowledge.document(caller, repository, collection, document_id)).status !== "pending",
+        1,
+      );
       if (i % 2 === 0) await upload(place, `f${i}.txt`, `edition two of ${i}`, { replace: true });
       if (i % 4 === 1) await knowledge.reindexDocument(caller, repository, collection, document_id);
       if (i % 4 === 3) await knowledge.deleteDocument(caller, repository, collection, document_id);
@@ -191,7 +224,9 @@ describe.each(engines)("replacing on %s", (engine) => {
       await gate.promise;
     }
     const overtaken = upload(place, "a.txt", "", { replace: true, body: slow() });
-    await until(async () => (await knowledge.document(caller, repository, collection, document_id)).status === "uploading");
+    await until(
+      async () => (await knowledge.document(caller, repository, collection, document_id)).status === "uploading",
+    );
     await upload(place, "a.txt", "faster", { replace: true });
     expect(await synced()).not.toBeNull();
     await settled(place, document_id);

@@ -21,14 +21,22 @@ describe("what a search is over", () => {
     await knowledge.createRepository(admin, { repository_id: repository });
     const reader = test.as("reader");
     for (let i = 0; i < 120; i += 1) {
-      const { collection_id } = await knowledge.createCollection(admin, repository, { name: `c${i}`, private: i === 7 });
-      const text = i % 40 === 3 ? `Lighthouse ${i} was lit by a keeper.` : i === 7 ? "The secret lighthouse keeper." : undefined;
-      if (text !== undefined) await uploaded({ knowledge, caller: admin, repository, collection: collection_id }, "a.txt", text);
+      const { collection_id } = await knowledge.createCollection(admin, repository, {
+        name: `c${i}`,
+        private: i === 7,
+      });
+      const text =
+        i % 40 === 3 ? `Lighthouse ${i} was lit by a keeper.` : i === 7 ? "The secret lighthouse keeper." : undefined;
+      if (text !== undefined)
+        await uploaded({ knowledge, caller: admin, repository, collection: collection_id }, "a.txt", text);
     }
     const one = await newPlace(test, "All in one");
     for (const i of [3, 43, 83]) await uploaded(one, `${i}.txt`, `Lighthouse ${i} was lit by a keeper.`);
     const query = "Who lit lighthouse 43?";
-    const whole = await knowledge.search(reader, { query, collections: [{ repository: one.repository, collection: one.collection }] });
+    const whole = await knowledge.search(reader, {
+      query,
+      collections: [{ repository: one.repository, collection: one.collection }],
+    });
     const spread = await knowledge.search(reader, { query, collections: [{ repository }] });
     expect(spread.outcome).toBe("ok");
     expect(spread.hits.map(({ text }) => text)).toEqual(whole.hits.map(({ text }) => text));
@@ -37,13 +45,19 @@ describe("what a search is over", () => {
     const everywhere = await knowledge.search(reader, { query });
     expect(everywhere.hits.map(({ text }) => text)).not.toContain("The secret lighthouse keeper.");
     expect(everywhere.hits.length).toBe(6);
-    await expect(knowledge.search(reader, { query, collections: [{ repository: "nobody" }] })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(knowledge.search(reader, { query, collections: [{ repository: "nobody" }] })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
   });
 
   it("R-KB-45 an empty collection, one that is being indexed, and a question that nothing answers have three outcomes; min_score 0 shows the nearest", async () => {
     const place = await newPlace(test, "Outcomes");
     const ask = (query: string, more: object = {}) =>
-      test.knowledge.search(test.admin, { query, collections: [{ repository: place.repository, collection: place.collection }], ...more });
+      test.knowledge.search(test.admin, {
+        query,
+        collections: [{ repository: place.repository, collection: place.collection }],
+        ...more,
+      });
     expect(await ask("otters")).toMatchObject({ outcome: "empty", hits: [] });
     await uploaded(place, "otters.txt", otters);
     const found = await ask("Why do otters hold hands?");
@@ -53,7 +67,8 @@ describe("what a search is over", () => {
     for (const mode of ["hybrid", "vector", "keyword"] as const)
       expect(await ask("zxqv blorp quetzal", { mode })).toMatchObject({ outcome: "no_match", hits: [] });
     expect((await ask("zxqv blorp quetzal", { min_score: 0 })).hits).toHaveLength(1);
-    for (const wrong of [-0.01, 1.01, Number.NaN]) await expect(ask("otters", { min_score: wrong })).rejects.toMatchObject({ code: "INVALID" });
+    for (const wrong of [-0.01, 1.01, Number.NaN])
+      await expect(ask("otters", { min_score: wrong })).rejects.toMatchObject({ code: "INVALID" });
     expect((await ask("otters", { min_score: 1 })).outcome).toBe("no_match");
   });
 
@@ -62,7 +77,9 @@ describe("what a search is over", () => {
     const place = await newPlace(idle, "Waiting");
     await upload(place, "otters.txt", otters);
     const { repository, collection } = place;
-    expect(await idle.knowledge.search(idle.admin, { query: "otters", collections: [{ repository, collection }] })).toMatchObject({
+    expect(
+      await idle.knowledge.search(idle.admin, { query: "otters", collections: [{ repository, collection }] }),
+    ).toMatchObject({
       outcome: "indexing",
       hits: [],
     });
@@ -82,7 +99,11 @@ describe("what a search is over", () => {
           ["new", local.id],
         ] as const) {
           await before.knowledge.createCollection(admin, "kb", { collection_id, name: collection_id, embedding_model });
-          await uploaded({ knowledge: before.knowledge, caller: admin, repository: "kb", collection: collection_id }, "a.txt", otters);
+          await uploaded(
+            { knowledge: before.knowledge, caller: admin, repository: "kb", collection: collection_id },
+            "a.txt",
+            otters,
+          );
         }
       }
       await using after = await open({ dir, models: [local] });
@@ -92,14 +113,21 @@ describe("what a search is over", () => {
         const { hits, outcome, skipped } = await after.knowledge.search(admin, { query, collections });
         expect([outcome, hits.map(({ collection_id }) => collection_id)]).toEqual(["ok", ["new"]]);
         expect(skipped).toEqual([
-          { repository_id: "kb", collection_id: "old", code: "NOT_FOUND", reason: expect.stringContaining('"small" is not configured') as string },
+          {
+            repository_id: "kb",
+            collection_id: "old",
+            code: "NOT_FOUND",
+            reason: expect.stringContaining('"small" is not configured') as string,
+          },
         ]);
       }
       await expect(after.knowledge.search(admin, { query, collections: [place] })).rejects.toMatchObject({
         detail: expect.stringContaining("is not configured") as string,
       });
       // Words need no model.
-      expect((await after.knowledge.search(admin, { query, mode: "keyword", collections: [place] })).hits).toHaveLength(1);
+      expect((await after.knowledge.search(admin, { query, mode: "keyword", collections: [place] })).hits).toHaveLength(
+        1,
+      );
     } finally {
       await rm(dir, { recursive: true, force: true });
     }

@@ -23,7 +23,8 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     // The last one is the same user's: not foreign, and still not the catalog that is asked for.
     const decoys = [await catalog("decoy-1"), await catalog("decoy-2"), await catalog("searcher", "Second")];
     const own = [mine.collection, decoys[2]?.collection];
-    const line = (who: string, i: number) => `The quarterly revenue report number ${i} of ${who} shows growth in every region.`;
+    const line = (who: string, i: number) =>
+      `The quarterly revenue report number ${i} of ${who} shows growth in every region.`;
     const strategy = { type: "FIXED", chunk_size: 100, chunk_overlap: 0, unit: "char" };
     for (const [n, decoy] of decoys.entries()) {
       const text = Array.from({ length: 100 }, (_, i) => line(`foreigner ${n}`, i).padEnd(100)).join("");
@@ -56,7 +57,13 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     await uploaded(without, "plain.txt", "An otter.");
     const collections = [with_, without].map(({ repository, collection }) => ({ repository, collection }));
     const ask = (field: string, explain: boolean) =>
-      test.knowledge.search(test.admin, { query: "otter", mode: "keyword", collections, filter: { [field]: "red" }, explain });
+      test.knowledge.search(test.admin, {
+        query: "otter",
+        mode: "keyword",
+        collections,
+        filter: { [field]: "red" },
+        explain,
+      });
     const { hits, explain } = await ask("colour", true);
     expect(hits.map(({ text }) => text)).toEqual(["A red otter."]);
     expect((await ask("colour", false)).hits.map(({ text }) => text)).toEqual(["A red otter."]);
@@ -65,10 +72,19 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       { passages: 1, removed_by_filter: 1 },
     ]);
     for (const explained of [true, false])
-      expect(await ask("nowhere", explained)).toMatchObject({ hits: [], outcome: "no_match", unknown_fields: ["nowhere"] });
+      expect(await ask("nowhere", explained)).toMatchObject({
+        hits: [],
+        outcome: "no_match",
+        unknown_fields: ["nowhere"],
+      });
     const { repository, collection } = await newPlace(test, "Nothing in it");
     expect(
-      await test.knowledge.search(test.admin, { query: "otter", mode: "keyword", collections: [{ repository, collection }], filter: { nowhere: "red" } }),
+      await test.knowledge.search(test.admin, {
+        query: "otter",
+        mode: "keyword",
+        collections: [{ repository, collection }],
+        filter: { nowhere: "red" },
+      }),
     ).toMatchObject({ hits: [], outcome: "empty" });
   });
 
@@ -91,19 +107,35 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       documents: async (caller) => (await knowledge.listDocuments(caller, repository, collection)).items.length > 0,
       content: async (caller) => (await knowledge.content(caller, repository, collection, document_id)) !== undefined,
       versions: async (caller) => (await knowledge.versions(caller, repository, collection, document_id)).length > 0,
-      passages: async (caller) => (await knowledge.passages(caller, repository, collection, document_id)).items.length > 0,
+      passages: async (caller) =>
+        (await knowledge.passages(caller, repository, collection, document_id)).items.length > 0,
       search: async (caller) => (await texts({ ...place, caller }, "launch code")).length > 0,
       "search everywhere": async (caller) =>
-        (await knowledge.search(caller, { query: "launch code tangerine" })).hits.some((hit) => hit.document_id === document_id),
-      repositories: async (caller) => (await knowledge.listRepositories(caller, { limit: 100 })).items.some((one) => one.repository_id === repository),
-      collections: async (caller) => (await knowledge.listCollections(caller, { limit: 100 })).items.some((one) => one.collection_id === collection),
+        (await knowledge.search(caller, { query: "launch code tangerine" })).hits.some(
+          (hit) => hit.document_id === document_id,
+        ),
+      repositories: async (caller) =>
+        (await knowledge.listRepositories(caller, { limit: 100 })).items.some(
+          (one) => one.repository_id === repository,
+        ),
+      collections: async (caller) =>
+        (await knowledge.listCollections(caller, { limit: 100 })).items.some((one) => one.collection_id === collection),
       count: async (caller) => (await knowledge.countCollections(caller, { q: "Secrets" })) > 0,
       job: async (caller) => (await knowledge.jobs.get(caller, job_id)) !== undefined,
-      jobs: async (caller) => (await knowledge.jobs.list(caller, { limit: 100 })).items.some((one) => one.job_id === job_id),
+      jobs: async (caller) =>
+        (await knowledge.jobs.list(caller, { limit: 100 })).items.some((one) => one.job_id === job_id),
       access: async (caller) => (await knowledge.explainAccess(caller, repository, collection)).level !== null,
       usage: async (caller) => (await knowledge.usage(caller, repository, collection)) !== undefined,
       citation: async (caller) => {
-        const citation = { repository_id: repository, collection_id: collection, document_id, version: 1, start: 0, end: 28, quote: "launch code" };
+        const citation = {
+          repository_id: repository,
+          collection_id: collection,
+          document_id,
+          version: 1,
+          start: 0,
+          end: 28,
+          quote: "launch code",
+        };
         const {
           checks: [check],
         } = await knowledge.verifyCitations(caller, [citation]);
@@ -135,7 +167,11 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       const { hits, mode_used } = await ask({ mode });
       expect(mode_used).toBe(mode);
       expect(hits).toMatchObject([
-        { document_id, score: expect.any(Number), citation: { filename: "a.txt", version: 1, quote: expect.stringContaining("durable") } },
+        {
+          document_id,
+          score: expect.any(Number),
+          citation: { filename: "a.txt", version: 1, quote: expect.stringContaining("durable") },
+        },
       ]);
     }
     expect((await ask({})).mode_used).toBe("hybrid");
@@ -160,7 +196,10 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     const view = () => knowledge.collection(caller, repository, collection);
     expect(await texts(place, "anything")).toEqual([]);
     expect(await view()).toMatchObject({ document_count: 0, indexing_status: "pending" });
-    const pdf = await makePdf([(doc) => void doc.text("The first page is about harbours."), (doc) => void doc.text("The second page is about tides.")]);
+    const pdf = await makePdf([
+      (doc) => void doc.text("The first page is about harbours."),
+      (doc) => void doc.text("The second page is about tides."),
+    ]);
     const { document_id } = await uploaded(place, "sea.pdf", pdf);
     await uploaded(place, "notes.md", "# Boats\n\n## Sails\n\nA spinnaker is a large sail.\n");
     await uploaded(place, "bad.pdf", "%PDF-1.4 nonsense");
@@ -169,7 +208,8 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       documents_by_status: { indexed: 2, failed: 1, pending: 0, indexing: 0, uploading: 0 },
       last_sync_at: expect.any(String),
     });
-    const ask = async (query: string) => (await knowledge.search(caller, { query, mode: "keyword", collections: [{ repository, collection }] })).hits;
+    const ask = async (query: string) =>
+      (await knowledge.search(caller, { query, mode: "keyword", collections: [{ repository, collection }] })).hits;
     expect((await ask("tides"))[0]?.citation).toMatchObject({
       document_id,
       filename: "sea.pdf",
@@ -179,15 +219,21 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     expect((await ask("spinnaker"))[0]?.citation).toMatchObject({ filename: "notes.md", section: "Boats" });
     expect(await ask("xylophone")).toEqual([]);
     const citations = [...(await ask("tides")), ...(await ask("spinnaker"))].map(({ citation }) => citation);
-    expect((await knowledge.verifyCitations(caller, citations)).checks).toMatchObject(citations.map(() => ({ valid: true, result: "exact", current: true })));
+    expect((await knowledge.verifyCitations(caller, citations)).checks).toMatchObject(
+      citations.map(() => ({ valid: true, result: "exact", current: true })),
+    );
   });
 
   it("a cursor of passages that was not given by that list is refused, and a walk meets each passage once", async () => {
     const place = await newPlace(test);
     const strategy = { type: "FIXED", chunk_size: 100, chunk_overlap: 0, unit: "char" };
-    const { document_id, chunk_count } = await uploaded(place, "long.txt", "word ".repeat(300), { chunking_strategy: strategy });
-    const list = (more: object) => place.knowledge.passages(place.caller, place.repository, place.collection, document_id, more);
-    for (const cursor of ["", " ", "-1", "x", "1.5", "1e3", "NaN"]) await expect(list({ cursor })).rejects.toMatchObject({ code: "INVALID" });
+    const { document_id, chunk_count } = await uploaded(place, "long.txt", "word ".repeat(300), {
+      chunking_strategy: strategy,
+    });
+    const list = (more: object) =>
+      place.knowledge.passages(place.caller, place.repository, place.collection, document_id, more);
+    for (const cursor of ["", " ", "-1", "x", "1.5", "1e3", "NaN"])
+      await expect(list({ cursor })).rejects.toMatchObject({ code: "INVALID" });
     const met: number[] = [];
     for (let cursor: string | undefined; ;) {
       const page = await list({ limit: 4, cursor });

@@ -2,7 +2,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { engines, newPlace, openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 
-const animals = ["goats", "cows", "camels", "hens", "otters", "moles", "geese", "bears", "wolves", "mice", "hares", "toads"];
+const animals = [
+  "goats",
+  "cows",
+  "camels",
+  "hens",
+  "otters",
+  "moles",
+  "geese",
+  "bears",
+  "wolves",
+  "mice",
+  "hares",
+  "toads",
+];
 const samples = animals.flatMap((animal, i) => [
   `How ${animal} drink: they drink, and drink again, when ${["rain", "dew", "snow"][i % 3]} falls on the ${["hill", "field"][i % 2]}.`,
   `What ${animal} eat on the ${["hill", "field"][i % 2]} when ${["rain", "dew", "snow"][i % 3]} falls, and where ${animal} sleep.`,
@@ -29,7 +42,10 @@ describe.each(engines)("searching several collections on %s", (engine) => {
 
   it("the only document of a collection that answers the question comes before those of a larger one that share a common word", async () => {
     const [large, tiny] = [await placeWith(samples), await placeWith([zebra])];
-    for (const query of ["when do zebras drink", "when do zebras drink at the waterhole, and what falls on the savannah"]) {
+    for (const query of [
+      "when do zebras drink",
+      "when do zebras drink at the waterhole, and what falls on the savannah",
+    ]) {
       for (const mode of ["hybrid", "keyword"]) {
         for (const places of [
           [large, tiny],
@@ -55,7 +71,12 @@ describe.each(engines)("searching several collections on %s", (engine) => {
       const spread = await Promise.all([0, 1].map((side) => placeWith(corpus.filter((_, i) => sides[i] === side))));
       for (const query of ["zebras graze", "where toads sleep", "camels and dew", "wolves drink", "striped otters"]) {
         const scores = async (places: readonly Place[]) =>
-          new Map((await ask(places, query, { mode: "keyword" })).map(({ text, score, scores: { keyword } }) => [text, [score, keyword]]));
+          new Map(
+            (await ask(places, query, { mode: "keyword" })).map(({ text, score, scores: { keyword } }) => [
+              text,
+              [score, keyword],
+            ]),
+          );
         const expected = await scores([whole]);
         expect(expected.size).toBeGreaterThan(0);
         expect(await scores(spread), query).toEqual(expected);
@@ -67,7 +88,11 @@ describe.each(engines)("searching several collections on %s", (engine) => {
   });
 
   it("beside empty collections one has the hits, the scores and the order that it has alone", async () => {
-    const [one, unused, emptied] = [await placeWith([...samples.slice(0, 6), zebra]), await placeWith([]), await placeWith([])];
+    const [one, unused, emptied] = [
+      await placeWith([...samples.slice(0, 6), zebra]),
+      await placeWith([]),
+      await placeWith([]),
+    ];
     const { document_id } = await uploaded(emptied, "gone.txt", zebra);
     await test.knowledge.deleteDocument(test.admin, emptied.repository, emptied.collection, document_id);
     await expect.poll(() => ask([emptied], "zebras", { mode: "keyword" })).toEqual([]);

@@ -11,7 +11,9 @@ class Other implements AsyncDisposable {
   readonly #child: ChildProcess;
 
   constructor(test: TestPinakes) {
-    this.#child = fork(fileURLToPath(new URL("./support/asking-process.ts", import.meta.url)), [JSON.stringify(test.stores)]);
+    this.#child = fork(fileURLToPath(new URL("./support/asking-process.ts", import.meta.url)), [
+      JSON.stringify(test.stores),
+    ]);
   }
 
   async ready(): Promise<void> {

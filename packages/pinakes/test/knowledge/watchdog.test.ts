@@ -90,7 +90,11 @@ describe("uploads and ingestions that died", () => {
     const lossy = await machine.process();
     let sends = 0;
     // The queue's own writes come after the third batch of an upload: fence and counters, the record, the commit.
-    lossy.calls.add({ at: (call) => (call === "items.batch" || call === "items.write") && (sends += 1) > 4, kind: "error-before", always: true });
+    lossy.calls.add({
+      at: (call) => (call === "items.batch" || call === "items.write") && (sends += 1) > 4,
+      kind: "error-before",
+      always: true,
+    });
     const lost = await send("b.txt", "words about badgers", { from: lossy });
     expect(lost.status).toBe("pending");
     await process.work();
@@ -109,7 +113,8 @@ describe("uploads and ingestions that died", () => {
     machine.now += uploadDeadMs + 1;
     await process.sweep();
     await process.work();
-    const states = async () => (await process.knowledge.listDocuments(machine.admin, "kb", place.collection)).items.map(({ status }) => status);
+    const states = async () =>
+      (await process.knowledge.listDocuments(machine.admin, "kb", place.collection)).items.map(({ status }) => status);
     expect(await states()).toEqual(["pending", "failed"]);
     await process.knowledge.unarchiveCollection(machine.admin, "kb", place.collection);
     await process.sweep();
@@ -133,7 +138,12 @@ describe("uploads and ingestions that died", () => {
 
   it("R-KB-25 a document that no try gets through has failed after five, with the last reason", async () => {
     await send("a.txt", "words that cannot be stored");
-    process.calls.add({ at: (call) => call === "vectors.append", kind: "error-before", always: true, error: new Error("disk on fire") });
+    process.calls.add({
+      at: (call) => call === "vectors.append",
+      kind: "error-before",
+      always: true,
+      error: new Error("disk on fire"),
+    });
     for (let i = 0; i < 5; i += 1) {
       await process.work();
       expect((await only())?.attempts).toBe(i + 1);
@@ -141,7 +151,12 @@ describe("uploads and ingestions that died", () => {
     }
     expect(await only()).toMatchObject({ status: "failed", error: expect.stringMatching(/5 tries.*disk on fire/) });
     process.calls.clear();
-    await process.knowledge.reindexDocument(machine.admin, "kb", place.collection, (await only())?.document_id as string);
+    await process.knowledge.reindexDocument(
+      machine.admin,
+      "kb",
+      place.collection,
+      (await only())?.document_id as string,
+    );
     await process.work();
     expect(await only()).toMatchObject({ status: "indexed", error: null });
   });
@@ -172,13 +187,19 @@ describe("deleted collections", () => {
     await process.sweep();
     await process.sweep();
     const left = async () => ({
-      collections: (await process.knowledge.listCollections(machine.admin, { status: "all" })).items.map(({ name }) => name),
+      collections: (await process.knowledge.listCollections(machine.admin, { status: "all" })).items.map(
+        ({ name }) => name,
+      ),
       objects: (await machine.objects.list(machine.admin.scope, `knowledge/${incarnation}/`)).keys.length,
       // All but the fence, which refuses late writes for ever.
-      documents: (await machine.items.query(machine.admin.scope, "documents", { equals: { repository_id: "kb", incarnation } })).items.length - 1,
+      documents:
+        (await machine.items.query(machine.admin.scope, "documents", { equals: { repository_id: "kb", incarnation } }))
+          .items.length - 1,
     });
     await expect.poll(left).toEqual({ collections: ["Default Collection"], objects: 0, documents: 0 });
-    await expect(machine.vectors.vectors.count(machine.admin.scope, `${incarnation}.1`)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(machine.vectors.vectors.count(machine.admin.scope, `${incarnation}.1`)).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
   });
 
   it("R-LISA-52 a restore that comes between the purge being due and its beginning wins", async () => {
@@ -199,7 +220,9 @@ describe("deleted collections", () => {
     });
     const sweeping = purging.sweep();
     await reached.promise;
-    await expect(process.knowledge.restoreCollection(machine.admin, "kb", place.collection)).rejects.toMatchObject({ code: "GONE" });
+    await expect(process.knowledge.restoreCollection(machine.admin, "kb", place.collection)).rejects.toMatchObject({
+      code: "GONE",
+    });
     // A process whose clock is a second behind.
     machine.now -= 1_000;
     await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
@@ -218,17 +241,24 @@ describe("deleted collections", () => {
     const dying = await machine.process();
     let deleted = false;
     // The vectors are the last thing that is deleted; the write after that would say that the job is done.
-    dying.calls.add({ at: (call) => (deleted ||= call === "vectors.delete") && call === "items.write", kind: "crash-before" });
+    dying.calls.add({
+      at: (call) => (deleted ||= call === "vectors.delete") && call === "items.write",
+      kind: "crash-before",
+    });
     void dying.knowledge.deleteCollection(machine.admin, "kb", place.collection);
     await dying.calls.died;
-    expect((await process.knowledge.collection(machine.admin, "kb", place.collection, { deleted: true })).status).toBe("DELETED");
+    expect((await process.knowledge.collection(machine.admin, "kb", place.collection, { deleted: true })).status).toBe(
+      "DELETED",
+    );
     machine.now += 1_000;
     await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
     machine.now += 600_000;
     await process.sweep();
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
     const { items } = await process.knowledge.jobs.list(machine.admin);
-    const outcomes = items.filter(({ kind }) => kind === "restore" || kind === "delete").map(({ kind, status }) => [kind, status]);
+    const outcomes = items
+      .filter(({ kind }) => kind === "restore" || kind === "delete")
+      .map(({ kind, status }) => [kind, status]);
     expect(outcomes).toEqual([
       ["restore", "succeeded"],
       ["delete", "succeeded"],
@@ -242,7 +272,9 @@ describe("deleted collections", () => {
     for (let round = 0; round < 5; round += 1) {
       await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
       machine.now += 1_000;
-      const restoring = [process, second, process, second].map(({ knowledge }) => knowledge.restoreCollection(machine.admin, "kb", place.collection));
+      const restoring = [process, second, process, second].map(({ knowledge }) =>
+        knowledge.restoreCollection(machine.admin, "kb", place.collection),
+      );
       expect((await Promise.allSettled(restoring)).some(({ status }) => status === "fulfilled")).toBe(true);
       expect(await texts(place, "otters")).toEqual(["words about otters"]);
     }

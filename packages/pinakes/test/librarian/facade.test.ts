@@ -34,13 +34,21 @@ describe("create-collection", () => {
     const create = (more: object) => send(key, { operation: "create-collection", collection: "papers", ...more });
     const made = await create({ name: "Papers", description: "From 1905 on", tags: ["physics"] });
     expect([made.status, made.json["error"]], made.text).toEqual([200, null]);
-    expect(made.json["collections"]).toMatchObject([{ collection: "papers", name: "Papers", description: "From 1905 on", tags: ["physics"] }]);
+    expect(made.json["collections"]).toMatchObject([
+      { collection: "papers", name: "Papers", description: "From 1905 on", tags: ["physics"] },
+    ]);
     for (const again of [{}, { name: "Papers" }, { name: "Other", tags: [] }]) {
       const reply = await create(again);
-      expect([reply.status, reply.json["error"], reply.json["collections"]], reply.text).toMatchObject([409, { type: "conflict" }, []]);
+      expect([reply.status, reply.json["error"], reply.json["collections"]], reply.text).toMatchObject([
+        409,
+        { type: "conflict" },
+        [],
+      ]);
     }
     expect(await collections(key)).toEqual(made.json["collections"]);
-    const racing = await Promise.all(Array.from({ length: 10 }, () => send(key, { operation: "create-collection", collection: "raced" })));
+    const racing = await Promise.all(
+      Array.from({ length: 10 }, () => send(key, { operation: "create-collection", collection: "raced" })),
+    );
     expect(racing.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
     expect(await send(key, { operation: "create-collection" })).toMatchObject({ status: 400 });
   });
@@ -64,12 +72,25 @@ describe("update-collection", () => {
 
   it("R-TG-03 R-TG-04 R-TG-13 R-TG-14 R-TG-21 changes what is named and nothing else; tags are a set; null, [] and empty texts clear", async () => {
     const key = await fresh("changes");
-    const made = await update(key, "a.b", { name: "Papers", description: "From 1905 on", tags: ["physics", "old", "physics"] });
+    const made = await update(key, "a.b", {
+      name: "Papers",
+      description: "From 1905 on",
+      tags: ["physics", "old", "physics"],
+    });
     expect(made).toMatchObject({ name: "Papers", description: "From 1905 on", tags: ["physics", "old"] });
     const renamed = await update(key, "a.b", { name: "Old papers" });
-    expect(renamed).toMatchObject({ name: "Old papers", description: "From 1905 on", tags: ["physics", "old"], created_at: made["created_at"] });
+    expect(renamed).toMatchObject({
+      name: "Old papers",
+      description: "From 1905 on",
+      tags: ["physics", "old"],
+      created_at: made["created_at"],
+    });
     expect((renamed["updated_at"] as string) > (made["updated_at"] as string)).toBe(true);
-    expect(await update(key, "a.b", { description: "" })).toMatchObject({ name: "Old papers", description: "", tags: ["physics", "old"] });
+    expect(await update(key, "a.b", { description: "" })).toMatchObject({
+      name: "Old papers",
+      description: "",
+      tags: ["physics", "old"],
+    });
     expect(await update(key, "a.b", { tags: [] })).toMatchObject({ name: "Old papers", tags: [] });
     expect(await update(key, "a.b", { tags: ["x"], description: "again" })).toMatchObject({ tags: ["x"] });
     const cleared = await update(key, "a.b", { name: "", description: null, tags: null });
@@ -81,7 +102,10 @@ describe("update-collection", () => {
     const key = await fresh("writer-back");
     for (const id of ["v1.2", "x".repeat(128)]) {
       const made = await update(key, id);
-      expect(await update(key, id, { name: made["name"], description: "same" })).toMatchObject({ name: id, description: "same" });
+      expect(await update(key, id, { name: made["name"], description: "same" })).toMatchObject({
+        name: id,
+        description: "same",
+      });
       expect(await update(key, id, { name: "Other" })).toMatchObject({ name: "Other" });
       expect(await update(key, id, { name: id })).toMatchObject({ name: id });
     }
@@ -96,7 +120,12 @@ describe("update-collection", () => {
     const key = await fresh("letters");
     expect(await update(key, "Case")).toMatchObject({ collection: "Case", name: "Case" });
     const made = await update(key, "case", { description: "the second", tags: ["t"] });
-    expect(made).toMatchObject({ collection: "case", name: expect.stringMatching(/^case [0-9a-f]{8}$/), description: "the second", tags: ["t"] });
+    expect(made).toMatchObject({
+      collection: "case",
+      name: expect.stringMatching(/^case [0-9a-f]{8}$/),
+      description: "the second",
+      tags: ["t"],
+    });
     expect(await collections(key, { tag_filter: ["t"] })).toEqual([made]);
     // What was read can be written back, and a name can be given and taken away.
     expect(await update(key, "case", { name: made["name"] })).toMatchObject({ name: made["name"] });
@@ -119,10 +148,15 @@ describe("update-collection", () => {
 
   it("R-TG-18 R-TG-20 a hundred at the same moment make one record; an explicit create of an id that is taken is a conflict", async () => {
     const key = await fresh("crowd");
-    const records = await Promise.all(Array.from({ length: 100 }, (_, i) => update(key, "notes", i % 2 === 0 ? {} : { description: "ours" })));
+    const records = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => update(key, "notes", i % 2 === 0 ? {} : { description: "ours" })),
+    );
     expect(new Set(records.map(({ created_at }) => created_at)).size).toBe(1);
     expect(await collections(key)).toHaveLength(1);
-    const again = await server.call("POST", "/v1/repositories/me/collections", { key, body: { collection_id: "notes" } });
+    const again = await server.call("POST", "/v1/repositories/me/collections", {
+      key,
+      body: { collection_id: "notes" },
+    });
     expect(again.status).toBe(409);
   });
 
@@ -163,7 +197,12 @@ describe("list-collections", () => {
         const { json } = await send(key, { operation: "list-collections", limit: 3, cursor, ...filter });
         seen.push(...(json["collections"] as Json[]).map(({ collection }) => collection));
         if (pages === 0) {
-          const stolen = await send(await fresh("thief"), { operation: "list-collections", limit: 3, cursor: json["next_cursor"], ...filter });
+          const stolen = await send(await fresh("thief"), {
+            operation: "list-collections",
+            limit: 3,
+            cursor: json["next_cursor"],
+            ...filter,
+          });
           expect(stolen.status, stolen.text).toBe(400);
           expect(stolen.json["collections"]).toEqual([]);
         }
@@ -173,8 +212,10 @@ describe("list-collections", () => {
       expect(pages).toBe(3);
       expect(seen.toSorted()).toEqual(["c0", "c1", "c2", "c3", "c4", "c5", "c6"]);
     }
-    for (const limit of [librarianListMax, 0]) expect((await send(key, { operation: "list-collections", limit })).status).toBe(200);
-    for (const limit of [librarianListMax + 1, -1, 1.5]) expect((await send(key, { operation: "list-collections", limit })).status).toBe(400);
+    for (const limit of [librarianListMax, 0])
+      expect((await send(key, { operation: "list-collections", limit })).status).toBe(200);
+    for (const limit of [librarianListMax + 1, -1, 1.5])
+      expect((await send(key, { operation: "list-collections", limit })).status).toBe(400);
   });
 
   it("makes nothing, not even the repository of who never had one", async () => {
@@ -200,7 +241,10 @@ describe("archive-collection", () => {
     const key = await fresh("archivist");
     await update(key, "papers", { tags: ["old"] });
     const reply = await send(key, { operation: "archive-collection", collection: "papers" });
-    expect([reply.status, reply.json], reply.text).toMatchObject([200, { error: null, collections: [{ collection: "papers", tags: ["old"] }] }]);
+    expect([reply.status, reply.json], reply.text).toMatchObject([
+      200,
+      { error: null, collections: [{ collection: "papers", tags: ["old"] }] },
+    ]);
     const path = "/v1/repositories/me/collections/papers";
     expect((await server.call("GET", path, { key })).json).toMatchObject({ status: "ARCHIVED" });
     expect(await collections(key)).toMatchObject([{ collection: "papers" }]);
@@ -236,7 +280,10 @@ describe("delete-collection", () => {
     await update(key, "papers");
     const reply = await send(key, { operation: "delete-collection", collection: "papers", confirm: "papers" });
     expect(reply.json).toMatchObject({ error: null, collections: [] });
-    expect((await server.call("GET", `/v1/jobs/${reply.json["job_id"] as string}`, { key })).json).toMatchObject({ status: "succeeded", kind: "delete" });
+    expect((await server.call("GET", `/v1/jobs/${reply.json["job_id"] as string}`, { key })).json).toMatchObject({
+      status: "succeeded",
+      kind: "delete",
+    });
     expect(await collections(key)).toEqual([]);
     expect((await server.call("GET", "/v1/repositories/me/collections/papers", { key })).status).toBe(404);
     for (const collection of ["papers", "never"]) {
@@ -269,13 +316,34 @@ describe("requests", () => {
       expect([reply.status, (reply.json["error"] as Json)["type"]], reply.text).toEqual([400, "invalid_request"]);
       return (reply.json["error"] as Json)["message"];
     };
-    expect(await message({ operation: "migrate-collection", collection: "a", target: "b" })).toBe("target: is not known here; remove it or correct its name.");
-    expect(await message({ operation: "update-collection", collection: "a", tagz: [], titel: "x" })).toMatch(/^tagz: is not known here.*titel: is not known/);
-    expect(await message({ operation: "list-collections", repository: "kb" })).toBe("repository: is not for list-collections. Leave it out.");
-    expect(await message({ operation: "delete-collection", collection: "a", confirm: "a", target_collection: "b" })).toContain("target_collection: is not for");
-    expect(await message({ operation: "update-collection", collection: "a", confirm: "a", purge: true })).toContain("purge: is not for update-collection");
-    const whole = { user: "strict", timestamp: "", name: "", description: "", tags: [], created_at: "", updated_at: "", tag_filter: [], limit: 0 };
-    for (const operation of ["list-collections", "update-collection"]) expect((await send(key, { ...whole, operation, collection: "a" })).status).toBe(200);
+    expect(await message({ operation: "migrate-collection", collection: "a", target: "b" })).toBe(
+      "target: is not known here; remove it or correct its name.",
+    );
+    expect(await message({ operation: "update-collection", collection: "a", tagz: [], titel: "x" })).toMatch(
+      /^tagz: is not known here.*titel: is not known/,
+    );
+    expect(await message({ operation: "list-collections", repository: "kb" })).toBe(
+      "repository: is not for list-collections. Leave it out.",
+    );
+    expect(
+      await message({ operation: "delete-collection", collection: "a", confirm: "a", target_collection: "b" }),
+    ).toContain("target_collection: is not for");
+    expect(await message({ operation: "update-collection", collection: "a", confirm: "a", purge: true })).toContain(
+      "purge: is not for update-collection",
+    );
+    const whole = {
+      user: "strict",
+      timestamp: "",
+      name: "",
+      description: "",
+      tags: [],
+      created_at: "",
+      updated_at: "",
+      tag_filter: [],
+      limit: 0,
+    };
+    for (const operation of ["list-collections", "update-collection"])
+      expect((await send(key, { ...whole, operation, collection: "a" })).status).toBe(200);
     // Null says nothing, whatever it is for.
     expect((await send(key, { operation: "list-collections", confirm: null, repository: null })).status).toBe(200);
     expect(await collections(key)).toMatchObject([{ collection: "a" }]);
@@ -283,7 +351,10 @@ describe("requests", () => {
 
   it("the interface names every field of a request", async () => {
     const { json } = await server.call("GET", "/v1/openapi.json", {});
-    const paths = json["paths"] as Record<string, { post: { requestBody: { content: Record<string, { schema: Json }> } } }>;
+    const paths = json["paths"] as Record<
+      string,
+      { post: { requestBody: { content: Record<string, { schema: Json }> } } }
+    >;
     const schema = paths[at]?.post.requestBody.content["application/json"]?.schema;
     expect(schema).toMatchObject({ type: "object", required: ["operation"], additionalProperties: false });
     expect(Object.keys(schema?.["properties"] as Json)).toEqual(
@@ -322,10 +393,25 @@ describe("requests", () => {
     const list = { operation: "list-collections" };
     const json = { "content-type": "application/json" };
     const early: readonly [number, string, RegExp, Promise<Reply>][] = [
-      [400, "invalid_request", /not valid JSON at line 1/, server.call("POST", at, { key, body: '{"operation":', headers: json })],
+      [
+        400,
+        "invalid_request",
+        /not valid JSON at line 1/,
+        server.call("POST", at, { key, body: '{"operation":', headers: json }),
+      ],
       [400, "invalid_request", /x: is not known here/, server.call("POST", `${at}?x=1`, { key, body: list })],
-      [415, "invalid_request", /text\/plain; send application\/json/, server.call("POST", at, { key, body: "x", headers: { "content-type": "text/plain" } })],
-      [413, "limit_exceeded", /larger than 1048576 bytes/, server.call("POST", at, { key, body: `"${"x".repeat(1_048_576)}"`, headers: json })],
+      [
+        415,
+        "invalid_request",
+        /text\/plain; send application\/json/,
+        server.call("POST", at, { key, body: "x", headers: { "content-type": "text/plain" } }),
+      ],
+      [
+        413,
+        "limit_exceeded",
+        /larger than 1048576 bytes/,
+        server.call("POST", at, { key, body: `"${"x".repeat(1_048_576)}"`, headers: json }),
+      ],
       [401, "unauthenticated", /./, server.call("POST", at, { body: list })],
       [401, "unauthenticated", /./, server.call("POST", at, { key: "pk_nobody", body: list })],
     ];
@@ -344,7 +430,11 @@ describe("requests", () => {
     const path = "/v1/repositories/me/collections/papers";
     const { json } = await server.call("GET", path, { key });
     const made = await update(key, "papers", { description: "newer" });
-    const reply = await server.call("PATCH", path, { key, body: { description: "older" }, headers: { "if-match": `"${json["etag"] as string}"` } });
+    const reply = await server.call("PATCH", path, {
+      key,
+      body: { description: "older" },
+      headers: { "if-match": `"${json["etag"] as string}"` },
+    });
     expect(reply.status).toBe(412);
     expect(await collections(key)).toEqual([made]);
   });
@@ -373,7 +463,10 @@ describe("whose they are", () => {
     ];
     for (const [i, [method, path, body]] of of(secret).entries()) {
       const [, never] = of(nobodys)[i] as [string, string, unknown?];
-      const [theirs, none] = [await server.call(method, path, { key: cy, body }), await server.call(method, never, { key: cy, body })];
+      const [theirs, none] = [
+        await server.call(method, path, { key: cy, body }),
+        await server.call(method, never, { key: cy, body }),
+      ];
       expect([theirs.status, none.status], path).toEqual([404, 404]);
       expect(theirs.json["detail"], path).toBe((none.json["detail"] as string).replaceAll(nobodys, secret));
     }
@@ -384,7 +477,13 @@ describe("whose they are", () => {
     await update(ann, "papers");
     for (const key of [await fresh("mallory"), root, await server.key("w2", "ann101x")]) {
       for (const operation of ["list-collections", "update-collection", "delete-collection", "nonsense"]) {
-        const reply = await send(key, { operation, user: "ann101", collection: "papers", confirm: "papers", description: "mine now" });
+        const reply = await send(key, {
+          operation,
+          user: "ann101",
+          collection: "papers",
+          confirm: "papers",
+          description: "mine now",
+        });
         expect([reply.status, (reply.json["error"] as Json)["type"]], reply.text).toEqual([403, "forbidden"]);
       }
     }

@@ -14,8 +14,20 @@ it("R-TG-109 R-TG-05 each collection has its own figures, and they follow what i
     const { document_count, total_size_bytes, triples, stores } = await knowledge.usage(world.admin, "kb", id);
     return { document_count, total_size_bytes, triples, vectors: stores["vectors"], objects: stores["objects"] };
   };
-  expect(await figures("large")).toEqual({ document_count: 3, total_size_bytes: 45, triples: 5, vectors: 5, objects: 3 });
-  expect(await figures("small")).toEqual({ document_count: 1, total_size_bytes: 15, triples: 1, vectors: 1, objects: 1 });
+  expect(await figures("large")).toEqual({
+    document_count: 3,
+    total_size_bytes: 45,
+    triples: 5,
+    vectors: 5,
+    objects: 3,
+  });
+  expect(await figures("small")).toEqual({
+    document_count: 1,
+    total_size_bytes: 15,
+    triples: 1,
+    vectors: 1,
+    objects: 1,
+  });
   await knowledge.rows.delete(world.admin, "kb", "large", { ids: ["r0"] });
   await knowledge.graph.removeTriples(world.admin, "kb", "large", { s: "urn:s1" });
   expect(await figures("large")).toMatchObject({ triples: 4, vectors: 4 });
@@ -28,7 +40,11 @@ it("R-TG-109 a delete that a store fails at is seen as running, then as stuck: b
   const process = await world.process();
   const stuck = await world.fill(process, world.admin, "stuck");
   await world.fill(process, world.admin, "fine");
-  const fault = { at: (name: string) => name === `triples.purge ${stuck.incarnation}`, kind: "error-before", always: true } as const;
+  const fault = {
+    at: (name: string) => name === `triples.purge ${stuck.incarnation}`,
+    kind: "error-before",
+    always: true,
+  } as const;
   process.calls.add(fault);
   const { job_id } = await process.purge(stuck);
   const fine = await process.purge({ ...stuck, collection_id: "fine" });
@@ -39,7 +55,12 @@ it("R-TG-109 a delete that a store fails at is seen as running, then as stuck: b
   await process.sweep();
   expect(process.lifecycle.metrics.unfinished).toMatchObject({ running: 1, failed: 0 });
   // What serves the figures and readiness, given what the sweep of this process found.
-  await using pinakes = await open({ items: "memory:", objects: "memory:", background: false, deletionLagSeconds: 604_800 });
+  await using pinakes = await open({
+    items: "memory:",
+    objects: "memory:",
+    background: false,
+    deletionLagSeconds: 604_800,
+  });
   const app = await createApp(pinakes);
   const seen = async () => {
     pinakes.lifecycle.metrics.unfinished = process.lifecycle.metrics.unfinished;
@@ -59,7 +80,8 @@ it("R-TG-109 a delete that a store fails at is seen as running, then as stuck: b
   expect(await operation(job_id)).toMatchObject({ status: "failed", collection_id: "stuck" });
   expect(await rowOf("triples")).toMatchObject({ status: "waiting", error: { message: expect.any(String) as string } });
   expect((await rowOf("triples"))?.attempts).toBeGreaterThan(4);
-  for (const store of ["documents", "objects", "vectors"]) expect(await rowOf(store)).toMatchObject({ remaining: 0, error: null });
+  for (const store of ["documents", "objects", "vectors"])
+    expect(await rowOf(store)).toMatchObject({ remaining: 0, error: null });
   const lag = (world.now - began) / 1_000;
   expect(await seen()).toMatchObject({
     running: 0,

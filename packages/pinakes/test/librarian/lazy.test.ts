@@ -25,75 +25,128 @@ afterEach(async () => {
 type Load = (id: string, repository?: string) => Promise<unknown>;
 const loads = (): Readonly<Record<string, Load>> => ({
   document: (id, repository = "auto") => knowledge.upload(admin, repository, id, { name: "a.txt", body: body("x") }),
-  "many documents": (id, repository = "auto") => knowledge.uploadMany(admin, repository, id, (take) => take({ name: "a.txt", body: body("x") })),
+  "many documents": (id, repository = "auto") =>
+    knowledge.uploadMany(admin, repository, id, (take) => take({ name: "a.txt", body: body("x") })),
   "upload grant": async (id, repository = "auto") => {
     const { url } = await knowledge.grants.upload(admin, repository, id, { name: "a.txt" });
     return knowledge.grants.useUpload(url.split("/").at(-1) as string, body("x"));
   },
-  embeddings: (id, repository = "auto") => knowledge.rows.upsert(admin, repository, id, { items: [{ id: "a", vector: [1, 2] }] }),
-  triples: (id, repository = "auto") => knowledge.graph.loadTriples(admin, repository, id, { format: "ntriples", body: body("<a:s> <a:p> <a:o> .\n") }),
+  embeddings: (id, repository = "auto") =>
+    knowledge.rows.upsert(admin, repository, id, { items: [{ id: "a", vector: [1, 2] }] }),
+  triples: (id, repository = "auto") =>
+    knowledge.graph.loadTriples(admin, repository, id, { format: "ntriples", body: body("<a:s> <a:p> <a:o> .\n") }),
 });
 const loadNames = ["document", "many documents", "upload grant", "embeddings", "triples"];
 
 const queries = (): Readonly<Record<string, (id: string, repository: string) => Promise<unknown>>> => ({
-  search: (id, repository) => knowledge.search(admin, { query: "x", mode: "keyword", collections: [{ repository, collection: id }] }),
+  search: (id, repository) =>
+    knowledge.search(admin, { query: "x", mode: "keyword", collections: [{ repository, collection: id }] }),
   "rows.query": (id, repository) => knowledge.rows.query(admin, repository, id, { vector: [1, 2] }),
   triples: (id, repository) => knowledge.graph.matchTriples(admin, repository, id),
-  "triples as RDF": async (id, repository) => Array.fromAsync(await knowledge.graph.exportTriples(admin, repository, id, { format: "nquads" })),
-  "triples of several": (id, repository) => knowledge.graph.matchAcross(admin, { collections: [{ repository, collection: id }] }),
+  "triples as RDF": async (id, repository) =>
+    Array.fromAsync(await knowledge.graph.exportTriples(admin, repository, id, { format: "nquads" })),
+  "triples of several": (id, repository) =>
+    knowledge.graph.matchAcross(admin, { collections: [{ repository, collection: id }] }),
   sparql: (id, repository) => knowledge.graph.sparql(admin, repository, id, { query: "ASK { ?s ?p ?o }" }),
-  "sparql of several": (id, repository) => knowledge.graph.sparqlAcross(admin, { query: "ASK { ?s ?p ?o }", collections: [{ repository, collection: id }] }),
+  "sparql of several": (id, repository) =>
+    knowledge.graph.sparqlAcross(admin, { query: "ASK { ?s ?p ?o }", collections: [{ repository, collection: id }] }),
 });
-const queryNames = ["search", "rows.query", "triples", "triples as RDF", "triples of several", "sparql", "sparql of several"];
+const queryNames = [
+  "search",
+  "rows.query",
+  "triples",
+  "triples as RDF",
+  "triples of several",
+  "sparql",
+  "sparql of several",
+];
 
 describe("loading", () => {
-  it.each(loadNames)("R-TG-16 R-TG-28 the first %s registers the collection with its defaults, and notes the use", async (name) => {
-    await loads()[name]?.("papers");
-    const record = await knowledge.collection(admin, "auto", "papers");
-    expect(record).toMatchObject({ name: "papers", description: "", metadata: { tags: [], custom_fields: {} }, status: "ACTIVE" });
-    expect(record.last_used_at).toBe(new Date(world.now).toISOString());
-    expect(record.updated_at).toBe(record.created_at);
-  });
+  it.each(loadNames)(
+    "R-TG-16 R-TG-28 the first %s registers the collection with its defaults, and notes the use",
+    async (name) => {
+      await loads()[name]?.("papers");
+      const record = await knowledge.collection(admin, "auto", "papers");
+      expect(record).toMatchObject({
+        name: "papers",
+        description: "",
+        metadata: { tags: [], custom_fields: {} },
+        status: "ACTIVE",
+      });
+      expect(record.last_used_at).toBe(new Date(world.now).toISOString());
+      expect(record.updated_at).toBe(record.created_at);
+    },
+  );
 
-  it.each(loadNames)("R-TG-16 where the repository does not say so, the first %s is refused and makes nothing", async (name) => {
-    await expect(loads()[name]?.("papers", "kb")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect((await knowledge.listCollections(admin, { repositoryId: "kb", status: "all" })).items.map(({ is_default }) => is_default)).toEqual([true]);
-  });
+  it.each(loadNames)(
+    "R-TG-16 where the repository does not say so, the first %s is refused and makes nothing",
+    async (name) => {
+      await expect(loads()[name]?.("papers", "kb")).rejects.toMatchObject({ code: "NOT_FOUND" });
+      expect(
+        (await knowledge.listCollections(admin, { repositoryId: "kb", status: "all" })).items.map(
+          ({ is_default }) => is_default,
+        ),
+      ).toEqual([true]);
+    },
+  );
 
   it("what is refused for itself makes nothing", async () => {
-    await expect(knowledge.upload(admin, "auto", "a", { name: "../x", body: body("x") })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(knowledge.upload(admin, "auto", "a", { name: "../x", body: body("x") })).rejects.toMatchObject({
+      code: "INVALID",
+    });
     await expect(knowledge.rows.upsert(admin, "auto", "b", { items: [] })).rejects.toThrow();
-    await expect(knowledge.upload(admin, "auto", "bad id!", { name: "a.txt", body: body("x") })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(knowledge.upload(admin, "auto", "bad id!", { name: "a.txt", body: body("x") })).rejects.toMatchObject({
+      code: "INVALID",
+    });
     expect((await knowledge.listCollections(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
   });
 
   it("R-TG-18 a hundred first uses at once, by every entry, make one record, one time and one life", async () => {
     const all = Object.values(loads()).filter((_, i) => i >= 3);
-    const docs = Array.from({ length: 50 }, (_, i) => knowledge.upload(admin, "auto", "crowd", { name: `f${i}.txt`, body: body("x") }));
+    const docs = Array.from({ length: 50 }, (_, i) =>
+      knowledge.upload(admin, "auto", "crowd", { name: `f${i}.txt`, body: body("x") }),
+    );
     await Promise.all([...docs, ...Array.from({ length: 50 }, (_, i) => all[i % all.length]?.("crowd"))]);
-    const lives = await world.items.query(admin.scope, "collections", { equals: { repository_id: "auto" }, range: { prefix: "collection:crowd" } });
+    const lives = await world.items.query(admin.scope, "collections", {
+      equals: { repository_id: "auto" },
+      range: { prefix: "collection:crowd" },
+    });
     expect(lives.items).toHaveLength(1);
     const record = await knowledge.collection(admin, "auto", "crowd");
     expect(record.document_count).toBe(50);
     expect((await knowledge.usage(admin, "auto", "crowd")).stores).toMatchObject({ vectors: 1, triples: 1 });
   });
 
-  it.each(loadNames)("R-TG-16 the first %s registers an id that is another's name, or its id in other letters, beside that one", async (name) => {
-    await knowledge.createCollection(admin, "auto", { collection_id: "r1", name: "Reports" });
-    for (const id of ["Case", "case", "reports"]) await loads()[name]?.(id);
-    const names = await Promise.all(["Case", "case", "reports"].map(async (id) => (await knowledge.collection(admin, "auto", id)).name));
-    expect(names).toEqual(["Case", expect.stringMatching(/^case [0-9a-f]{8}$/), expect.stringMatching(/^reports [0-9a-f]{8}$/)]);
-    // Each has what was loaded into it.
-    const uses = await Promise.all(["Case", "case", "reports"].map(async (id) => (await knowledge.usage(admin, "auto", id)).stores));
-    expect(uses[1]).toEqual(uses[0]);
-    expect(uses[2]).toEqual(uses[0]);
-    expect((await knowledge.collection(admin, "auto", "r1")).name).toBe("Reports");
-  });
+  it.each(loadNames)(
+    "R-TG-16 the first %s registers an id that is another's name, or its id in other letters, beside that one",
+    async (name) => {
+      await knowledge.createCollection(admin, "auto", { collection_id: "r1", name: "Reports" });
+      for (const id of ["Case", "case", "reports"]) await loads()[name]?.(id);
+      const names = await Promise.all(
+        ["Case", "case", "reports"].map(async (id) => (await knowledge.collection(admin, "auto", id)).name),
+      );
+      expect(names).toEqual([
+        "Case",
+        expect.stringMatching(/^case [0-9a-f]{8}$/),
+        expect.stringMatching(/^reports [0-9a-f]{8}$/),
+      ]);
+      // Each has what was loaded into it.
+      const uses = await Promise.all(
+        ["Case", "case", "reports"].map(async (id) => (await knowledge.usage(admin, "auto", id)).stores),
+      );
+      expect(uses[1]).toEqual(uses[0]);
+      expect(uses[2]).toEqual(uses[0]);
+      expect((await knowledge.collection(admin, "auto", "r1")).name).toBe("Reports");
+    },
+  );
 
   it("R-TG-18 two ids in other letters, fifty first uses of each at once, make two records with two names", async () => {
     const ids = ["Crowd", "crowd"];
     await Promise.all(Array.from({ length: 100 }, async (_, i) => loads()["embeddings"]?.(ids[i % 2] as string)));
-    const { items } = await world.items.query(admin.scope, "collections", { equals: { repository_id: "auto" }, range: { prefix: "collection:" } });
+    const { items } = await world.items.query(admin.scope, "collections", {
+      equals: { repository_id: "auto" },
+      range: { prefix: "collection:" },
+    });
     const made = items.map(({ document }) => document).filter(({ is_default }) => is_default !== true);
     expect(made.map(({ collection_id }) => collection_id).toSorted()).toEqual(["Crowd", "crowd"]);
     expect(new Set(made.map(({ name_key }) => name_key)).size).toBe(2);
@@ -111,18 +164,28 @@ describe("loading", () => {
     await process.lifecycle.idle();
     await load("case");
     await load("Case");
-    const [lower, upper] = [await knowledge.collection(admin, "auto", "case"), await knowledge.collection(admin, "auto", "Case")];
+    const [lower, upper] = [
+      await knowledge.collection(admin, "auto", "case"),
+      await knowledge.collection(admin, "auto", "Case"),
+    ];
     expect([lower.name, upper.name]).toEqual(["case", expect.stringMatching(/^Case [0-9a-f]{8}$/)]);
     expect(upper.incarnation).not.toBe(former.incarnation);
     // The life that was deleted is kept beside it, as it was.
-    expect(await knowledge.collection(admin, "auto", "Case", { deleted: true, incarnation: former.incarnation })).toMatchObject({
+    expect(
+      await knowledge.collection(admin, "auto", "Case", { deleted: true, incarnation: former.incarnation }),
+    ).toMatchObject({
       name: "Case",
       status: "DELETED",
     });
   });
 
   it("R-TG-14 R-TG-19 a use alters nothing of a record that is there: not its name, its tags, its times, nor its version", async () => {
-    await knowledge.createCollection(admin, "auto", { collection_id: "kept", name: "Kept", description: "As it is", metadata: { tags: ["a"] } });
+    await knowledge.createCollection(admin, "auto", {
+      collection_id: "kept",
+      name: "Kept",
+      description: "As it is",
+      metadata: { tags: ["a"] },
+    });
     const before = await knowledge.collection(admin, "auto", "kept");
     for (const load of Object.values(loads()).slice(0, 1)) await load("kept");
     world.now += 2 * useEveryMs;
@@ -133,14 +196,17 @@ describe("loading", () => {
     expect(after).toMatchObject({ name, description, metadata, created_at, updated_at, incarnation });
     expect(after.last_used_at).toBe(new Date(world.now).toISOString());
     // The version that was read before all this still changes it.
-    expect(await knowledge.updateCollection(admin, "auto", "kept", { description: "Newer" }, before.etag)).toMatchObject({ description: "Newer" });
+    expect(
+      await knowledge.updateCollection(admin, "auto", "kept", { description: "Newer" }, before.etag),
+    ).toMatchObject({ description: "Newer" });
   });
 });
 
 describe("a use", () => {
   it("R-TG-28 is noted by an update in SPARQL too, which makes no collection", async () => {
     await knowledge.createCollection(admin, "auto", { collection_id: "graph" });
-    const update = (id: string) => knowledge.graph.sparql(admin, "auto", id, { update: "INSERT DATA { <a:s> <a:p> <a:o> }" });
+    const update = (id: string) =>
+      knowledge.graph.sparql(admin, "auto", id, { update: "INSERT DATA { <a:s> <a:p> <a:o> }" });
     await update("graph");
     expect((await knowledge.collection(admin, "auto", "graph")).last_used_at).toBe(new Date(world.now).toISOString());
     await expect(update("typo")).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -148,7 +214,8 @@ describe("a use", () => {
 
   it("is written at most once in a while, whatever happens in between", async () => {
     await loads()["embeddings"]?.("papers");
-    const stats = async () => (await world.items.query(admin.scope, "documents", { index: "lives", equals: { held: true } })).items[0];
+    const stats = async () =>
+      (await world.items.query(admin.scope, "documents", { index: "lives", equals: { held: true } })).items[0];
     const life = (await knowledge.collection(admin, "auto", "papers")).incarnation;
     const key = { partition: ["auto", life], id: "stats" };
     const first = await world.items.read(admin.scope, "documents", key);
@@ -158,7 +225,9 @@ describe("a use", () => {
     expect((await world.items.read(admin.scope, "documents", key))?.etag).toBe(first?.etag);
     world.now += 1;
     await queries()["rows.query"]?.("papers", "auto");
-    expect((await world.items.read(admin.scope, "documents", key))?.document["last_used_at"]).toBe(new Date(world.now).toISOString());
+    expect((await world.items.read(admin.scope, "documents", key))?.document["last_used_at"]).toBe(
+      new Date(world.now).toISOString(),
+    );
   });
 
   it("of another process a moment ago is not written again", async () => {
@@ -178,15 +247,20 @@ describe("asking", () => {
     expect((await knowledge.listCollections(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
   });
 
-  it.each(queryNames)("R-TG-17 R-TG-29 where the repository says create_on_query, the first %s registers it", async (name) => {
-    await knowledge.updateRepository(admin, "auto", { create_on_query: true });
-    if (name === "search") await expect(queries()[name]?.("asked", "auto")).resolves.toMatchObject({ hits: [] });
-    else await queries()[name]?.("asked", "auto");
-    const record = await knowledge.collection(admin, "auto", "asked");
-    expect(record).toMatchObject({ name: "asked", description: "", metadata: { tags: [], custom_fields: {} } });
-    expect(record.last_used_at).toBe(new Date(world.now).toISOString());
-    await expect(knowledge.updateRepository(admin, "auto", { create_on_query: "yes" as unknown as boolean })).rejects.toMatchObject({ code: "INVALID" });
-  });
+  it.each(queryNames)(
+    "R-TG-17 R-TG-29 where the repository says create_on_query, the first %s registers it",
+    async (name) => {
+      await knowledge.updateRepository(admin, "auto", { create_on_query: true });
+      if (name === "search") await expect(queries()[name]?.("asked", "auto")).resolves.toMatchObject({ hits: [] });
+      else await queries()[name]?.("asked", "auto");
+      const record = await knowledge.collection(admin, "auto", "asked");
+      expect(record).toMatchObject({ name: "asked", description: "", metadata: { tags: [], custom_fields: {} } });
+      expect(record.last_used_at).toBe(new Date(world.now).toISOString());
+      await expect(
+        knowledge.updateRepository(admin, "auto", { create_on_query: "yes" as unknown as boolean }),
+      ).rejects.toMatchObject({ code: "INVALID" });
+    },
+  );
 
   it("W6 an unknown collection is an empty answer that says so where the question wants it; a hidden one is the same", async () => {
     await loads()["document"]?.("papers");
@@ -200,9 +274,20 @@ describe("asking", () => {
         unknown_collections: "empty",
       });
     const missing = (collection: string) => ({ repository: "auto", collection });
-    expect(await ask(stranger, "nowhere")).toMatchObject({ hits: [], collection_exists: false, missing: [missing("nowhere")] });
-    expect(await ask(stranger, "hidden")).toMatchObject({ hits: [], collection_exists: false, missing: [missing("hidden")] });
-    expect(await ask(admin, "papers", "nowhere")).toMatchObject({ collection_exists: false, missing: [missing("nowhere")] });
+    expect(await ask(stranger, "nowhere")).toMatchObject({
+      hits: [],
+      collection_exists: false,
+      missing: [missing("nowhere")],
+    });
+    expect(await ask(stranger, "hidden")).toMatchObject({
+      hits: [],
+      collection_exists: false,
+      missing: [missing("hidden")],
+    });
+    expect(await ask(admin, "papers", "nowhere")).toMatchObject({
+      collection_exists: false,
+      missing: [missing("nowhere")],
+    });
     expect(await ask(admin, "papers")).toMatchObject({ collection_exists: true, missing: [] });
     await expect(ask(admin)).rejects.toMatchObject({ code: "INVALID" });
     const strict = knowledge.search(stranger, { query: "x", mode: "keyword", collections: [missing("nowhere")] });
@@ -216,47 +301,80 @@ describe("asking", () => {
     ["triples", (id, wishes) => knowledge.graph.matchTriples(admin, "auto", id, wishes)],
   ];
   const ofSeveral: readonly [string, (ids: readonly string[], wishes: Wishes, caller?: Caller) => Promise<object>][] = [
-    ["search", (ids, wishes, caller = admin) => knowledge.search(caller, { query: "x", mode: "keyword", collections: named(...ids), ...wishes })],
-    ["triples of several", (ids, wishes, caller = admin) => knowledge.graph.matchAcross(caller, { collections: named(...ids), ...wishes })],
+    [
+      "search",
+      (ids, wishes, caller = admin) =>
+        knowledge.search(caller, { query: "x", mode: "keyword", collections: named(...ids), ...wishes }),
+    ],
+    [
+      "triples of several",
+      (ids, wishes, caller = admin) => knowledge.graph.matchAcross(caller, { collections: named(...ids), ...wishes }),
+    ],
     [
       "sparql of several",
-      (ids, wishes, caller = admin) => knowledge.graph.sparqlAcross(caller, { query: "ASK { ?s ?p ?o }", collections: named(...ids), ...wishes }),
+      (ids, wishes, caller = admin) =>
+        knowledge.graph.sparqlAcross(caller, { query: "ASK { ?s ?p ?o }", collections: named(...ids), ...wishes }),
     ],
   ];
 
-  it.each(ofOne)("R-TG-29 the record of the collection is in the answer of %s when it is asked for, and else is not", async (_, ask) => {
-    await loads()["triples"]?.("papers");
-    for (const wishes of [{}, { include_metadata: false }]) expect(await ask("papers", wishes)).not.toHaveProperty("collection");
-    expect(await ask("papers", { include_metadata: true })).toMatchObject({ collection: await knowledge.collection(admin, "auto", "papers") });
-  });
+  it.each(ofOne)(
+    "R-TG-29 the record of the collection is in the answer of %s when it is asked for, and else is not",
+    async (_, ask) => {
+      await loads()["triples"]?.("papers");
+      for (const wishes of [{}, { include_metadata: false }])
+        expect(await ask("papers", wishes)).not.toHaveProperty("collection");
+      expect(await ask("papers", { include_metadata: true })).toMatchObject({
+        collection: await knowledge.collection(admin, "auto", "papers"),
+      });
+    },
+  );
 
-  it.each(ofSeveral)("R-TG-29 the records of the collections are in the answer of %s when they are asked for, and else are not", async (_, ask) => {
-    for (const id of ["papers", "notes"]) await loads()["triples"]?.(id);
-    for (const wishes of [{}, { include_metadata: false }]) expect(await ask(["papers"], wishes)).not.toHaveProperty("collections");
-    const records = await Promise.all(["papers", "notes"].map((id) => knowledge.collection(admin, "auto", id)));
-    expect(await ask(["papers", "notes", "papers"], { include_metadata: true })).toMatchObject({ collections: records });
-  });
+  it.each(ofSeveral)(
+    "R-TG-29 the records of the collections are in the answer of %s when they are asked for, and else are not",
+    async (_, ask) => {
+      for (const id of ["papers", "notes"]) await loads()["triples"]?.(id);
+      for (const wishes of [{}, { include_metadata: false }])
+        expect(await ask(["papers"], wishes)).not.toHaveProperty("collections");
+      const records = await Promise.all(["papers", "notes"].map((id) => knowledge.collection(admin, "auto", id)));
+      expect(await ask(["papers", "notes", "papers"], { include_metadata: true })).toMatchObject({
+        collections: records,
+      });
+    },
+  );
 
   it("R-TG-29 … and of a query in SPARQL; an update refuses to be asked", async () => {
     await loads()["triples"]?.("papers");
     const sparql = (input: object) => knowledge.graph.sparql(admin, "auto", "papers", input);
     expect(await sparql({ query: "ASK {}" })).toEqual({ kind: "boolean", value: true });
     const record = await knowledge.collection(admin, "auto", "papers");
-    expect(await sparql({ query: "ASK {}", include_metadata: true })).toEqual({ kind: "boolean", value: true, collections: [record] });
+    expect(await sparql({ query: "ASK {}", include_metadata: true })).toEqual({
+      kind: "boolean",
+      value: true,
+      collections: [record],
+    });
     await expect(sparql({ update: "DROP ALL", include_metadata: true })).rejects.toMatchObject({ code: "INVALID" });
     expect((await knowledge.usage(admin, "auto", "papers")).triples).toBe(1);
   });
 
-  it.each(ofSeveral)("W6 R-TG-88 %s: what is not there, or hidden, is named where the question wants it; what is forbidden refuses all", async (_, ask) => {
-    await loads()["triples"]?.("papers");
-    await knowledge.createCollection(admin, "auto", { collection_id: "hidden", private: true });
-    const stranger = makeCaller({ tenant: "acme", userId: "stranger" });
-    const empty = { unknown_collections: "empty" } as const;
-    expect(await ask(["papers", "nowhere"], empty)).toMatchObject({ collection_exists: false, missing: named("nowhere") });
-    expect(await ask(["papers"], empty)).toMatchObject({ collection_exists: true, missing: [] });
-    expect(await ask(["nowhere", "hidden"], empty, stranger)).toMatchObject({ collection_exists: false, missing: named("nowhere", "hidden") });
-    expect(await ask(["papers"], {})).not.toHaveProperty("collection_exists");
-    await expect(ask(["papers", "nowhere"], {})).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(ask(["bad id!"], empty)).resolves.toMatchObject({ collection_exists: false });
-  });
+  it.each(ofSeveral)(
+    "W6 R-TG-88 %s: what is not there, or hidden, is named where the question wants it; what is forbidden refuses all",
+    async (_, ask) => {
+      await loads()["triples"]?.("papers");
+      await knowledge.createCollection(admin, "auto", { collection_id: "hidden", private: true });
+      const stranger = makeCaller({ tenant: "acme", userId: "stranger" });
+      const empty = { unknown_collections: "empty" } as const;
+      expect(await ask(["papers", "nowhere"], empty)).toMatchObject({
+        collection_exists: false,
+        missing: named("nowhere"),
+      });
+      expect(await ask(["papers"], empty)).toMatchObject({ collection_exists: true, missing: [] });
+      expect(await ask(["nowhere", "hidden"], empty, stranger)).toMatchObject({
+        collection_exists: false,
+        missing: named("nowhere", "hidden"),
+      });
+      expect(await ask(["papers"], {})).not.toHaveProperty("collection_exists");
+      await expect(ask(["papers", "nowhere"], {})).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(ask(["bad id!"], empty)).resolves.toMatchObject({ collection_exists: false });
+    },
+  );
 });

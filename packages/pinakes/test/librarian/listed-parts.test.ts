@@ -23,11 +23,29 @@ it("R-TG-111 list, update and delete are handled, the record has the source's fi
     expect(reply.status, reply.text).toBe(200);
     return reply.json;
   };
-  const { collections } = await send({ operation: "update-collection", collection: "papers", name: "Papers", tags: ["old"] });
+  const { collections } = await send({
+    operation: "update-collection",
+    collection: "papers",
+    name: "Papers",
+    tags: ["old"],
+  });
   const [record] = collections as Json[];
-  expect(Object.keys(record as Json).toSorted()).toEqual(["collection", "created_at", "description", "name", "tags", "updated_at", "user"]);
+  expect(Object.keys(record as Json).toSorted()).toEqual([
+    "collection",
+    "created_at",
+    "description",
+    "name",
+    "tags",
+    "updated_at",
+    "user",
+  ]);
   expect((await send({ operation: "list-collections" }))["collections"]).toEqual([record]);
-  const { job_id } = await send({ operation: "delete-collection", collection: "papers", confirm: "papers", purge: true });
+  const { job_id } = await send({
+    operation: "delete-collection",
+    collection: "papers",
+    confirm: "papers",
+    purge: true,
+  });
   expect((await send({ operation: "list-collections" }))["collections"]).toEqual([]);
   // Who answered for the delete: a handler of each kind, each at the topic of its kind.
   const topics = {
@@ -43,9 +61,15 @@ it("R-TG-111 list, update and delete are handled, the record has the source's fi
   ]);
   const participants = await server.pinakes.lifecycle.participants.list();
   for (const [kind, topic] of Object.entries(topics))
-    expect(participants.filter((one) => one.class === kind && one.topic === topic && one.capabilities.delete)).toHaveLength(1);
-  await expect.poll(async () => (await server.call("GET", `/v1/jobs/${String(job_id)}`, { key })).json["status"]).toBe("succeeded");
-  const { result } = (await server.call("GET", `/v1/jobs/${String(job_id)}`, { key })).json as { result: { stores: { store: string; remaining: number }[] } };
+    expect(
+      participants.filter((one) => one.class === kind && one.topic === topic && one.capabilities.delete),
+    ).toHaveLength(1);
+  await expect
+    .poll(async () => (await server.call("GET", `/v1/jobs/${String(job_id)}`, { key })).json["status"])
+    .toBe("succeeded");
+  const { result } = (await server.call("GET", `/v1/jobs/${String(job_id)}`, { key })).json as {
+    result: { stores: { store: string; remaining: number }[] };
+  };
   expect(result.stores.map(({ store }) => store).toSorted()).toEqual(participants.map(({ store }) => store).toSorted());
   for (const { remaining } of result.stores) expect(remaining).toBe(0);
 });
@@ -57,7 +81,14 @@ it("R-TG-24 a use cannot be told by anybody from outside: no operation is one, a
   for (const who of [key, admin]) {
     await server.call("POST", at, { key: who, body: { collection_id: "mine", name: "Mine" } });
     const before = (await server.call("GET", `${at}/mine`, { key: who })).json;
-    for (const operation of ["collection-use", "use-collection", "notify-use", "collection-use-notification", "ensure-collection", "register-collection"])
+    for (const operation of [
+      "collection-use",
+      "use-collection",
+      "notify-use",
+      "collection-use-notification",
+      "ensure-collection",
+      "register-collection",
+    ])
       expect(await server.call("POST", facade, { key: who, body: { operation, collection: "mine" } })).toMatchObject({
         status: 400,
         json: { error: { type: "invalid_operation" } },
@@ -67,7 +98,10 @@ it("R-TG-24 a use cannot be told by anybody from outside: no operation is one, a
     expect((await server.call("POST", at, { key: who, body: { name: "Used", ...told } })).status).toBe(400);
     expect((await server.call("GET", `${at}/mine`, { key: who })).json["last_used_at"]).toEqual(before["last_used_at"]);
   }
-  const { paths, components } = (await server.call("GET", "/v1/openapi.json")).json as { paths: Record<string, Record<string, Json>>; components: Json };
+  const { paths, components } = (await server.call("GET", "/v1/openapi.json")).json as {
+    paths: Record<string, Record<string, Json>>;
+    components: Json;
+  };
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   expect(operations.length).toBeGreaterThan(100);
   for (const { operationId, requestBody, parameters } of operations) {
@@ -78,7 +112,14 @@ it("R-TG-24 a use cannot be told by anybody from outside: no operation is one, a
 
 /** The text of a part of the document with the text of everything that it refers to. */
 function withReferences(text: string, components: Json, seen = new Set<string>()): string {
-  const names = [...text.matchAll(/#\/components\/schemas\/([^"]+)/g)].map(([, name]) => name as string).filter((name) => !seen.has(name));
+  const names = [...text.matchAll(/#\/components\/schemas\/([^"]+)/g)]
+    .map(([, name]) => name as string)
+    .filter((name) => !seen.has(name));
   for (const name of names) seen.add(name);
-  return [text, ...names.map((name) => withReferences(JSON.stringify((components["schemas"] as Json)[name] ?? null), components, seen))].join("\n");
+  return [
+    text,
+    ...names.map((name) =>
+      withReferences(JSON.stringify((components["schemas"] as Json)[name] ?? null), components, seen),
+    ),
+  ].join("\n");
 }

@@ -25,7 +25,9 @@ afterEach(async () => {
 const make = (collection_id: string, tags: readonly string[] = [], repository = "kb") =>
   knowledge.createCollection(world.admin, repository, { collection_id, metadata: { tags } });
 const ids = async (query: CollectionQuery): Promise<string[]> =>
-  (await knowledge.listCollections(world.admin, { limit: 100, ...query })).items.filter(({ is_default }) => !is_default).map((one) => one.collection_id);
+  (await knowledge.listCollections(world.admin, { limit: 100, ...query })).items
+    .filter(({ is_default }) => !is_default)
+    .map((one) => one.collection_id);
 
 /** Items that queries and reads give while something runs. */
 async function examined(run: () => Promise<unknown>): Promise<number> {
@@ -70,7 +72,8 @@ describe("by tag", () => {
 
   it("R-TG-04 R-TG-21 follows every change: added, taken away, all replaced, deleted, restored, gone for good", async () => {
     await make("p", ["one"]);
-    const tags = (list: readonly string[]) => knowledge.updateCollection(world.admin, "kb", "p", { metadata: { tags: list } });
+    const tags = (list: readonly string[]) =>
+      knowledge.updateCollection(world.admin, "kb", "p", { metadata: { tags: list } });
     await tags(["one", "two"]);
     expect([await ids({ tag: "one" }), await ids({ tag: "two" })]).toEqual([["p"], ["p"]]);
     await tags(["two"]);
@@ -90,18 +93,25 @@ describe("by tag", () => {
     await knowledge.deleteCollection(world.admin, "kb", "p", { purge: true, confirm: "p" });
     await process.lifecycle.idle();
     expect(await ids({ tag: "last", status: "all" })).toHaveLength(1);
-    const rows = await world.items.query(world.admin.scope, "collections", { equals: { repository_id: "kb" }, range: { prefix: "tag:" } });
+    const rows = await world.items.query(world.admin.scope, "collections", {
+      equals: { repository_id: "kb" },
+      range: { prefix: "tag:" },
+    });
     expect(rows.items).toHaveLength(1);
   });
 
   it("stays right when many change the tags of one collection at the same moment", async () => {
     await make("p", ["a"]);
     const sets = [["a"], ["b"], ["a", "b"], [], ["c"]];
-    const change = (list: readonly string[]) => knowledge.updateCollection(world.admin, "kb", "p", { metadata: { tags: list } });
+    const change = (list: readonly string[]) =>
+      knowledge.updateCollection(world.admin, "kb", "p", { metadata: { tags: list } });
     for (let round = 0; round < 10; round += 1) {
       await Promise.all(sets.map(change));
       const { metadata } = await knowledge.collection(world.admin, "kb", "p");
-      for (const tag of ["a", "b", "c"]) expect(await ids({ tag }), `${tag} of ${metadata.tags.join()}`).toEqual(metadata.tags.includes(tag) ? ["p"] : []);
+      for (const tag of ["a", "b", "c"])
+        expect(await ids({ tag }), `${tag} of ${metadata.tags.join()}`).toEqual(
+          metadata.tags.includes(tag) ? ["p"] : [],
+        );
     }
   });
 
@@ -126,7 +136,10 @@ describe("by tag", () => {
 
   it("finds what was tagged before there were rows, from the first time that somebody asks", async () => {
     await make("old", ["ancient"]);
-    const { items } = await world.items.query(world.admin.scope, "collections", { equals: { repository_id: "kb" }, range: { prefix: "tag:" } });
+    const { items } = await world.items.query(world.admin.scope, "collections", {
+      equals: { repository_id: "kb" },
+      range: { prefix: "tag:" },
+    });
     for (const { id } of items) await world.items.write(world.admin.scope, "collections", ["kb"], { op: "delete", id });
     expect(await ids({ tag: "ancient" })).toEqual(["old"]);
     expect(await ids({ tag: "ancient", repositoryId: "kb" })).toEqual(["old"]);
@@ -171,7 +184,9 @@ describe("by use and size", () => {
         const asked = { ...query, limit: 4, cursor };
         const stranger = makeCaller({ tenant: "acme", userId: "stranger", role: "admin" });
         await expect(knowledge.listCollections(stranger, asked)).rejects.toMatchObject({ code: "INVALID" });
-        await expect(knowledge.listCollections(world.admin, { ...asked, q: "c" })).rejects.toMatchObject({ code: "INVALID" });
+        await expect(knowledge.listCollections(world.admin, { ...asked, q: "c" })).rejects.toMatchObject({
+          code: "INVALID",
+        });
       }
       expect(new Set(seen).size, JSON.stringify(query)).toBe(seen.length);
       for (let i = 0; i < 25; i += 1) expect(seen).toContain(`c${String(i).padStart(2, "0")}`);
@@ -179,13 +194,24 @@ describe("by use and size", () => {
   });
 
   it("R-TG-104 has a bound: as many as can be put in order are, one more is told with what to do", async () => {
-    const record = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: "collection:none" });
+    const record = await world.items.read(world.admin.scope, "collections", {
+      partition: ["kb"],
+      id: "collection:none",
+    });
     const document = record?.document as Record<string, never>;
     const put = async (from: number, to: number) => {
       for (let at = from; at < to; at += 100) {
         const some = Array.from({ length: Math.min(100, to - at) }, (_, i) => `n${at + i}`);
         const operations = some.map((id) => {
-          const named = { id: `collection:${id}`, collection_id: id, incarnation: id, name: id, sort_name: id, name_key: id, search_text: id };
+          const named = {
+            id: `collection:${id}`,
+            collection_id: id,
+            incarnation: id,
+            name: id,
+            sort_name: id,
+            name_key: id,
+            search_text: id,
+          };
           return { op: "create", document: { ...document, ...named, is_default: false } } as const;
         });
         await world.items.batch(world.admin.scope, "collections", ["kb"], operations);
@@ -195,7 +221,10 @@ describe("by use and size", () => {
     expect((await knowledge.listCollections(world.admin, { sort: "size", limit: 5 })).items).toHaveLength(5);
     await put(gatheredCollectionsMax - 1, gatheredCollectionsMax);
     const refused = knowledge.listCollections(world.admin, { sort: "size", limit: 5 });
-    await expect(refused).rejects.toMatchObject({ code: "LIMIT_EXCEEDED", detail: expect.stringContaining("Name a repository") as string });
+    await expect(refused).rejects.toMatchObject({
+      code: "LIMIT_EXCEEDED",
+      detail: expect.stringContaining("Name a repository") as string,
+    });
     expect((await knowledge.listCollections(world.admin, { limit: 5 })).next_cursor).not.toBeNull();
   });
 });

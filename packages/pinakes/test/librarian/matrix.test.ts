@@ -38,17 +38,20 @@ const shared: readonly [string, string, string, unknown, readonly number[]][] = 
   ["queues", "GET", "/v1/queues", undefined, [401, 403, 403, 200, 200]],
 ];
 
-it.each(shared)("R-TG-100 %s (%s %s) for anonymous, reader, writer, admin and another tenant's admin", async (_, method, path, body, statuses) => {
-  for (const [i, name] of who.entries()) {
-    await server.call("POST", kb, { key: keys["admin"], body: { collection_id: "shared" } });
-    if (path.endsWith(":unarchive")) await server.call("POST", `${kb}/shared:archive`, { key: keys["admin"] });
-    if (path.endsWith(":restore")) await server.call("DELETE", `${kb}/shared`, { key: keys["admin"] });
-    const { status, text } = await server.call(method, path, { key: keys[name], body });
-    expect(status, `${name}: ${text}`).toBe(statuses[i]);
-    if (path.endsWith(":archive")) await server.call("POST", `${kb}/shared:unarchive`, { key: keys["admin"] });
-    if (name === "other tenant") expect(text).not.toContain("kb/");
-  }
-});
+it.each(shared)(
+  "R-TG-100 %s (%s %s) for anonymous, reader, writer, admin and another tenant's admin",
+  async (_, method, path, body, statuses) => {
+    for (const [i, name] of who.entries()) {
+      await server.call("POST", kb, { key: keys["admin"], body: { collection_id: "shared" } });
+      if (path.endsWith(":unarchive")) await server.call("POST", `${kb}/shared:archive`, { key: keys["admin"] });
+      if (path.endsWith(":restore")) await server.call("DELETE", `${kb}/shared`, { key: keys["admin"] });
+      const { status, text } = await server.call(method, path, { key: keys[name], body });
+      expect(status, `${name}: ${text}`).toBe(statuses[i]);
+      if (path.endsWith(":archive")) await server.call("POST", `${kb}/shared:unarchive`, { key: keys["admin"] });
+      if (name === "other tenant") expect(text).not.toContain("kb/");
+    }
+  },
+);
 
 const own: readonly [string, object, readonly number[]][] = [
   ["list-collections", {}, [401, 200, 200, 200, 200]],
@@ -60,14 +63,20 @@ const own: readonly [string, object, readonly number[]][] = [
   ["delete-collection", { collection: "shared", confirm: "shared" }, [401, 403, 404, 404, 404]],
 ];
 
-it.each(own)("R-TG-100 the facade's %s with %j for each of them, on nothing but their own", async (operation, fields, statuses) => {
-  await server.call("POST", kb, { key: keys["admin"], body: { collection_id: "shared" } });
-  for (const [i, name] of who.entries()) {
-    const { status, text, json } = await server.call("POST", facade, { key: keys[name], body: { operation, ...fields } });
-    expect(status, `${name}: ${text}`).toBe(statuses[i]);
-    const refused = { 401: "unauthenticated", 403: "forbidden", 404: "not_found" }[status];
-    if (refused !== undefined) expect(json).toMatchObject({ error: { type: refused }, collections: [] });
-    expect(text).not.toContain("kb");
-  }
-  expect((await server.call("GET", `${kb}/shared`, { key: keys["admin"] })).json).toMatchObject({ status: "ACTIVE" });
-});
+it.each(own)(
+  "R-TG-100 the facade's %s with %j for each of them, on nothing but their own",
+  async (operation, fields, statuses) => {
+    await server.call("POST", kb, { key: keys["admin"], body: { collection_id: "shared" } });
+    for (const [i, name] of who.entries()) {
+      const { status, text, json } = await server.call("POST", facade, {
+        key: keys[name],
+        body: { operation, ...fields },
+      });
+      expect(status, `${name}: ${text}`).toBe(statuses[i]);
+      const refused = { 401: "unauthenticated", 403: "forbidden", 404: "not_found" }[status];
+      if (refused !== undefined) expect(json).toMatchObject({ error: { type: refused }, collections: [] });
+      expect(text).not.toContain("kb");
+    }
+    expect((await server.call("GET", `${kb}/shared`, { key: keys["admin"] })).json).toMatchObject({ status: "ACTIVE" });
+  },
+);

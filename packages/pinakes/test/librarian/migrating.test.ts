@@ -9,9 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-const send = (key: string, body: object): Promise<Reply> => server.call("POST", "/v1/collection-management", { key, body });
-const update = (key: string, collection: string, more: object = {}) => send(key, { operation: "update-collection", collection, ...more });
-const ids = async (key: string) => ((await send(key, { operation: "list-collections" })).json["collections"] as Json[]).map(({ collection }) => collection);
+const send = (key: string, body: object): Promise<Reply> =>
+  server.call("POST", "/v1/collection-management", { key, body });
+const update = (key: string, collection: string, more: object = {}) =>
+  send(key, { operation: "update-collection", collection, ...more });
+const ids = async (key: string) =>
+  ((await send(key, { operation: "list-collections" })).json["collections"] as Json[]).map(
+    ({ collection }) => collection,
+  );
 
 async function through(key: string, migrationId: unknown): Promise<Json> {
   return until(async () => {
@@ -28,13 +33,24 @@ function isRest(state: string): boolean {
 it("R-TG-63 migrate-collection moves a collection of the caller's own to another id by itself, and the migration is the caller's to roll back", async () => {
   const key = await server.key("w1", "mover");
   await update(key, "papers", { name: "Papers", description: "From 1905 on", tags: ["physics"] });
-  const begun = await send(key, { operation: "migrate-collection", collection: "papers", target_collection: "articles", user: "mover" });
+  const begun = await send(key, {
+    operation: "migrate-collection",
+    collection: "papers",
+    target_collection: "articles",
+    user: "mover",
+  });
   expect(begun.status, begun.text).toBe(200);
-  expect(begun.json).toMatchObject({ error: null, collections: [{ collection: "papers" }], migration_id: expect.any(String) as string });
+  expect(begun.json).toMatchObject({
+    error: null,
+    collections: [{ collection: "papers" }],
+    migration_id: expect.any(String) as string,
+  });
   const { migration_id } = begun.json;
   expect(await through(key, migration_id)).toMatchObject({ state: "switched", error: null, auto: true });
   expect(await ids(key)).toEqual(["articles"]);
-  expect((await update(key, "articles")).json["collections"]).toMatchObject([{ name: "Papers", description: "From 1905 on", tags: ["physics"] }]);
+  expect((await update(key, "articles")).json["collections"]).toMatchObject([
+    { name: "Papers", description: "From 1905 on", tags: ["physics"] },
+  ]);
   expect((await server.call("POST", `/v1/migrations/${String(migration_id)}:rollback`, { key })).status).toBe(202);
   expect(await through(key, migration_id)).toMatchObject({ state: "rolled_back" });
   expect(await ids(key)).toEqual(["papers"]);
@@ -42,7 +58,8 @@ it("R-TG-63 migrate-collection moves a collection of the caller's own to another
 
 it("R-TG-63 migrate-collection takes a collection of another repository, where the caller may manage it", async () => {
   const [admin, user] = [await server.key("w3", "boss", { role: "admin" }), await server.key("w3", "guest")];
-  for (const repository_id of ["kb", "attic"]) await server.call("POST", "/v1/repositories", { key: admin, body: { repository_id, name: repository_id } });
+  for (const repository_id of ["kb", "attic"])
+    await server.call("POST", "/v1/repositories", { key: admin, body: { repository_id, name: repository_id } });
   await server.call("POST", "/v1/repositories/kb/collections", { key: admin, body: { collection_id: "people" } });
   const body = { operation: "migrate-collection", repository: "kb", collection: "people", target_repository: "attic" };
   expect((await send(user, body)).status).toBe(403);
@@ -54,17 +71,26 @@ it("R-TG-63 migrate-collection takes a collection of another repository, where t
 });
 
 it("R-TG-09 R-TG-63 what is not the caller's answers as what is not there; a migration of somebody else's does, too", async () => {
-  const [key, other, foreign] = [await server.key("w1", "owner"), await server.key("w1", "stranger"), await server.key("w2", "owner")];
+  const [key, other, foreign] = [
+    await server.key("w1", "owner"),
+    await server.key("w1", "stranger"),
+    await server.key("w2", "owner"),
+  ];
   await update(key, "mine");
   const move = (who: string, collection: string, more: object = {}) =>
     send(who, { operation: "migrate-collection", collection, target_collection: "x", ...more });
   for (const who of [other, foreign]) {
     const refused = await move(who, "mine");
     const unknown = await move(who, "none");
-    expect([refused.status, refused.json["error"]]).toEqual([404, JSON.parse(JSON.stringify(unknown.json["error"]).replaceAll("none", "mine"))]);
+    expect([refused.status, refused.json["error"]]).toEqual([
+      404,
+      JSON.parse(JSON.stringify(unknown.json["error"]).replaceAll("none", "mine")),
+    ]);
   }
   expect((await move(key, "mine", { target_repository: "nowhere" })).status).toBe(404);
-  expect((await move(key, "mine", { target_collection: "mine" })).json["error"]).toMatchObject({ type: "invalid_request" });
+  expect((await move(key, "mine", { target_collection: "mine" })).json["error"]).toMatchObject({
+    type: "invalid_request",
+  });
   const { json } = await move(key, "mine");
   await through(key, json["migration_id"]);
   const seen = await server.call("GET", `/v1/migrations/${String(json["migration_id"])}`, { key: other });

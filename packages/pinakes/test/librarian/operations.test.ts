@@ -26,7 +26,8 @@ async function filled(id: string, key = admin): Promise<void> {
 }
 
 const operation = async (id: string, key = admin) => (await server.call("GET", `/v1/operations/${id}`, { key })).json;
-const ended = (id: string) => until(async () => ((await operation(id))["status"] === "done" ? operation(id) : undefined));
+const ended = (id: string) =>
+  until(async () => ((await operation(id))["status"] === "done" ? operation(id) : undefined));
 
 describe("operations", () => {
   it("R-TG-23 R-TG-50 R-TG-109 tell for each store what was deleted, what remains, how long it took and how often it was tried", async () => {
@@ -34,19 +35,35 @@ describe("operations", () => {
     const job = await server.call("DELETE", `${kb}/papers?purge=true&confirm=papers`, { key: admin });
     const id = job.json["job_id"] as string;
     const done = await ended(id);
-    expect(done).toMatchObject({ operation_id: id, action: "delete-collection", collection_id: "papers", repository_id: "kb", partial: false });
+    expect(done).toMatchObject({
+      operation_id: id,
+      action: "delete-collection",
+      collection_id: "papers",
+      repository_id: "kb",
+      partial: false,
+    });
     const stores = done["stores"] as Json[];
     expect(stores.map(({ store }) => store).toSorted()).toEqual(["documents", "objects", "triples", "vectors"]);
-    for (const row of stores) expect(row).toMatchObject({ status: "confirmed", remaining: 0, error: null, attempts: 1 });
+    for (const row of stores)
+      expect(row).toMatchObject({ status: "confirmed", remaining: 0, error: null, attempts: 1 });
     expect(stores.find(({ store }) => store === "triples")).toMatchObject({ deleted: expect.any(Number) as number });
     // Each says what it counts.
     const units = Object.fromEntries(stores.map(({ store, unit }) => [store, unit]));
-    const counted = { documents: "records", objects: "files", triples: "triples, terms and supports", vectors: "files and records of the index" };
+    const counted = {
+      documents: "records",
+      objects: "files",
+      triples: "triples, terms and supports",
+      vectors: "files and records of the index",
+    };
     expect(units).toEqual(counted);
-    const { result } = (await server.call("GET", `/v1/jobs/${id}`, { key: admin })).json as { result: { stores: Json[] } };
+    const { result } = (await server.call("GET", `/v1/jobs/${id}`, { key: admin })).json as {
+      result: { stores: Json[] };
+    };
     expect(Object.fromEntries(result.stores.map(({ store, unit }) => [store, unit]))).toEqual(counted);
     const list = async (query: string) =>
-      ((await server.call("GET", `/v1/operations?${query}`, { key: admin })).json["items"] as Json[]).map((one) => one["operation_id"]);
+      ((await server.call("GET", `/v1/operations?${query}`, { key: admin })).json["items"] as Json[]).map(
+        (one) => one["operation_id"],
+      );
     expect(await list("collection=papers")).toEqual([id]);
     expect(await list("collection=papers&status=done&repository=kb")).toEqual([id]);
     expect(await list("status=failed")).toEqual([]);
@@ -66,13 +83,25 @@ describe("operations", () => {
       },
       count: async () => (broken ? 1 : 0),
     };
-    const serving = serveParticipant(server.pinakes.lifecycle, { store: "cache", class: "object", handlers }, stop.signal);
-    await until(async () => (await server.pinakes.lifecycle.participants.list()).some(({ store }) => store === "cache"));
+    const serving = serveParticipant(
+      server.pinakes.lifecycle,
+      { store: "cache", class: "object", handlers },
+      stop.signal,
+    );
+    await until(async () =>
+      (await server.pinakes.lifecycle.participants.list()).some(({ store }) => store === "cache"),
+    );
     await filled("stuck");
-    const id = (await server.call("DELETE", `${kb}/stuck?purge=true&confirm=stuck`, { key: admin })).json["job_id"] as string;
+    const id = (await server.call("DELETE", `${kb}/stuck?purge=true&confirm=stuck`, { key: admin })).json[
+      "job_id"
+    ] as string;
     const row = async () => ((await operation(id))["stores"] as Json[]).find(({ store }) => store === "cache") as Json;
     await until(async () => (await row())["error"] !== null);
-    expect(await row()).toMatchObject({ error: { type: "error", message: "the disk is full" }, remaining: 1, unit: "rows" });
+    expect(await row()).toMatchObject({
+      error: { type: "error", message: "the disk is full" },
+      remaining: 1,
+      unit: "rows",
+    });
     const queues = (await server.call("GET", "/v1/queues", { key: admin })).json["items"] as Json[];
     const topic = queues.find(({ name }) => name === "object-storage-management-cache") as Json;
     expect((topic["waiting"] as number) + (topic["in_progress"] as number)).toBe(1);
@@ -90,7 +119,10 @@ describe("operations", () => {
     await server.pinakes.lifecycle.participants.register({ store: "tape", class: "object", capabilities });
     await filled("taped");
     const refused = await server.call("DELETE", `${kb}/taped?purge=true&confirm=taped`, { key: admin });
-    expect([refused.status, refused.json["detail"]]).toEqual([409, expect.stringContaining("store_cannot_delete: tape")]);
+    expect([refused.status, refused.json["detail"]]).toEqual([
+      409,
+      expect.stringContaining("store_cannot_delete: tape"),
+    ]);
     expect((await server.call("GET", `${kb}/taped`, { key: admin })).json["status"]).toBe("ACTIVE");
     const job = await server.call("DELETE", `${kb}/taped?purge=true&confirm=taped&allow_partial=true`, { key: admin });
     expect(await ended(job.json["job_id"] as string)).toMatchObject({ partial: true, status: "done" });
@@ -102,15 +134,17 @@ describe("the trash", () => {
   it("R-TG-48 R-TG-53 shows former lives of an id, each of which can be restored or purged by its incarnation; what is over is 410", async () => {
     const lives: string[] = [];
     for (let i = 0; i < 3; i += 1) {
-      const made = await server.call("POST", kb, { key: admin, body: { collection_id: "phoenix", description: `life ${i}` } });
+      const made = await server.call("POST", kb, {
+        key: admin,
+        body: { collection_id: "phoenix", description: `life ${i}` },
+      });
       lives.push(made.json["incarnation"] as string);
       if (i < 2) expect((await server.call("DELETE", `${kb}/phoenix`, { key: admin })).status).toBe(202);
     }
     const trash = async () =>
-      ((await server.call("GET", "/v1/collections?status=DELETED&q=phoenix", { key: admin })).json["items"] as Json[]).map((one) => [
-        one["incarnation"],
-        one["displaced"],
-      ]);
+      (
+        (await server.call("GET", "/v1/collections?status=DELETED&q=phoenix", { key: admin })).json["items"] as Json[]
+      ).map((one) => [one["incarnation"], one["displaced"]]);
     expect((await trash()).toSorted()).toEqual(
       [
         [lives[0], true],
@@ -118,21 +152,35 @@ describe("the trash", () => {
       ].toSorted(),
     );
     const first = `incarnation=${lives[0] as string}`;
-    expect((await server.call("GET", `${kb}/phoenix?deleted=true&${first}`, { key: admin })).json["description"]).toBe("life 0");
+    expect((await server.call("GET", `${kb}/phoenix?deleted=true&${first}`, { key: admin })).json["description"]).toBe(
+      "life 0",
+    );
     const taken = await server.call("POST", `${kb}/phoenix:restore?${first}`, { key: admin });
     expect([taken.status, taken.json["detail"]]).toEqual([409, expect.stringContaining("has the id")]);
     await server.call("DELETE", `${kb}/phoenix`, { key: admin });
-    expect((await server.call("POST", `${kb}/phoenix:restore`, { key: admin, body: { incarnation: lives[0] } })).json["description"]).toBe("life 0");
-    const purge = await server.call("DELETE", `${kb}/phoenix?purge=true&confirm=phoenix&incarnation=${lives[1] as string}`, { key: admin });
+    expect(
+      (await server.call("POST", `${kb}/phoenix:restore`, { key: admin, body: { incarnation: lives[0] } })).json[
+        "description"
+      ],
+    ).toBe("life 0");
+    const purge = await server.call(
+      "DELETE",
+      `${kb}/phoenix?purge=true&confirm=phoenix&incarnation=${lives[1] as string}`,
+      { key: admin },
+    );
     await ended(purge.json["job_id"] as string);
     expect((await server.call("GET", `${kb}/phoenix`, { key: admin })).json["description"]).toBe("life 0");
     expect((await trash()).map(([incarnation]) => incarnation)).toEqual([lives[2]]);
     await filled("over");
-    const id = (await server.call("DELETE", `${kb}/over?purge=true&confirm=over`, { key: admin })).json["job_id"] as string;
+    const id = (await server.call("DELETE", `${kb}/over?purge=true&confirm=over`, { key: admin })).json[
+      "job_id"
+    ] as string;
     await ended(id);
     const gone = await server.call("POST", `${kb}/over:restore`, { key: admin });
     expect([gone.status, gone.json["code"]]).toEqual([410, "GONE"]);
-    const { paths } = (await server.call("GET", "/v1/openapi.json")).json as { paths: Record<string, { post: { responses: Json } }> };
+    const { paths } = (await server.call("GET", "/v1/openapi.json")).json as {
+      paths: Record<string, { post: { responses: Json } }>;
+    };
     expect(paths["/v1/repositories/{rid}/collections/{cid}:restore"]?.post.responses).toHaveProperty("410");
     // R-TG-24: of all addresses, none notes a use.
     expect(Object.keys(paths).filter((path) => /:use|:notify-use|collection-use/.test(path))).toEqual([]);
@@ -160,12 +208,19 @@ describe("the permission to purge", () => {
     const made = await server.call("POST", "/v1/keys", { key: admin, body: input });
     expect([made.status, made.json["permissions"]]).toEqual([201, ["purge"]]);
     const petra = made.json["key"] as string;
-    expect((await server.call("GET", "/v1/me", { key: petra })).json).toMatchObject({ user_id: "petra", role: "user", permissions: ["purge"] });
+    expect((await server.call("GET", "/v1/me", { key: petra })).json).toMatchObject({
+      user_id: "petra",
+      role: "user",
+      permissions: ["purge"],
+    });
     expect((await server.call("GET", "/v1/me", { key: user })).json["permissions"]).toEqual([]);
     const listed = (await server.call("GET", "/v1/keys?limit=100", { key: admin })).json["items"] as Json[];
     expect(listed.find(({ user_id }) => user_id === "petra")).toMatchObject({ permissions: ["purge"] });
-    for (const key of [user, petra]) expect((await server.call("POST", "/v1/keys", { key, body: input })).status).toBe(403);
-    expect((await server.call("POST", "/v1/keys", { key: rootToken, body: { user_id: "x", permissions: ["fly"] } })).status).toBe(400);
+    for (const key of [user, petra])
+      expect((await server.call("POST", "/v1/keys", { key, body: input })).status).toBe(403);
+    expect(
+      (await server.call("POST", "/v1/keys", { key: rootToken, body: { user_id: "x", permissions: ["fly"] } })).status,
+    ).toBe(400);
     for (const [name, key, status] of [
       ["hers", petra, 202],
       ["his", user, 403],
@@ -193,9 +248,14 @@ describe("the queues of the lifecycle", () => {
       ["nobody", "not even an object"],
     ] as const)
       await server.pinakes.queue.send(lifecycleScope, topic, { body, group });
-    const dead = async (key: string) => (await server.call("GET", `/v1/queues/${topic}/dead`, { key })).json["items"] as Json[];
-    await until(async () => ((await server.pinakes.queue.dead.list(lifecycleScope, topic)).letters.length === 3 ? true : undefined));
-    expect((await dead(admin)).map(({ message }) => message)).toEqual(expect.arrayContaining([mine, "not even an object"]));
+    const dead = async (key: string) =>
+      (await server.call("GET", `/v1/queues/${topic}/dead`, { key })).json["items"] as Json[];
+    await until(async () =>
+      (await server.pinakes.queue.dead.list(lifecycleScope, topic)).letters.length === 3 ? true : undefined,
+    );
+    expect((await dead(admin)).map(({ message }) => message)).toEqual(
+      expect.arrayContaining([mine, "not even an object"]),
+    );
     expect(await dead(admin)).toHaveLength(2);
     const globex = await server.key("globex", "gus", { role: "admin" });
     expect((await dead(globex)).map(({ message }) => message)).toEqual([theirs]);
@@ -213,15 +273,22 @@ describe("the queues of the lifecycle", () => {
     const at = `/v1/queues/${topic}/dead/${own["dead_id"] as string}`;
     expect(own["reason"]).toContain("This is not");
     // Another workspace's admin cannot touch it, nor can who is none.
-    for (const verb of ["redrive", "discard"]) expect((await server.call("POST", `${at}:${verb}`, { key: globex })).status).toBe(404);
+    for (const verb of ["redrive", "discard"])
+      expect((await server.call("POST", `${at}:${verb}`, { key: globex })).status).toBe(404);
     expect((await server.call("POST", `${at}:discard`, { key: user })).status).toBe(403);
     expect((await server.call("POST", `${at}:redrive`, { key: admin })).status).toBe(202);
     // Nobody understands it the second time either.
     const again = await until(async () =>
-      (await dead(admin)).find((one) => (one["message"] as Json)["marker"] === "mine" && one["dead_id"] !== own["dead_id"]),
+      (await dead(admin)).find(
+        (one) => (one["message"] as Json)["marker"] === "mine" && one["dead_id"] !== own["dead_id"],
+      ),
     );
-    expect((await server.call("POST", `/v1/queues/${topic}/dead/${again["dead_id"] as string}:discard`, { key: admin })).status).toBe(204);
+    expect(
+      (await server.call("POST", `/v1/queues/${topic}/dead/${again["dead_id"] as string}:discard`, { key: admin }))
+        .status,
+    ).toBe(204);
     expect((await dead(admin)).map(({ message }) => message)).toEqual(["not even an object"]);
-    for (const path of ["/v1/queues/nothing/dead"]) expect((await server.call("GET", path, { key: admin })).status).toBe(404);
+    for (const path of ["/v1/queues/nothing/dead"])
+      expect((await server.call("GET", path, { key: admin })).status).toBe(404);
   });
 });

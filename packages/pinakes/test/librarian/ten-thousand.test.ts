@@ -36,7 +36,9 @@ async function makeAll(): Promise<void> {
         updated_at: time,
         is_default: false,
       };
-      const own = rare ? { created_by: "rare", metadata: { ...(document["metadata"] as unknown as object), tags: ["rare"] } } : {};
+      const own = rare
+        ? { created_by: "rare", metadata: { ...(document["metadata"] as unknown as object), tags: ["rare"] } }
+        : {};
       const archived = n % (collectionsCount / rareCount) === 1 ? { status: "ARCHIVED" } : {};
       return { op: "create", document: { ...document, ...made, ...own, ...archived } } as const;
     });
@@ -48,7 +50,9 @@ beforeAll(async () => {
   world = await World.open();
   process = await world.process();
   ({ knowledge } = process);
-  await knowledge.createRepository(makeCaller({ tenant: "globex", userId: "root", role: "admin" }), { repository_id: "kb" });
+  await knowledge.createRepository(makeCaller({ tenant: "globex", userId: "root", role: "admin" }), {
+    repository_id: "kb",
+  });
   await makeAll();
 });
 afterAll(async () => {
@@ -64,29 +68,44 @@ describe("pages", () => {
     ["of one repository by change", { status: "live", sort: "updated_at", repositoryId: "kb" }],
   ];
 
-  it.each(questions)("R-TG-104 ten thousand %s: no gap and no double while others insert, and the cursor is this caller's alone", async (name, query) => {
-    const others = [makeCaller({ tenant: "acme", userId: "stranger", role: "admin" }), makeCaller({ tenant: "globex", userId: "root", role: "admin" })];
-    const seen: string[] = [];
-    let inserted = 0;
-    let cursor: string | undefined;
-    do {
-      const page = await knowledge.listCollections(world.admin, { ...query, limit, cursor });
-      seen.push(...page.items.map(({ incarnation }) => incarnation));
-      cursor = page.next_cursor ?? undefined;
-      if (cursor === undefined || (seen.length / limit) % 10 !== 0) continue;
-      // In the middle of the names, and the newest of all.
-      await knowledge.createCollection(world.admin, "kb", { collection_id: `c0${(seen.length * 7) % 9}000-${name.replaceAll(/\W/g, "-")}-${inserted}` });
-      inserted += 1;
-      world.now += 1;
-      for (const other of others) await expect(knowledge.listCollections(other, { ...query, limit, cursor })).rejects.toMatchObject({ code: "INVALID" });
-      await expect(knowledge.listCollections(world.admin, { ...query, limit, cursor, q: "c" })).rejects.toMatchObject({ code: "INVALID" });
-    } while (cursor !== undefined);
-    expect(inserted).toBeGreaterThan(5);
-    const once = new Set(seen);
-    expect(once.size).toBe(seen.length);
-    const missing = Array.from({ length: collectionsCount }, (_, i) => `c${String(i).padStart(5, "0")}`).filter((id) => !once.has(id));
-    expect(missing).toEqual([]);
-  });
+  it.each(questions)(
+    "R-TG-104 ten thousand %s: no gap and no double while others insert, and the cursor is this caller's alone",
+    async (name, query) => {
+      const others = [
+        makeCaller({ tenant: "acme", userId: "stranger", role: "admin" }),
+        makeCaller({ tenant: "globex", userId: "root", role: "admin" }),
+      ];
+      const seen: string[] = [];
+      let inserted = 0;
+      let cursor: string | undefined;
+      do {
+        const page = await knowledge.listCollections(world.admin, { ...query, limit, cursor });
+        seen.push(...page.items.map(({ incarnation }) => incarnation));
+        cursor = page.next_cursor ?? undefined;
+        if (cursor === undefined || (seen.length / limit) % 10 !== 0) continue;
+        // In the middle of the names, and the newest of all.
+        await knowledge.createCollection(world.admin, "kb", {
+          collection_id: `c0${(seen.length * 7) % 9}000-${name.replaceAll(/\W/g, "-")}-${inserted}`,
+        });
+        inserted += 1;
+        world.now += 1;
+        for (const other of others)
+          await expect(knowledge.listCollections(other, { ...query, limit, cursor })).rejects.toMatchObject({
+            code: "INVALID",
+          });
+        await expect(knowledge.listCollections(world.admin, { ...query, limit, cursor, q: "c" })).rejects.toMatchObject(
+          { code: "INVALID" },
+        );
+      } while (cursor !== undefined);
+      expect(inserted).toBeGreaterThan(5);
+      const once = new Set(seen);
+      expect(once.size).toBe(seen.length);
+      const missing = Array.from({ length: collectionsCount }, (_, i) => `c${String(i).padStart(5, "0")}`).filter(
+        (id) => !once.has(id),
+      );
+      expect(missing).toEqual([]);
+    },
+  );
 });
 
 describe("what a list reads", () => {
@@ -127,7 +146,8 @@ describe("what a list reads", () => {
 
   it.each(filters)("R-TG-105 a list by %s looks at about what it shows, of ten thousand", async (_, query, shown) => {
     await knowledge.createRepository(world.admin, { repository_id: "other" }).catch(() => {});
-    for (const id of ["x", "y", "z"]) await knowledge.createCollection(world.admin, "other", { collection_id: id }).catch(() => {});
+    for (const id of ["x", "y", "z"])
+      await knowledge.createCollection(world.admin, "other", { collection_id: id }).catch(() => {});
     // The first that asks for tags makes the rows of what was tagged before there were any.
     await knowledge.listCollections(world.admin, query);
     let found = 0;

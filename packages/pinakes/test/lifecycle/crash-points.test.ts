@@ -81,7 +81,10 @@ async function faultAt(run: Run, n: number, kind: FaultKind): Promise<boolean> {
   const stored = await quiet.lifecycle.read(world.admin.scope, place);
   if (stored === undefined) {
     // Nothing had begun: all of it is there, and a delete still works.
-    expect(await quiet.knowledge.collection(world.admin, "kb", place.collection_id), at).toMatchObject({ status: "ACTIVE", document_count: 1 });
+    expect(await quiet.knowledge.collection(world.admin, "kb", place.collection_id), at).toMatchObject({
+      status: "ACTIVE",
+      document_count: 1,
+    });
     expect(run, at).toBe(purge);
     return true;
   }
@@ -90,13 +93,19 @@ async function faultAt(run: Run, n: number, kind: FaultKind): Promise<boolean> {
   expect(await world.left(place), at).toEqual(nothing);
   const job = await quiet.knowledge.jobs.get(world.admin, stored.operation.operation_id);
   expect(job, at).toMatchObject({ status: "succeeded", result: { mode: "purge" } });
-  await expect(quiet.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true }), at).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(
+    quiet.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true }),
+    at,
+  ).rejects.toMatchObject({ code: "NOT_FOUND" });
   return true;
 }
 
 /** A success is told only when there is nothing left, and the record goes only then. */
 async function expectHonest(place: Place, at: string): Promise<void> {
-  const record = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: `collection:${place.collection_id}` });
+  const record = await world.items.read(world.admin.scope, "collections", {
+    partition: ["kb"],
+    id: `collection:${place.collection_id}`,
+  });
   const operation = (await quiet.lifecycle.read(world.admin.scope, place))?.operation;
   if (record === undefined || operation?.status === "done") expect(await world.left(place), at).toEqual(nothing);
   if (operation === undefined) return;
@@ -115,7 +124,9 @@ describe.each([purge, due, begun])("every call of $name", (run) => {
       const { items } = await quiet.knowledge.operations(world.admin, { status: "running" });
       expect(items).toEqual([]);
       const count = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: "count" });
-      expect(count?.document["collections"]).toBe(await quiet.knowledge.countCollections(world.admin, { repositoryId: "kb" }));
+      expect(count?.document["collections"]).toBe(
+        await quiet.knowledge.countCollections(world.admin, { repositoryId: "kb" }),
+      );
     },
   );
 });

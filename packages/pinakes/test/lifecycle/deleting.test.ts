@@ -17,7 +17,13 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-const full = (over: object = {}) => ({ documents: expect.any(Number), objects: 2, vectors: expect.any(Number), triples: expect.any(Number), ...over });
+const full = (over: object = {}) => ({
+  documents: expect.any(Number),
+  objects: 2,
+  vectors: expect.any(Number),
+  triples: expect.any(Number),
+  ...over,
+});
 async function ended(jobId: string) {
   await process.lifecycle.idle();
   return process.knowledge.jobs.get(world.admin, jobId);
@@ -31,7 +37,11 @@ describe("a purge", () => {
     const job = await ended(job_id);
     const stores = (await process.lifecycle.participants.list()).map(({ store }) => store);
     expect(stores.toSorted()).toEqual(["documents", "objects", "triples", "vectors"]);
-    expect(job).toMatchObject({ kind: "purge", status: "succeeded", progress: { done: stores.length, total: stores.length } });
+    expect(job).toMatchObject({
+      kind: "purge",
+      status: "succeeded",
+      progress: { done: stores.length, total: stores.length },
+    });
     const { result } = job as unknown as { result: { mode: string; stores: Record<string, unknown>[] } };
     expect(result.mode).toBe("purge");
     expect(result.stores.map(({ store }) => store).toSorted()).toEqual(stores.toSorted());
@@ -49,9 +59,17 @@ describe("a purge", () => {
     expect(deleted["vectors"]).toBeGreaterThan(0);
     expect(deleted["triples"]).toBeGreaterThan(2);
     expect(await world.left(place)).toEqual(nothing);
-    await expect(process.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(
+      process.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true }),
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
     const operation = await process.knowledge.operation(world.admin, job_id);
-    expect(operation).toMatchObject({ operation_id: job_id, action: "delete-collection", status: "done", partial: false, incarnation: place.incarnation });
+    expect(operation).toMatchObject({
+      operation_id: job_id,
+      action: "delete-collection",
+      status: "done",
+      partial: false,
+      incarnation: place.incarnation,
+    });
   });
 
   it("R-TG-35 of what is not there, or not the caller's to delete, nothing is sent and nothing changes", async () => {
@@ -65,7 +83,9 @@ describe("a purge", () => {
     await expect(process.purge({ ...place, collection_id: "never-was" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(process.lifecycle.metrics.sent).toBe(sent);
     expect(process.calls.names.slice(before).filter((name) => /write|batch|delete|append/.test(name))).toEqual([]);
-    expect(await process.knowledge.collection(world.admin, "kb", place.collection_id)).toMatchObject({ status: "ACTIVE" });
+    expect(await process.knowledge.collection(world.admin, "kb", place.collection_id)).toMatchObject({
+      status: "ACTIVE",
+    });
   });
 
   it("R-TG-27 needs the id as confirmation, and a permission of its own: the creator's is not enough, except alone at home", async () => {
@@ -73,9 +93,16 @@ describe("a purge", () => {
     const place = await world.fill(process, ann, id());
     const { knowledge } = process;
     for (const confirm of [undefined, "", "kb", `${place.collection_id} `])
-      await expect(knowledge.deleteCollection(world.admin, "kb", place.collection_id, { purge: true, confirm })).rejects.toMatchObject({ code: "INVALID" });
-    await expect(knowledge.deleteCollection(ann, "kb", place.collection_id, { confirm: "another" })).rejects.toMatchObject({ code: "INVALID" });
-    await expect(process.purge(place, ann)).rejects.toMatchObject({ code: "FORBIDDEN", detail: expect.stringContaining('"purge"') });
+      await expect(
+        knowledge.deleteCollection(world.admin, "kb", place.collection_id, { purge: true, confirm }),
+      ).rejects.toMatchObject({ code: "INVALID" });
+    await expect(
+      knowledge.deleteCollection(ann, "kb", place.collection_id, { confirm: "another" }),
+    ).rejects.toMatchObject({ code: "INVALID" });
+    await expect(process.purge(place, ann)).rejects.toMatchObject({
+      code: "FORBIDDEN",
+      detail: expect.stringContaining('"purge"'),
+    });
     expect(await knowledge.collection(ann, "kb", place.collection_id)).toMatchObject({ status: "ACTIVE" });
     const own = await world.fill(process, ann, id(), { repository: "me" });
     expect((await ended((await process.purge(own, ann)).job_id)).status).toBe("succeeded");
@@ -97,7 +124,13 @@ describe("a purge", () => {
     for (const repository_id of ["a", "a_b", "a-b"]) await knowledge.createRepository(world.admin, { repository_id });
     const one = async (repository: string, name: string) => world.fill(process, world.admin, name, { repository });
     const goners = [await one("kb", "papers"), await one("kb", "Case"), await one("a", "b_c"), await one("a-b", "x")];
-    const stay = [await one("kb", "papers_2024"), await one("kb", "papers-2024"), await one("a_b", "c"), await one("a_b", "x"), await one("kb", "case")];
+    const stay = [
+      await one("kb", "papers_2024"),
+      await one("kb", "papers-2024"),
+      await one("a_b", "c"),
+      await one("a_b", "x"),
+      await one("kb", "case"),
+    ];
     const elsewhere = makeCaller({ tenant: "other", userId: "root", role: "admin" });
     await knowledge.createRepository(elsewhere, { repository_id: "kb" });
     const foreign = await world.fill(process, elsewhere, "papers");
@@ -109,7 +142,10 @@ describe("a purge", () => {
     expect(await Promise.all(stay.map((place) => world.left(place)))).toEqual(before);
     expect(await world.left(foreign, elsewhere.scope)).toEqual(foreignBefore);
     for (const place of stay)
-      expect(await knowledge.collection(world.admin, place.repository_id, place.collection_id)).toMatchObject({ status: "ACTIVE", document_count: 2 });
+      expect(await knowledge.collection(world.admin, place.repository_id, place.collection_id)).toMatchObject({
+        status: "ACTIVE",
+        document_count: 2,
+      });
   });
 
   it("R-TG-49 R-TG-37 R-TG-38 R-TG-39 leaves nothing of more than five pages and batches, unfinished uploads and later generations included", async () => {
@@ -117,7 +153,13 @@ describe("a purge", () => {
     const { repository_id, incarnation } = place;
     const { scope } = world.admin;
     await process.knowledge.upload(world.admin, "kb", place.collection_id, { name: "one.txt", body: "x" });
-    const record = (n: number) => ({ id: `document:${n}`, kind: "document", repository_id, incarnation, document_id: String(n) });
+    const record = (n: number) => ({
+      id: `document:${n}`,
+      kind: "document",
+      repository_id,
+      incarnation,
+      document_id: String(n),
+    });
     for (let at = 0; at < 2_600; at += 25)
       await world.items.batch(
         scope,
@@ -126,7 +168,8 @@ describe("a purge", () => {
         Array.from({ length: 25 }, (_, i) => ({ op: "create" as const, document: record(at + i) })),
       );
     // Files of documents, and one of an upload that never ended.
-    for (let i = 0; i < 5_100; i += 1) await world.objects.put(scope, `knowledge/${incarnation}/${i}/1/content`, Buffer.from("x"));
+    for (let i = 0; i < 5_100; i += 1)
+      await world.objects.put(scope, `knowledge/${incarnation}/${i}/1/content`, Buffer.from("x"));
     for (const generation of [1, 2, 3]) {
       await world.vectors.vectors.create(scope, `${incarnation}.${generation}`, { dims: generation + 1 });
       await world.vectors.vectors.append(scope, `${incarnation}.${generation}`, {
@@ -146,12 +189,17 @@ describe("a purge", () => {
     expect(stores.find(({ store }) => store === "documents")?.deleted).toBeGreaterThan(2_600);
     expect(await world.left(place)).toEqual(nothing);
     for (const name of ["1", "2", "3", "own"])
-      expect(await world.vectors.vectors.remains(scope, `${incarnation}.${name}`)).toEqual({ status: "deleted", left: 0 });
+      expect(await world.vectors.vectors.remains(scope, `${incarnation}.${name}`)).toEqual({
+        status: "deleted",
+        left: 0,
+      });
   });
 
   it("R-TG-51 R-TG-52 an empty collection goes, and so does the last one of a user", async () => {
     const lena = makeCaller({ tenant: "acme", userId: "lena" });
-    const { collection_id, repository_id, incarnation } = await process.knowledge.createCollection(lena, "me", { name: "Only" });
+    const { collection_id, repository_id, incarnation } = await process.knowledge.createCollection(lena, "me", {
+      name: "Only",
+    });
     const { job_id } = await process.purge({ collection_id, repository_id, incarnation }, lena);
     expect((await ended(job_id)).result).toMatchObject({ mode: "purge" });
     expect((await process.knowledge.listCollections(lena, { repositoryId: "me", status: "all" })).items).toEqual([]);
@@ -185,17 +233,30 @@ describe("what comes after", () => {
     const uploading = late.knowledge.upload(world.admin, "kb", place.collection_id, { name: "slow.txt", body: slow() });
     await opened.promise;
     const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
-    late.calls.add({ at: (name) => name.startsWith("items.read documents"), kind: "hold", until: go.promise, reached: () => held[0].resolve() });
+    late.calls.add({
+      at: (name) => name.startsWith("items.read documents"),
+      kind: "hold",
+      until: go.promise,
+      reached: () => held[0].resolve(),
+    });
     const beginning = late.knowledge.upload(world.admin, "kb", place.collection_id, { name: "new.txt", body: "x" });
     await held[0].promise;
-    late.calls.add({ at: (name) => name.startsWith("vectors.append"), kind: "hold", until: go.promise, reached: () => held[1].resolve() });
-    const rows = late.knowledge.rows.upsert(world.admin, "kb", place.collection_id, { items: [{ id: "x", vector: [1, 2] }] });
+    late.calls.add({
+      at: (name) => name.startsWith("vectors.append"),
+      kind: "hold",
+      until: go.promise,
+      reached: () => held[1].resolve(),
+    });
+    const rows = late.knowledge.rows.upsert(world.admin, "kb", place.collection_id, {
+      items: [{ id: "x", vector: [1, 2] }],
+    });
     await held[1].promise;
     const ends = Promise.allSettled([uploading, beginning, rows]);
     await ended((await process.purge(place)).job_id);
     go.resolve();
     await expect(world.know(world.admin.scope, place.incarnation, 1)).rejects.toMatchObject({ code: "CONFLICT" });
-    for (const end of await ends) expect(end).toMatchObject({ status: "rejected", reason: { code: expect.stringMatching(/CONFLICT|NOT_FOUND/) } });
+    for (const end of await ends)
+      expect(end).toMatchObject({ status: "rejected", reason: { code: expect.stringMatching(/CONFLICT|NOT_FOUND/) } });
     expect(await world.left(place)).toEqual(nothing);
     expect(late.opened.lateWrites()).toBeGreaterThanOrEqual(2);
     await late.close();
@@ -212,12 +273,19 @@ describe("what comes after", () => {
     expect(second).toMatchObject({ document_count: 0, collection_id: name });
     expect(second.incarnation).not.toBe(first.incarnation);
     await process.knowledge.upload(world.admin, "kb", name, { name: "new.txt", body: "of the new life" });
-    const trash = await process.knowledge.listCollections(world.admin, { repositoryId: "kb", status: "all", limit: 100 });
+    const trash = await process.knowledge.listCollections(world.admin, {
+      repositoryId: "kb",
+      status: "all",
+      limit: 100,
+    });
     expect(trash.items.filter(({ collection_id }) => collection_id === name)).toHaveLength(2);
     await process.pass();
     expect((await process.knowledge.jobs.get(world.admin, begun.job_id)).status).toBe("succeeded");
     expect(await world.left(first)).toEqual(nothing);
-    expect(await process.knowledge.collection(world.admin, "kb", name)).toMatchObject({ document_count: 1, incarnation: second.incarnation });
+    expect(await process.knowledge.collection(world.admin, "kb", name)).toMatchObject({
+      document_count: 1,
+      incarnation: second.incarnation,
+    });
     expect(await world.left(second)).toEqual({ documents: 3, objects: 1, vectors: 0, triples: 0 });
   });
 
@@ -230,20 +298,34 @@ describe("what comes after", () => {
       world.now += 1_000;
       await process.knowledge.deleteCollection(world.admin, "kb", name);
     }
-    const listed = await process.knowledge.listCollections(world.admin, { repositoryId: "kb", status: "DELETED", limit: 100 });
+    const listed = await process.knowledge.listCollections(world.admin, {
+      repositoryId: "kb",
+      status: "DELETED",
+      limit: 100,
+    });
     expect(listed.items.filter((one) => one.collection_id === name)).toHaveLength(3);
-    const back = async (incarnation?: string) => (await process.knowledge.restoreCollection(world.admin, "kb", name, { incarnation })).document_count;
+    const back = async (incarnation?: string) =>
+      (await process.knowledge.restoreCollection(world.admin, "kb", name, { incarnation })).document_count;
     expect(await back()).toBe(3);
-    await expect(back(lives[0]?.incarnation)).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("has the id") });
+    await expect(back(lives[0]?.incarnation)).rejects.toMatchObject({
+      code: "CONFLICT",
+      detail: expect.stringContaining("has the id"),
+    });
     await process.knowledge.deleteCollection(world.admin, "kb", name);
     expect(await back(lives[0]?.incarnation)).toBe(1);
     await process.knowledge.deleteCollection(world.admin, "kb", name);
-    const { job_id } = await process.knowledge.deleteCollection(world.admin, "kb", name, { purge: true, confirm: name, incarnation: lives[1]?.incarnation });
+    const { job_id } = await process.knowledge.deleteCollection(world.admin, "kb", name, {
+      purge: true,
+      confirm: name,
+      incarnation: lives[1]?.incarnation,
+    });
     expect((await ended(job_id)).status).toBe("succeeded");
     expect(await world.left(lives[1] as Place)).toEqual(nothing);
     expect(await back(lives[2]?.incarnation)).toBe(3);
     const count = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: "count" });
-    expect(count?.document["collections"]).toBe(await process.knowledge.countCollections(world.admin, { repositoryId: "kb", status: "ACTIVE" }));
+    expect(count?.document["collections"]).toBe(
+      await process.knowledge.countCollections(world.admin, { repositoryId: "kb", status: "ACTIVE" }),
+    );
   });
 
   it("R-TG-53 R-TG-23 within its time a restore gives back every byte; after it, GONE, also when everything is gone", async () => {
@@ -255,7 +337,9 @@ describe("what comes after", () => {
     await process.sweep();
     await process.knowledge.restoreCollection(world.admin, "kb", place.collection_id);
     expect(await world.left(place)).toEqual(before);
-    expect((await process.knowledge.rows.query(world.admin, "kb", place.collection_id, { vector: [1, 1] })).hits).toHaveLength(3);
+    expect(
+      (await process.knowledge.rows.query(world.admin, "kb", place.collection_id, { vector: [1, 1] })).hits,
+    ).toHaveLength(3);
     await process.knowledge.deleteCollection(world.admin, "kb", place.collection_id);
     world.now += 90 * 86_400_000;
     const gone = { code: "GONE", status: 410 };
@@ -265,19 +349,31 @@ describe("what comes after", () => {
     expect(await world.left(place)).toEqual(nothing);
     await expect(restore()).rejects.toMatchObject(gone);
     const nobody = makeCaller({ tenant: "acme", userId: "nobody" });
-    await expect(process.knowledge.restoreCollection(nobody, "kb", place.collection_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(process.knowledge.restoreCollection(nobody, "kb", place.collection_id)).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
   });
 });
 
 describe("archiving and reports", () => {
   it("R-TG-63 archiving is the same machinery: every store confirms; making it active again ends it", async () => {
     const place = await world.fill(process, world.admin, id("old"));
-    expect(await process.knowledge.archiveCollection(world.admin, "kb", place.collection_id)).toMatchObject({ status: "ARCHIVED" });
+    expect(await process.knowledge.archiveCollection(world.admin, "kb", place.collection_id)).toMatchObject({
+      status: "ARCHIVED",
+    });
     await process.lifecycle.idle();
     const mine = async () =>
-      (await process.knowledge.operations(world.admin, { limit: 100 })).items.find(({ incarnation }) => incarnation === place.incarnation);
-    expect(await mine()).toMatchObject({ action: "archive-collection", status: "done", stores: Array.from({ length: 4 }, () => ({ status: "confirmed" })) });
-    await expect(process.knowledge.upload(world.admin, "kb", place.collection_id, { name: "x.txt", body: "x" })).rejects.toMatchObject({ code: "CONFLICT" });
+      (await process.knowledge.operations(world.admin, { limit: 100 })).items.find(
+        ({ incarnation }) => incarnation === place.incarnation,
+      );
+    expect(await mine()).toMatchObject({
+      action: "archive-collection",
+      status: "done",
+      stores: Array.from({ length: 4 }, () => ({ status: "confirmed" })),
+    });
+    await expect(
+      process.knowledge.upload(world.admin, "kb", place.collection_id, { name: "x.txt", body: "x" }),
+    ).rejects.toMatchObject({ code: "CONFLICT" });
     await process.knowledge.unarchiveCollection(world.admin, "kb", place.collection_id);
     expect(await mine()).toBeUndefined();
     await process.knowledge.upload(world.admin, "kb", place.collection_id, { name: "x.txt", body: "x" });
@@ -288,7 +384,10 @@ describe("archiving and reports", () => {
     // Archived in the record, and not yet in the fence: the operation sees to it.
     await process.pass(2);
     expect(await mine()).toMatchObject({ status: "done" });
-    const fence = await world.items.read(world.admin.scope, "documents", { partition: ["kb", place.incarnation], id: "fence" });
+    const fence = await world.items.read(world.admin.scope, "documents", {
+      partition: ["kb", place.incarnation],
+      id: "fence",
+    });
     expect(fence?.document["status"]).toBe("ARCHIVED");
     expect((await ended((await process.purge(place)).job_id)).status).toBe("succeeded");
   });
@@ -303,7 +402,9 @@ describe("archiving and reports", () => {
     await expect(process.knowledge.operation(ben, job_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(process.knowledge.retryOperation(ann, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
     await expect(process.knowledge.jobs.cancel(ann, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
-    await expect(process.knowledge.operations(ann, { status: "lost" as "done" })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(process.knowledge.operations(ann, { status: "lost" as "done" })).rejects.toMatchObject({
+      code: "INVALID",
+    });
     const done = await process.knowledge.operations(ann, { status: "done", limit: 100 });
     expect(done.items.map(({ operation_id }) => operation_id)).toContain(job_id);
     const stored = await process.lifecycle.read(world.admin.scope, place);

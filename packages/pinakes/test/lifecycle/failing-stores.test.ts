@@ -38,20 +38,28 @@ describe("a store that fails", () => {
     const { failuresMax, retryMsFirst } = lifecycleLimits;
     for (let failures = 1; failures <= failuresMax; failures += 1) {
       const { stores, status } = await operation(id);
-      expect(stores.find(({ store }) => store === "objects")).toMatchObject({ status: "waiting", attempts: failures, error: { type: "unavailable" } });
+      expect(stores.find(({ store }) => store === "objects")).toMatchObject({
+        status: "waiting",
+        attempts: failures,
+        error: { type: "unavailable" },
+      });
       expect(status, `after ${failures} failures`).toBe(failures < failuresMax ? "running" : "failed");
       if (failures === failuresMax) break;
       // Not a millisecond before its time.
       world.now += retryMsFirst * 2 ** (failures - 1) - 1;
       await process.sweep();
-      expect((await operation(id)).stores.find(({ store }) => store === "objects")).toMatchObject({ attempts: failures });
+      expect((await operation(id)).stores.find(({ store }) => store === "objects")).toMatchObject({
+        attempts: failures,
+      });
       world.now += 1;
       await process.sweep();
     }
     expect(await job(id)).toMatchObject({ status: "failed", error: expect.stringContaining("objects: Injected") });
-    expect((await operation(id)).stores.filter(({ store }) => store !== "objects").map(({ attempts, status }) => [attempts, status])).toEqual(
-      Array.from({ length: 3 }, () => [1, "confirmed"]),
-    );
+    expect(
+      (await operation(id)).stores
+        .filter(({ store }) => store !== "objects")
+        .map(({ attempts, status }) => [attempts, status]),
+    ).toEqual(Array.from({ length: 3 }, () => [1, "confirmed"]));
     expect(await record()).toMatchObject({ status: "DELETE_FAILED" });
     await expect(write()).rejects.toMatchObject({ code: "NOT_FOUND" });
     await process.sweep();
@@ -71,7 +79,9 @@ describe("a store that fails", () => {
     const id = await purged(place);
     await process.pass(12);
     expect(await job(id)).toMatchObject({ status: "failed" });
-    expect((await operation(id)).stores.find(({ store }) => store === "documents")).toMatchObject({ status: "confirmed" });
+    expect((await operation(id)).stores.find(({ store }) => store === "documents")).toMatchObject({
+      status: "confirmed",
+    });
     process.calls.clear();
     await process.pass(2);
     expect(await job(id)).toMatchObject({ status: "succeeded", error: null, result: { mode: "purge" } });
@@ -85,9 +95,17 @@ describe("a store that fails", () => {
     process.calls.add(objectsDown);
     const id = await purged(place);
     const objects = async () => (await operation(id)).stores.find(({ store }) => store === "objects");
-    expect(await objects()).toMatchObject({ status: "waiting", attempts: 1, deleted: 0, remaining: null, error: { type: "unavailable" } });
+    expect(await objects()).toMatchObject({
+      status: "waiting",
+      attempts: 1,
+      deleted: 0,
+      remaining: null,
+      error: { type: "unavailable" },
+    });
     // The other stores have counted.
-    expect((await operation(id)).stores.filter(({ store }) => store !== "objects").map(({ remaining }) => remaining)).toEqual([0, 0, 0]);
+    expect(
+      (await operation(id)).stores.filter(({ store }) => store !== "objects").map(({ remaining }) => remaining),
+    ).toEqual([0, 0, 0]);
     // It can be listed, and nothing goes.
     process.calls.clear();
     process.calls.add({ ...objectsDown, at: (name) => name.startsWith("objects.delete") });
@@ -95,7 +113,12 @@ describe("a store that fails", () => {
     expect(await objects()).toMatchObject({ status: "waiting", attempts: 2, remaining: 2 });
     process.calls.add(objectsDown);
     await process.pass(1);
-    expect(await objects()).toMatchObject({ status: "waiting", attempts: 3, remaining: 2, error: { type: "unavailable" } });
+    expect(await objects()).toMatchObject({
+      status: "waiting",
+      attempts: 3,
+      remaining: 2,
+      error: { type: "unavailable" },
+    });
     expect((await world.left(place)).objects).toBe(2);
     process.calls.clear();
     await process.pass(1);
@@ -112,7 +135,10 @@ describe("a store that fails", () => {
       at: (name) => name.startsWith("objects.list knowledge/") && (counted += 1) === 3,
       kind: "hold-after",
       until: Promise.resolve(),
-      reached: () => late.push(world.objects.put(world.admin.scope, `knowledge/${place.incarnation}/late/1/content`, Buffer.from("late"))),
+      reached: () =>
+        late.push(
+          world.objects.put(world.admin.scope, `knowledge/${place.incarnation}/late/1/content`, Buffer.from("late")),
+        ),
     });
     const id = await purged(place);
     await Promise.all(late);
@@ -141,9 +167,19 @@ describe("a store that fails", () => {
 describe("a store that cannot delete", () => {
   it("makes the delete refuse before anything changed; with allow_partial the others do, and the result says partial", async () => {
     const place = await world.fill(process, world.admin, "papers");
-    await process.lifecycle.participants.register({ store: "tape", class: "object", capabilities: { delete: false, archive: false, list: false } });
-    await expect(process.purge(place)).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("store_cannot_delete: tape") });
-    expect(await process.knowledge.collection(world.admin, "kb", "papers")).toMatchObject({ status: "ACTIVE", document_count: 2 });
+    await process.lifecycle.participants.register({
+      store: "tape",
+      class: "object",
+      capabilities: { delete: false, archive: false, list: false },
+    });
+    await expect(process.purge(place)).rejects.toMatchObject({
+      code: "CONFLICT",
+      detail: expect.stringContaining("store_cannot_delete: tape"),
+    });
+    expect(await process.knowledge.collection(world.admin, "kb", "papers")).toMatchObject({
+      status: "ACTIVE",
+      document_count: 2,
+    });
     const options = { purge: true, confirm: "papers", allow_partial: true };
     const { job_id } = await process.knowledge.deleteCollection(world.admin, "kb", "papers", options);
     await process.lifecycle.idle();
@@ -156,7 +192,11 @@ describe("a store that cannot delete", () => {
     const place = await world.fill(process, world.admin, "papers");
     process.calls.add({ ...objectsDown });
     const id = await purged(place);
-    await process.lifecycle.participants.register({ store: "cache", class: "vector", capabilities: { delete: true, archive: false, list: false } });
+    await process.lifecycle.participants.register({
+      store: "cache",
+      class: "vector",
+      capabilities: { delete: true, archive: false, list: false },
+    });
     process.calls.clear();
     await process.pass(3);
     expect(await operation(id)).toMatchObject({ status: expect.stringMatching(/running|failed/) });
@@ -174,16 +214,27 @@ describe("a store that cannot delete", () => {
     const capabilities = { delete: true, archive: true, list: false };
     const { storeCharsMax, participantsMax } = lifecycleLimits;
     for (const store of ["", "-x", "Upper", "a_b", "x".repeat(storeCharsMax + 1)])
-      await expect(participants.register({ store, class: "object", capabilities })).rejects.toMatchObject({ code: "INVALID" });
-    await expect(participants.register({ store: "x", class: "tape" as "object", capabilities })).rejects.toMatchObject({ code: "INVALID" });
-    await expect(participants.register({ store: "x", class: "object", capabilities: {} as typeof capabilities })).rejects.toMatchObject({ code: "INVALID" });
-    await expect(participants.register({ store: "vectors", class: "object", capabilities })).rejects.toMatchObject({ code: "CONFLICT" });
-    expect((await participants.register({ store: "x".repeat(storeCharsMax), class: "triples", capabilities })).topic).toBe(
-      `triples-storage-management-${"x".repeat(storeCharsMax)}`,
-    );
+      await expect(participants.register({ store, class: "object", capabilities })).rejects.toMatchObject({
+        code: "INVALID",
+      });
+    await expect(participants.register({ store: "x", class: "tape" as "object", capabilities })).rejects.toMatchObject({
+      code: "INVALID",
+    });
+    await expect(
+      participants.register({ store: "x", class: "object", capabilities: {} as typeof capabilities }),
+    ).rejects.toMatchObject({ code: "INVALID" });
+    await expect(participants.register({ store: "vectors", class: "object", capabilities })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
+    expect(
+      (await participants.register({ store: "x".repeat(storeCharsMax), class: "triples", capabilities })).topic,
+    ).toBe(`triples-storage-management-${"x".repeat(storeCharsMax)}`);
     const there = (await participants.list()).length;
-    for (let i = there; i < participantsMax; i += 1) await participants.register({ store: `s${i}`, class: "object", capabilities });
-    await expect(participants.register({ store: "more", class: "object", capabilities })).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    for (let i = there; i < participantsMax; i += 1)
+      await participants.register({ store: `s${i}`, class: "object", capabilities });
+    await expect(participants.register({ store: "more", class: "object", capabilities })).rejects.toMatchObject({
+      code: "LIMIT_EXCEEDED",
+    });
   });
 });
 
@@ -211,41 +262,53 @@ it("the job of an operation that waits for its next try is told, and not written
 });
 
 describe("many at once", () => {
-  it.each([1, 2, 3])("R-TG-46 R-TG-44 twenty deletes at once with random failures: each result is right for its own collection (seed %i)", async (seed) => {
-    let state = seed;
-    const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
-    const places: Place[] = [];
-    for (let i = 0; i < 20; i += 1) places.push(await world.fill(process, world.admin, `c${i}`, { files: i % 3, rows: i % 2 }));
-    const doomed = new Set(places.filter((_, i) => i % 4 === 0).map(({ incarnation }) => incarnation));
-    const isDoomed = (name: string) => name.startsWith("objects.list knowledge/") && [...doomed].some((one) => name.includes(one));
-    process.calls.add({ at: (name) => isDoomed(name), kind: "error-before", always: true });
-    process.calls.add({ at: (name) => /^(?:objects|vectors)\./.test(name) && random() < 0.2, kind: "error-after", always: true });
-    const jobs = await Promise.all(places.map((place) => process.purge(place)));
-    await process.lifecycle.idle();
-    await process.pass(8);
-    process.calls.clear();
-    process.calls.add({ at: isDoomed, kind: "error-before", always: true });
-    await process.pass(4);
-    for (const [i, place] of places.entries()) {
-      const told = await job(jobs[i]?.job_id as string);
-      const at = `seed ${seed}, ${place.collection_id}`;
-      expect(told.collection_id, at).toBe(place.collection_id);
-      if (doomed.has(place.incarnation)) {
-        expect(told, at).toMatchObject({ status: "failed", error: expect.stringContaining("objects:") });
-        expect((await world.left(place)).objects, at).toBe(i % 3);
-        expect(await process.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true }), at).toMatchObject({ status: "DELETE_FAILED" });
-      } else {
-        expect(told, at).toMatchObject({ status: "succeeded" });
-        expect(await world.left(place), at).toEqual(nothing);
+  it.each([1, 2, 3])(
+    "R-TG-46 R-TG-44 twenty deletes at once with random failures: each result is right for its own collection (seed %i)",
+    async (seed) => {
+      let state = seed;
+      const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+      const places: Place[] = [];
+      for (let i = 0; i < 20; i += 1)
+        places.push(await world.fill(process, world.admin, `c${i}`, { files: i % 3, rows: i % 2 }));
+      const doomed = new Set(places.filter((_, i) => i % 4 === 0).map(({ incarnation }) => incarnation));
+      const isDoomed = (name: string) =>
+        name.startsWith("objects.list knowledge/") && [...doomed].some((one) => name.includes(one));
+      process.calls.add({ at: (name) => isDoomed(name), kind: "error-before", always: true });
+      process.calls.add({
+        at: (name) => /^(?:objects|vectors)\./.test(name) && random() < 0.2,
+        kind: "error-after",
+        always: true,
+      });
+      const jobs = await Promise.all(places.map((place) => process.purge(place)));
+      await process.lifecycle.idle();
+      await process.pass(8);
+      process.calls.clear();
+      process.calls.add({ at: isDoomed, kind: "error-before", always: true });
+      await process.pass(4);
+      for (const [i, place] of places.entries()) {
+        const told = await job(jobs[i]?.job_id as string);
+        const at = `seed ${seed}, ${place.collection_id}`;
+        expect(told.collection_id, at).toBe(place.collection_id);
+        if (doomed.has(place.incarnation)) {
+          expect(told, at).toMatchObject({ status: "failed", error: expect.stringContaining("objects:") });
+          expect((await world.left(place)).objects, at).toBe(i % 3);
+          expect(
+            await process.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true }),
+            at,
+          ).toMatchObject({ status: "DELETE_FAILED" });
+        } else {
+          expect(told, at).toMatchObject({ status: "succeeded" });
+          expect(await world.left(place), at).toEqual(nothing);
+        }
       }
-    }
-    process.calls.clear();
-    await process.pass(2);
-    for (const [i, place] of places.entries()) {
-      expect((await job(jobs[i]?.job_id as string)).status).toBe("succeeded");
-      expect(await world.left(place)).toEqual(nothing);
-    }
-  });
+      process.calls.clear();
+      await process.pass(2);
+      for (const [i, place] of places.entries()) {
+        expect((await job(jobs[i]?.job_id as string)).status).toBe("succeeded");
+        expect(await world.left(place)).toEqual(nothing);
+      }
+    },
+  );
 });
 
 describe("any faults in any order", () => {
@@ -259,7 +322,8 @@ describe("any faults in any order", () => {
     const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const places: Place[] = [];
-    for (let i = 0; i < 3; i += 1) places.push(await world.fill(process, world.admin, `s${seed}-${i}`, { files: i, rows: 1 }));
+    for (let i = 0; i < 3; i += 1)
+      places.push(await world.fill(process, world.admin, `s${seed}-${i}`, { files: i, rows: 1 }));
     const asked = new Map<string, string>();
     for (let step = 0; step < 8; step += 1) {
       const one = await world.process();
@@ -267,7 +331,9 @@ describe("any faults in any order", () => {
       one.calls.add({ at: Math.floor(random() * 120), kind });
       const place = pick(places);
       const acting = (
-        random() < 0.5 ? one.purge(place).then(({ job_id }) => void asked.set(place.incarnation, job_id)) : one.opened.sweep(new AbortController().signal)
+        random() < 0.5
+          ? one.purge(place).then(({ job_id }) => void asked.set(place.incarnation, job_id))
+          : one.opened.sweep(new AbortController().signal)
       )
         .then(() => one.lifecycle.idle())
         .catch((error: unknown) => {
@@ -288,7 +354,9 @@ describe("any faults in any order", () => {
       const at = `seed ${seed}, ${place.collection_id}`;
       if (stored === undefined) {
         expect(asked.has(place.incarnation), at).toBe(false);
-        expect(await process.knowledge.collection(world.admin, "kb", place.collection_id), at).toMatchObject({ status: "ACTIVE" });
+        expect(await process.knowledge.collection(world.admin, "kb", place.collection_id), at).toMatchObject({
+          status: "ACTIVE",
+        });
         continue;
       }
       expect(stored, at).toMatchObject({ status: "done" });

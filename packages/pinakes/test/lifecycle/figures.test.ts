@@ -5,14 +5,22 @@ import { open } from "../../src/open.ts";
 
 it("R-TG-109 figures tell of operations by status, their lag, late writes and dropped messages; readiness warns of those that are stuck", async () => {
   await using pinakes = await open({ items: "memory:", objects: "memory:", background: false });
-  const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(metricsText(pinakes, Date.now()))?.[1]);
+  const figure = (name: string) =>
+    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(metricsText(pinakes, Date.now()))?.[1]);
   expect((await pinakes.ready()).warnings).toEqual({});
   expect(figure("pinakes_operations_failed")).toBe(0);
   pinakes.lifecycle.metrics.unfinished = { running: 3, failed: 2, oldestMs: 61_000 };
   pinakes.lifecycle.metrics.dropped = 4;
-  expect([figure("pinakes_operations_running"), figure("pinakes_operations_failed"), figure("pinakes_deletion_lag_seconds")]).toEqual([3, 2, 61]);
+  expect([
+    figure("pinakes_operations_running"),
+    figure("pinakes_operations_failed"),
+    figure("pinakes_deletion_lag_seconds"),
+  ]).toEqual([3, 2, 61]);
   expect(figure("pinakes_lifecycle_dropped_total")).toBe(4);
-  expect(await pinakes.ready()).toMatchObject({ ready: true, warnings: { deletions: expect.stringContaining("2 that some store") } });
+  expect(await pinakes.ready()).toMatchObject({
+    ready: true,
+    warnings: { deletions: expect.stringContaining("2 that some store") },
+  });
   const caller = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
   await pinakes.knowledge.createRepository(caller, { repository_id: "kb" });
   const { incarnation } = await pinakes.knowledge.createCollection(caller, "kb", { collection_id: "papers" });

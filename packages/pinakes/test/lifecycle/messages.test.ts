@@ -23,7 +23,8 @@ afterEach(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-const send = (topic: string, body: JsonValue, group = "g") => process.queue.send(lifecycleScope, topic, { body, group });
+const send = (topic: string, body: JsonValue, group = "g") =>
+  process.queue.send(lifecycleScope, topic, { body, group });
 const dead = async (topic: string) => (await process.queue.dead.list(lifecycleScope, topic)).letters;
 
 const topics = [
@@ -57,13 +58,20 @@ async function sent(place: Place): Promise<string> {
 
 describe("topics", () => {
   it("R-TG-57 R-TG-65 have the names of the source, one for each store, and a prefix for each deployment", async () => {
-    expect([object_storage_management_topic, vector_storage_management_topic, triples_storage_management_topic, storage_management_response_topic]).toEqual([
+    expect([
+      object_storage_management_topic,
+      vector_storage_management_topic,
+      triples_storage_management_topic,
+      storage_management_response_topic,
+    ]).toEqual([
       "object-storage-management",
       "vector-storage-management",
       "triples-storage-management",
       "storage-management-response",
     ]);
-    const named = Object.fromEntries((await process.lifecycle.participants.list()).map(({ store, topic }) => [store, topic]));
+    const named = Object.fromEntries(
+      (await process.lifecycle.participants.list()).map(({ store, topic }) => [store, topic]),
+    );
     expect(named).toEqual({
       objects: "object-storage-management",
       vectors: "vector-storage-management",
@@ -72,7 +80,9 @@ describe("topics", () => {
     });
     await using other = await World.open({ topicPrefix: "blue-" });
     const blue = await other.process();
-    expect((await blue.lifecycle.participants.list()).map(({ topic }) => topic).toSorted()[0]).toBe("blue-object-storage-management");
+    expect((await blue.lifecycle.participants.list()).map(({ topic }) => topic).toSorted()[0]).toBe(
+      "blue-object-storage-management",
+    );
     const place = await other.fill(blue, other.admin, "papers");
     await blue.purge(place);
     await blue.lifecycle.idle();
@@ -80,7 +90,8 @@ describe("topics", () => {
     await blue.close();
     const { topicPrefixCharsMax } = lifecycleLimits;
     expect(checkTopicPrefix("x".repeat(topicPrefixCharsMax))).toHaveLength(topicPrefixCharsMax);
-    for (const prefix of ["x".repeat(topicPrefixCharsMax + 1), "-a", "A", "a b"]) expect(() => checkTopicPrefix(prefix)).toThrow(/topicPrefix/);
+    for (const prefix of ["x".repeat(topicPrefixCharsMax + 1), "-a", "A", "a b"])
+      expect(() => checkTopicPrefix(prefix)).toThrow(/topicPrefix/);
   });
 
   it("R-TG-55 R-TG-62 a request has the source's four fields and ours; a reply says how it went, and to what", async () => {
@@ -102,18 +113,27 @@ describe("topics", () => {
     await send(object_storage_management_topic, request as JsonObject, place.incarnation);
     const stop = new AbortController();
     const serving = process.lifecycle.listen(stop.signal);
-    await expect.poll(async () => (await process.knowledge.jobs.get(world.admin, operation_id)).status).toBe("succeeded");
+    await expect
+      .poll(async () => (await process.knowledge.jobs.get(world.admin, operation_id)).status)
+      .toBe("succeeded");
     stop.abort();
     await serving;
     const stored = await process.lifecycle.read(world.admin.scope, place);
-    expect(stored?.operation.stores.every(({ status, answered }) => status === "confirmed" && answered === 1)).toBe(true);
+    expect(stored?.operation.stores.every(({ status, answered }) => status === "confirmed" && answered === 1)).toBe(
+      true,
+    );
   });
 
   it("R-TG-55 the source's message as it is: it moves what the catalogue lets go, and nothing else", async () => {
     const user = makeCaller({ tenant: "default", userId: "ann" });
     const doomed = await world.fill(process, user, "papers", { repository: "me" });
     const live = await world.fill(process, user, "alive", { repository: "me" });
-    const verbatim = (collection: string) => ({ operation: "delete-collection", user: "ann", collection, timestamp: "2025-01-01T00:00:00Z" });
+    const verbatim = (collection: string) => ({
+      operation: "delete-collection",
+      user: "ann",
+      collection,
+      timestamp: "2025-01-01T00:00:00Z",
+    });
     const before = await world.left(live, user.scope);
     await send(vector_storage_management_topic, verbatim("alive"));
     await send(object_storage_management_topic, verbatim("never-was"));
@@ -145,23 +165,43 @@ describe("topics", () => {
       { operation: "", user: "a", collection: "b", timestamp: "c" },
     ];
     for (const body of wrong) await send(vector_storage_management_topic, body);
-    const asked = { operation: "delete-collection", user: "root", collection: "papers", timestamp: "2030-01-01T00:00:00Z" };
-    const ours = { operation_id: "x", incarnation: "y", store: "objects", attempt: 1, workspace_id: "acme", repository_id: "kb" };
+    const asked = {
+      operation: "delete-collection",
+      user: "root",
+      collection: "papers",
+      timestamp: "2030-01-01T00:00:00Z",
+    };
+    const ours = {
+      operation_id: "x",
+      incarnation: "y",
+      store: "objects",
+      attempt: 1,
+      workspace_id: "acme",
+      repository_id: "kb",
+    };
     await send(vector_storage_management_topic, { ...asked, ...ours });
     await send(vector_storage_management_topic, { ...asked, ...ours, store: "vectors", workspace_id: "../other" });
-    await send(vector_storage_management_topic, { ...asked, user: "x".repeat(lifecycleLimits.messageTextCharsMax + 1) });
+    await send(vector_storage_management_topic, {
+      ...asked,
+      user: "x".repeat(lifecycleLimits.messageTextCharsMax + 1),
+    });
     const { handled } = process.lifecycle.metrics;
     await send(vector_storage_management_topic, { ...asked, user: "x".repeat(lifecycleLimits.messageTextCharsMax) });
     await process.lifecycle.pump();
     const letters = await dead(vector_storage_management_topic);
     expect(letters).toHaveLength(wrong.length + 3);
-    for (const { reason, cause } of letters) expect({ cause, reason }).toEqual({ cause: "failed", reason: expect.stringMatching(/\w{3}/) });
+    for (const { reason, cause } of letters)
+      expect({ cause, reason }).toEqual({ cause: "failed", reason: expect.stringMatching(/\w{3}/) });
     expect(letters.map(({ reason }) => reason).join("\n")).toMatch(/for the store "objects"/);
     expect(process.lifecycle.metrics.handled).toBe(handled + 1);
     expect(process.lifecycle.metrics.malformed).toBeGreaterThan(wrong.length);
     // A dead letter can be sent again; what is wrong with it stays wrong.
     const [first] = letters;
-    await process.queue.dead.redrive(lifecycleScope, vector_storage_management_topic, first as NonNullable<typeof first>);
+    await process.queue.dead.redrive(
+      lifecycleScope,
+      vector_storage_management_topic,
+      first as NonNullable<typeof first>,
+    );
     await process.lifecycle.pump();
     expect(await dead(vector_storage_management_topic)).toHaveLength(letters.length);
   });
@@ -169,16 +209,30 @@ describe("topics", () => {
   it("R-TG-63 R-TG-33 an unknown operation gets a reply that says so, and changes nothing", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const before = await world.left(place);
-    const shred = { operation: "shred-collection", user: "root", collection: "papers", timestamp: "2030-01-01T00:00:00Z" };
+    const shred = {
+      operation: "shred-collection",
+      user: "root",
+      collection: "papers",
+      timestamp: "2030-01-01T00:00:00Z",
+    };
     await send(object_storage_management_topic, shred);
     // This process dies before it takes its own reply, so that the test can look at it.
     const served = await world.process();
     let replied = false;
-    served.calls.add({ at: (name) => (replied ||= served.lifecycle.metrics.handled > 0) && name === "items.query queues", kind: "crash-before" });
+    served.calls.add({
+      at: (name) => (replied ||= served.lifecycle.metrics.handled > 0) && name === "items.query queues",
+      kind: "crash-before",
+    });
     void served.lifecycle.pump();
     await served.calls.died;
     expect(await drain(storage_management_response_topic)).toMatchObject([
-      { operation: "shred-collection", collection: "papers", success: false, error: { type: "unsupported_operation" }, deleted: 0 },
+      {
+        operation: "shred-collection",
+        collection: "papers",
+        success: false,
+        error: { type: "unsupported_operation" },
+        deleted: 0,
+      },
     ]);
     expect(await world.left(place)).toEqual(before);
   });
@@ -217,13 +271,15 @@ describe("replies", () => {
     await told(reply(one, "nobody's", {}));
     await told({ success: true });
     await process.lifecycle.pump();
-    const rows = async (place: Place) => (await process.lifecycle.read(scope, place))?.operation.stores.map(({ store, status }) => `${store} ${status}`);
+    const rows = async (place: Place) =>
+      (await process.lifecycle.read(scope, place))?.operation.stores.map(({ store, status }) => `${store} ${status}`);
     expect(await rows(one)).toEqual(["documents sent", "objects sent", "triples sent", "vectors sent"]);
     expect(process.lifecycle.metrics.dropped).toBe(6);
     await told(reply(one, ids[0] as string, { remaining: 1 }));
     await process.lifecycle.pump();
     // A success that leaves something is none: the next try went out at once, and found the two files.
-    const objects = async () => (await process.lifecycle.read(scope, one))?.operation.stores.find(({ store }) => store === "objects");
+    const objects = async () =>
+      (await process.lifecycle.read(scope, one))?.operation.stores.find(({ store }) => store === "objects");
     expect(await objects()).toMatchObject({ status: "confirmed", attempts: 2, deleted: 4, remaining: 0 });
     // The same again, and a failure of long ago, are of a row that is confirmed.
     await told(reply(one, ids[0] as string, {}));
@@ -241,15 +297,24 @@ describe("replies", () => {
     const place = await world.fill(process, world.admin, "papers");
     const operation_id = await sent(place);
     const stores = async () => (await process.knowledge.operation(world.admin, operation_id)).stores;
-    expect((await stores()).map(({ status, remaining }) => [status, remaining])).toEqual(Array.from({ length: 4 }, () => ["sent", null]));
+    expect((await stores()).map(({ status, remaining }) => [status, remaining])).toEqual(
+      Array.from({ length: 4 }, () => ["sent", null]),
+    );
     const [request] = await drain(object_storage_management_topic);
     const uncounted = { ...request, success: true, error: null, deleted: 0, duration_ms: 1 };
-    for (const body of [uncounted, { ...uncounted, remaining: null }]) await send(storage_management_response_topic, body, place.incarnation);
+    for (const body of [uncounted, { ...uncounted, remaining: null }])
+      await send(storage_management_response_topic, body, place.incarnation);
     await process.lifecycle.pump();
-    expect((await stores()).find(({ store }) => store === "objects")).toMatchObject({ status: "waiting", remaining: null, error: { type: "not_counted" } });
+    expect((await stores()).find(({ store }) => store === "objects")).toMatchObject({
+      status: "waiting",
+      remaining: null,
+      error: { type: "not_counted" },
+    });
     expect(await dead(storage_management_response_topic)).toEqual([]);
     await process.pass(1);
-    expect((await stores()).map(({ status, remaining }) => [status, remaining])).toEqual(Array.from({ length: 4 }, () => ["confirmed", 0]));
+    expect((await stores()).map(({ status, remaining }) => [status, remaining])).toEqual(
+      Array.from({ length: 4 }, () => ["confirmed", 0]),
+    );
     expect(await world.left(place)).toEqual(nothing);
   });
 
@@ -262,25 +327,36 @@ describe("replies", () => {
     // Lost: nothing happens for a minute.
     world.now += lifecycleLimits.replyMsMax - 1;
     await process.sweep();
-    expect((await process.knowledge.operation(world.admin, id)).stores.map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1]);
+    expect((await process.knowledge.operation(world.admin, id)).stores.map(({ attempts }) => attempts)).toEqual([
+      1, 1, 1, 1,
+    ]);
     world.now += 1;
     await process.sweep();
-    expect((await process.knowledge.operation(world.admin, id)).stores.map(({ error }) => error?.type)).toEqual(Array.from({ length: 4 }, () => "no_reply"));
+    expect((await process.knowledge.operation(world.admin, id)).stores.map(({ error }) => error?.type)).toEqual(
+      Array.from({ length: 4 }, () => "no_reply"),
+    );
     // The old ones come after all, each three times, in any order, in groups of their own.
-    for (let i = 0; i < 3; i += 1) for (const [topic, body] of bodies.toReversed()) await send(topic, body, `again-${i}`);
+    for (let i = 0; i < 3; i += 1)
+      for (const [topic, body] of bodies.toReversed()) await send(topic, body, `again-${i}`);
     await process.lifecycle.pump();
     expect(await process.knowledge.operation(world.admin, id)).toMatchObject({ status: "done" });
     await process.pass(2);
     expect(await world.left(place)).toEqual(nothing);
     const { result } = await process.knowledge.jobs.get(world.admin, id);
-    expect((result as { stores: { store: string; deleted: number }[] }).stores.find(({ store }) => store === "objects")?.deleted).toBe(2);
+    expect(
+      (result as { stores: { store: string; deleted: number }[] }).stores.find(({ store }) => store === "objects")
+        ?.deleted,
+    ).toBe(2);
   });
 
   it("R-TG-60 a message that kills its handler again and again is dead after a bounded number of tries; the operation sends anew and gets through; the letter can be redriven", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const id = await sent(place);
     for (let i = 0; i < 12; i += 1) {
-      const [message] = await process.queue.receive(lifecycleScope, vector_storage_management_topic, { owner: `victim ${i}`, leaseMs: 1_000 });
+      const [message] = await process.queue.receive(lifecycleScope, vector_storage_management_topic, {
+        owner: `victim ${i}`,
+        leaseMs: 1_000,
+      });
       if (message === undefined) break;
       // Whoever took it dies: its lease runs out.
       world.now += 1_001;
@@ -291,7 +367,11 @@ describe("replies", () => {
     expect(await process.knowledge.operation(world.admin, id)).toMatchObject({ status: "done" });
     expect(await world.left(place)).toEqual(nothing);
     const [letter] = await dead(vector_storage_management_topic);
-    await process.queue.dead.redrive(lifecycleScope, vector_storage_management_topic, letter as NonNullable<typeof letter>);
+    await process.queue.dead.redrive(
+      lifecycleScope,
+      vector_storage_management_topic,
+      letter as NonNullable<typeof letter>,
+    );
     await process.lifecycle.pump();
     expect(await dead(vector_storage_management_topic)).toEqual([]);
   });
@@ -299,8 +379,19 @@ describe("replies", () => {
   it("W15 a message that names a life which nobody deletes moves nothing, whoever sent it", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const before = await world.left(place);
-    const forged = { operation: "delete-collection", user: "root", collection: "papers", timestamp: "2030-01-01T00:00:00Z" };
-    const known = { operation_id: "forged", incarnation: place.incarnation, attempt: 1, workspace_id: "acme", repository_id: "kb" };
+    const forged = {
+      operation: "delete-collection",
+      user: "root",
+      collection: "papers",
+      timestamp: "2030-01-01T00:00:00Z",
+    };
+    const known = {
+      operation_id: "forged",
+      incarnation: place.incarnation,
+      attempt: 1,
+      workspace_id: "acme",
+      repository_id: "kb",
+    };
     await send(object_storage_management_topic, { ...forged, ...known, store: "objects" });
     await send(vector_storage_management_topic, { ...forged, ...known, store: "vectors" });
     await process.lifecycle.pump();
@@ -313,7 +404,11 @@ it("R-TG-61 W10 ten thousand messages of data do not hold up one of management",
   const place = await world.fill(process, world.admin, "papers");
   const scope = system.forTenant("pinakes.knowledge");
   for (let at = 0; at < 10_000; at += 500)
-    await Promise.all(Array.from({ length: 500 }, (_, i) => process.queue.send(scope, "documents", { body: { n: at + i }, group: `d${at + i}` })));
+    await Promise.all(
+      Array.from({ length: 500 }, (_, i) =>
+        process.queue.send(scope, "documents", { body: { n: at + i }, group: `d${at + i}` }),
+      ),
+    );
   const before = process.calls.names.length;
   await process.purge(place);
   await process.lifecycle.idle();

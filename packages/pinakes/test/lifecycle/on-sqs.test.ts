@@ -7,7 +7,12 @@ import { makeCaller } from "../../src/domain/caller.ts";
 import { connect } from "../../src/drivers/sqs/client.ts";
 import { sqsNames } from "../../src/drivers/sqs/names.ts";
 import { startSqs, testConnection, type SqsServer } from "../../src/drivers/sqs/test-server.ts";
-import { lifecycleTenant, object_storage_management_topic, serveParticipant, storage_management_response_topic } from "../../src/lifecycle/index.ts";
+import {
+  lifecycleTenant,
+  object_storage_management_topic,
+  serveParticipant,
+  storage_management_response_topic,
+} from "../../src/lifecycle/index.ts";
 import { open, type Pinakes } from "../../src/open.ts";
 import { dropBoxQueue } from "../../src/vectors/index.ts";
 
@@ -46,7 +51,12 @@ const urlOf = async (topic: string, which: "main" | "dead" = "main") =>
 let sent = 0;
 async function send(topic: string, MessageBody: string, MessageGroupId = "theirs"): Promise<void> {
   sent += 1;
-  await raw.sendMessage({ QueueUrl: await urlOf(topic), MessageBody, MessageGroupId, MessageDeduplicationId: `theirs-${sent}` });
+  await raw.sendMessage({
+    QueueUrl: await urlOf(topic),
+    MessageBody,
+    MessageGroupId,
+    MessageDeduplicationId: `theirs-${sent}`,
+  });
 }
 /** Taken out by another program. */
 async function take(topic: string): Promise<string> {
@@ -62,28 +72,50 @@ async function letters(topic: string): Promise<(string | undefined)[][]> {
   for (;;) {
     const { Messages: [letter] = [] } = await raw.receiveMessage({ QueueUrl, MessageAttributeNames: ["All"] });
     if (letter === undefined) return found;
-    found.push([letter.Body, letter.MessageAttributes?.["cause"]?.StringValue, letter.MessageAttributes?.["reason"]?.StringValue]);
+    found.push([
+      letter.Body,
+      letter.MessageAttributes?.["cause"]?.StringValue,
+      letter.MessageAttributes?.["reason"]?.StringValue,
+    ]);
     await raw.deleteMessage({ QueueUrl, ReceiptHandle: letter.ReceiptHandle });
   }
 }
-const verbatim = (collection: string) => JSON.stringify({ operation: "delete-collection", user: "ann", collection, timestamp: "2025-01-01T00:00:00Z" });
+const verbatim = (collection: string) =>
+  JSON.stringify({ operation: "delete-collection", user: "ann", collection, timestamp: "2025-01-01T00:00:00Z" });
 
-type Row = { readonly status: string; readonly deleted: number; readonly remaining: number | null; readonly error: { readonly type: string } | null };
+type Row = {
+  readonly status: string;
+  readonly deleted: number;
+  readonly remaining: number | null;
+  readonly error: { readonly type: string } | null;
+};
 
 /** A purge that waits for a store of another process, whose message that process has taken. */
-async function waiting(collection_id: string): Promise<{ message: string; away: () => Promise<Row>; ended: () => Promise<void> }> {
+async function waiting(
+  collection_id: string,
+): Promise<{ message: string; away: () => Promise<Row>; ended: () => Promise<void> }> {
   const ann = pinakes.as({ tenant: "default", userId: "ann", role: "admin" });
   await pinakes.knowledge.createCollection(ann, "me", { collection_id });
   const capabilities = { delete: true, archive: false, list: false };
   await pinakes.lifecycle.participants.register({ store: "away", class: "object", capabilities });
-  const { job_id } = await pinakes.knowledge.deleteCollection(ann, "me", collection_id, { purge: true, confirm: collection_id });
+  const { job_id } = await pinakes.knowledge.deleteCollection(ann, "me", collection_id, {
+    purge: true,
+    confirm: collection_id,
+  });
   const operation = () => pinakes.knowledge.operation(ann, job_id);
   const away = async () => (await operation()).stores.find(({ store }) => store === "away") as Row;
   await vi.waitFor(async () => {
     const rows = (await operation()).stores.map(({ store, status }) => `${store} ${status}`).toSorted();
-    expect(rows).toEqual(["away sent", "documents confirmed", "objects confirmed", "triples confirmed", "vectors confirmed"]);
+    expect(rows).toEqual([
+      "away sent",
+      "documents confirmed",
+      "objects confirmed",
+      "triples confirmed",
+      "vectors confirmed",
+    ]);
   }, patience);
-  const ended = () => vi.waitFor(async () => expect(await operation()).toMatchObject({ status: "done", partial: false }), patience);
+  const ended = () =>
+    vi.waitFor(async () => expect(await operation()).toMatchObject({ status: "done", partial: false }), patience);
   return { message: await take(awayTopic), away, ended };
 }
 
@@ -109,14 +141,23 @@ describe("topics on SQS", () => {
     const reply = { ...body, success: true, error: null, deleted: 0, duration_ms: 1 };
     await send(repliesTopic, JSON.stringify({ ...reply, remaining: 0, attempt: 9 }));
     await send(repliesTopic, JSON.stringify(reply));
-    await vi.waitFor(async () => expect(await away()).toMatchObject({ remaining: null, error: { type: "not_counted" } }), patience);
+    await vi.waitFor(
+      async () => expect(await away()).toMatchObject({ remaining: null, error: { type: "not_counted" } }),
+      patience,
+    );
     await send(repliesTopic, JSON.stringify({ ...reply, deleted: 3, remaining: 0 }));
     await ended();
     expect(await away()).toMatchObject({ status: "confirmed", deleted: 3, remaining: 0, error: null });
   });
 
   it("R-TG-56 what is no JSON, no object or no request is a dead letter with its reason, and the next message is taken", async () => {
-    for (const text of ["not json at all", '["a list"]', '{"operation":7}', '{"v":1,"tenant":"acme","group":"g","body":{}}']) await send(objectsTopic, text);
+    for (const text of [
+      "not json at all",
+      '["a list"]',
+      '{"operation":7}',
+      '{"v":1,"tenant":"acme","group":"g","body":{}}',
+    ])
+      await send(objectsTopic, text);
     await send(objectsTopic, verbatim("never-was"));
     // All are of one group, so it comes when the others are gone.
     await vi.waitFor(() => expect(pinakes.lifecycle.metrics.handled).toBe(1), patience);
@@ -124,7 +165,11 @@ describe("topics on SQS", () => {
       ["not json at all", "unreadable", "It is not JSON."],
       ['["a list"]', "unreadable", "It is JSON, but not an object."],
       ['{"operation":7}', "failed", expect.stringContaining("This is not {")],
-      ['{"v":1,"tenant":"acme","group":"g","body":{}}', "unreadable", expect.stringContaining("not a message that Pinakes sent")],
+      [
+        '{"v":1,"tenant":"acme","group":"g","body":{}}',
+        "unreadable",
+        expect.stringContaining("not a message that Pinakes sent"),
+      ],
     ]);
     expect(pinakes.lifecycle.metrics.malformed).toBeGreaterThan(0);
   });
@@ -137,12 +182,31 @@ describe("topics on SQS", () => {
     for (const queue of queues) expect(queue).toMatchObject({ waiting: 0, dead: null, dead_unknown });
     // The queue of a drop box is the workspace's own. Nobody else takes from it here.
     const queue = `sqs://us-east-1/pin?endpoint=${encodeURIComponent(server.endpoint)}`;
-    const boxed = await open({ dir: join(dir, "boxed"), items: "memory:", objects: "memory:", queue, background: false, dropBoxes: [{ tenant: "acme" }] });
+    const boxed = await open({
+      dir: join(dir, "boxed"),
+      items: "memory:",
+      objects: "memory:",
+      queue,
+      background: false,
+      dropBoxes: [{ tenant: "acme" }],
+    });
     try {
       const box = async () => (await boxed.knowledge.queues(admin)).find(({ name }) => name === dropBoxQueue);
-      expect(await box()).toEqual({ name: dropBoxQueue, waiting: 0, in_progress: 0, failed: 0, dead: 0, oldest_age_seconds: null });
+      expect(await box()).toEqual({
+        name: dropBoxQueue,
+        waiting: 0,
+        in_progress: 0,
+        failed: 0,
+        dead: 0,
+        oldest_age_seconds: null,
+      });
       const { QueueUrl } = await raw.getQueueUrl({ QueueName: sqsNames("pin", "acme", dropBoxQueue).main });
-      await raw.sendMessage({ QueueUrl, MessageBody: "not json at all", MessageGroupId: "theirs", MessageDeduplicationId: "box-1" });
+      await raw.sendMessage({
+        QueueUrl,
+        MessageBody: "not json at all",
+        MessageGroupId: "theirs",
+        MessageDeduplicationId: "box-1",
+      });
       await vi.waitFor(async () => {
         await boxed.queue.receive(admin.scope, dropBoxQueue, { owner: "test" });
         expect(await box()).toMatchObject({ waiting: 0, dead: 1 });

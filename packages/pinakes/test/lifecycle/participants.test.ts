@@ -58,12 +58,18 @@ describe.each(engines)("participants on %s", (_, address) => {
           const documents = Array.from({ length: Math.min(20, rows - at) }, (_unused, i) =>
             shelf.document(`document:${started}-${at + i}`, { kind: "document" }),
           );
-          if (!(await taken(shelf.write(documents.map((document) => ({ op: "upsert" as const, document })))))) return false;
+          if (!(await taken(shelf.write(documents.map((document) => ({ op: "upsert" as const, document }))))))
+            return false;
         }
         return true;
       },
       reads: async (scope, { repository_id, incarnation }) =>
-        (await pinakes.items.query(scope, "documents", { equals: { repository_id, incarnation }, range: { prefix: "document:" } })).items.length > 0,
+        (
+          await pinakes.items.query(scope, "documents", {
+            equals: { repository_id, incarnation },
+            range: { prefix: "document:" },
+          })
+        ).items.length > 0,
     });
     participantSuite(store, { own: true });
   });
@@ -76,11 +82,14 @@ describe.each(engines)("participants on %s", (_, address) => {
           (async () => {
             for (const name of [`${incarnation}.1`, `${incarnation}.2`, `${incarnation}.own`]) {
               await pinakes.vectors.create(scope, name, { dims: 3 });
-              await pinakes.vectors.append(scope, name, { upsert: Array.from({ length: rows }, (_unused, i) => ({ id: `v${i}`, vector: [i, 1, 2] })) });
+              await pinakes.vectors.append(scope, name, {
+                upsert: Array.from({ length: rows }, (_unused, i) => ({ id: `v${i}`, vector: [i, 1, 2] })),
+              });
             }
           })(),
         ),
-      reads: async (scope, { incarnation }) => (await pinakes.vectors.count(scope, `${incarnation}.1`).catch(() => 0)) > 0,
+      reads: async (scope, { incarnation }) =>
+        (await pinakes.vectors.count(scope, `${incarnation}.1`).catch(() => 0)) > 0,
     });
     participantSuite(store, { own: true });
   });
@@ -89,10 +98,12 @@ describe.each(engines)("participants on %s", (_, address) => {
     const store = (): SuiteStore => ({
       participant: new ObjectsStore(pinakes),
       put: async (scope, { incarnation }, rows) => {
-        for (let i = 0; i < rows; i += 1) await pinakes.objects.put(scope, `knowledge/${incarnation}/d${i}/1/content`, Buffer.from("bytes"));
+        for (let i = 0; i < rows; i += 1)
+          await pinakes.objects.put(scope, `knowledge/${incarnation}/d${i}/1/content`, Buffer.from("bytes"));
         return true;
       },
-      reads: async (scope, { incarnation }) => (await pinakes.objects.get(scope, `knowledge/${incarnation}/d0/1/content`)) !== undefined,
+      reads: async (scope, { incarnation }) =>
+        (await pinakes.objects.get(scope, `knowledge/${incarnation}/d0/1/content`)) !== undefined,
     });
     participantSuite(store, { own: false });
   });

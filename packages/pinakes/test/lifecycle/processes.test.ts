@@ -26,7 +26,9 @@ afterEach(async () => {
 
 /** The child, and what it said so far. */
 function start(file: URL, args: readonly string[]): { child: ChildProcess; said: () => string } {
-  const child = spawn(globalThis.process.execPath, [fileURLToPath(file), ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(globalThis.process.execPath, [fileURLToPath(file), ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   children.push(child);
   let text = "";
   child.stdout?.on("data", (bytes: Buffer) => (text += bytes.toString("utf8")));
@@ -59,7 +61,9 @@ describe.each([
     for (let i = 0; i < 60; i += 1) await appendFile(file, `${gone} ${i}\n${stays} ${i}\n`);
     const first = start(storeProcess, [items, objects, dir, file]);
     await until(async () =>
-      (await pinakes.lifecycle.participants.list()).some(({ store, topic }) => store === "side-file" && topic === "vector-storage-management-side-file"),
+      (await pinakes.lifecycle.participants.list()).some(
+        ({ store, topic }) => store === "side-file" && topic === "vector-storage-management-side-file",
+      ),
     );
     first.child.kill("SIGKILL");
     await until(async () => first.child.signalCode !== null);
@@ -67,11 +71,17 @@ describe.each([
     // The others have confirmed; this one is waited for, and the record is there as long.
     const operation = await until(async () => {
       const now = await pinakes.knowledge.operation(caller, job_id);
-      return now.stores.filter(({ status }) => status === "confirmed").length === now.stores.length - 1 ? now : undefined;
+      return now.stores.filter(({ status }) => status === "confirmed").length === now.stores.length - 1
+        ? now
+        : undefined;
     });
-    expect(operation.stores.filter(({ status }) => status !== "confirmed").map(({ store }) => store)).toEqual(["side-file"]);
+    expect(operation.stores.filter(({ status }) => status !== "confirmed").map(({ store }) => store)).toEqual([
+      "side-file",
+    ]);
     expect(await pinakes.knowledge.jobs.get(caller, job_id)).toMatchObject({ status: "running", result: null });
-    expect(await pinakes.knowledge.collection(caller, "kb", "gone", { deleted: true })).toMatchObject({ status: "DELETE_IN_PROGRESS" });
+    expect(await pinakes.knowledge.collection(caller, "kb", "gone", { deleted: true })).toMatchObject({
+      status: "DELETE_IN_PROGRESS",
+    });
     const second = start(storeProcess, [items, objects, dir, file]);
     const job = await until(async () => {
       const now = await pinakes.knowledge.jobs.get(caller, job_id);
@@ -109,12 +119,18 @@ describe("kill -9 of the process that deletes", () => {
     await using after = await open({ dir, clock: ahead });
     for (const [id, incarnation] of lives) {
       await until(async () =>
-        (await after.knowledge.operations(admin(after), { status: "done", limit: 100 })).items.some((one) => one.incarnation === incarnation),
+        (await after.knowledge.operations(admin(after), { status: "done", limit: 100 })).items.some(
+          (one) => one.incarnation === incarnation,
+        ),
       );
-      await expect(after.knowledge.collection(admin(after), "kb", id, { deleted: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(after.knowledge.collection(admin(after), "kb", id, { deleted: true })).rejects.toMatchObject({
+        code: "NOT_FOUND",
+      });
       expect((await after.objects.list(admin(after).scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
       expect((await after.objects.list(admin(after).scope, `vectors/${incarnation}.own/`)).keys).toEqual([]);
-      const { items } = await after.items.query(admin(after).scope, "documents", { equals: { repository_id: "kb", incarnation } });
+      const { items } = await after.items.query(admin(after).scope, "documents", {
+        equals: { repository_id: "kb", incarnation },
+      });
       expect(items.map((item) => item.id)).toEqual(["fence"]);
     }
     // A job learns of its operation's end a moment later.

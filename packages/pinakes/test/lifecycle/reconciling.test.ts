@@ -41,7 +41,10 @@ it("R-TG-54 W13 planted data of an unknown life is reported, is in quarantine af
   await world.objects.put(scope, "knowledge/readme.txt", Buffer.from("mine"));
   const found = async (remove = true) =>
     (await process.lifecycle.reconcile(scope, { remove }))
-      .map(({ store, incarnation, removed, quarantined }) => `${store} ${incarnation} ${removed ? "removed" : quarantined}`)
+      .map(
+        ({ store, incarnation, removed, quarantined }) =>
+          `${store} ${incarnation} ${removed ? "removed" : quarantined}`,
+      )
       .toSorted();
   const expected = (quarantined: boolean) =>
     [
@@ -94,7 +97,12 @@ it("R-TG-54 one that becomes known in time is not removed, and its grace begins 
   expect(await process.lifecycle.reconcile(scope)).toEqual([]);
   await world.items.write(scope, "collections", ["kb"], { op: "delete", id: "collection:papers" });
   world.now += 1;
-  expect((await process.lifecycle.reconcile(scope)).map(({ removed }) => removed)).toEqual([false, false, false, false]);
+  expect((await process.lifecycle.reconcile(scope)).map(({ removed }) => removed)).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
   expect((await world.left(place)).objects).toBe(2);
   await process.close();
 });

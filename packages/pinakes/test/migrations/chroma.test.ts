@@ -30,31 +30,50 @@ async function migrate(source: object): Promise<string> {
 }
 
 describe("a folder that Chroma wrote", () => {
-  it.each(["queue", "hnsw-l2"] as const)("R-TG-94 %s: every row with text, metadata and vector, as Chroma itself answers", async (fixture) => {
-    await using folder = await tempFolder(await chromaFiles(fixture));
-    const id = `from-${fixture}`;
-    const migration = await migrate({ folder: folder.path, collections: { docs: id } });
-    const answer = await chromaAnswer(fixture);
-    const [unit] = await process.units(migration);
-    expect(unit).toMatchObject({ name: "docs", count: answer.length, held_hash: unit?.hash });
-    const [row] = answer;
-    const { hits } = await process.knowledge.rows.query(world.admin, "kb", id, { vector: row?.vector ?? [], limit: answer.length });
-    expect(hits).toHaveLength(answer.length);
-    const found = hits.find((hit) => hit.id === row?.id);
-    expect(found).toMatchObject({ metadata: row?.metadata ?? {}, ...(typeof row?.text === "string" ? { text: row.text } : {}) });
-    // Again: nothing to do.
-    const again = await process.plan({ kind: "chroma", repository: "kb", folder: folder.path, collections: { docs: id } });
-    expect((await process.units(again.migration_id))[0]).toMatchObject({ status: "already" });
-  });
+  it.each(["queue", "hnsw-l2"] as const)(
+    "R-TG-94 %s: every row with text, metadata and vector, as Chroma itself answers",
+    async (fixture) => {
+      await using folder = await tempFolder(await chromaFiles(fixture));
+      const id = `from-${fixture}`;
+      const migration = await migrate({ folder: folder.path, collections: { docs: id } });
+      const answer = await chromaAnswer(fixture);
+      const [unit] = await process.units(migration);
+      expect(unit).toMatchObject({ name: "docs", count: answer.length, held_hash: unit?.hash });
+      const [row] = answer;
+      const { hits } = await process.knowledge.rows.query(world.admin, "kb", id, {
+        vector: row?.vector ?? [],
+        limit: answer.length,
+      });
+      expect(hits).toHaveLength(answer.length);
+      const found = hits.find((hit) => hit.id === row?.id);
+      expect(found).toMatchObject({
+        metadata: row?.metadata ?? {},
+        ...(typeof row?.text === "string" ? { text: row.text } : {}),
+      });
+      // Again: nothing to do.
+      const again = await process.plan({
+        kind: "chroma",
+        repository: "kb",
+        folder: folder.path,
+        collections: { docs: id },
+      });
+      expect((await process.units(again.migration_id))[0]).toMatchObject({ status: "already" });
+    },
+  );
 
   it("tells a folder that is none, and a collection that is not there", async () => {
     const source = (more: object) => ({ kind: "chroma", repository: "kb", ...more });
     const made = await process.migrations.create(world.admin, { source: source({ folder: world.folder }) });
-    await expect(process.drive(made.migration_id)).rejects.toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining("chroma.sqlite3") });
+    await expect(process.drive(made.migration_id)).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      message: expect.stringContaining("chroma.sqlite3"),
+    });
     await using folder = await tempFolder(await chromaFiles("queue"));
     const plan = await process.plan(source({ folder: folder.path, collections: { nothing: "x" } }));
     expect(plan.problems[0]?.reason).toContain("there are: docs, other");
-    await expect(process.migrations.create(world.admin, { source: source({}) })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(process.migrations.create(world.admin, { source: source({}) })).rejects.toMatchObject({
+      code: "INVALID",
+    });
   });
 });
 
@@ -91,15 +110,22 @@ describe("a server with Chroma's answers", () => {
 
   it("R-TG-94 is read page by page", async () => {
     const migration = await migrate({ server: address });
-    expect((await process.units(migration))[0]).toMatchObject({ name: "recorded", count: (await chromaAnswer("queue")).length });
+    expect((await process.units(migration))[0]).toMatchObject({
+      name: "recorded",
+      count: (await chromaAnswer("queue")).length,
+    });
   });
 
   it("one that does not answer, and one that is not allowed, are told", async () => {
-    const make = (where: string, who = process) => who.migrations.create(world.admin, { source: { kind: "chroma", repository: "kb", server: where } });
+    const make = (where: string, who = process) =>
+      who.migrations.create(world.admin, { source: { kind: "chroma", repository: "kb", server: where } });
     const made = await make("http://127.0.0.1:9");
     await expect(process.drive(made.migration_id)).rejects.toMatchObject({ code: "UNAVAILABLE" });
     const strange = await make(`${address}/elsewhere`);
-    await expect(process.drive(strange.migration_id)).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("404") });
+    await expect(process.drive(strange.migration_id)).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("404"),
+    });
     await expect(make("http://user:secret@127.0.0.1/")).rejects.toMatchObject({ code: "INVALID" });
     const closed = await world.process(["http://127.0.0.1:8000"]);
     await expect(make(address, closed)).rejects.toMatchObject({ code: "FORBIDDEN" });
@@ -117,13 +143,21 @@ describe.skipIf(!existsSync(installed))(existsSync(installed) ? "a real server" 
   const address = "http://127.0.0.1:18117";
   const root = `${address}/api/v2/tenants/default_tenant/databases/default_database/collections`;
   const post = async (path: string, body: object) => {
-    const response = await fetch(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+    const response = await fetch(path, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    });
     expect(response.ok).toBe(true);
     return (await response.json()) as { id: string };
   };
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), "pinakes-chroma-"));
-    child = spawn(globalThis.process.execPath, [installed, "run", "--path", data, "--host", "127.0.0.1", "--port", "18117"], { stdio: "ignore" });
+    child = spawn(
+      globalThis.process.execPath,
+      [installed, "run", "--path", data, "--host", "127.0.0.1", "--port", "18117"],
+      { stdio: "ignore" },
+    );
     while (
       !(await fetch(`${address}/api/v2/heartbeat`).then(
         ({ ok }) => ok,

@@ -10,7 +10,12 @@ const user = (userId: string, ...groups: readonly string[]): Caller => makeCalle
 beforeAll(async () => {
   world = await World.open();
   process = await world.process();
-  for (const [repository_id, allowed_groups] of Object.entries({ open: null, staff: ["staff"], both: ["staff", "guests"], guests: ["guests"] }))
+  for (const [repository_id, allowed_groups] of Object.entries({
+    open: null,
+    staff: ["staff"],
+    both: ["staff", "guests"],
+    guests: ["guests"],
+  }))
     await process.knowledge.createRepository(world.admin, { repository_id, allowed_groups });
 });
 afterAll(async () => {
@@ -18,10 +23,18 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-const source = (repository: string, collection: string, to: string) => ({ kind: "collection", repository, collection, to: { repository: to } });
+const source = (repository: string, collection: string, to: string) => ({
+  kind: "collection",
+  repository,
+  collection,
+  to: { repository: to },
+});
 
 async function moved(repository: string, collection: string, to: string, caller = world.admin): Promise<void> {
-  const { migration_id } = await process.migrations.create(caller, { source: source(repository, collection, to), auto: true });
+  const { migration_id } = await process.migrations.create(caller, {
+    source: source(repository, collection, to),
+    auto: true,
+  });
   expect(await process.migrations.drive(caller, migration_id)).toMatchObject({ state: "switched", error: null });
 }
 
@@ -40,9 +53,14 @@ it("R-TG-63 R-TG-100 groups that a collection has from its repository go with it
   await process.knowledge.createCollection(world.admin, "staff", { collection_id: "rota" });
   await moved("staff", "wages", "open");
   expect(await process.knowledge.collection(world.admin, "open", "wages")).toMatchObject({ allowed_groups: ["staff"] });
-  expect([await sees(user("eve"), "open", "wages"), await sees(user("sue", "staff"), "open", "wages")]).toEqual([false, true]);
+  expect([await sees(user("eve"), "open", "wages"), await sees(user("sue", "staff"), "open", "wages")]).toEqual([
+    false,
+    true,
+  ]);
   await moved("staff", "rota", "both");
-  expect([await sees(user("guy", "guests"), "both", "rota"), await sees(user("sue", "staff"), "both", "rota")]).toEqual([false, true]);
+  expect([await sees(user("guy", "guests"), "both", "rota"), await sees(user("sue", "staff"), "both", "rota")]).toEqual(
+    [false, true],
+  );
 });
 
 it("R-TG-63 where the new repository lets in the same or fewer, or it stays in its own, the collection goes on without groups of its own", async () => {
@@ -50,7 +68,8 @@ it("R-TG-63 where the new repository lets in the same or fewer, or it stays in i
   await process.knowledge.createCollection(world.admin, "both", { collection_id: "menu" });
   await moved("open", "news", "staff");
   await moved("both", "menu", "staff");
-  for (const id of ["news", "menu"]) expect(await process.knowledge.collection(world.admin, "staff", id)).toMatchObject({ allowed_groups: null });
+  for (const id of ["news", "menu"])
+    expect(await process.knowledge.collection(world.admin, "staff", id)).toMatchObject({ allowed_groups: null });
   const renamed = { ...source("staff", "menu", "staff"), to: { collection: "meals" } };
   const { migration_id } = await process.migrations.create(world.admin, { source: renamed, auto: true });
   expect(await process.drive(migration_id)).toMatchObject({ state: "switched" });
@@ -60,26 +79,45 @@ it("R-TG-63 where the new repository lets in the same or fewer, or it stays in i
 it("R-TG-63 a repository that does not let in whom the old one did is a problem of the plan, as are groups that only two together make", async () => {
   await process.knowledge.createCollection(world.admin, "staff", { collection_id: "plans" });
   const plan = await process.plan(source("staff", "plans", "guests"));
-  expect(plan.problems).toEqual([{ where: "staff/plans", reason: expect.stringContaining("is open to staff, whom repository") as string }]);
+  expect(plan.problems).toEqual([
+    { where: "staff/plans", reason: expect.stringContaining("is open to staff, whom repository") as string },
+  ]);
   await process.knowledge.createRepository(world.admin, { repository_id: "narrow", allowed_groups: ["a", "b"] });
   await process.knowledge.createCollection(world.admin, "narrow", { collection_id: "ones", allowed_groups: ["a"] });
-  await process.knowledge.createCollection(world.admin, "narrow", { collection_id: "twos", allowed_groups: ["a", "b"] });
+  await process.knowledge.createCollection(world.admin, "narrow", {
+    collection_id: "twos",
+    allowed_groups: ["a", "b"],
+  });
   await process.knowledge.updateRepository(world.admin, "narrow", { allowed_groups: ["b"] });
   expect((await process.plan(source("narrow", "ones", "open"))).problems).toEqual([
     { where: "narrow/ones", reason: expect.stringContaining("in another one of repository") as string },
   ]);
   await moved("narrow", "twos", "open");
-  expect([await sees(user("al", "a"), "open", "twos"), await sees(user("bo", "b"), "open", "twos")]).toEqual([false, true]);
+  expect([await sees(user("al", "a"), "open", "twos"), await sees(user("bo", "b"), "open", "twos")]).toEqual([
+    false,
+    true,
+  ]);
 });
 
 it("R-TG-63 a private collection goes wherever its maker may: only groups that the new repository lets in are left of its own", async () => {
   const una = user("una", "staff", "guests");
   await process.knowledge.createCollection(una, "staff", { collection_id: "notes", private: true });
-  await process.knowledge.createCollection(una, "both", { collection_id: "drafts", private: true, allowed_groups: ["staff", "guests"] });
+  await process.knowledge.createCollection(una, "both", {
+    collection_id: "drafts",
+    private: true,
+    allowed_groups: ["staff", "guests"],
+  });
   await moved("staff", "notes", "guests", una);
   await moved("both", "drafts", "guests", una);
-  expect(await process.knowledge.collection(una, "guests", "notes")).toMatchObject({ private: true, created_by: "una", allowed_groups: null });
-  expect(await process.knowledge.collection(una, "guests", "drafts")).toMatchObject({ private: true, allowed_groups: ["guests"] });
+  expect(await process.knowledge.collection(una, "guests", "notes")).toMatchObject({
+    private: true,
+    created_by: "una",
+    allowed_groups: null,
+  });
+  expect(await process.knowledge.collection(una, "guests", "drafts")).toMatchObject({
+    private: true,
+    allowed_groups: ["guests"],
+  });
   for (const id of ["notes", "drafts"]) expect(await sees(user("guy", "guests"), "guests", id)).toBe(false);
 });
 
@@ -107,7 +145,13 @@ it("R-TG-63 groups of a repository that changed after the copy are found before 
   const { migration_id } = await process.plan(source("late", "memo", "open"));
   await process.run(migration_id, "copy", "validate");
   await process.knowledge.updateRepository(world.admin, "late", { allowed_groups: ["board"] });
-  expect(await process.run(migration_id, "cutover")).toMatchObject({ state: "copied", error: expect.stringContaining("settings") as string });
-  expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+  expect(await process.run(migration_id, "cutover")).toMatchObject({
+    state: "copied",
+    error: expect.stringContaining("settings") as string,
+  });
+  expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({
+    state: "switched",
+    error: null,
+  });
   expect(await process.knowledge.collection(world.admin, "open", "memo")).toMatchObject({ allowed_groups: ["board"] });
 });

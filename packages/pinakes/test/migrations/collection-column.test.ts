@@ -32,11 +32,19 @@ function file(tables: Readonly<Record<string, Rows>>, of = columns): string {
   legacyFile(path, tables, of);
   return path;
 }
-const source = (sqlite: string, more: object = {}) => ({ kind: "triples", sqlite, user: "ann", objects: "absolute", ...more });
+const source = (sqlite: string, more: object = {}) => ({
+  kind: "triples",
+  sqlite,
+  user: "ann",
+  objects: "absolute",
+  ...more,
+});
 
 /** As rows of the table, sorted. */
 async function held(user: string, collection: string, repository = "me"): Promise<readonly string[]> {
-  const { items } = await process.knowledge.graph.matchTriples(makeUser(user), repository, collection, { limit: 10_000 });
+  const { items } = await process.knowledge.graph.matchTriples(makeUser(user), repository, collection, {
+    limit: 10_000,
+  });
   return items.map(({ s, p, o }) => JSON.stringify([s.value, p.value, o.value])).toSorted();
 }
 const texts = (rows: Rows) => [...new Set(rows.map((row) => JSON.stringify(row)))].toSorted();
@@ -46,16 +54,23 @@ const problemsOf = (plan: { readonly problems: readonly { readonly where: string
 it("R-TG-91 R-TG-94 each value of the column becomes a collection with exactly its triples", async () => {
   // Values in other letters, triples that two collections share, rows that stand twice, and more rows than one step copies.
   const [papers, Papers, notes] = [triples(2_500), triples(40, "b"), [...triples(30), ...triples(30)]];
-  const path = file({ triples: [...rowsOf("papers", papers), ...rowsOf("Papers", Papers), ...rowsOf("bob__notes", notes)] });
+  const path = file({
+    triples: [...rowsOf("papers", papers), ...rowsOf("Papers", Papers), ...rowsOf("bob__notes", notes)],
+  });
   const before = tablesOf(path);
   const { migration_id, ...plan } = await process.plan(source(path, { separator: "__" }));
   expect(plan).toMatchObject({ problem_count: 0, unit_count: 3, row_count: 2_600 });
-  expect((await process.units(migration_id)).map(({ name, target, rows, count }) => ({ name, target, rows, count }))).toEqual([
+  expect(
+    (await process.units(migration_id)).map(({ name, target, rows, count }) => ({ name, target, rows, count })),
+  ).toEqual([
     { name: "triples/Papers", target: { user: "ann", collection: "Papers" }, rows: 40, count: 40 },
     { name: "triples/bob__notes", target: { user: "bob", collection: "notes" }, rows: 60, count: 30 },
     { name: "triples/papers", target: { user: "ann", collection: "papers" }, rows: 2_500, count: 2_500 },
   ]);
-  expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+  expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({
+    state: "switched",
+    error: null,
+  });
   expect(await held("ann", "papers")).toEqual(texts(papers));
   expect(await held("ann", "Papers")).toEqual(texts(Papers));
   expect(await held("bob", "notes")).toEqual(texts(notes));
@@ -95,7 +110,9 @@ it("a copy goes on after a key inside of one collection", async () => {
 
 it("R-TG-91 unitsMax: a table may name as many collections, and not one more", async () => {
   const { unitsMax } = migrationLimits;
-  const path = file({ triples: Array.from({ length: unitsMax }, (_, i) => [`c${i}`, "http://x/s", "http://x/p", "o"]) });
+  const path = file({
+    triples: Array.from({ length: unitsMax }, (_, i) => [`c${i}`, "http://x/s", "http://x/p", "o"]),
+  });
   const db = new DatabaseSync(path);
   db.exec("CREATE INDEX by_collection ON triples (collection)");
   const first = async () => {
@@ -109,17 +126,30 @@ it("R-TG-91 unitsMax: a table may name as many collections, and not one more", a
 });
 
 it("the mapping names, skips and owns single collections, and rows without one are a problem", async () => {
-  const path = file({ cat__t: [...rowsOf("a b", triples(3)), ...rowsOf(null, triples(4, "n")), ...rowsOf("", triples(2, "e")), ...rowsOf("x", triples(1))] });
+  const path = file({
+    cat__t: [
+      ...rowsOf("a b", triples(3)),
+      ...rowsOf(null, triples(4, "n")),
+      ...rowsOf("", triples(2, "e")),
+      ...rowsOf("x", triples(1)),
+    ],
+  });
   legacyFile(path, { cat__plain: triples(5) });
   const bad = await process.plan(source(path, { separator: "__", user: undefined }));
   expect(bad.problems.map(({ where }) => where)).toEqual(["cat__t/", "cat__t/a b"]);
-  const tables = { "cat__t/": { collection: "rest" }, "cat__t/a b": { collection: "ab", repository: "kb" }, "cat__t/x": { skip: true } };
+  const tables = {
+    "cat__t/": { collection: "rest" },
+    "cat__t/a b": { collection: "ab", repository: "kb" },
+    "cat__t/x": { skip: true },
+  };
   const { migration_id, problems } = await process.plan(source(path, { separator: "__", user: undefined, tables }));
   expect(problems).toEqual([]);
   await process.run(migration_id, "copy", "validate", "cutover");
   expect(await held("cat", "rest")).toEqual(texts([...triples(4, "n"), ...triples(2, "e")]));
   expect(await held("cat", "plain")).toEqual(texts(triples(5)));
-  expect((await process.units(migration_id)).map(({ name, target }) => [name, target.repository ?? target.user])).toEqual([
+  expect(
+    (await process.units(migration_id)).map(({ name, target }) => [name, target.repository ?? target.user]),
+  ).toEqual([
     ["cat__plain", "cat"],
     ["cat__t/", "cat"],
     ["cat__t/a b", "kb"],
@@ -135,14 +165,20 @@ it("the column may be called otherwise, or be ignored as before; other columns a
   const path = file({ t: rowsOf("d1", triples(3)) }, "graph TEXT, s TEXT, p TEXT, o TEXT");
   const named = await process.plan(source(path, { columns: { collection: "graph" } }));
   expect((await process.units(named.migration_id)).map(({ name }) => name)).toEqual(["t/d1"]);
-  expect(problemsOf(await process.plan(source(path)))).toEqual([expect.stringMatching(/^t: has the columns \["graph"\], which would be lost/)]);
+  expect(problemsOf(await process.plan(source(path)))).toEqual([
+    expect.stringMatching(/^t: has the columns \["graph"\], which would be lost/),
+  ]);
   const ignored = await process.plan(source(file({ t: rowsOf("d1", triples(3)) }), { ignore_columns: ["collection"] }));
   expect((await process.units(ignored.migration_id)).map(({ name }) => name)).toEqual(["t"]);
-  expect(problemsOf(await process.plan(source(path, { columns: { collection: "graph" }, tables: { t: { collection: "all" } } })))).toEqual([
-    expect.stringMatching(/^t: holds several collections/),
-  ]);
+  expect(
+    problemsOf(
+      await process.plan(source(path, { columns: { collection: "graph" }, tables: { t: { collection: "all" } } })),
+    ),
+  ).toEqual([expect.stringMatching(/^t: holds several collections/)]);
   const db = new DatabaseSync(path);
-  db.exec("INSERT INTO t VALUES (x'ff', 'http://x/s', 'http://x/p', 'o'); CREATE TABLE u (collection TEXT, s TEXT, p TEXT, o TEXT, weight REAL)");
+  db.exec(
+    "INSERT INTO t VALUES (x'ff', 'http://x/s', 'http://x/p', 'o'); CREATE TABLE u (collection TEXT, s TEXT, p TEXT, o TEXT, weight REAL)",
+  );
   db.close();
   expect(problemsOf(await process.plan(source(path, { columns: { collection: "graph" } })))).toEqual([
     expect.stringMatching(/^t: has 4 rows, and 3 by the values of "graph"/),
@@ -154,10 +190,15 @@ it("reads the column of what cqlsh exports, and tells a row that is wrong once",
   const csv = join(world.folder, "shared-csv");
   await mkdir(csv);
   const write = async (more = "") =>
-    writeFile(join(csv, "t.csv"), `collection,s,p,o\ne1,http://x/s,http://x/p,one\ne2,http://x/s,http://x/p,two\ne2,http://x/s,http://x/p,one\n${more}`);
+    writeFile(
+      join(csv, "t.csv"),
+      `collection,s,p,o\ne1,http://x/s,http://x/p,one\ne2,http://x/s,http://x/p,two\ne2,http://x/s,http://x/p,one\n${more}`,
+    );
   const from = { kind: "triples", csv, user: "eve", objects: "literal" };
   await write("e2,http://x/s\n");
-  expect((await process.plan(from)).problems).toEqual([{ where: "t row 5", reason: "has 2 columns; the table has 4 (collection, s, p, o)." }]);
+  expect((await process.plan(from)).problems).toEqual([
+    { where: "t row 5", reason: "has 2 columns; the table has 4 (collection, s, p, o)." },
+  ]);
   await write();
   const { migration_id } = await process.plan(from);
   expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });

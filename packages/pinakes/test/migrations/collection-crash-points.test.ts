@@ -7,20 +7,36 @@ import { type Process } from "./support/world.ts";
 
 type Step = "copy" | "validate" | "cutover" | "finish" | "rollback";
 const order = ["copy", "validate", "cutover"] as const;
-const states: Readonly<Record<Step, string>> = { copy: "copied", validate: "ready", cutover: "switched", finish: "finished", rollback: "rolled_back" };
+const states: Readonly<Record<Step, string>> = {
+  copy: "copied",
+  validate: "ready",
+  cutover: "switched",
+  finish: "finished",
+  rollback: "rolled_back",
+};
 
 const { world, quiet } = await quietWorld();
 let names = 0;
 
 /** Each collection goes to a repository of its own: a limit of collections is reached otherwise. */
-async function planted(): Promise<{ readonly from: string; readonly repository: string; readonly before: string; readonly id: string }> {
+async function planted(): Promise<{
+  readonly from: string;
+  readonly repository: string;
+  readonly before: string;
+  readonly id: string;
+}> {
   const number = (names += 1);
   const repository = `r${number}`;
   await quiet.knowledge.createRepository(world.admin, { repository_id: repository });
   const from = `c${number}`;
   await plant(world, quiet, from);
   const before = JSON.stringify(await contentsOf(world, "kb", from));
-  const { migration_id: id } = await quiet.plan({ kind: "collection", repository: "kb", collection: from, to: { repository } });
+  const { migration_id: id } = await quiet.plan({
+    kind: "collection",
+    repository: "kb",
+    collection: from,
+    to: { repository },
+  });
   return { from, repository, before, id };
 }
 
@@ -46,21 +62,41 @@ async function faultAt(id: string, step: Step, n: number, kind: FaultKind): Prom
   return process.calls.names[n];
 }
 
-async function expectMoved({ from, repository, before }: Awaited<ReturnType<typeof planted>>, what: string): Promise<void> {
-  const there = JSON.stringify(await contentsOf(world, repository, from)).replaceAll(`:${repository}:${from}:`, `:kb:${from}:`);
+async function expectMoved(
+  { from, repository, before }: Awaited<ReturnType<typeof planted>>,
+  what: string,
+): Promise<void> {
+  const there = JSON.stringify(await contentsOf(world, repository, from)).replaceAll(
+    `:${repository}:${from}:`,
+    `:kb:${from}:`,
+  );
   expect(there, what).toBe(before);
-  expect(await quiet.knowledge.collection(world.admin, repository, from), what).toMatchObject({ name: `The ${from}`, status: "ACTIVE", document_count: 2 });
+  expect(await quiet.knowledge.collection(world.admin, repository, from), what).toMatchObject({
+    name: `The ${from}`,
+    status: "ACTIVE",
+    document_count: 2,
+  });
   await quiet.knowledge.updateCollection(world.admin, repository, from, { description: "open for writers" });
   await expect(quiet.knowledge.collection(world.admin, "kb", from), what).rejects.toMatchObject({ code: "NOT_FOUND" });
-  const ids = (await quiet.knowledge.listCollections(world.admin, { repositoryId: repository })).items.filter(({ is_default }) => !is_default);
+  const ids = (await quiet.knowledge.listCollections(world.admin, { repositoryId: repository })).items.filter(
+    ({ is_default }) => !is_default,
+  );
   expect(ids, what).toHaveLength(1);
   await quiet.knowledge.deleteCollection(world.admin, repository, from, { purge: true, confirm: from });
 }
 
-async function expectBack({ from, repository, before }: Awaited<ReturnType<typeof planted>>, what: string): Promise<void> {
+async function expectBack(
+  { from, repository, before }: Awaited<ReturnType<typeof planted>>,
+  what: string,
+): Promise<void> {
   expect(JSON.stringify(await contentsOf(world, "kb", from)), what).toBe(before);
-  await expect(quiet.knowledge.collection(world.admin, repository, from), what).rejects.toMatchObject({ code: "NOT_FOUND" });
-  expect(await quiet.knowledge.collection(world.admin, "kb", from), what).toMatchObject({ name: `The ${from}`, status: "ACTIVE" });
+  await expect(quiet.knowledge.collection(world.admin, repository, from), what).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  expect(await quiet.knowledge.collection(world.admin, "kb", from), what).toMatchObject({
+    name: `The ${from}`,
+    status: "ACTIVE",
+  });
   await quiet.knowledge.updateCollection(world.admin, "kb", from, { description: "open for writers" });
   await quiet.knowledge.deleteCollection(world.admin, "kb", from);
 }
@@ -76,25 +112,31 @@ describe("every call of every step", () => {
     ["cutover", "error-after"],
     ["finish", "error-before"],
     ["finish", "error-after"],
-  ] as const)("R-TG-63 R-TG-99 %s, %s: run again, everything is there and open, and the old one is in the trash or gone", async (step, kind) => {
-    let points = 0;
-    // Verifying only reads, call after call of the same kind: some of them stand for all. The switch begins with it. That a purge can end
-    // anywhere is proved by the lifecycle's own tests.
-    const stride = { copy: 1, validate: 7, cutover: 2, finish: 17 }[step];
-    for (let n = 0; ; n += stride) {
-      const made = await planted();
-      await quiet.run(made.id, ...(step === "finish" ? order : order.slice(0, order.indexOf(step))));
-      const reached = await faultAt(made.id, step, n, kind);
-      const what = `${step} ${kind} ${n} ${reached ?? "none"}`;
-      expect(await quiet.migrations.get(world.admin, made.id), what).toMatchObject({ state: states[step], error: null });
-      if (step !== "finish") await quiet.run(made.id, ...order.slice(order.indexOf(step) + 1));
-      expect((await quiet.units(made.id))[0], what).toMatchObject({ status: "switched", made: true });
-      await expectMoved(made, what);
-      if (reached === undefined) break;
-      points += 1;
-    }
-    expect(points).toBeGreaterThan(5);
-  });
+  ] as const)(
+    "R-TG-63 R-TG-99 %s, %s: run again, everything is there and open, and the old one is in the trash or gone",
+    async (step, kind) => {
+      let points = 0;
+      // Verifying only reads, call after call of the same kind: some of them stand for all. The switch begins with it. That a purge can end
+      // anywhere is proved by the lifecycle's own tests.
+      const stride = { copy: 1, validate: 7, cutover: 2, finish: 17 }[step];
+      for (let n = 0; ; n += stride) {
+        const made = await planted();
+        await quiet.run(made.id, ...(step === "finish" ? order : order.slice(0, order.indexOf(step))));
+        const reached = await faultAt(made.id, step, n, kind);
+        const what = `${step} ${kind} ${n} ${reached ?? "none"}`;
+        expect(await quiet.migrations.get(world.admin, made.id), what).toMatchObject({
+          state: states[step],
+          error: null,
+        });
+        if (step !== "finish") await quiet.run(made.id, ...order.slice(order.indexOf(step) + 1));
+        expect((await quiet.units(made.id))[0], what).toMatchObject({ status: "switched", made: true });
+        await expectMoved(made, what);
+        if (reached === undefined) break;
+        points += 1;
+      }
+      expect(points).toBeGreaterThan(5);
+    },
+  );
 
   it.each([
     ["copied", "crash-before"],
@@ -112,7 +154,10 @@ describe("every call of every step", () => {
         await quiet.run(made.id, ...(state === "copied" ? (["copy"] as const) : order));
         const reached = await faultAt(made.id, "rollback", n, kind);
         const what = `${state} ${kind} ${n} ${reached ?? "none"}`;
-        expect(await quiet.migrations.get(world.admin, made.id), what).toMatchObject({ state: "rolled_back", error: null });
+        expect(await quiet.migrations.get(world.admin, made.id), what).toMatchObject({
+          state: "rolled_back",
+          error: null,
+        });
         await expectBack(made, what);
         if (reached === undefined) break;
         points += 1;

@@ -20,11 +20,22 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const engines: Readonly<Record<string, () => WorldStores>> = {
-  SQLite: () => ({ items: (options) => openSqliteItems({ dir, ...options }), triples: () => openSqliteTriples({ dir }) }),
-  PostgreSQL: () => ({ items: (options) => openPostgresItems({ url: postgres(), ...options }), triples: () => openPostgresTriples({ url: postgres() }) }),
+  SQLite: () => ({
+    items: (options) => openSqliteItems({ dir, ...options }),
+    triples: () => openSqliteTriples({ dir }),
+  }),
+  PostgreSQL: () => ({
+    items: (options) => openPostgresItems({ url: postgres(), ...options }),
+    triples: () => openPostgresTriples({ url: postgres() }),
+  }),
   DynamoDB: () => ({
     items: (options) =>
-      openDynamoItems({ ...testConnection, endpoint: new URL(dynamo("moved")).searchParams.get("endpoint") as string, prefix: "moved", ...options }),
+      openDynamoItems({
+        ...testConnection,
+        endpoint: new URL(dynamo("moved")).searchParams.get("endpoint") as string,
+        prefix: "moved",
+        ...options,
+      }),
   }),
 };
 
@@ -43,8 +54,16 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
 
   /** What does not name the place. */
   const contents = async (repository: string, collection: string) =>
-    JSON.stringify(await contentsOf(world, repository, collection)).replaceAll(`:${repository}:${collection}:`, ":R:C:");
-  const source = (collection: string) => ({ kind: "collection", repository: "kb", collection, to: { repository: "attic" } });
+    JSON.stringify(await contentsOf(world, repository, collection)).replaceAll(
+      `:${repository}:${collection}:`,
+      ":R:C:",
+    );
+  const source = (collection: string) => ({
+    kind: "collection",
+    repository: "kb",
+    collection,
+    to: { repository: "attic" },
+  });
   const isOpen = (repository: string, collection: string) =>
     process.knowledge.updateCollection(world.admin, repository, collection, { description: "All of them" }).then(
       () => true,
@@ -65,18 +84,30 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
     expect([await isOpen("kb", "papers"), await isOpen("attic", "papers")]).toEqual([true, false]);
     const again = await process.plan(source("papers"));
     await process.run(again.migration_id, "copy", "validate", "cutover");
-    expect(await process.finish(again.migration_id, { remove_old: true, now: true })).toMatchObject({ state: "finished" });
+    expect(await process.finish(again.migration_id, { remove_old: true, now: true })).toMatchObject({
+      state: "finished",
+    });
     expect(await contents("attic", "papers")).toBe(before);
-    await expect(process.knowledge.restoreCollection(world.admin, "kb", "papers")).rejects.toMatchObject({ code: "GONE" });
+    await expect(process.knowledge.restoreCollection(world.admin, "kb", "papers")).rejects.toMatchObject({
+      code: "GONE",
+    });
   });
 
   it("R-TG-63 what was found to differ is copied again, and then equal", async () => {
     const { incarnation } = await plant(world, process, "late");
     const { migration_id } = await process.plan(source("late"));
     await process.run(migration_id, "copy");
-    await world.triples.write(world.admin.scope, incarnation, { insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }] });
-    expect(await process.run(migration_id, "validate")).toMatchObject({ state: "copied", error: expect.stringContaining("late") as string });
-    expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+    await world.triples.write(world.admin.scope, incarnation, {
+      insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }],
+    });
+    expect(await process.run(migration_id, "validate")).toMatchObject({
+      state: "copied",
+      error: expect.stringContaining("late") as string,
+    });
+    expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({
+      state: "switched",
+      error: null,
+    });
   });
 
   it("R-TG-63 R-TG-99 a switch that a rollback overtakes before it hides the old one leaves that alone", async () => {
@@ -86,7 +117,12 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
     await process.run(migration_id, "copy", "validate");
     const other = await world.process();
     const [reached, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    other.calls.add({ at: (name) => name === "items.batch collections", kind: "hold", until: overtaken.promise, reached: reached.resolve });
+    other.calls.add({
+      at: (name) => name === "items.batch collections",
+      kind: "hold",
+      until: overtaken.promise,
+      reached: reached.resolve,
+    });
     await other.migrations.cutover(world.admin, migration_id);
     const switching = other.drive(migration_id).catch((error: unknown) => error);
     await reached.promise;

@@ -21,7 +21,12 @@ async function planted(): Promise<Planted> {
   await quiet.knowledge.createRepository(world.admin, { repository_id: repository });
   await plant(world, quiet, from);
   const before = JSON.stringify(await contentsOf(world, "kb", from));
-  const { migration_id: id } = await quiet.plan({ kind: "collection", repository: "kb", collection: from, to: { repository } });
+  const { migration_id: id } = await quiet.plan({
+    kind: "collection",
+    repository: "kb",
+    collection: from,
+    to: { repository },
+  });
   return { from, repository, before, id };
 }
 
@@ -117,7 +122,9 @@ it("R-TG-63 R-TG-97 a rollback that another one overtook does not undo what was 
     await quiet.knowledge.restoreCollection(world.admin, made.repository, made.from);
     await rollback.goOn();
     expect(await isThere(made.repository, made.from), what).toBe(true);
-    await quiet.knowledge.updateCollection(world.admin, made.repository, made.from, { description: "open for writers" });
+    await quiet.knowledge.updateCollection(world.admin, made.repository, made.from, {
+      description: "open for writers",
+    });
     if (await isThere("kb", made.from)) undone.push(rollback.name);
     if (!rollback.isStopped) break;
     points += 1;

@@ -11,7 +11,12 @@ let names = 0;
 const source = (collection: string, to: object) => ({ kind: "collection", repository: "kb", collection, to });
 
 /** To a repository of its own: a limit of collections is reached otherwise. */
-async function planted(): Promise<{ readonly from: string; readonly repository: string; readonly before: string; readonly id: string }> {
+async function planted(): Promise<{
+  readonly from: string;
+  readonly repository: string;
+  readonly before: string;
+  readonly id: string;
+}> {
   const from = `c${(names += 1)}`;
   const repository = `r${names}`;
   await quiet.knowledge.createRepository(world.admin, { repository_id: repository });
@@ -29,11 +34,16 @@ async function isReadable(repository: string, collection: string): Promise<boole
 }
 
 /** The old one as it was and open, the new one in the trash. */
-async function expectBack({ from, repository, before }: Awaited<ReturnType<typeof planted>>, what: string): Promise<void> {
+async function expectBack(
+  { from, repository, before }: Awaited<ReturnType<typeof planted>>,
+  what: string,
+): Promise<void> {
   expect([await isReadable("kb", from), await isReadable(repository, from)], what).toEqual([true, false]);
   expect(JSON.stringify(await contentsOf(world, "kb", from)), what).toBe(before);
   await quiet.knowledge.updateCollection(world.admin, "kb", from, { description: "open for writers" });
-  await quiet.knowledge.graph.sparql(world.admin, "kb", from, { update: "INSERT DATA { <http://x/s> <http://x/p> <http://x/o> }" });
+  await quiet.knowledge.graph.sparql(world.admin, "kb", from, {
+    update: "INSERT DATA { <http://x/s> <http://x/p> <http://x/o> }",
+  });
   await quiet.knowledge.deleteCollection(world.admin, "kb", from);
 }
 
@@ -78,8 +88,18 @@ it.each(["at its beginning", "while it begins"] as const)(
       const job = await quiet.knowledge.jobs.get(world.admin, job_id);
       return job.error === null ? undefined : job;
     });
-    expect(waiting).toMatchObject({ status: "running", error: expect.stringContaining(`while migration "${id}" is under way`) as string });
-    const fence = async () => (await new Shelf(world.items, world.admin.scope, { repository_id: "kb", collection_id: from, incarnation }).fence())?.record;
+    expect(waiting).toMatchObject({
+      status: "running",
+      error: expect.stringContaining(`while migration "${id}" is under way`) as string,
+    });
+    const fence = async () =>
+      (
+        await new Shelf(world.items, world.admin.scope, {
+          repository_id: "kb",
+          collection_id: from,
+          incarnation,
+        }).fence()
+      )?.record;
     expect((await fence())?.next ?? null).toBe(null);
     expect(await quiet.run(id, "validate", "cutover")).toMatchObject({ state: "switched", error: null });
     await other.close();
@@ -139,10 +159,12 @@ it("R-TG-63 R-TG-97 a rollback that failed anywhere, and whose way back is close
     const what = `${n} ${reached ?? "none"}`;
     world.now += 120_000;
     // Somebody takes the id, as long as it is free.
-    const taken = await quiet.knowledge.createCollection(world.admin, "kb", { collection_id: from, name: "Another" }).then(
-      () => true,
-      () => false,
-    );
+    const taken = await quiet.knowledge
+      .createCollection(world.admin, "kb", { collection_id: from, name: "Another" })
+      .then(
+        () => true,
+        () => false,
+      );
     if (taken) {
       await expect(quiet.run(id, "rollback"), what).rejects.toMatchObject({ code: "CONFLICT" });
       expect(await isReadable(repository, from), what).toBe(true);

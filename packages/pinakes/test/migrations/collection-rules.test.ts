@@ -9,7 +9,8 @@ import { World, type Process } from "./support/world.ts";
 
 let world: World;
 let process: Process;
-const user = (userId: string, groups: readonly string[] = [], tenant = "acme"): Caller => makeCaller({ tenant, userId, groups });
+const user = (userId: string, groups: readonly string[] = [], tenant = "acme"): Caller =>
+  makeCaller({ tenant, userId, groups });
 beforeAll(async () => {
   world = await World.open();
   process = await world.process();
@@ -22,7 +23,13 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-const source = (collection: string, to: object, more: object = {}) => ({ kind: "collection", repository: "kb", collection, to, ...more });
+const source = (collection: string, to: object, more: object = {}) => ({
+  kind: "collection",
+  repository: "kb",
+  collection,
+  to,
+  ...more,
+});
 const begin = (caller: Caller, wanted: object) => process.migrations.create(caller, { source: wanted });
 async function refusal(call: Promise<unknown>): Promise<{ code: string; detail: string }> {
   return call.then(
@@ -45,7 +52,9 @@ describe("who may", () => {
     const { migration_id } = await begin(ann, { ...source("hers", { repository: "me" }), repository: "staff" });
     await process.migrations.drive(ann, migration_id);
     expect(await refusal(process.migrations.copy(user("ann"), migration_id))).toMatchObject({ code: "NOT_FOUND" });
-    expect(await refusal(process.migrations.copy(user("bob", ["staff"]), migration_id))).toMatchObject({ code: "FORBIDDEN" });
+    expect(await refusal(process.migrations.copy(user("bob", ["staff"]), migration_id))).toMatchObject({
+      code: "FORBIDDEN",
+    });
     await process.migrations.copy(ann, migration_id);
     expect(await process.migrations.drive(ann, migration_id)).toMatchObject({ state: "copied" });
     await process.migrations.validate(ann, migration_id);
@@ -53,7 +62,9 @@ describe("who may", () => {
     await process.migrations.cutover(ann, migration_id);
     expect(await process.migrations.drive(ann, migration_id)).toMatchObject({ state: "switched" });
     expect(await process.knowledge.collection(ann, "me", "hers")).toMatchObject({ private: true, created_by: "ann" });
-    expect(await refusal(process.migrations.finish(ann, migration_id, { remove_old: true, now: true }))).toMatchObject({ code: "FORBIDDEN" });
+    expect(await refusal(process.migrations.finish(ann, migration_id, { remove_old: true, now: true }))).toMatchObject({
+      code: "FORBIDDEN",
+    });
     await process.migrations.rollback(ann, migration_id);
     expect(await process.migrations.drive(ann, migration_id)).toMatchObject({ state: "rolled_back" });
     expect(await process.knowledge.collection(ann, "staff", "hers")).toMatchObject({ status: "ACTIVE" });
@@ -61,9 +72,15 @@ describe("who may", () => {
 
   it("R-TG-63 R-TG-100 WRITE is not enough, nor is a repository where users make no collections, nor a migration of another kind", async () => {
     await process.knowledge.createCollection(user("ann"), "kb", { collection_id: "anns" });
-    expect(await refusal(begin(user("bob"), source("anns", { collection: "bobs" })))).toMatchObject({ code: "FORBIDDEN" });
-    expect(await refusal(begin(user("ann"), source("anns", { repository: "closed" })))).toMatchObject({ code: "FORBIDDEN" });
-    expect(await refusal(begin(user("ann"), { kind: "unregistered", repository: "kb" }))).toMatchObject({ code: "FORBIDDEN" });
+    expect(await refusal(begin(user("bob"), source("anns", { collection: "bobs" })))).toMatchObject({
+      code: "FORBIDDEN",
+    });
+    expect(await refusal(begin(user("ann"), source("anns", { repository: "closed" })))).toMatchObject({
+      code: "FORBIDDEN",
+    });
+    expect(await refusal(begin(user("ann"), { kind: "unregistered", repository: "kb" }))).toMatchObject({
+      code: "FORBIDDEN",
+    });
     expect(await refusal(process.migrations.list(user("ann")))).toMatchObject({ code: "FORBIDDEN" });
   });
 
@@ -82,7 +99,10 @@ describe("who may", () => {
     const noTarget = await refusal(begin(eve, source("eves", { repository: "nowhere" })));
     const hiddenTarget = await refusal(begin(eve, source("eves", { repository: "staff" })));
     expect(noTarget.code).toBe("NOT_FOUND");
-    expect([hiddenTarget.code, same(hiddenTarget.detail, "staff")]).toEqual([noTarget.code, same(noTarget.detail, "nowhere")]);
+    expect([hiddenTarget.code, same(hiddenTarget.detail, "staff")]).toEqual([
+      noTarget.code,
+      same(noTarget.detail, "nowhere"),
+    ]);
     // Of another workspace not even the migration is there, for its admins.
     const { migration_id } = await begin(eve, source("eves", { collection: "eves2" }));
     const foreign = makeCaller({ tenant: "other", userId: "root", role: "admin" });
@@ -99,19 +119,37 @@ describe("what is in the way", () => {
   it("R-TG-63 the same place, an id that is none, the default collection and a time to keep are refused at once", async () => {
     await process.knowledge.createCollection(world.admin, "kb", { collection_id: "stay" });
     expect(await refusal(begin(world.admin, source("stay", {})))).toMatchObject({ code: "INVALID" });
-    expect(await refusal(begin(world.admin, source("stay", { collection: "no/id" })))).toMatchObject({ code: "INVALID" });
-    expect(await refusal(begin(world.admin, source("stay", { collection: "x" }, { incarnation: "1" })))).toMatchObject({ code: "INVALID" });
-    const [standard] = (await process.knowledge.listCollections(world.admin, { repositoryId: "kb" })).items.filter(({ is_default }) => is_default);
-    expect(await refusal(begin(world.admin, source(standard?.collection_id as string, { repository: "attic" })))).toMatchObject({ code: "INVALID" });
-    const kept = process.migrations.create(world.admin, { source: source("stay", { collection: "x" }), retain_days: 3 });
-    expect(await refusal(kept)).toMatchObject({ code: "INVALID", detail: expect.stringContaining("retain_days") as string });
+    expect(await refusal(begin(world.admin, source("stay", { collection: "no/id" })))).toMatchObject({
+      code: "INVALID",
+    });
+    expect(await refusal(begin(world.admin, source("stay", { collection: "x" }, { incarnation: "1" })))).toMatchObject({
+      code: "INVALID",
+    });
+    const [standard] = (await process.knowledge.listCollections(world.admin, { repositoryId: "kb" })).items.filter(
+      ({ is_default }) => is_default,
+    );
+    expect(
+      await refusal(begin(world.admin, source(standard?.collection_id as string, { repository: "attic" }))),
+    ).toMatchObject({ code: "INVALID" });
+    const kept = process.migrations.create(world.admin, {
+      source: source("stay", { collection: "x" }),
+      retain_days: 3,
+    });
+    expect(await refusal(kept)).toMatchObject({
+      code: "INVALID",
+      detail: expect.stringContaining("retain_days") as string,
+    });
   });
 
   it("R-TG-63 a target that exists, groups that the target's repository does not let in, a store of another process: problems of the plan", async () => {
     await process.knowledge.createCollection(world.admin, "kb", { collection_id: "open", allowed_groups: ["guests"] });
     await process.knowledge.createCollection(world.admin, "staff", { collection_id: "taken" });
     const { participants } = process.lifecycle;
-    await participants.register({ store: "away", class: "object", capabilities: { delete: true, archive: true, list: false } });
+    await participants.register({
+      store: "away",
+      class: "object",
+      capabilities: { delete: true, archive: true, list: false },
+    });
     try {
       const plan = await process.plan(source("open", { repository: "staff", collection: "taken" }));
       expect(plan.problem_count).toBe(3);
@@ -122,7 +160,10 @@ describe("what is in the way", () => {
       expect(await refusal(process.migrations.copy(world.admin, plan.migration_id))).toMatchObject({ code: "INVALID" });
       const partial = await process.plan(source("open", { collection: "opened" }, { allow_partial: true }));
       expect(partial.problem_count).toBe(0);
-      const { migration_id } = await process.migrations.create(world.admin, { source: source("open", { collection: "opened" }), auto: true });
+      const { migration_id } = await process.migrations.create(world.admin, {
+        source: source("open", { collection: "opened" }),
+        auto: true,
+      });
       // By itself it goes no further than a plan with problems.
       expect(await process.drive(migration_id)).toMatchObject({ state: "planned", problem_count: 1 });
     } finally {
@@ -144,8 +185,13 @@ describe("what is in the way", () => {
     await process.knowledge.upload(world.admin, "kb", "busy", { name: "new.txt", body: "not yet indexed" });
     const { migration_id } = await process.plan(source("busy", { collection: "calm" }));
     await process.migrations.copy(world.admin, migration_id);
-    expect(await refusal(process.drive(migration_id))).toMatchObject({ code: "UNAVAILABLE", detail: expect.stringContaining("1 documents") as string });
-    expect(await refusal(process.knowledge.updateCollection(world.admin, "kb", "busy", { description: "x" }))).toMatchObject({ code: "UNAVAILABLE" });
+    expect(await refusal(process.drive(migration_id))).toMatchObject({
+      code: "UNAVAILABLE",
+      detail: expect.stringContaining("1 documents") as string,
+    });
+    expect(
+      await refusal(process.knowledge.updateCollection(world.admin, "kb", "busy", { description: "x" })),
+    ).toMatchObject({ code: "UNAVAILABLE" });
     expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
     await process.knowledge.updateCollection(world.admin, "kb", "busy", { description: "x" });
   });
@@ -168,9 +214,16 @@ describe("what becomes of it", () => {
     await plant(world, process, "old-papers");
     await process.knowledge.archiveCollection(world.admin, "kb", "old-papers");
     const id = await moved(world.admin, source("old-papers", { repository: "attic" }));
-    expect(await process.knowledge.collection(world.admin, "attic", "old-papers")).toMatchObject({ status: "ARCHIVED", document_count: 2 });
+    expect(await process.knowledge.collection(world.admin, "attic", "old-papers")).toMatchObject({
+      status: "ARCHIVED",
+      document_count: 2,
+    });
     const { incarnation } = await process.knowledge.collection(world.admin, "attic", "old-papers");
-    const fence = await new Shelf(world.items, world.admin.scope, { repository_id: "attic", collection_id: "old-papers", incarnation }).fence();
+    const fence = await new Shelf(world.items, world.admin.scope, {
+      repository_id: "attic",
+      collection_id: "old-papers",
+      incarnation,
+    }).fence();
     expect(fence?.record.status).toBe("ARCHIVED");
     expect(await refusal(process.finish(id, { remove_old: true }))).toMatchObject({ code: "CONFLICT" });
     const asked = vi.spyOn(CollectionMover.prototype, "authorize");
@@ -178,10 +231,17 @@ describe("what becomes of it", () => {
     // Once, and for the most that it does.
     expect(asked.mock.calls.map(([, , options]) => options)).toEqual([{ purge: true }]);
     asked.mockRestore();
-    expect(await refusal(process.knowledge.restoreCollection(world.admin, "kb", "old-papers"))).toMatchObject({ code: "GONE" });
+    expect(await refusal(process.knowledge.restoreCollection(world.admin, "kb", "old-papers"))).toMatchObject({
+      code: "GONE",
+    });
     expect((await process.knowledge.passages(world.admin, "attic", "old-papers", "old-papers-one")).total).toBe(2);
-    expect(await refusal(process.run(id, "rollback"))).toMatchObject({ code: "GONE", detail: expect.stringContaining("Migrate the new one back") as string });
-    expect(await process.knowledge.collection(world.admin, "attic", "old-papers")).toMatchObject({ status: "ARCHIVED" });
+    expect(await refusal(process.run(id, "rollback"))).toMatchObject({
+      code: "GONE",
+      detail: expect.stringContaining("Migrate the new one back") as string,
+    });
+    expect(await process.knowledge.collection(world.admin, "attic", "old-papers")).toMatchObject({
+      status: "ARCHIVED",
+    });
   });
 
   it("R-TG-63 to a user's own repository and back again it is the same collection", async () => {
@@ -189,7 +249,12 @@ describe("what becomes of it", () => {
     await moved(world.admin, source("round", { repository: "me", collection: "trip" }));
     const there = await process.knowledge.collection(world.admin, "me", "trip");
     expect(there).toMatchObject({ private: true, name: "The round" });
-    await moved(world.admin, { kind: "collection", repository: "me", collection: "trip", to: { repository: "kb", collection: "round" } });
+    await moved(world.admin, {
+      kind: "collection",
+      repository: "me",
+      collection: "trip",
+      to: { repository: "kb", collection: "round" },
+    });
     const back = await process.knowledge.collection(world.admin, "kb", "round");
     expect(back).toMatchObject({ name: "The round", document_count: 2, created_at: there.created_at });
     expect((await process.knowledge.passages(world.admin, "kb", "round", "round-one")).total).toBe(2);
@@ -217,7 +282,10 @@ describe("what becomes of it", () => {
     await process.knowledge.createCollection(world.admin, "kb", { collection_id: "thief", name: "THE NAMED" });
     taken.resolve();
     expect(await switching).toMatchObject({ state: "switched" });
-    expect(await process.knowledge.collection(world.admin, "kb", "renamed")).toMatchObject({ name: "renamed", status: "ACTIVE" });
+    expect(await process.knowledge.collection(world.admin, "kb", "renamed")).toMatchObject({
+      name: "renamed",
+      status: "ACTIVE",
+    });
     await other.close();
   });
 
@@ -227,7 +295,9 @@ describe("what becomes of it", () => {
     await process.knowledge.restoreCollection(world.admin, "kb", "twice");
     expect(await process.run(id, "rollback")).toMatchObject({ state: "rolled_back" });
     expect(await process.knowledge.collection(world.admin, "kb", "twice")).toMatchObject({ status: "ACTIVE" });
-    expect(await refusal(process.knowledge.collection(world.admin, "attic", "copy"))).toMatchObject({ code: "NOT_FOUND" });
+    expect(await refusal(process.knowledge.collection(world.admin, "attic", "copy"))).toMatchObject({
+      code: "NOT_FOUND",
+    });
   });
 
   it("R-TG-63 a rollback whose old id is somebody else's now is refused before anything changes", async () => {
@@ -247,12 +317,18 @@ describe("what becomes of it", () => {
     await process.knowledge.createCollection(world.admin, "kb", { collection_id: "armed", name: "In the way" });
     await process.migrations.rollback(world.admin, id, { force: true });
     expect(await refusal(process.drive(id))).toMatchObject({ code: "CONFLICT" });
-    expect(await process.migrations.get(world.admin, id)).toMatchObject({ state: "switched", error: expect.stringContaining("Another collection") as string });
+    expect(await process.migrations.get(world.admin, id)).toMatchObject({
+      state: "switched",
+      error: expect.stringContaining("Another collection") as string,
+    });
     world.now += 10 * 86_400_000;
     await process.knowledge.updateCollection(world.admin, "attic", "armed", { description: "ten days of work" });
     await process.knowledge.deleteCollection(world.admin, "kb", "armed");
     await process.migrations.tick(new AbortController().signal);
-    expect(await process.knowledge.collection(world.admin, "attic", "armed")).toMatchObject({ status: "ACTIVE", description: "ten days of work" });
+    expect(await process.knowledge.collection(world.admin, "attic", "armed")).toMatchObject({
+      status: "ACTIVE",
+      description: "ten days of work",
+    });
     expect(await process.finish(id, {})).toMatchObject({ state: "finished", error: null });
   });
 
@@ -262,29 +338,52 @@ describe("what becomes of it", () => {
     const other = await world.process();
     const [reached, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     // The first batch of a rollback is the hold of the new one. A write gets in just before it, and the process dies just after.
-    other.calls.add({ at: (name) => name === "items.batch collections", kind: "hold", until: written.promise, reached: reached.resolve });
+    other.calls.add({
+      at: (name) => name === "items.batch collections",
+      kind: "hold",
+      until: written.promise,
+      reached: reached.resolve,
+    });
     await other.migrations.rollback(world.admin, id);
     const rolling = other.drive(id).catch(() => {});
     await reached.promise;
     const { incarnation } = await process.knowledge.collection(world.admin, "attic", "stuck");
-    await world.triples.write(world.admin.scope, incarnation, { insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }] });
+    await world.triples.write(world.admin.scope, incarnation, {
+      insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }],
+    });
     other.calls.add({ at: () => true, kind: "crash-before" });
     written.resolve();
     await Promise.race([rolling, other.calls.died]);
     expect((await process.knowledge.collection(world.admin, "attic", "stuck")).held_by).toBe(id);
     world.now += 120_000;
-    expect(await refusal(process.drive(id))).toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("force") as string });
-    expect(await process.migrations.get(world.admin, id)).toMatchObject({ state: "switched", error: expect.stringContaining("force") as string });
+    expect(await refusal(process.drive(id))).toMatchObject({
+      code: "CONFLICT",
+      detail: expect.stringContaining("force") as string,
+    });
+    expect(await process.migrations.get(world.admin, id)).toMatchObject({
+      state: "switched",
+      error: expect.stringContaining("force") as string,
+    });
     await process.knowledge.updateCollection(world.admin, "attic", "stuck", { description: "open" });
   });
 
   it("R-TG-63 what has to go of the old one goes before, and is not moved", async () => {
     await plant(world, process, "tidy");
     const { incarnation } = await process.knowledge.collection(world.admin, "kb", "tidy");
-    const shelf = new Shelf(world.items, world.admin.scope, { repository_id: "kb", collection_id: "tidy", incarnation });
+    const shelf = new Shelf(world.items, world.admin.scope, {
+      repository_id: "kb",
+      collection_id: "tidy",
+      incarnation,
+    });
     const key = `${shelf.prefix}tidy-one/0/content`;
     await world.objects.put(world.admin.scope, key, Buffer.from("left over"));
-    const removal = { kind: "removal", document_id: "tidy-one", chunks: [], object_keys: [key], at: "2030-01-01T00:00:00.000Z" };
+    const removal = {
+      kind: "removal",
+      document_id: "tidy-one",
+      chunks: [],
+      object_keys: [key],
+      at: "2030-01-01T00:00:00.000Z",
+    };
     await shelf.clean([{ op: "create", document: shelf.document(itemIds.removal("tidy-one", "1.replaced"), removal) }]);
     await moved(world.admin, source("tidy", { collection: "tidied" }));
     const there = await process.knowledge.collection(world.admin, "kb", "tidied");

@@ -1,6 +1,13 @@
 /** A collection that was moved, with real ingestion: it is found as before, cited as before, and a document read again says the same. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestPinakes, settled, texts, uploaded, type Place, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import {
+  openTestPinakes,
+  settled,
+  texts,
+  uploaded,
+  type Place,
+  type TestPinakes,
+} from "../knowledge/support/test-pinakes.ts";
 import { until } from "../knowledge/support/until.ts";
 import { useServers } from "../support/servers.ts";
 
@@ -19,13 +26,19 @@ describe.each([
     test = await openOn();
     await test.knowledge.createRepository(test.admin, { repository_id: "kb" });
     await test.knowledge.createRepository(test.admin, { repository_id: "attic" });
-    await test.knowledge.createCollection(test.admin, "kb", { collection_id: "animals", name: "Animals", graph: { extract: "structured" } });
+    await test.knowledge.createCollection(test.admin, "kb", {
+      collection_id: "animals",
+      name: "Animals",
+      graph: { extract: "structured" },
+    });
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
   const triples = async ({ repository, collection }: Place) => {
     const { items } = await test.knowledge.graph.matchTriples(test.admin, repository, collection, { limit: 1_000 });
-    return items.map((triple) => JSON.stringify(triple).replaceAll(`:${repository}:${collection}:`, ":R:C:")).toSorted();
+    return items
+      .map((triple) => JSON.stringify(triple).replaceAll(`:${repository}:${collection}:`, ":R:C:"))
+      .toSorted();
   };
   const state = async () => (await test.pinakes.migrations.get(test.admin, migrationId)).state;
 
@@ -36,13 +49,22 @@ describe.each([
     const table = await uploaded(from, "animals.csv", "name,legs\nzebra,4\nostrich,2\n");
     before = { texts: await texts(from, "which animal has stripes"), triples: await triples(from) };
     expect(before.triples.length).toBeGreaterThan(3);
-    const wanted = { kind: "collection", repository: "kb", collection: "animals", to: { repository: "attic", collection: "beasts" } };
+    const wanted = {
+      kind: "collection",
+      repository: "kb",
+      collection: "animals",
+      to: { repository: "attic", collection: "beasts" },
+    };
     ({ migration_id: migrationId } = await pinakes.migrations.create(admin, { source: wanted, auto: true }));
     await until(async () => (await state()) === "switched");
     const to: Place = { ...from, repository: "attic", collection: "beasts" };
     expect(await texts(to, "which animal has stripes")).toEqual(before.texts);
     expect(await triples(to)).toEqual(before.triples);
-    const { hits } = await knowledge.search(admin, { query: "black and white stripes", limit: 1, filter: { catalog_id: "beasts" } });
+    const { hits } = await knowledge.search(admin, {
+      query: "black and white stripes",
+      limit: 1,
+      filter: { catalog_id: "beasts" },
+    });
     expect(hits[0]).toMatchObject({ repository_id: "attic", collection_id: "beasts", document_id: zebra.document_id });
     const {
       checks: [check],

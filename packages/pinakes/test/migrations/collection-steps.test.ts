@@ -33,7 +33,8 @@ describe("what is counted and looked at", () => {
     const { scope } = world.admin;
     const { incarnation } = await plant(world, process, "stated");
     const quad = { s: entity("stated", "often"), p: "<http://x/p>", o: '"x"', g: "" };
-    const state = (part: number) => world.triples.write(scope, incarnation, { insert: [quad], source: { source: "stated-one.1.1", part } });
+    const state = (part: number) =>
+      world.triples.write(scope, incarnation, { insert: [quad], source: { source: "stated-one.1.1", part } });
     for (let part = 0; part < 1_000; part += 1) await state(part);
     expect(await process.plan(source("stated", { collection: "restated" }))).toMatchObject({ problem_count: 0 });
     await state(1_000);
@@ -52,12 +53,17 @@ describe("copying again", () => {
     const target = (await process.knowledge.collection(world.admin, "kb", "moved")).incarnation;
     const shelf = new Shelf(world.items, scope, { repository_id: "kb", collection_id: "moving", incarnation });
     // By writers that were let in before the hold; and the copy has lost a row.
-    await world.triples.write(scope, incarnation, { insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }] });
+    await world.triples.write(scope, incarnation, {
+      insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }],
+    });
     await world.objects.put(scope, `${shelf.prefix}moving-one/1/content`, Buffer.from("other bytes"));
     const row = { id: "r1", vector: Float32Array.of(9, 9, 9), text: "changed", metadata: {} };
     await world.vectors.vectors.append(scope, ownVectorsName(incarnation), { upsert: [row] });
     await world.vectors.vectors.append(scope, ownVectorsName(target), { delete: ["r2"] });
-    expect(await process.run(migration_id, "validate")).toMatchObject({ state: "copied", error: expect.stringContaining("missing here") as string });
+    expect(await process.run(migration_id, "validate")).toMatchObject({
+      state: "copied",
+      error: expect.stringContaining("missing here") as string,
+    });
     expect((await process.units(migration_id))[0]?.differences).toContain("row r2");
     await process.run(migration_id, "copy");
     expect((await process.units(migration_id))[0]).toMatchObject({ status: "copied", differences: null });
@@ -80,35 +86,41 @@ describe("copying again", () => {
 });
 
 describe("who keeps the work, and who is asked", () => {
-  it.each(["copy", "validate"] as const)("R-TG-99 a %s that takes longer than a lease renews it: nobody else takes the work", async (step) => {
-    await plant(world, process, `slow-${step}`);
-    const { migration_id } = await process.plan(source(`slow-${step}`, { collection: `slower-${step}` }));
-    if (step === "validate") await process.run(migration_id, "copy");
-    const other = await world.process();
-    const [late, looked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let objects = 0;
-    other.calls.add({
-      at: (name) => name.startsWith("objects.stream") && (objects += 1) === 6,
-      kind: "hold",
-      until: looked.promise,
-      reached: () => late.resolve(),
-    });
-    other.calls.add({
-      at: (name) => name.startsWith("objects.stream"),
-      kind: "hold",
-      always: true,
-      until: Promise.resolve(),
-      // Six objects, each of which takes a third of a lease.
-      reached: () => (world.now += 20_000),
-    });
-    await other.migrations[step](world.admin, migration_id);
-    const working = other.drive(migration_id);
-    await late.promise;
-    await expect(process.drive(migration_id)).rejects.toMatchObject({ code: "UNAVAILABLE", detail: expect.stringContaining("another process") as string });
-    looked.resolve();
-    expect(await working).toMatchObject({ state: step === "copy" ? "copied" : "ready", error: null });
-    await other.close();
-  });
+  it.each(["copy", "validate"] as const)(
+    "R-TG-99 a %s that takes longer than a lease renews it: nobody else takes the work",
+    async (step) => {
+      await plant(world, process, `slow-${step}`);
+      const { migration_id } = await process.plan(source(`slow-${step}`, { collection: `slower-${step}` }));
+      if (step === "validate") await process.run(migration_id, "copy");
+      const other = await world.process();
+      const [late, looked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let objects = 0;
+      other.calls.add({
+        at: (name) => name.startsWith("objects.stream") && (objects += 1) === 6,
+        kind: "hold",
+        until: looked.promise,
+        reached: () => late.resolve(),
+      });
+      other.calls.add({
+        at: (name) => name.startsWith("objects.stream"),
+        kind: "hold",
+        always: true,
+        until: Promise.resolve(),
+        // Six objects, each of which takes a third of a lease.
+        reached: () => (world.now += 20_000),
+      });
+      await other.migrations[step](world.admin, migration_id);
+      const working = other.drive(migration_id);
+      await late.promise;
+      await expect(process.drive(migration_id)).rejects.toMatchObject({
+        code: "UNAVAILABLE",
+        detail: expect.stringContaining("another process") as string,
+      });
+      looked.resolve();
+      expect(await working).toMatchObject({ state: step === "copy" ? "copied" : "ready", error: null });
+      await other.close();
+    },
+  );
 
   it("R-TG-99 listing the ids of vectors for longer than a lease renews it, and a copy that is stopped ends there", async () => {
     const { incarnation } = await plant(world, process, "listed");
@@ -139,7 +151,9 @@ describe("who keeps the work, and who is asked", () => {
     });
     const other = await world.process();
     await other.migrations.copy(world.admin, migration_id);
-    await expect(other.migrations.drive(world.admin, migration_id, { signal: controller.signal })).rejects.toMatchObject({ name: "AbortError" });
+    await expect(
+      other.migrations.drive(world.admin, migration_id, { signal: controller.signal }),
+    ).rejects.toMatchObject({ name: "AbortError" });
     expect([seen, refused]).toEqual([200, 4]);
     stop.at = -1;
     expect(await other.drive(migration_id)).toMatchObject({ state: "copied", error: null });
@@ -153,7 +167,10 @@ describe("who keeps the work, and who is asked", () => {
     const ann = makeCaller({ tenant: "acme", userId: "ann", groups: ["staff"] });
     await process.knowledge.createRepository(world.admin, { repository_id: "shared" });
     await process.knowledge.createCollection(ann, "kb", { collection_id: "anns" });
-    const { migration_id } = await process.migrations.create(ann, { source: source("anns", { repository: "shared" }), auto: true });
+    const { migration_id } = await process.migrations.create(ann, {
+      source: source("anns", { repository: "shared" }),
+      auto: true,
+    });
     const other = await world.process();
     const [reached, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let batches = 0;
@@ -168,7 +185,10 @@ describe("who keeps the work, and who is asked", () => {
     await reached.promise;
     await process.knowledge.updateRepository(world.admin, "shared", { allow_user_collections: false });
     changed.resolve();
-    expect(await driving).toMatchObject({ state: "copied", error: expect.stringContaining("Only admins make collections") as string });
+    expect(await driving).toMatchObject({
+      state: "copied",
+      error: expect.stringContaining("Only admins make collections") as string,
+    });
     expect(await process.migrations.get(ann, migration_id)).not.toHaveProperty("asker");
     // An admin may: what goes on by itself from here is the admin's.
     await process.migrations.validate(world.admin, migration_id);

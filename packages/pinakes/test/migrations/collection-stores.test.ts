@@ -26,11 +26,17 @@ async function planted(prepare: (shelf: Shelf, from: string) => Promise<void> = 
   const { incarnation } = await plant(world, quiet, from);
   const shelf = new Shelf(world.items, world.admin.scope, { repository_id: "kb", collection_id: from, incarnation });
   await prepare(shelf, from);
-  const { migration_id: id } = await quiet.plan({ kind: "collection", repository: "kb", collection: from, to: { repository } });
+  const { migration_id: id } = await quiet.plan({
+    kind: "collection",
+    repository: "kb",
+    collection: from,
+    to: { repository },
+  });
   return { from, repository, shelf, id };
 }
 
-const contents = async (repository: string, collection: string) => JSON.stringify(await contentsOf(world, repository, collection));
+const contents = async (repository: string, collection: string) =>
+  JSON.stringify(await contentsOf(world, repository, collection));
 
 it("R-TG-63 R-TG-99 a switch that a rollback overtook and that died at any call after that: the sweep brings the stores of the old one back", async () => {
   let died = 0;
@@ -68,7 +74,9 @@ it("R-TG-63 R-TG-99 a switch that a rollback overtook and that died at any call 
     await world.vectors.sweep();
     expect(await contents("kb", from), what).toBe(before);
     await quiet.knowledge.rows.upsert(world.admin, "kb", from, { items: [{ id: "new", vector: [1, 1, 1] }] });
-    await quiet.knowledge.graph.sparql(world.admin, "kb", from, { update: "INSERT DATA { <http://x/s> <http://x/p> <http://x/o> }" });
+    await quiet.knowledge.graph.sparql(world.admin, "kb", from, {
+      update: "INSERT DATA { <http://x/s> <http://x/p> <http://x/o> }",
+    });
     await quiet.knowledge.deleteCollection(world.admin, "kb", from);
     if (ended === "over") break;
     died += 1;
@@ -83,7 +91,13 @@ async function switchedOnly(shelf: Shelf, from: string): Promise<void> {
   for (const id of [`${from}-one`, `${from}-two`]) {
     const found = await shelf.read(id);
     const prepared = { ...(found?.record.live as IndexedVersion), generation: 2, chunk_count: 3 };
-    await shelf.write([{ op: "replace", document: shelf.document(itemIds.document(id), { ...found?.record, prepared }), ifMatch: found?.etag as string }]);
+    await shelf.write([
+      {
+        op: "replace",
+        document: shelf.document(itemIds.document(id), { ...found?.record, prepared }),
+        ifMatch: found?.etag as string,
+      },
+    ]);
     const metadata = { document_id: id, catalog_id: from, user_id: "root", run: 1 };
     const upsert = [0, 1, 2].map((chunk) => ({
       id: `${id}.1.${chunk}`,
@@ -94,7 +108,12 @@ async function switchedOnly(shelf: Shelf, from: string): Promise<void> {
     await vectors.append(shelf.scope, shelf.vectors(2), { upsert });
   }
   const fence = await shelf.fence();
-  const document = shelf.document(itemIds.fence, { ...fence?.record, generation: 2, embedding_model: "another", next: null });
+  const document = shelf.document(itemIds.fence, {
+    ...fence?.record,
+    generation: 2,
+    embedding_model: "another",
+    next: null,
+  });
   await shelf.clean([{ op: "replace", document, ifMatch: fence?.etag as string }]);
 }
 
@@ -110,9 +129,16 @@ function ofJob(n: number): (name: string) => boolean {
 async function expectSettled({ repository, from }: Planted, what: string): Promise<void> {
   const { incarnation, embedding_model } = await quiet.knowledge.collection(world.admin, repository, from);
   expect(embedding_model, what).toBe("another");
-  const shelf = new Shelf(world.items, world.admin.scope, { repository_id: repository, collection_id: from, incarnation });
+  const shelf = new Shelf(world.items, world.admin.scope, {
+    repository_id: repository,
+    collection_id: from,
+    incarnation,
+  });
   for (const id of [`${from}-one`, `${from}-two`])
-    expect((await shelf.read(id))?.record, what).toMatchObject({ live: { generation: 2, chunk_count: 3 }, prepared: null });
+    expect((await shelf.read(id))?.record, what).toMatchObject({
+      live: { generation: 2, chunk_count: 3 },
+      prepared: null,
+    });
   expect((await shelf.stats())?.record.chunk_count, what).toBe(6);
 }
 
@@ -140,7 +166,10 @@ it("R-TG-63 R-TG-98 a re-index that sleeps at any call before it begins writes n
       const found = await quiet.knowledge.jobs.get(world.admin, job_id);
       return found.error === null ? undefined : found;
     });
-    expect(job, what).toMatchObject({ status: "running", error: expect.stringContaining("in the new place") as string });
+    expect(job, what).toMatchObject({
+      status: "running",
+      error: expect.stringContaining("in the new place") as string,
+    });
     expect(await contents("kb", from), what).toBe(copied);
     expect(await quiet.run(id, "validate", "cutover"), what).toMatchObject({ state: "switched", error: null });
     await expectSettled(made, what);

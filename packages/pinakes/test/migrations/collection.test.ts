@@ -22,7 +22,13 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-const source = (collection: string, to: object, more: object = {}) => ({ kind: "collection", repository: "kb", collection, to, ...more });
+const source = (collection: string, to: object, more: object = {}) => ({
+  kind: "collection",
+  repository: "kb",
+  collection,
+  to,
+  ...more,
+});
 const code = (wanted: string) => expect.objectContaining({ code: wanted }) as Error;
 
 /** What of the rows does not name the place. */
@@ -41,13 +47,24 @@ describe("migrate-collection", () => {
     await expect(process.knowledge.collection(world.admin, "attic", "articles")).rejects.toThrow(code("NOT_FOUND"));
     expect(await process.run(plan.migration_id, "copy", "validate")).toMatchObject({ state: "ready", error: null });
     const [unit] = await process.units(plan.migration_id);
-    expect(unit).toMatchObject({ status: "verified", made: true, held_hash: unit?.hash, held_count: unit?.count, target: { collection: "articles" } });
+    expect(unit).toMatchObject({
+      status: "verified",
+      made: true,
+      held_hash: unit?.hash,
+      held_count: unit?.count,
+      target: { collection: "articles" },
+    });
     expect(unit?.count).toBeGreaterThan(15);
     expect(unit).toMatchObject({ copied: unit?.count, trash_until: null });
     const switched = await process.run(plan.migration_id, "cutover");
-    expect(switched).toMatchObject({ state: "switched", retain_until: new Date(world.now + 90 * 86_400_000).toISOString() });
+    expect(switched).toMatchObject({
+      state: "switched",
+      retain_until: new Date(world.now + 90 * 86_400_000).toISOString(),
+    });
     await expect(process.knowledge.collection(world.admin, "kb", "papers")).rejects.toThrow(code("NOT_FOUND"));
-    expect(await process.knowledge.collection(world.admin, "kb", "papers", { deleted: true })).toMatchObject({ status: "DELETED" });
+    expect(await process.knowledge.collection(world.admin, "kb", "papers", { deleted: true })).toMatchObject({
+      status: "DELETED",
+    });
 
     expect(await withoutPlace("attic", "articles")).toBe(before);
     expect(await process.knowledge.collection(world.admin, "attic", "articles")).toMatchObject({
@@ -58,12 +75,17 @@ describe("migrate-collection", () => {
       ...settings,
       chunking_strategy: { type: "FIXED", chunk_size: 400 },
     });
-    expect((await process.knowledge.listCollections(world.admin, { tags: ["physics"], repositoryId: "attic" })).items).toHaveLength(1);
+    expect(
+      (await process.knowledge.listCollections(world.admin, { tags: ["physics"], repositoryId: "attic" })).items,
+    ).toHaveLength(1);
     const old = await process.knowledge.content(world.admin, "attic", "articles", "papers-one", 1);
     expect(String(await buffer(old.body))).toBe("version 1 of papers-one");
     const { items: passages } = await process.knowledge.passages(world.admin, "attic", "articles", "papers-two");
     expect(passages.map(({ text }) => text)).toEqual(["passage 0 of papers-two", "passage 1 of papers-two"]);
-    const { hits } = await process.knowledge.rows.query(world.admin, "attic", "articles", { vector: [1, 2, 3], limit: 1 });
+    const { hits } = await process.knowledge.rows.query(world.admin, "attic", "articles", {
+      vector: [1, 2, 3],
+      limit: 1,
+    });
     expect(hits[0]).toMatchObject({ id: "r1", metadata: { catalog_id: "mine" } });
   });
 
@@ -75,7 +97,9 @@ describe("migrate-collection", () => {
     expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back", retain_until: null });
     const { purge_at } = await process.knowledge.collection(world.admin, "attic", "copy", { deleted: true });
     expect(purge_at).toBe(new Date(world.now + 90 * 86_400_000).toISOString());
-    expect(await process.units(migration_id)).toMatchObject([{ status: "rolled_back", incarnation, repository_id: "attic", trash_until: purge_at }]);
+    expect(await process.units(migration_id)).toMatchObject([
+      { status: "rolled_back", incarnation, repository_id: "attic", trash_until: purge_at },
+    ]);
     expect(await process.migrations.get(world.admin, migration_id)).toMatchObject({ trash_until: purge_at });
     await process.knowledge.restoreCollection(world.admin, "attic", "copy");
     expect(await process.migrations.get(world.admin, migration_id)).toMatchObject({ trash_until: null });
@@ -96,7 +120,9 @@ describe("migrate-collection", () => {
       ],
     ]);
     const inGraph = await world.triples.match(scope, incarnation, { g: "<http://x/g>" });
-    expect(inGraph.quads).toEqual([{ s: entity("truths", "newton"), p: "<http://x/p>", o: entity("truths", "apple"), g: "<http://x/g>" }]);
+    expect(inGraph.quads).toEqual([
+      { s: entity("truths", "newton"), p: "<http://x/p>", o: entity("truths", "apple"), g: "<http://x/g>" },
+    ]);
     await world.triples.removeSource(scope, incarnation, "facts-one.1.1");
     expect(await world.triples.count(scope, incarnation, quad)).toBe(1);
     await world.triples.removeSource(scope, incarnation, "facts-two.1.1");
@@ -122,7 +148,10 @@ describe("migrate-collection", () => {
     // As a copy that asks for supports alone would leave it.
     await world.triples.write(scope, incarnation, { remove: [at("kept")] });
     for (const one of sources) await world.triples.write(scope, incarnation, { insert: [at("kept")], source: one });
-    expect(await process.run(migration_id, "validate")).toMatchObject({ state: "copied", error: expect.stringContaining("newton") as string });
+    expect(await process.run(migration_id, "validate")).toMatchObject({
+      state: "copied",
+      error: expect.stringContaining("newton") as string,
+    });
     await world.triples.write(scope, incarnation, { insert: [at("kept")] });
     expect(await process.run(migration_id, "validate", "cutover")).toMatchObject({ state: "switched", error: null });
     for (const one of sources) await world.triples.removeSource(scope, incarnation, one.source);
@@ -134,15 +163,22 @@ describe("migrate-collection", () => {
     const { incarnation: from } = await plant(world, process, "anew");
     const shelf = new Shelf(world.items, scope, { repository_id: "kb", collection_id: "anew", incarnation: from });
     // Of a document that is shown, and of one that was deleted while its triples were written, by a process that died.
-    for (const id of ["anew-one", "gone"]) await shelf.write([beginPreparation(shelf, id, { run: 1, chunk_count: 1, generation: 2 }, world.now)]);
+    for (const id of ["anew-one", "gone"])
+      await shelf.write([beginPreparation(shelf, id, { run: 1, chunk_count: 1, generation: 2 }, world.now)]);
     const left = { s: entity("anew", "ghost"), p: "<http://x/p>", o: '"left"', g: "" };
     await world.triples.write(scope, from, { insert: [left], source: { source: "gone.1.2", part: 0 } });
     const { migration_id } = await process.plan(source("anew", { collection: "afresh" }));
-    expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+    expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({
+      state: "switched",
+      error: null,
+    });
     const { incarnation } = await process.knowledge.collection(world.admin, "kb", "afresh");
     const preparing = async (life: string) =>
       (
-        await world.items.query(scope, documentsContainer.name, { equals: { repository_id: "kb", incarnation: life }, range: { prefix: "preparing:" } })
+        await world.items.query(scope, documentsContainer.name, {
+          equals: { repository_id: "kb", incarnation: life },
+          range: { prefix: "preparing:" },
+        })
       ).items.map(({ id }) => id);
     expect(await preparing(from)).toEqual(["preparing:anew-one:1.2"]);
     expect(await preparing(incarnation)).toEqual([]);
@@ -166,7 +202,9 @@ describe("migrate-collection", () => {
       created_at: new Date(world.now).toISOString(),
     };
     const record = { ...(found?.record as CollectionRecord), pipelines: [pipeline] };
-    await library.batch(world.admin.scope, "kb", [{ op: "replace", document: collectionDocument(record), ifMatch: found?.etag as string }]);
+    await library.batch(world.admin.scope, "kb", [
+      { op: "replace", document: collectionDocument(record), ifMatch: found?.etag as string },
+    ]);
     const { migration_id } = await process.plan(source("fed", { repository: "attic" }));
     await process.run(migration_id, "copy", "validate");
     const registry = new PipelineRegistry(
@@ -202,7 +240,9 @@ describe("migrate-collection", () => {
     const made = await plant(world, process, "late");
     const { migration_id } = await process.plan(source("late", { collection: "later" }));
     await process.run(migration_id, "copy");
-    await world.triples.write(world.admin.scope, made.incarnation, { insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }] });
+    await world.triples.write(world.admin.scope, made.incarnation, {
+      insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }],
+    });
     const unequal = await process.run(migration_id, "validate");
     expect(unequal).toMatchObject({ state: "copied", error: expect.stringContaining("late") as string });
     await expect(process.migrations.cutover(world.admin, migration_id)).rejects.toThrow(code("INVALID"));
@@ -218,9 +258,14 @@ describe("migrate-collection", () => {
     await process.run(migration_id, "copy", "validate", "cutover");
     expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
     expect(await contentsOf(world, "kb", "there")).toEqual(before);
-    expect(await process.knowledge.collection(world.admin, "kb", "there")).toMatchObject({ status: "ACTIVE", name: "The there" });
+    expect(await process.knowledge.collection(world.admin, "kb", "there")).toMatchObject({
+      status: "ACTIVE",
+      name: "The there",
+    });
     await process.knowledge.updateCollection(world.admin, "kb", "there", { description: "open" });
-    expect(await process.knowledge.collection(world.admin, "attic", "there", { deleted: true })).toMatchObject({ status: "DELETED" });
+    expect(await process.knowledge.collection(world.admin, "attic", "there", { deleted: true })).toMatchObject({
+      status: "DELETED",
+    });
     await process.knowledge.restoreCollection(world.admin, "attic", "there");
   });
 
@@ -229,11 +274,16 @@ describe("migrate-collection", () => {
     const { migration_id } = await process.plan(source("used", { collection: "reused" }));
     await process.run(migration_id, "copy", "validate", "cutover");
     await process.knowledge.updateCollection(world.admin, "kb", "reused", { description: "since then" });
-    await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("force") as string });
+    await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({
+      code: "CONFLICT",
+      detail: expect.stringContaining("force") as string,
+    });
     await process.knowledge.updateCollection(world.admin, "kb", "reused", { description: "still open" });
     await process.migrations.rollback(world.admin, migration_id, { force: true });
     expect(await process.drive(migration_id)).toMatchObject({ state: "rolled_back" });
     expect(await process.knowledge.collection(world.admin, "kb", "used")).toMatchObject({ status: "ACTIVE" });
-    expect(await process.knowledge.collection(world.admin, "kb", "reused", { deleted: true })).toMatchObject({ description: "still open" });
+    expect(await process.knowledge.collection(world.admin, "kb", "reused", { deleted: true })).toMatchObject({
+      description: "still open",
+    });
   });
 });

@@ -71,7 +71,13 @@ async function upTo(made: Case, step: Step): Promise<string> {
   return migration_id;
 }
 
-const states: Readonly<Record<Step, string>> = { copy: "copied", validate: "ready", cutover: "switched", finish: "finished", rollback: "rolled_back" };
+const states: Readonly<Record<Step, string>> = {
+  copy: "copied",
+  validate: "ready",
+  cutover: "switched",
+  finish: "finished",
+  rollback: "rolled_back",
+};
 
 describe("every call of every step", () => {
   it.each([
@@ -90,10 +96,18 @@ describe("every call of every step", () => {
       const made = tables();
       const id = await upTo(made, step);
       const reached = await faultAt(made, id, step, n, kind);
-      expect(await quiet.migrations.get(world.admin, id), `${step} ${kind} ${n}`).toMatchObject({ state: states[step], error: null });
+      expect(await quiet.migrations.get(world.admin, id), `${step} ${kind} ${n}`).toMatchObject({
+        state: states[step],
+        error: null,
+      });
       // Through to the end: equal, and open for writers.
-      if (step !== "finish") await quiet.run(id, ...order.slice(order.indexOf(step) + 1).map((one) => one as "copy" | "validate" | "cutover"));
-      for (const unit of await quiet.units(id)) expect(unit, `${step} ${kind} ${n}`).toMatchObject({ status: "switched", made: true, held_hash: unit.hash });
+      if (step !== "finish")
+        await quiet.run(
+          id,
+          ...order.slice(order.indexOf(step) + 1).map((one) => one as "copy" | "validate" | "cutover"),
+        );
+      for (const unit of await quiet.units(id))
+        expect(unit, `${step} ${kind} ${n}`).toMatchObject({ status: "switched", made: true, held_hash: unit.hash });
       await made.check();
       if (!reached) break;
       points += 1;
@@ -101,28 +115,33 @@ describe("every call of every step", () => {
     expect(points).toBeGreaterThan(5);
   });
 
-  it.each(["error-before", "error-after"] as const)("R-TG-97 R-TG-99 rollback of removed tables, %s: run again, all of them are back", async (kind) => {
-    let points = 0;
-    for (let n = 0; ; n += 1) {
-      const made = tables();
-      const id = await upTo(made, "finish");
-      const before = contents(made.path);
-      await ask(quiet, id, "finish");
-      await quiet.drive(id);
-      expect(contents(made.path)).toEqual({});
-      const reached = await faultAt(made, id, "rollback", n, kind);
-      expect(await quiet.migrations.get(world.admin, id), `${kind} ${n}`).toMatchObject({ state: "rolled_back" });
-      expect(contents(made.path), `${kind} ${n}`).toEqual(before);
-      const caller = makeCaller({ tenant: "acme", userId: made.user });
-      expect(
-        (await quiet.knowledge.listCollections(caller, { repositoryId: "me" })).items.map(({ collection_id }) => collection_id),
-        `${kind} ${n} ${lastFault}`,
-      ).toEqual([]);
-      if (!reached) break;
-      points += 1;
-    }
-    expect(points).toBeGreaterThan(5);
-  });
+  it.each(["error-before", "error-after"] as const)(
+    "R-TG-97 R-TG-99 rollback of removed tables, %s: run again, all of them are back",
+    async (kind) => {
+      let points = 0;
+      for (let n = 0; ; n += 1) {
+        const made = tables();
+        const id = await upTo(made, "finish");
+        const before = contents(made.path);
+        await ask(quiet, id, "finish");
+        await quiet.drive(id);
+        expect(contents(made.path)).toEqual({});
+        const reached = await faultAt(made, id, "rollback", n, kind);
+        expect(await quiet.migrations.get(world.admin, id), `${kind} ${n}`).toMatchObject({ state: "rolled_back" });
+        expect(contents(made.path), `${kind} ${n}`).toEqual(before);
+        const caller = makeCaller({ tenant: "acme", userId: made.user });
+        expect(
+          (await quiet.knowledge.listCollections(caller, { repositoryId: "me" })).items.map(
+            ({ collection_id }) => collection_id,
+          ),
+          `${kind} ${n} ${lastFault}`,
+        ).toEqual([]);
+        if (!reached) break;
+        points += 1;
+      }
+      expect(points).toBeGreaterThan(5);
+    },
+  );
 
   it.each(["dies", "is overtaken"] as const)(
     "R-TG-97 R-TG-99 a copy that %s at any call, and is rolled back by another process: nothing of it is left, and nothing is held",
@@ -136,7 +155,11 @@ describe("every call of every step", () => {
         const id = await upTo(made, "copy");
         const process = await world.process();
         const [reached, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-        process.calls.add(how === "dies" ? { at: n, kind: "crash-after" } : { at: n, kind: "hold", until: overtaken.promise, reached: reached.resolve });
+        process.calls.add(
+          how === "dies"
+            ? { at: n, kind: "crash-after" }
+            : { at: n, kind: "hold", until: overtaken.promise, reached: reached.resolve },
+        );
         const done = ask(process, id, "copy")
           .then(() => process.drive(id))
           .catch(() => {});
@@ -200,7 +223,9 @@ function contents(path: string): Record<string, unknown[]> {
   const db = new DatabaseSync(path, { readOnly: true });
   try {
     const found = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all();
-    return Object.fromEntries(found.map(({ name }) => [name as string, db.prepare(`SELECT * FROM "${String(name)}" ORDER BY s, p, o`).all()]));
+    return Object.fromEntries(
+      found.map(({ name }) => [name as string, db.prepare(`SELECT * FROM "${String(name)}" ORDER BY s, p, o`).all()]),
+    );
   } finally {
     db.close();
   }

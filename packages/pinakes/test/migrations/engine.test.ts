@@ -29,7 +29,12 @@ afterAll(async () => {
 const both = { s: "<http://x/s>", p: "<http://x/p>", o: "<http://x/both>", g: "" };
 const fleeting = { name: "fleeting", partitionKey: ["who"], ttl: 3_600, uniqueKeys: { nick: ["nick"] } };
 const names = { dir: "dir", database: "database", items: "items", objects: "objects", queue: "queue" };
-const stores = (items: string, objects: string) => ({ items, objects: `file:${join(base, objects)}`, dir: join(base, objects), database: "move" });
+const stores = (items: string, objects: string) => ({
+  items,
+  objects: `file:${join(base, objects)}`,
+  dir: join(base, objects),
+  database: "move",
+});
 const config = (place: ReturnType<typeof stores>) => parseStores(place, names);
 const places = () => ({
   sqlite: stores(`sqlite:${join(base, "one")}`, "one-objects"),
@@ -50,7 +55,12 @@ async function fill(pinakes: Pinakes): Promise<void> {
         body: body(`<http://${tenant}/a> <http://x/b> "${id}"@en .\n_:x <http://x/b> "1"^^<http://x/t> .`),
       });
       await knowledge.rows.upsert(admin, "kb", id, {
-        items: Array.from({ length: 20 }, (_, i) => ({ id: `r${i}`, vector: [i, 1, 2], text: `row ${i}`, metadata: { n: i } })),
+        items: Array.from({ length: 20 }, (_, i) => ({
+          id: `r${i}`,
+          vector: [i, 1, 2],
+          text: `row ${i}`,
+          metadata: { n: i },
+        })),
       });
     }
     const { incarnation } = await knowledge.collection(admin, "kb", "papers");
@@ -87,10 +97,17 @@ async function expectAll(place: ReturnType<typeof stores>): Promise<void> {
     const { incarnation } = await pinakes.knowledge.collection(admin, "kb", "papers");
     expect(await pinakes.triples.supports(admin.scope, incarnation, [both])).toEqual([[{ source: "doc-1", part: 3 }]]);
     expect(await pinakes.triples.asserted(admin.scope, incarnation, [both])).toEqual([true]);
-    const { hits } = await pinakes.knowledge.rows.query(admin, "kb", "papers", { vector: [7, 1, 2], limit: 1, filter: { n: 7 } });
+    const { hits } = await pinakes.knowledge.rows.query(admin, "kb", "papers", {
+      vector: [7, 1, 2],
+      limit: 1,
+      filter: { n: 7 },
+    });
     expect(hits[0]).toMatchObject({ id: "r7", text: "row 7" });
     await expect(
-      pinakes.items.write(admin.scope, "fleeting", ["me"], { op: "create", document: { id: "other", who: "me", nick: "n3" } }),
+      pinakes.items.write(admin.scope, "fleeting", ["me"], {
+        op: "create",
+        document: { id: "other", who: "me", nick: "n3" },
+      }),
     ).rejects.toMatchObject({ code: "CONFLICT" });
     expect((await pinakes.knowledge.restoreCollection(admin, "kb", "gone")).status).toBe("ACTIVE");
     expect((await pinakes.knowledge.graph.matchTriples(admin, "kb", "gone")).items).toHaveLength(2);
@@ -108,7 +125,10 @@ describe("sqlite → postgres → dynamodb", () => {
     const first = await moveEngine(config(sqlite), config(second));
     expect(differing(first)).toEqual([]);
     expect(first.parts.length).toBeGreaterThan(10);
-    expect(first.parts.find(({ part }) => part === "container fleeting")).toMatchObject({ source: { count: 60 }, target: { count: 60 } });
+    expect(first.parts.find(({ part }) => part === "container fleeting")).toMatchObject({
+      source: { count: 60 },
+      target: { count: 60 },
+    });
     expect(first.parts.find(({ part }) => part === "triples of acme")?.source.count).toBeGreaterThan(5);
     // Again it is a no-op.
     expect(differing(await moveEngine(config(sqlite), config(second)))).toEqual([]);
@@ -131,7 +151,9 @@ describe("sqlite → postgres → dynamodb", () => {
 
   it("R-TG-94 R-TG-129 what is asserted here and supported only there is told by its hash, and so is a support that is missing", async () => {
     const { sqlite, postgres: second } = places();
-    const differ = async (change: (triples: Pinakes["triples"], scope: Scope, space: string) => Promise<unknown>): Promise<string[]> => {
+    const differ = async (
+      change: (triples: Pinakes["triples"], scope: Scope, space: string) => Promise<unknown>,
+    ): Promise<string[]> => {
       {
         await using pinakes = await open({ ...second, background: false });
         const admin = pinakes.as({ tenant: "zeta", userId: "root", role: "admin" });
@@ -143,10 +165,16 @@ describe("sqlite → postgres → dynamodb", () => {
     };
     const source = { source: "doc-1", part: 3 };
     expect(await differ(async () => {})).toEqual([]);
-    expect(await differ((triples, scope, space) => triples.write(scope, space, { remove: [both], insert: [both], source }))).toEqual(["triples of zeta"]);
+    expect(
+      await differ((triples, scope, space) => triples.write(scope, space, { remove: [both], insert: [both], source })),
+    ).toEqual(["triples of zeta"]);
     expect(await differ((triples, scope, space) => triples.write(scope, space, { insert: [both] }))).toEqual([]);
-    expect(await differ((triples, scope, space) => triples.write(scope, space, { remove: [both], insert: [both] }))).toEqual(["triples of zeta"]);
-    expect(await differ((triples, scope, space) => triples.write(scope, space, { insert: [both], source }))).toEqual([]);
+    expect(
+      await differ((triples, scope, space) => triples.write(scope, space, { remove: [both], insert: [both] })),
+    ).toEqual(["triples of zeta"]);
+    expect(await differ((triples, scope, space) => triples.write(scope, space, { insert: [both], source }))).toEqual(
+      [],
+    );
   });
 
   it("R-TG-129 a quad that a person asserted outlives, in every copy, the document that states it, too", async () => {
@@ -190,7 +218,9 @@ describe("sqlite → postgres → dynamodb", () => {
     const key = { partition: ["me"], id: "f7" };
     await after.items.openContainer(fleeting);
     await before.items.openContainer(fleeting);
-    expect(await after.items.read(admin.scope, "fleeting", key)).toEqual(await before.items.read(admin.scope, "fleeting", key));
+    expect(await after.items.read(admin.scope, "fleeting", key)).toEqual(
+      await before.items.read(admin.scope, "fleeting", key),
+    );
   });
 
   it("a queue with messages is refused, and so is memory", async () => {
@@ -203,7 +233,12 @@ describe("sqlite → postgres → dynamodb", () => {
       await pinakes.knowledge.createCollection(admin, "kb", { collection_id: "c" });
       await pinakes.knowledge.upload(admin, "kb", "c", { name: "a.txt", body: "waits to be indexed" });
     }
-    await expect(moveEngine(config(place), config(target))).rejects.toMatchObject({ code: "CONFLICT", message: expect.stringContaining("still has messages") });
-    await expect(moveEngine(config({ ...place, items: "memory:" }), config(target))).rejects.toMatchObject({ code: "INVALID" });
+    await expect(moveEngine(config(place), config(target))).rejects.toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining("still has messages"),
+    });
+    await expect(moveEngine(config({ ...place, items: "memory:" }), config(target))).rejects.toMatchObject({
+      code: "INVALID",
+    });
   });
 });

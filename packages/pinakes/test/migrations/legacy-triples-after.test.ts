@@ -23,7 +23,9 @@ describe("cleanup and the way back", () => {
     const path = file({ ida__a: triples(10), ida__b: triples(4) });
     const before = tablesOf(path);
     const { migration_id } = await process.plan(source(path));
-    await expect(process.migrations.finish(world.admin, migration_id, { remove_old: true, now: true })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(
+      process.migrations.finish(world.admin, migration_id, { remove_old: true, now: true }),
+    ).rejects.toMatchObject({ code: "INVALID" });
     await process.run(migration_id, "copy", "validate", "cutover");
     await expect(process.migrations.finish(world.admin, migration_id, { remove_old: true })).rejects.toMatchObject({
       code: "CONFLICT",
@@ -64,7 +66,10 @@ describe("cleanup and the way back", () => {
     await process.finish(migration_id, { remove_old: true, now: true });
     expect(tablesOf(path)).toEqual({});
     const [{ hash, count } = { hash: "", count: 0 }] = await process.units(migration_id);
-    await process.knowledge.graph.loadTriples(makeUser("kim"), "me", "a", { format: "ntriples", body: body('<http://x/zz> <http://x/b> "since then" .') });
+    await process.knowledge.graph.loadTriples(makeUser("kim"), "me", "a", {
+      format: "ntriples",
+      body: body('<http://x/zz> <http://x/b> "since then" .'),
+    });
     expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
     const [unit] = await process.units(migration_id);
     expect(unit).toMatchObject({ old: "restored", held_count: count + 1 });
@@ -91,12 +96,23 @@ describe("cleanup and the way back", () => {
     const second = (await process.plan(source(path))).migration_id;
     await process.run(second, "copy", "validate", "cutover");
     await process.finish(second, { remove_old: true, now: true });
-    await process.knowledge.graph.loadTriples(makeUser("leo"), "me", "a", { format: "ntriples", body: body('<http://x/a> <http://x/b> "mot"@fr .') });
-    await expect(process.run(second, "rollback")).rejects.toMatchObject({ code: "CONFLICT", message: expect.stringContaining("language") });
+    await process.knowledge.graph.loadTriples(makeUser("leo"), "me", "a", {
+      format: "ntriples",
+      body: body('<http://x/a> <http://x/b> "mot"@fr .'),
+    });
+    await expect(process.run(second, "rollback")).rejects.toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining("language"),
+    });
     expect(tablesOf(path)).toEqual({});
     // It is what it was before, and whoever mends what is in the way is let in.
-    expect(await process.migrations.get(world.admin, second)).toMatchObject({ state: "finished", error: expect.stringContaining("language") as string });
-    await process.knowledge.graph.sparql(makeUser("leo"), "me", "a", { update: 'DELETE DATA { <http://x/a> <http://x/b> "mot"@fr }' });
+    expect(await process.migrations.get(world.admin, second)).toMatchObject({
+      state: "finished",
+      error: expect.stringContaining("language") as string,
+    });
+    await process.knowledge.graph.sparql(makeUser("leo"), "me", "a", {
+      update: 'DELETE DATA { <http://x/a> <http://x/b> "mot"@fr }',
+    });
     expect(await process.run(second, "rollback")).toMatchObject({ state: "rolled_back", error: null });
     expect(tablesOf(path)).toEqual(before);
   });
@@ -106,7 +122,10 @@ describe("cleanup and the way back", () => {
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate", "cutover");
     await process.knowledge.upload(makeUser("mia"), "me", "a", { name: "a.txt", body: "text" });
-    await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({ code: "CONFLICT", message: expect.stringContaining("1 documents") });
+    await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining("1 documents"),
+    });
     expect(await process.migrations.get(world.admin, migration_id)).toMatchObject({
       state: "switched",
       error: expect.stringContaining("1 documents") as string,
@@ -122,7 +141,8 @@ describe("cleanup and the way back", () => {
     await process.knowledge.upload(makeUser("oda"), "me", "b", { name: "b.txt", body: "text" });
     await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({ code: "CONFLICT" });
     expect((await process.units(migration_id)).map(({ status }) => status)).toEqual(["switched", "switched"]);
-    for (const id of ["a", "b"]) await process.knowledge.updateCollection(makeUser("oda"), "me", id, { description: "open for writers" });
+    for (const id of ["a", "b"])
+      await process.knowledge.updateCollection(makeUser("oda"), "me", id, { description: "open for writers" });
   });
 });
 
@@ -131,7 +151,8 @@ describe("again", () => {
     const path = file({ ned__a: triples(100) });
     const first = (await process.plan(source(path))).migration_id;
     await process.run(first, "copy", "validate", "cutover");
-    for (const step of ["copy", "validate", "cutover"] as const) expect(await process.run(first, step)).toMatchObject({ state: "switched" });
+    for (const step of ["copy", "validate", "cutover"] as const)
+      expect(await process.run(first, step)).toMatchObject({ state: "switched" });
     const second = (await process.plan(source(path))).migration_id;
     expect((await process.units(second))[0]).toMatchObject({ status: "already" });
     const before = await process.knowledge.collection(makeUser("ned"), "me", "a");
@@ -146,12 +167,16 @@ describe("again", () => {
     await mkdir(folder);
     // Not every disk keeps apart files in other letters: the mapping says what they are called.
     const tables = { pia__1: { collection: "Case" }, pia__2: { collection: "case" } };
-    for (const [table, { collection }] of Object.entries(tables)) await writeFile(join(folder, `${table}.csv`), `s,p,o\nhttp://x/s,http://x/p,${collection}\n`);
+    for (const [table, { collection }] of Object.entries(tables))
+      await writeFile(join(folder, `${table}.csv`), `s,p,o\nhttp://x/s,http://x/p,${collection}\n`);
     const plan = await process.plan({ kind: "triples", csv: folder, separator: "__", objects: "literal", tables });
     expect(plan).toMatchObject({ unit_count: 2, problem_count: 0 });
     expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
-    for (const name of ["Case", "case"]) expect((await triplesOf(process, "pia", name)).map(({ o }) => o)).toEqual([{ type: "literal", value: name }]);
-    const names = await Promise.all(["Case", "case"].map(async (id) => (await process.knowledge.collection(makeUser("pia"), "me", id)).name));
+    for (const name of ["Case", "case"])
+      expect((await triplesOf(process, "pia", name)).map(({ o }) => o)).toEqual([{ type: "literal", value: name }]);
+    const names = await Promise.all(
+      ["Case", "case"].map(async (id) => (await process.knowledge.collection(makeUser("pia"), "me", id)).name),
+    );
     expect(names).toEqual(["Case", expect.stringMatching(/^case [0-9a-f]{8}$/)]);
     expect(await process.run(plan.migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
   });
@@ -166,19 +191,46 @@ describe("again", () => {
     await writeFile(join(folder, "ola__bad.csv"), "s,p,o\nhttp://x/s,http://x/p\n");
     const bad = await process.plan({ kind: "triples", csv: folder, separator: "__", objects: "literal" });
     expect(bad.problems).toEqual([{ where: "ola__bad row 2", reason: "has 2 columns; the table has 3 (s, p, o)." }]);
-    const plan = await process.plan({ kind: "triples", csv: folder, separator: "__", objects: "literal", tables: { ola__bad: { skip: true } } });
+    const plan = await process.plan({
+      kind: "triples",
+      csv: folder,
+      separator: "__",
+      objects: "literal",
+      tables: { ola__bad: { skip: true } },
+    });
     await process.run(plan.migration_id, "copy", "validate", "cutover");
-    expect((await triplesOf(process, "ola", "a")).map(({ o }) => o.value).toSorted()).toEqual(['say "hi", twice', "two\nlines"]);
-    expect(await process.finish(plan.migration_id, { remove_old: true, now: true })).toMatchObject({ state: "finished" });
+    expect((await triplesOf(process, "ola", "a")).map(({ o }) => o.value).toSorted()).toEqual([
+      'say "hi", twice',
+      "two\nlines",
+    ]);
+    expect(await process.finish(plan.migration_id, { remove_old: true, now: true })).toMatchObject({
+      state: "finished",
+    });
     expect(
-      (await process.plan({ kind: "triples", csv: folder, separator: "__", objects: "literal", tables: { ola__bad: { skip: true } } })).problem_count,
+      (
+        await process.plan({
+          kind: "triples",
+          csv: folder,
+          separator: "__",
+          objects: "literal",
+          tables: { ola__bad: { skip: true } },
+        })
+      ).problem_count,
     ).toBe(0);
     const headless = join(world.folder, "headless");
     await mkdir(headless);
     await writeFile(join(headless, "t.csv"), "http://x/s,http://x/p,o\n");
     const without = await process.plan({ kind: "triples", csv: headless, repository: "kb", objects: "literal" });
     expect(without.problems[0]?.reason).toContain('has no column "s", "p"');
-    expect(await process.plan({ kind: "triples", csv: headless, repository: "kb", objects: "literal", csv_columns: ["s", "p", "o"] })).toMatchObject({
+    expect(
+      await process.plan({
+        kind: "triples",
+        csv: headless,
+        repository: "kb",
+        objects: "literal",
+        csv_columns: ["s", "p", "o"],
+      }),
+    ).toMatchObject({
       problem_count: 0,
       row_count: 1,
     });

@@ -43,7 +43,9 @@ describe("inventory", () => {
       ],
     });
     const db = new DatabaseSync(path);
-    db.exec("CREATE TABLE ann__other (s TEXT, p TEXT, object TEXT); CREATE TABLE ann__more (s TEXT, p TEXT, o TEXT, weight REAL)");
+    db.exec(
+      "CREATE TABLE ann__other (s TEXT, p TEXT, object TEXT); CREATE TABLE ann__more (s TEXT, p TEXT, o TEXT, weight REAL)",
+    );
     db.close();
     const plan = await process.plan(source(path));
     expect(plan.problems.map(({ where, reason }) => `${where}: ${reason}`)).toEqual([
@@ -57,17 +59,31 @@ describe("inventory", () => {
       message: expect.stringContaining("4 problems"),
     });
     // Mended by the mapping, and planned again as a new migration.
-    const mended = await process.plan(source(path, { ignore_columns: ["weight"], tables: { ann__other: { skip: true }, ann__bad: { skip: true } } }));
+    const mended = await process.plan(
+      source(path, { ignore_columns: ["weight"], tables: { ann__other: { skip: true }, ann__bad: { skip: true } } }),
+    );
     expect(mended).toMatchObject({ problem_count: 0, unit_count: 2 });
   });
 
   it("refuses sources that are unknown, unreadable, no database, or not allowed here", async () => {
     const make = (given: unknown, who = process) => who.migrations.create(world.admin, { source: given });
-    await expect(make({ kind: "magic" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("source.kind: must be one of triples") });
-    await expect(make({ kind: "triples", sqlite: "x" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("objects") });
-    await expect(make({ kind: "triples", objects: "literal" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("one of") });
+    await expect(make({ kind: "magic" })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("source.kind: must be one of triples"),
+    });
+    await expect(make({ kind: "triples", sqlite: "x" })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("objects"),
+    });
+    await expect(make({ kind: "triples", objects: "literal" })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("one of"),
+    });
     await expect(make(source(join(world.folder, "nowhere.db")))).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await writeFile(join(world.folder, "text.db"), "this is no database, and long enough to be read as one that is broken".repeat(30));
+    await writeFile(
+      join(world.folder, "text.db"),
+      "this is no database, and long enough to be read as one that is broken".repeat(30),
+    );
     await expect(make(source(join(world.folder, "text.db")))).rejects.toMatchObject({
       code: "INVALID",
       message: expect.stringContaining("no SQLite database"),
@@ -75,22 +91,34 @@ describe("inventory", () => {
     const path = file({ ann__x: triples(1) });
     const closed = await world.process([join(world.folder, "inside")]);
     await expect(make(source(path), closed)).rejects.toMatchObject({ code: "FORBIDDEN" });
-    await expect(make({ kind: "triples", postgres: "postgres://elsewhere/db", objects: "literal" }, closed)).rejects.toMatchObject({ code: "FORBIDDEN" });
-    await expect(make({ kind: "triples", postgres: "postgres://u:secret@h/db", objects: "literal" })).rejects.toMatchObject({
+    await expect(
+      make({ kind: "triples", postgres: "postgres://elsewhere/db", objects: "literal" }, closed),
+    ).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await expect(
+      make({ kind: "triples", postgres: "postgres://u:secret@h/db", objects: "literal" }),
+    ).rejects.toMatchObject({
       code: "INVALID",
       message: expect.stringContaining("PGPASSWORD"),
     });
     await closed.close();
-    await expect(process.migrations.create(makeUser("ann"), { source: source(path) })).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await expect(process.migrations.create(makeUser("ann"), { source: source(path) })).rejects.toMatchObject({
+      code: "FORBIDDEN",
+    });
   });
 
   it("two tables for one collection, and a collection that holds something else, are problems", async () => {
     const plan = await process.plan(
-      source(file({ a1: triples(1), b1: triples(1) }), { repository: "kb", tables: { a1: { collection: "same" }, b1: { collection: "same" } } }),
+      source(file({ a1: triples(1), b1: triples(1) }), {
+        repository: "kb",
+        tables: { a1: { collection: "same" }, b1: { collection: "same" } },
+      }),
     );
     expect(plan.problems[0]?.reason).toContain('as "a1" does');
     await process.knowledge.createCollection(world.admin, "kb", { collection_id: "taken" });
-    await process.knowledge.graph.loadTriples(world.admin, "kb", "taken", { format: "ntriples", body: body("<http://x/a> <http://x/b> <http://x/c> .") });
+    await process.knowledge.graph.loadTriples(world.admin, "kb", "taken", {
+      format: "ntriples",
+      body: body("<http://x/a> <http://x/b> <http://x/c> ."),
+    });
     const taken = await process.plan(source(file({ taken: triples(2) }), { repository: "kb" }));
     expect(taken.problems[0]?.reason).toContain("holds 1 rows of other content");
     const nowhere = await process.plan(source(file({ x: triples(2) }), { repository: "nowhere" }));
@@ -109,17 +137,31 @@ describe("copy, proof and switch", () => {
     for (const unit of await process.units(migration_id)) {
       expect(unit).toMatchObject({ status: "verified", made: true, held_count: unit.count, held_hash: unit.hash });
     }
-    expect(await process.run(migration_id, "cutover")).toMatchObject({ state: "switched", retain_until: "2030-01-31T00:00:00.000Z" });
+    expect(await process.run(migration_id, "cutover")).toMatchObject({
+      state: "switched",
+      retain_until: "2030-01-31T00:00:00.000Z",
+    });
     const collection = await process.knowledge.collection(makeUser("cat"), "me", "papers");
-    expect(collection).toMatchObject({ name: "papers", description: "", metadata: { tags: [] }, created_by: "cat", private: true });
+    expect(collection).toMatchObject({
+      name: "papers",
+      description: "",
+      metadata: { tags: [] },
+      created_by: "cat",
+      private: true,
+    });
     expect(await triplesOf(process, "cat", "papers")).toHaveLength(4_500);
     expect(await triplesOf(process, "cat", "small")).toHaveLength(3);
   });
 
   it("R-TG-93 created_at is the source's where it has one, and flagged as estimated where not", async () => {
-    const path = file({ dan__dated: triples(2).map((row, i) => [...row, `2019-0${i + 1}-01T00:00:00Z`]) }, "s TEXT, p TEXT, o TEXT, created_at TEXT");
+    const path = file(
+      { dan__dated: triples(2).map((row, i) => [...row, `2019-0${i + 1}-01T00:00:00Z`]) },
+      "s TEXT, p TEXT, o TEXT, created_at TEXT",
+    );
     const db = new DatabaseSync(path);
-    db.exec("CREATE TABLE dan__undated (s TEXT, p TEXT, o TEXT); INSERT INTO dan__undated VALUES ('http://x/1', 'http://x/2', 'three')");
+    db.exec(
+      "CREATE TABLE dan__undated (s TEXT, p TEXT, o TEXT); INSERT INTO dan__undated VALUES ('http://x/1', 'http://x/2', 'three')",
+    );
     db.close();
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate", "cutover");
@@ -154,13 +196,19 @@ describe("copy, proof and switch", () => {
     expect((await triplesOf(process, "eve", "words")).map(({ s, p, o }) => [s.value, p.value, o.value])).toEqual([
       ["urn:old:Ann%20Lee", "urn:old:knows", "urn:old:Bob"],
     ]);
-    const twice = await process.plan(source(file({ eve__twice: [["urn:old:x", "http://x/p", "o"]] }), { iri_base: "urn:old:" }));
+    const twice = await process.plan(
+      source(file({ eve__twice: [["urn:old:x", "http://x/p", "o"]] }), { iri_base: "urn:old:" }),
+    );
     expect(twice.problems[0]?.reason).toContain("would come back as");
   });
 
   it("R-TG-95 a store whose patterns answer wrongly, or by scanning, does not pass the verification", async () => {
     const { checkPatterns } = await import("../../src/migrations/triples/check-patterns.ts");
-    const held = { scope: world.admin.scope, place: { repository_id: "kb", collection_id: "p", incarnation: "space-p" }, signal: new AbortController().signal };
+    const held = {
+      scope: world.admin.scope,
+      place: { repository_id: "kb", collection_id: "p", incarnation: "space-p" },
+      signal: new AbortController().signal,
+    };
     const quads = triples(200).map(([s, p, o]) => ({ s: `<${s}>`, p: `<${p}>`, o: `"${o}"`, g: "" }));
     await world.triples.open(held.scope, "space-p");
     await world.triples.write(held.scope, "space-p", { insert: quads });
@@ -173,7 +221,9 @@ describe("copy, proof and switch", () => {
         name === "match"
           ? async (...given: Parameters<typeof target.match>) => {
               const page = await target.match(...given);
-              return given[2].p !== undefined && given[2].o !== undefined && given[2].s === undefined ? { ...page, quads: [], examined: 200 } : page;
+              return given[2].p !== undefined && given[2].o !== undefined && given[2].s === undefined
+                ? { ...page, quads: [], examined: 200 }
+                : page;
             }
           : (Reflect.get(target, name, target) as unknown),
     });
@@ -188,11 +238,19 @@ describe("copy, proof and switch", () => {
     const match = world.triples.match.bind(world.triples);
     const blind = vi.spyOn(world.triples, "match").mockImplementation(async (...given) => {
       const page = await match(...given);
-      return given[2].p !== undefined && given[2].o !== undefined && given[2].s === undefined ? { ...page, quads: [] } : page;
+      return given[2].p !== undefined && given[2].o !== undefined && given[2].s === undefined
+        ? { ...page, quads: [] }
+        : page;
     });
-    expect(await process.run(migration_id, "cutover")).toMatchObject({ state: "copied", error: expect.stringContaining("get_po") as string });
+    expect(await process.run(migration_id, "cutover")).toMatchObject({
+      state: "copied",
+      error: expect.stringContaining("get_po") as string,
+    });
     blind.mockRestore();
-    expect((await process.units(migration_id))[0]).toMatchObject({ status: "copied", differences: expect.stringContaining("get_po") as string });
+    expect((await process.units(migration_id))[0]).toMatchObject({
+      status: "copied",
+      differences: expect.stringContaining("get_po") as string,
+    });
     await process.run(migration_id, "copy");
     expect((await process.units(migration_id))[0]).toMatchObject({ status: "copied", differences: null, copied: 20 });
     expect(await process.run(migration_id, "validate", "cutover")).toMatchObject({ state: "switched", error: null });
@@ -234,11 +292,23 @@ describe("copy, proof and switch", () => {
     await process.run(migration_id, "copy");
     const hal = makeUser("hal");
     const graph = process.knowledge.graph;
-    const load = () => graph.loadTriples(hal, "me", "a", { format: "ntriples", body: body("<http://x/a> <http://x/b> <http://x/c> .") });
-    await expect(load()).rejects.toMatchObject({ code: "UNAVAILABLE", status: 503, retryable: true, retryAfterMs: 30_000 });
-    await expect(process.knowledge.rows.upsert(hal, "me", "a", { items: [{ id: "r", vector: [1, 2] }] })).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    await expect(process.knowledge.upload(hal, "me", "a", { name: "a.txt", body: "text" })).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    await expect(process.knowledge.updateCollection(hal, "me", "a", { description: "x" })).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    const load = () =>
+      graph.loadTriples(hal, "me", "a", { format: "ntriples", body: body("<http://x/a> <http://x/b> <http://x/c> .") });
+    await expect(load()).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      status: 503,
+      retryable: true,
+      retryAfterMs: 30_000,
+    });
+    await expect(
+      process.knowledge.rows.upsert(hal, "me", "a", { items: [{ id: "r", vector: [1, 2] }] }),
+    ).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(process.knowledge.upload(hal, "me", "a", { name: "a.txt", body: "text" })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
+    await expect(process.knowledge.updateCollection(hal, "me", "a", { description: "x" })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
     await expect(process.knowledge.deleteCollection(hal, "me", "a")).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(await triplesOf(process, "hal", "a")).toHaveLength(5);
     expect((await graph.matchTriples(hal, "me", "a", { p: "<http://x/p1>" })).items).toHaveLength(1);

@@ -19,7 +19,9 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-async function rowsFile(lines: readonly string[]): Promise<{ readonly kind: "rows"; readonly path: string; readonly repository: string }> {
+async function rowsFile(
+  lines: readonly string[],
+): Promise<{ readonly kind: "rows"; readonly path: string; readonly repository: string }> {
   const path = join(world.folder, `rows${(names += 1)}.jsonl`);
   await writeFile(path, lines.join("\n"));
   return { kind: "rows", path, repository: "kb" };
@@ -43,7 +45,9 @@ it("R-TG-91 unitsMax: as many units as that are planned, one more is refused", a
 it("R-TG-91 problemsMax: as many are told, all are counted", async () => {
   const { problemsMax } = migrationLimits;
   for (const count of [problemsMax, problemsMax + 1]) {
-    const plan = await process.plan(await rowsFile(Array.from({ length: count }, (_, i) => JSON.stringify({ id: `r${i}`, values: "none" }))));
+    const plan = await process.plan(
+      await rowsFile(Array.from({ length: count }, (_, i) => JSON.stringify({ id: `r${i}`, values: "none" }))),
+    );
     expect(plan).toMatchObject({ problem_count: count });
     expect(plan.problems).toHaveLength(problemsMax);
     expect((await process.units(plan.migration_id))[0]?.problems).toHaveLength(problemsMax);
@@ -66,10 +70,13 @@ it("R-TG-94 differencesMax: as many rows are named of each kind", async () => {
 it("R-TG-96 retainDaysMax and retainDaysDefault: from 0 to the most, and what there is when nobody says", async () => {
   const { retainDaysMax, retainDaysDefault } = migrationLimits;
   const source = await rowsFile([row(1)]);
-  for (const retain_days of [0, retainDaysMax]) expect(await process.plan(source, { retain_days })).toMatchObject({ retain_days });
+  for (const retain_days of [0, retainDaysMax])
+    expect(await process.plan(source, { retain_days })).toMatchObject({ retain_days });
   expect(await process.plan(source)).toMatchObject({ retain_days: retainDaysDefault });
   for (const retain_days of [-1, retainDaysMax + 1, 1.5])
-    await expect(process.migrations.create(world.admin, { source, retain_days })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(process.migrations.create(world.admin, { source, retain_days })).rejects.toMatchObject({
+      code: "INVALID",
+    });
 });
 
 /** How many steps a copy of these rows takes. */
@@ -104,9 +111,15 @@ it("R-TG-91 lineCharsMax: a line of JSON may be as long, not one character more,
   const { lineCharsMax } = migrationLimits;
   expect(padded(lineCharsMax)).toHaveLength(lineCharsMax);
   for (const rest of [[], [row(2)]]) {
-    expect(await process.plan(await rowsFile([padded(lineCharsMax), ...rest]))).toMatchObject({ state: "planned", problem_count: 0 });
+    expect(await process.plan(await rowsFile([padded(lineCharsMax), ...rest]))).toMatchObject({
+      state: "planned",
+      problem_count: 0,
+    });
     const problems = [
-      { where: expect.stringMatching(/ line 2$/) as string, reason: expect.stringMatching(/^is longer than .* What comes after it was not read\.$/) as string },
+      {
+        where: expect.stringMatching(/ line 2$/) as string,
+        reason: expect.stringMatching(/^is longer than .* What comes after it was not read\.$/) as string,
+      },
     ];
     const long = await process.plan(await rowsFile([row(3), padded(lineCharsMax + 1), ...rest]));
     expect(long).toMatchObject({ state: "planned", problem_count: 1, problems, row_count: 1 });
@@ -119,8 +132,18 @@ it("R-TG-91 lineCharsMax: so may a record of a table in CSV", async () => {
     const csv = join(world.folder, `csv${(names += 1)}`);
     await mkdir(csv);
     const key = ["http://x/s", "http://x/p"];
-    await writeFile(join(csv, "t.csv"), `s,p,o,note\n${key.join(",")},o,${"x".repeat(chars - key.join("").length - "o".length)}\n`);
-    return process.plan({ kind: "triples", csv, repository: "kb", objects: "literal", ignore_columns: ["note"], tables: { t: { collection: `t${names}` } } });
+    await writeFile(
+      join(csv, "t.csv"),
+      `s,p,o,note\n${key.join(",")},o,${"x".repeat(chars - key.join("").length - "o".length)}\n`,
+    );
+    return process.plan({
+      kind: "triples",
+      csv,
+      repository: "kb",
+      objects: "literal",
+      ignore_columns: ["note"],
+      tables: { t: { collection: `t${names}` } },
+    });
   };
   expect(await planned(lineCharsMax)).toMatchObject({ problem_count: 0, row_count: 1 });
   await expect(planned(lineCharsMax + 1)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
@@ -178,6 +201,8 @@ it("R-TG-104 pageItemsMax: a page of migrations, and of units, may be as long", 
   }
   for (const limit of [0, pageItemsMax + 1]) {
     await expect(process.migrations.list(world.admin, { limit })).rejects.toMatchObject({ code: "INVALID" });
-    await expect(process.migrations.units(world.admin, migration_id, { limit })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(process.migrations.units(world.admin, migration_id, { limit })).rejects.toMatchObject({
+      code: "INVALID",
+    });
   }
 });

@@ -6,8 +6,19 @@ import { writeFolder } from "../../src/knowledge/index.ts";
 import { World, type Process } from "./support/world.ts";
 
 const model = "none";
-const store = { repositoryId: "shelf", config: { repositoryId: "shelf", embeddingModelId: model }, status: "CREATE_COMPLETE" };
-const papers = { collectionId: "papers", repositoryId: "shelf", name: "Papers", embeddingModel: model, createdBy: "ann", status: "ACTIVE" };
+const store = {
+  repositoryId: "shelf",
+  config: { repositoryId: "shelf", embeddingModelId: model },
+  status: "CREATE_COMPLETE",
+};
+const papers = {
+  collectionId: "papers",
+  repositoryId: "shelf",
+  name: "Papers",
+  embeddingModel: model,
+  createdBy: "ann",
+  status: "ACTIVE",
+};
 const document = (id: string, collectionId?: string) => ({
   pk: collectionId === undefined ? "shelf" : `shelf#${collectionId}`,
   document_id: id,
@@ -19,7 +30,12 @@ const document = (id: string, collectionId?: string) => ({
   username: "ann",
 });
 
-async function lisaFolder(world: World, name: string, items: readonly object[], objects: Readonly<Record<string, string>> = {}): Promise<string> {
+async function lisaFolder(
+  world: World,
+  name: string,
+  items: readonly object[],
+  objects: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const folder = join(world.folder, name);
   await mkdir(join(folder, "tables"), { recursive: true });
   await mkdir(join(folder, "bucket"), { recursive: true });
@@ -29,7 +45,9 @@ async function lisaFolder(world: World, name: string, items: readonly object[], 
 }
 
 const documentsOf = async (world: World, { knowledge }: Process, collection: string) =>
-  (await knowledge.listDocuments(world.admin, "shelf", collection)).items.map(({ document_id }) => document_id).toSorted();
+  (await knowledge.listDocuments(world.admin, "shelf", collection)).items
+    .map(({ document_id }) => document_id)
+    .toSorted();
 
 it("R-TG-94 R-TG-99 a folder of LISA's tables is imported, proved, and found to be here the second time", async () => {
   await using from = await World.open();
@@ -61,10 +79,16 @@ it("R-TG-94 R-TG-99 a folder of LISA's tables is imported, proved, and found to 
 it("R-LISA-33 R-TG-94 a document without collectionId goes to the default collection of its repository, and is proved to be there", async () => {
   await using world = await World.open();
   const process = await world.process();
-  const folder = await lisaFolder(world, "legacy", [store, papers, document("new", "papers"), document("old")], { "new.txt": "new", "old.txt": "old" });
+  const folder = await lisaFolder(world, "legacy", [store, papers, document("new", "papers"), document("old")], {
+    "new.txt": "new",
+    "old.txt": "old",
+  });
   const plan = await process.plan({ kind: "lisa", folder });
   expect(plan).toMatchObject({ problem_count: 0, row_count: 4 });
-  expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+  expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({
+    state: "switched",
+    error: null,
+  });
   expect(await documentsOf(world, process, model)).toEqual(["old"]);
   expect(await process.knowledge.collection(world.admin, "shelf", model)).toMatchObject({ is_default: true });
   expect(await documentsOf(world, process, "papers")).toEqual(["new"]);
@@ -86,7 +110,10 @@ it("R-TG-97 R-LISA-33 a rollback takes back what came with it, and nothing else:
   expect(await documentsOf(world, process, "before")).toHaveLength(2);
   expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
   await expect(knowledge.collection(world.admin, "shelf", "papers")).rejects.toMatchObject({ code: "NOT_FOUND" });
-  expect(await knowledge.collection(world.admin, "shelf", "papers", { deleted: true })).toMatchObject({ status: "DELETED", document_count: 1 });
+  expect(await knowledge.collection(world.admin, "shelf", "papers", { deleted: true })).toMatchObject({
+    status: "DELETED",
+    document_count: 1,
+  });
   expect(await documentsOf(world, process, model)).toEqual([]);
   expect((await knowledge.listDocuments(world.admin, "shelf", "before")).items).toMatchObject([{ name: "mine.txt" }]);
   await process.close();
@@ -96,18 +123,29 @@ it("R-TG-97 what others added or replaced since is not taken away, unless it is 
   await using world = await World.open();
   const process = await world.process();
   const { knowledge } = process;
-  const folder = await lisaFolder(world, "used", [store, papers, document("new", "papers"), document("old")], { "new.txt": "new", "old.txt": "old" });
+  const folder = await lisaFolder(world, "used", [store, papers, document("new", "papers"), document("old")], {
+    "new.txt": "new",
+    "old.txt": "old",
+  });
   const { migration_id } = await process.plan({ kind: "lisa", folder });
   await process.run(migration_id, "copy", "validate", "cutover");
   await knowledge.upload(world.admin, "shelf", "papers", { name: "since.txt", body: "since" });
-  await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("since.txt") as string });
+  await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({
+    code: "CONFLICT",
+    detail: expect.stringContaining("since.txt") as string,
+  });
   expect(await knowledge.collection(world.admin, "shelf", "papers")).toMatchObject({ status: "ACTIVE" });
   expect(await documentsOf(world, process, model)).toEqual(["old"]);
-  const [added] = (await knowledge.listDocuments(world.admin, "shelf", "papers")).items.filter(({ name }) => name === "since.txt");
+  const [added] = (await knowledge.listDocuments(world.admin, "shelf", "papers")).items.filter(
+    ({ name }) => name === "since.txt",
+  );
   await knowledge.deleteDocument(world.admin, "shelf", "papers", added?.document_id as string);
   const { source } = await knowledge.document(world.admin, "shelf", model, "old");
   await knowledge.upload(world.admin, "shelf", model, { name: "old.txt", body: "newer", replace: true, source });
-  await expect(process.drive(migration_id)).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("replaced") as string });
+  await expect(process.drive(migration_id)).rejects.toMatchObject({
+    code: "CONFLICT",
+    detail: expect.stringContaining("replaced") as string,
+  });
   await process.migrations.rollback(world.admin, migration_id, { force: true });
   expect(await process.drive(migration_id)).toMatchObject({ state: "rolled_back" });
   expect(await documentsOf(world, process, model)).toEqual([]);
@@ -121,7 +159,10 @@ it.each(["crash-before", "crash-after", "error-after"] as const)(
     for (let n = 0; ; n += 1) {
       await using world = await World.open();
       const quiet = await world.process();
-      const folder = await lisaFolder(world, "lisa", [store, papers, document("new", "papers"), document("old")], { "new.txt": "new", "old.txt": "old" });
+      const folder = await lisaFolder(world, "lisa", [store, papers, document("new", "papers"), document("old")], {
+        "new.txt": "new",
+        "old.txt": "old",
+      });
       const { migration_id } = await quiet.plan({ kind: "lisa", folder });
       await quiet.run(migration_id, "copy", "validate", "cutover");
       const process = await world.process();
@@ -133,9 +174,14 @@ it.each(["crash-before", "crash-after", "error-after"] as const)(
       await Promise.race([done, process.calls.died]);
       const reached = process.calls.names[n];
       world.now += 120_000;
-      expect(await quiet.run(migration_id, "rollback"), `${kind} ${n} ${reached ?? ""}`).toMatchObject({ state: "rolled_back", error: null });
+      expect(await quiet.run(migration_id, "rollback"), `${kind} ${n} ${reached ?? ""}`).toMatchObject({
+        state: "rolled_back",
+        error: null,
+      });
       expect(await documentsOf(world, quiet, model)).toEqual([]);
-      await expect(quiet.knowledge.collection(world.admin, "shelf", "papers")).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(quiet.knowledge.collection(world.admin, "shelf", "papers")).rejects.toMatchObject({
+        code: "NOT_FOUND",
+      });
       if (!process.calls.dead) await process.close();
       await quiet.close();
       if (reached === undefined) break;

@@ -51,8 +51,15 @@ afterAll(async () => {
 
 it("the query of an address leads to no other server, and no password leaves", async () => {
   const mine = await world.process([`postgres://u@127.0.0.1:${allowed.port}/db`]);
-  const plan = (query: string) => mine.plan({ kind: "triples", postgres: `postgres://u@127.0.0.1:${allowed.port}/db${query}`, objects: "literal" });
-  for (const query of [`?host=127.0.0.1&port=${other.port}`, `?port=${other.port}`, "?hostaddr=127.0.0.1", "?service=x", "?sslcert=/etc/passwd"])
+  const plan = (query: string) =>
+    mine.plan({ kind: "triples", postgres: `postgres://u@127.0.0.1:${allowed.port}/db${query}`, objects: "literal" });
+  for (const query of [
+    `?host=127.0.0.1&port=${other.port}`,
+    `?port=${other.port}`,
+    "?hostaddr=127.0.0.1",
+    "?service=x",
+    "?sslcert=/etc/passwd",
+  ])
     await expect(plan(query), query).rejects.toMatchObject({ code: "INVALID" });
   expect([...allowed.received, ...other.received]).toEqual([]);
   // Without them it is the allowed server that is asked, and PGPASSWORD is its own: there is no other that it could be for.

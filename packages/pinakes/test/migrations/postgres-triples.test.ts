@@ -17,9 +17,12 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: server.url });
   await client.connect();
   await client.query('CREATE SCHEMA "Legacy"');
-  await client.query('CREATE TABLE "Legacy".ann__papers (s text NOT NULL, p text NOT NULL, o text NOT NULL, created_at timestamptz, PRIMARY KEY (s, p, o))');
+  await client.query(
+    'CREATE TABLE "Legacy".ann__papers (s text NOT NULL, p text NOT NULL, o text NOT NULL, created_at timestamptz, PRIMARY KEY (s, p, o))',
+  );
   await client.query('CREATE INDEX by_o ON "Legacy".ann__papers (o)');
-  for (const row of triples(2_500)) await client.query('INSERT INTO "Legacy".ann__papers VALUES ($1, $2, $3, $4)', [...row, "2018-05-06T07:08:09Z"]);
+  for (const row of triples(2_500))
+    await client.query('INSERT INTO "Legacy".ann__papers VALUES ($1, $2, $3, $4)', [...row, "2018-05-06T07:08:09Z"]);
   await client.query('CREATE TABLE "Legacy".odd (a int)');
 });
 afterAll(async () => {
@@ -37,7 +40,8 @@ function address(): string {
   return url.href;
 }
 const rows = async () =>
-  (await client.query('SELECT s, p, o FROM "Legacy".ann__papers ORDER BY s COLLATE "C", p COLLATE "C", o COLLATE "C"')).rows as unknown[];
+  (await client.query('SELECT s, p, o FROM "Legacy".ann__papers ORDER BY s COLLATE "C", p COLLATE "C", o COLLATE "C"'))
+    .rows as unknown[];
 
 it("R-TG-93 R-TG-94 R-TG-96 R-TG-97 a schema of PostgreSQL, there and back with an equal hash", async () => {
   const source = { kind: "triples", postgres: address(), schema: "Legacy", separator: "__", objects: "absolute" };
@@ -63,16 +67,23 @@ it("R-TG-94 a table of PostgreSQL with a column that names the collection become
   await client.query("CREATE SCHEMA shared");
   await client.query("CREATE TABLE shared.triples (collection varchar(80), s text, p text, o text)");
   const put = async (collection: string | null, salt: string, count: number) => {
-    for (const row of triples(count, salt)) await client.query("INSERT INTO shared.triples VALUES ($1, $2, $3, $4)", [collection, ...row]);
+    for (const row of triples(count, salt))
+      await client.query("INSERT INTO shared.triples VALUES ($1, $2, $3, $4)", [collection, ...row]);
   };
   await put("pg1", "", 60);
   await put("pg2", "", 20);
   await put(null, "n", 5);
   const source = { kind: "triples", postgres: address(), schema: "shared", repository: "kb", objects: "absolute" };
   expect((await process.plan(source)).problems.map(({ where }) => where)).toEqual(["triples/"]);
-  const { migration_id, problems } = await process.plan({ ...source, tables: { "triples/": { collection: "pg-rest" } } });
+  const { migration_id, problems } = await process.plan({
+    ...source,
+    tables: { "triples/": { collection: "pg-rest" } },
+  });
   expect(problems).toEqual([]);
-  expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
+  expect(await process.run(migration_id, "copy", "validate", "cutover")).toMatchObject({
+    state: "switched",
+    error: null,
+  });
   const held = async (collection: string) => {
     const { items } = await process.knowledge.graph.matchTriples(world.admin, "kb", collection, { limit: 1_000 });
     return items.map(({ s, p, o }) => JSON.stringify([s.value, p.value, o.value])).toSorted();

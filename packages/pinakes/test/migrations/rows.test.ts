@@ -23,7 +23,11 @@ async function jsonl(name: string, rows: readonly unknown[]): Promise<string> {
   return path;
 }
 const rowsOf = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({ id: `r${i}`, values: [i / 7, 1 - i / 3, 0.1], metadata: { n: i, tags: ["a", `t${i % 3}`], body: `text ${i}` } }));
+  Array.from({ length: count }, (_, i) => ({
+    id: `r${i}`,
+    values: [i / 7, 1 - i / 3, 0.1],
+    metadata: { n: i, tags: ["a", `t${i % 3}`], body: `text ${i}` },
+  }));
 const source = (path: string, more: object = {}) => ({ kind: "rows", path, repository: "kb", ...more });
 
 describe("files of rows", () => {
@@ -33,8 +37,17 @@ describe("files of rows", () => {
     expect(plan).toMatchObject({ problem_count: 0, row_count: 5_001 });
     expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
     const [unit] = await process.units(plan.migration_id);
-    expect(unit).toMatchObject({ count: 5_001, held_count: 5_001, held_hash: unit?.hash, target: { repository: "kb", collection: "papers" } });
-    const { hits } = await process.knowledge.rows.query(world.admin, "kb", "papers", { vector: [1, -4 / 3, 0.1], limit: 1, filter: { n: 7 } });
+    expect(unit).toMatchObject({
+      count: 5_001,
+      held_count: 5_001,
+      held_hash: unit?.hash,
+      target: { repository: "kb", collection: "papers" },
+    });
+    const { hits } = await process.knowledge.rows.query(world.admin, "kb", "papers", {
+      vector: [1, -4 / 3, 0.1],
+      limit: 1,
+      filter: { n: 7 },
+    });
     expect(hits[0]).toMatchObject({ id: "r7", text: "text 7", metadata: { n: 7, tags: ["a", "t1"] } });
     // Again: nothing to do.
     const again = await process.plan(source(path, { text_field: "body" }));
@@ -47,7 +60,10 @@ describe("files of rows", () => {
     const rows = rowsOf(40);
     const folder = join(world.folder, "both");
     await mkdir(folder);
-    await writeFile(join(folder, "a.parquet"), parquetFile(rows.map(({ id, values, metadata }) => ({ id, values, metadata: JSON.stringify(metadata) }))));
+    await writeFile(
+      join(folder, "a.parquet"),
+      parquetFile(rows.map(({ id, values, metadata }) => ({ id, values, metadata: JSON.stringify(metadata) }))),
+    );
     await writeFile(join(folder, "b.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"));
     await writeFile(join(folder, "readme.txt"), "not read");
     const plan = await process.plan(source(folder));
@@ -85,15 +101,30 @@ describe("files of rows", () => {
   });
 
   it("refuses files that are none", async () => {
-    const make = (path: string, more: object = {}) => process.migrations.create(world.admin, { source: source(path, more) });
+    const make = (path: string, more: object = {}) =>
+      process.migrations.create(world.admin, { source: source(path, more) });
     await expect(make(join(world.folder, "nowhere.jsonl"))).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(make(await jsonl("rows.txt", []))).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("ends neither") });
-    await expect(make(await jsonl("x.jsonl", []), { user: "ann" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("one of") });
+    await expect(make(await jsonl("rows.txt", []))).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("ends neither"),
+    });
+    await expect(make(await jsonl("x.jsonl", []), { user: "ann" })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("one of"),
+    });
   });
 
   it("R-TG-91 a line that is no JSON is a problem of the plan with its number, as every bad line is, and what is mended is planned again", async () => {
     const good = '{"id":"a","values":[1,2]}';
-    const path = await jsonl("broken.jsonl", [good, '{"id":"b","values":[1]}', '{"id":', "", "[1,2]", '{"id":"c","values":[3,4]}', "null"]);
+    const path = await jsonl("broken.jsonl", [
+      good,
+      '{"id":"b","values":[1]}',
+      '{"id":',
+      "",
+      "[1,2]",
+      '{"id":"c","values":[3,4]}',
+      "null",
+    ]);
     const plan = await process.plan(source(path));
     expect(plan).toMatchObject({ state: "planned", error: null, problem_count: 4, row_count: 2 });
     expect(plan.problems).toEqual([
@@ -131,7 +162,9 @@ describe("files of rows", () => {
         ),
       );
       expect(plan).toMatchObject({ state: "planned", problem_count: count });
-      expect(plan.problems.map(({ where }) => where)).toEqual(Array.from({ length: kept }, (_, i) => `broken-${count}.jsonl line ${i + 1}`));
+      expect(plan.problems.map(({ where }) => where)).toEqual(
+        Array.from({ length: kept }, (_, i) => `broken-${count}.jsonl line ${i + 1}`),
+      );
     }
   });
 
@@ -144,10 +177,14 @@ describe("files of rows", () => {
     await writeFile(join(world.folder, "metadata.parquet"), file);
     const bad = await process.plan(source(join(world.folder, "bad.parquet")));
     expect(bad).toMatchObject({ state: "planned", problem_count: 1, row_count: 0 });
-    expect(bad.problems).toEqual([{ where: "bad.parquet", reason: expect.stringMatching(/^is no Parquet file that can be read: /) as string }]);
+    expect(bad.problems).toEqual([
+      { where: "bad.parquet", reason: expect.stringMatching(/^is no Parquet file that can be read: /) as string },
+    ]);
     const metadata = await process.plan(source(join(world.folder, "metadata.parquet")));
     expect(metadata).toMatchObject({ state: "planned", problem_count: 1, row_count: 1 });
-    expect(metadata.problems).toEqual([{ where: "metadata.parquet row 2", reason: expect.stringMatching(/^metadata is not JSON: /) as string }]);
+    expect(metadata.problems).toEqual([
+      { where: "metadata.parquet row 2", reason: expect.stringMatching(/^metadata is not JSON: /) as string },
+    ]);
   });
 
   it("R-TG-97 a rollback takes the rows out of a collection that was there before, and that one stays", async () => {
@@ -155,8 +192,13 @@ describe("files of rows", () => {
     await process.knowledge.createCollection(world.admin, "kb", { collection_id: "there", description: "mine" });
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate", "cutover", "rollback");
-    expect(await process.knowledge.collection(world.admin, "kb", "there")).toMatchObject({ description: "mine", status: "ACTIVE" });
-    expect((await process.knowledge.rows.query(world.admin, "kb", "there", { vector: [1, 1, 1], limit: 30 })).hits).toEqual([]);
+    expect(await process.knowledge.collection(world.admin, "kb", "there")).toMatchObject({
+      description: "mine",
+      status: "ACTIVE",
+    });
+    expect(
+      (await process.knowledge.rows.query(world.admin, "kb", "there", { vector: [1, 1, 1], limit: 30 })).hits,
+    ).toEqual([]);
   });
 });
 
@@ -164,9 +206,13 @@ describe("collections without a record", () => {
   it("R-TG-92 R-TG-93 spaces and vector collections that nobody registered get a record with defaults, and keep their data", async () => {
     const { scope } = world.admin;
     await world.triples.open(scope, "old-graph");
-    await world.triples.write(scope, "old-graph", { insert: [{ s: "<http://x/a>", p: "<http://x/b>", o: '"c"', g: "" }] });
+    await world.triples.write(scope, "old-graph", {
+      insert: [{ s: "<http://x/a>", p: "<http://x/b>", o: '"c"', g: "" }],
+    });
     await world.vectors.vectors.create(scope, "old-vectors", { dims: 3 });
-    await world.vectors.vectors.append(scope, "old-vectors", { upsert: rowsOf(1_200).map(({ id, values }) => ({ id, vector: values, metadata: { id } })) });
+    await world.vectors.vectors.append(scope, "old-vectors", {
+      upsert: rowsOf(1_200).map(({ id, values }) => ({ id, vector: values, metadata: { id } })),
+    });
     const madeAt = new Date(world.now).toISOString();
     world.now += 86_400_000;
     const plan = await process.plan({ kind: "unregistered", repository: "kb" });
@@ -176,18 +222,28 @@ describe("collections without a record", () => {
     ]);
     expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
     const graph = await process.knowledge.collection(world.admin, "kb", "old-graph");
-    expect(graph).toMatchObject({ name: "old-graph", description: "", incarnation: "old-graph", created_at_estimated: true, metadata: { tags: [] } });
+    expect(graph).toMatchObject({
+      name: "old-graph",
+      description: "",
+      incarnation: "old-graph",
+      created_at_estimated: true,
+      metadata: { tags: [] },
+    });
     expect((await process.knowledge.graph.matchTriples(world.admin, "kb", "old-graph")).items).toHaveLength(1);
     const vectors = await process.knowledge.collection(world.admin, "kb", "old-vectors");
     expect(vectors).toMatchObject({ created_at: madeAt });
     expect(vectors).not.toHaveProperty("created_at_estimated");
-    expect((await process.knowledge.rows.query(world.admin, "kb", "old-vectors", { vector: [1, 1, 1], limit: 1_000 })).hits).toHaveLength(1_000);
+    expect(
+      (await process.knowledge.rows.query(world.admin, "kb", "old-vectors", { vector: [1, 1, 1], limit: 1_000 })).hits,
+    ).toHaveLength(1_000);
     // R-TG-99: again it is a no-op.
     const again = await process.plan({ kind: "unregistered", repository: "kb" });
     expect((await process.units(again.migration_id)).map(({ status }) => status)).toEqual(["already", "already"]);
     // The way back takes only the record of what was registered where it is.
     await process.run(plan.migration_id, "rollback");
-    await expect(process.knowledge.collection(world.admin, "kb", "old-graph", { deleted: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(process.knowledge.collection(world.admin, "kb", "old-graph", { deleted: true })).rejects.toMatchObject(
+      { code: "NOT_FOUND" },
+    );
     expect((await world.triples.usage(scope, "old-graph")).quads).toBe(1);
   });
 
@@ -197,7 +253,10 @@ describe("collections without a record", () => {
       { collection: "second", user: "ann" },
     ]);
     const plan = await process.plan({ kind: "unregistered", repository: "kb", listing });
-    expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", unit_count: 2 });
+    expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({
+      state: "switched",
+      unit_count: 2,
+    });
     expect(await process.knowledge.collection(world.admin, "kb", "first")).toMatchObject({
       created_at: "2020-02-03T04:05:06.000Z",
       description: "of old",

@@ -24,7 +24,9 @@ describe("quality on SciFact", () => {
     async () => {
       let text = "";
       expect(await evalCommand([folder, "--compare", "--json"], { out: (part) => (text += part) })).toBe(0);
-      const { configurations } = JSON.parse(text) as { configurations: readonly { name: string; quality: Readonly<Record<string, number>> }[] };
+      const { configurations } = JSON.parse(text) as {
+        configurations: readonly { name: string; quality: Readonly<Record<string, number>> }[];
+      };
       const ndcg = Object.fromEntries(configurations.map(({ name, quality }) => [name, quality["ndcg@10"] as number]));
       console.log(ndcg);
       const { keyword, vector, "hybrid, convex": convex, "hybrid, rrf": ranks } = ndcg as Record<string, number>;

@@ -25,11 +25,19 @@ function eventual(items: ItemStore): ItemStore {
 describe("a page", () => {
   it("ends short, with a cursor, when it has looked at its rows", async () => {
     const docs = new Documents(store("sqlite"));
-    await docs.put(many(sqlLimits.pageRowsExaminedMax + 1, (i) => ({ text: i === sqlLimits.pageRowsExaminedMax ? "wanted" : "other" })));
+    await docs.put(
+      many(sqlLimits.pageRowsExaminedMax + 1, (i) => ({
+        text: i === sqlLimits.pageRowsExaminedMax ? "wanted" : "other",
+      })),
+    );
     for (const where of ["c.text = 'wanted'", "LOWER(c.text) = 'wanted'"]) {
       const query = `SELECT VALUE c.text FROM c WHERE c.p = 'p0' AND ${where}`;
       const first = await docs.run(query);
-      expect(first).toMatchObject({ items: [], cursor: expect.any(String) as string, stats: { rows_examined: sqlLimits.pageRowsExaminedMax } });
+      expect(first).toMatchObject({
+        items: [],
+        cursor: expect.any(String) as string,
+        stats: { rows_examined: sqlLimits.pageRowsExaminedMax },
+      });
       const second = await docs.run(query, { cursor: first.cursor });
       expect(second).toMatchObject({ items: ["wanted"], stats: { rows_examined: 1 } });
       expect(second.cursor).toBeUndefined();
@@ -37,7 +45,9 @@ describe("a page", () => {
     const late = new Documents(eventual(store("sqlite")), docs.scope);
     const sort = "SELECT TOP 1 VALUE c.text FROM c WHERE c.p = 'p0' ORDER BY c.text DESC";
     expect((await docs.run(sort)).items).toEqual(["wanted"]);
-    expect(await refusal(late.run(sort))).toMatch(/more than 10000 rows\. Add the index \{ partition: \["p"\], sort: \[\{ path: "text", order: "desc" \}\] \}/);
+    expect(await refusal(late.run(sort))).toMatch(
+      /more than 10000 rows\. Add the index \{ partition: \["p"\], sort: \[\{ path: "text", order: "desc" \}\] \}/,
+    );
     await docs.remove("p0", "i000000");
     expect((await late.run(sort)).items).toEqual(["wanted"]);
   });
@@ -58,7 +68,8 @@ describe("what is kept", () => {
   it("to sort or group has a limit", async () => {
     const docs = new Documents(store("sqlite"));
     const fits = Math.floor(sqlLimits.keptCharsMax / 2_000_100);
-    for (const document of many(fits, (i) => ({ n: i, text: `${i}`.padEnd(2_000_000, "x") }))) await docs.put([document]);
+    for (const document of many(fits, (i) => ({ n: i, text: `${i}`.padEnd(2_000_000, "x") })))
+      await docs.put([document]);
     const sort = "SELECT VALUE c.text FROM c WHERE c.p = 'p0' ORDER BY c.other";
     const distinct = "SELECT DISTINCT VALUE c.text FROM c WHERE c.p = 'p0' AND c.n < @n";
     expect((await docs.run(sort)).items.length).toBeGreaterThan(1);

@@ -15,17 +15,28 @@ const known = fc.subarray(Object.keys(indexes).filter((name) => name !== "all"))
 
 describe.each(engineNames)("on %s", (name) => {
   it("R-AGT-58 any query of the subset has the answer of a brute-force evaluation, whatever its plan and its pages", async () => {
-    const questions = fc.array(fc.record({ case: cases, known, limit: fc.integer({ min: 1, max: 8 }) }), { minLength: 6, maxLength: 10 });
+    const questions = fc.array(fc.record({ case: cases, known, limit: fc.integer({ min: 1, max: 8 }) }), {
+      minLength: 6,
+      maxLength: 10,
+    });
     await fc.assert(
       fc.asyncProperty(documents, questions, async (list, asked) => {
         const docs = new Documents(store(name));
         await docs.put(list);
         for (const { case: question, known: some, limit } of asked) {
-          const chosen = Object.fromEntries(["all", ...some].map((index) => [index, indexes[index] as IndexDefinition]));
+          const chosen = Object.fromEntries(
+            ["all", ...some].map((index) => [index, indexes[index] as IndexDefinition]),
+          );
           try {
-            question.judge(await docs.walk(question.query, { limit, definition: { ...definition, indexes: chosen } }), list);
+            question.judge(
+              await docs.walk(question.query, { limit, definition: { ...definition, indexes: chosen } }),
+              list,
+            );
           } catch (error) {
-            throw new Error(`${question.query}\nwith the indexes ${Object.keys(chosen).join(", ")} and pages of ${limit}`, { cause: error });
+            throw new Error(
+              `${question.query}\nwith the indexes ${Object.keys(chosen).join(", ")} and pages of ${limit}`,
+              { cause: error },
+            );
           }
         }
       }),

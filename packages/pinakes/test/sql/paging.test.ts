@@ -6,11 +6,22 @@ import type { CursorTokens } from "../../src/sql/index.ts";
 import { container, definition, Documents, refusal } from "./support/container.ts";
 import { engineNames, engines } from "./support/engines.ts";
 
-const store = engines({ ...container, indexes: { ...container.indexes, byWorkspace: { partition: ["workspace_id"], sort: ["created_at"] } } });
+const store = engines({
+  ...container,
+  indexes: { ...container.indexes, byWorkspace: { partition: ["workspace_id"], sort: ["created_at"] } },
+});
 
 function document(i: number): JsonObject {
   const tags = [{ t: 1 }, { t: 2 }, { t: 3 }];
-  return { id: `i${String(i).padStart(3, "0")}`, p: `p${i % 3}`, w: i % 2 === 0 ? "a" : "b", n: i % 7, s: `s${i % 4}`, free: i % 5, tags };
+  return {
+    id: `i${String(i).padStart(3, "0")}`,
+    p: `p${i % 3}`,
+    w: i % 2 === 0 ? "a" : "b",
+    n: i % 7,
+    s: `s${i % 4}`,
+    free: i % 5,
+    tags,
+  };
 }
 const count = 60;
 const staying = Array.from({ length: count }, (_, i) => document(i));
@@ -24,7 +35,11 @@ describe.each(engineNames)("on %s", (name) => {
       workspace_id: "w1",
       created_at: `2030-01-${String(i + 1).padStart(2, "0")}`,
     }));
-    await docs.put([...mine, { id: "other", p: "p0", workspace_id: "w2", created_at: "2030-01-01" }, { id: "none", p: "p0" }]);
+    await docs.put([
+      ...mine,
+      { id: "other", p: "p0", workspace_id: "w2", created_at: "2030-01-01" },
+      { id: "none", p: "p0" },
+    ]);
     const indexes = { ...definition.indexes, byWorkspace: { partition: ["workspace_id"], sort: ["created_at"] } };
     const query = "SELECT * FROM c WHERE c.workspace_id = @workspace_id";
     const options = { limit: 5, parameters: { "@workspace_id": "w1" }, definition: { ...definition, indexes } };
@@ -49,39 +64,45 @@ describe.each(engineNames)("on %s", (name) => {
     "over all partitions in an order without an index": "SELECT VALUE c.id FROM c ORDER BY c.free DESC, c.s",
     "with a filter on the documents": "SELECT VALUE c.id FROM c WHERE c.free > 1 AND c.s != 's0'",
     "of rows that JOIN makes": "SELECT VALUE {id: c.id, t: t.t} FROM c JOIN t IN c.tags WHERE c.w = 'b'",
-    "of rows that JOIN makes, in order": "SELECT VALUE {id: c.id, t: t.t} FROM c JOIN t IN c.tags ORDER BY c.free, t.t DESC",
+    "of rows that JOIN makes, in order":
+      "SELECT VALUE {id: c.id, t: t.t} FROM c JOIN t IN c.tags ORDER BY c.free, t.t DESC",
     "of groups": "SELECT VALUE {k: c.id} FROM c GROUP BY c.id",
     "of distinct values": "SELECT DISTINCT VALUE c.id FROM c",
   };
 
-  it.each(Object.entries(walks))("R-AGT-60 a walk %s loses and doubles nothing that stays put while others write", async (_, query) => {
-    const docs = new Documents(store(name));
-    await docs.put(staying);
-    const expected = await docs.walk(query, { limit: 1_000 });
-    expect(expected.length).toBeGreaterThan(5);
-    const found: JsonValue[] = [];
-    let cursor: string | undefined;
-    let pages = 0;
-    do {
-      const page = await docs.run(query, { limit: 7, cursor });
-      found.push(...page.items);
-      cursor = page.cursor;
-      // The index of this query has shown them now.
-      docs.sessions = [];
-      // Between the pages others come, everywhere in the order, change and go.
-      const guests = Array.from({ length: 5 }, (__, i): JsonObject => ({
-        ...document((pages * 13 + i * 7) % count),
-        id: `i${String((pages * 11 + i * 17) % count).padStart(3, "0")}-guest-${pages}`,
-      }));
-      await docs.put(guests);
-      await docs.remove(guests[0]?.["p"] as string, guests[0]?.["id"] as string);
-      await docs.put([{ ...(guests[1] as JsonObject), n: 99, free: 99 }]);
-      pages += 1;
-    } while (cursor !== undefined && pages < 200);
-    expect(cursor).toBeUndefined();
-    const own = found.filter((item) => !JSON.stringify(item).includes("guest"));
-    expect(own.map((item) => JSON.stringify(item)).toSorted()).toEqual(expected.map((item) => JSON.stringify(item)).toSorted());
-  });
+  it.each(Object.entries(walks))(
+    "R-AGT-60 a walk %s loses and doubles nothing that stays put while others write",
+    async (_, query) => {
+      const docs = new Documents(store(name));
+      await docs.put(staying);
+      const expected = await docs.walk(query, { limit: 1_000 });
+      expect(expected.length).toBeGreaterThan(5);
+      const found: JsonValue[] = [];
+      let cursor: string | undefined;
+      let pages = 0;
+      do {
+        const page = await docs.run(query, { limit: 7, cursor });
+        found.push(...page.items);
+        cursor = page.cursor;
+        // The index of this query has shown them now.
+        docs.sessions = [];
+        // Between the pages others come, everywhere in the order, change and go.
+        const guests = Array.from({ length: 5 }, (__, i): JsonObject => ({
+          ...document((pages * 13 + i * 7) % count),
+          id: `i${String((pages * 11 + i * 17) % count).padStart(3, "0")}-guest-${pages}`,
+        }));
+        await docs.put(guests);
+        await docs.remove(guests[0]?.["p"] as string, guests[0]?.["id"] as string);
+        await docs.put([{ ...(guests[1] as JsonObject), n: 99, free: 99 }]);
+        pages += 1;
+      } while (cursor !== undefined && pages < 200);
+      expect(cursor).toBeUndefined();
+      const own = found.filter((item) => !JSON.stringify(item).includes("guest"));
+      expect(own.map((item) => JSON.stringify(item)).toSorted()).toEqual(
+        expected.map((item) => JSON.stringify(item)).toSorted(),
+      );
+    },
+  );
 
   it("R-AGT-60 a walk whose page ends inside a document goes on there, also when another comes before it", async () => {
     const docs = new Documents(store(name));
@@ -121,13 +142,23 @@ describe("a cursor", () => {
       const changed = `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
       expect(await refusal(docs.run(query, { ...options, cursor: changed }))).toMatch(/not one that this store gave/);
     }
-    expect(await refusal(docs.run(query, { ...options, cursor: token.slice(0, -4) }))).toMatch(/not one that this store gave/);
+    expect(await refusal(docs.run(query, { ...options, cursor: token.slice(0, -4) }))).toMatch(
+      /not one that this store gave/,
+    );
     expect(await refusal(docs.run(query, { ...options, cursor: "" }))).toMatch(/not one that this store gave/);
-    expect(await refusal(docs.run(query, { ...options, cursor: token, key: new Uint8Array(32) }))).toMatch(/not one that this store gave/);
-    expect(await refusal(docs.run(query, { ...options, cursor: token, parameters: { w: "b" } }))).toMatch(/belongs to another query/);
+    expect(await refusal(docs.run(query, { ...options, cursor: token, key: new Uint8Array(32) }))).toMatch(
+      /not one that this store gave/,
+    );
+    expect(await refusal(docs.run(query, { ...options, cursor: token, parameters: { w: "b" } }))).toMatch(
+      /belongs to another query/,
+    );
     expect(await refusal(docs.run(`${query} `, { ...options, cursor: token }))).toMatch(/belongs to another query/);
-    expect(await refusal(docs.run(query, { ...options, cursor: token, partition: ["p0"] }))).toMatch(/belongs to another query/);
-    expect(await refusal(docs.run(query, { ...options, cursor: token, definition: { ...definition, name: "others" } }))).toMatch(/belongs to another query/);
+    expect(await refusal(docs.run(query, { ...options, cursor: token, partition: ["p0"] }))).toMatch(
+      /belongs to another query/,
+    );
+    expect(
+      await refusal(docs.run(query, { ...options, cursor: token, definition: { ...definition, name: "others" } })),
+    ).toMatch(/belongs to another query/);
     const other = new Documents(store("memory"), tenantScope("somebody-else"));
     expect(await refusal(other.run(query, { ...options, cursor: token }))).toMatch(/belongs to another query/);
   });
@@ -144,9 +175,11 @@ describe("a cursor", () => {
     const second = await docs.run(query, { limit: 100, definition: more, cursor: first.cursor });
     expect(second.stats.index).toBe("byN");
     expect([...first.items, ...second.items]).toHaveLength(30);
-    expect(await refusal(docs.run(query, { definition: { ...definition, indexes: { all } as never }, cursor: first.cursor }))).toMatch(
-      /index that is no longer there/,
-    );
+    expect(
+      await refusal(
+        docs.run(query, { definition: { ...definition, indexes: { all } as never }, cursor: first.cursor }),
+      ),
+    ).toMatch(/index that is no longer there/);
   });
 
   it("keeps the moment of the first page", async () => {
@@ -172,6 +205,8 @@ describe("a cursor", () => {
     expect(await docs.walk("SELECT VALUE c.id FROM c ORDER BY c.free", { limit: 7, tokens })).toHaveLength(count);
     expect(sealed.size).toBe(8);
     expect(await refusal(docs.run("SELECT * FROM c", { limit: 7, key: undefined }))).toMatch(/tokens or a key/);
-    expect(await refusal(docs.run("SELECT * FROM c", { cursor: "forged", tokens }))).toMatch(/belongs to another query/);
+    expect(await refusal(docs.run("SELECT * FROM c", { cursor: "forged", tokens }))).toMatch(
+      /belongs to another query/,
+    );
   });
 });

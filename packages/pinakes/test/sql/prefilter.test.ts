@@ -11,7 +11,10 @@ import type { ItemStore, Query } from "../../src/ports/item-store.ts";
 import { engines } from "./support/engines.ts";
 
 const names = ["sqlite", "postgres"] as const;
-const store = engines({ name: "hostile", partitionKey: ["p"], indexes: { all: { partition: [], sort: ["id"] } } }, names);
+const store = engines(
+  { name: "hostile", partitionKey: ["p"], indexes: { all: { partition: [], sort: ["id"] } } },
+  names,
+);
 
 const keys = [
   "a",
@@ -94,11 +97,21 @@ const key = fc.oneof({ weight: 2, arbitrary: fc.constant("a") }, fc.constantFrom
 
 const object = (values: fc.Arbitrary<JsonValue>) =>
   fc.array(fc.tuple(key, values), { maxLength: 6 }).map((entries) => Object.fromEntries(entries) as JsonObject);
-const nested = fc.oneof({ weight: 6, arbitrary: scalar }, fc.constant(deep), fc.array(scalar, { maxLength: 3 }), object(scalar));
-const documents = fc.array(object(fc.oneof({ weight: 4, arbitrary: nested }, object(nested))), { minLength: 4, maxLength: 25 });
+const nested = fc.oneof(
+  { weight: 6, arbitrary: scalar },
+  fc.constant(deep),
+  fc.array(scalar, { maxLength: 3 }),
+  object(scalar),
+);
+const documents = fc.array(object(fc.oneof({ weight: 4, arbitrary: nested }, object(nested))), {
+  minLength: 4,
+  maxLength: 25,
+});
 // NUL is refused when it is written; the rest must be kept and found.
 const storable = documents.map((list) =>
-  list.filter((document) => !JSON.stringify(document).includes("\\u0000")).map((document, i) => ({ ...document, id: `d${i}`, p: "p" })),
+  list
+    .filter((document) => !JSON.stringify(document).includes("\\u0000"))
+    .map((document, i) => ({ ...document, id: `d${i}`, p: "p" })),
 );
 
 const path = fc.oneof(fc.tuple(key), fc.tuple(key, key));
@@ -133,7 +146,8 @@ function holds(test: Prefilter, document: JsonObject): boolean {
   if (test.kind === "in") return test.values.some((entry) => entry === value);
   if (test.kind === "prefix") return typeof value === "string" && value.startsWith(test.prefix);
   if (typeof value !== typeof test.value) return false;
-  const order = typeof value === "string" ? compareUtf8(value, test.value as string) : (value as number) - (test.value as number);
+  const order =
+    typeof value === "string" ? compareUtf8(value, test.value as string) : (value as number) - (test.value as number);
   return { lt: order < 0, lte: order <= 0, gt: order > 0, gte: order >= 0 }[test.operator];
 }
 
@@ -152,7 +166,11 @@ async function filled(items: ItemStore, list: readonly JsonObject[]): Promise<Sc
   return scope;
 }
 
-async function ids(items: ItemStore, scope: Scope, query: Partial<Query>): Promise<{ ids: string[]; examined: number }> {
+async function ids(
+  items: ItemStore,
+  scope: Scope,
+  query: Partial<Query>,
+): Promise<{ ids: string[]; examined: number }> {
   const found: string[] = [];
   let examined = 0;
   for (let cursor: string | undefined; ;) {
@@ -170,7 +188,10 @@ describe.each(names)("on %s", (name) => {
     await fc.assert(
       fc.asyncProperty(
         storable,
-        fc.array(fc.tuple(prefilter, fc.integer({ min: 1, max: 30 }), fc.boolean(), fc.boolean()), { minLength: 6, maxLength: 6 }),
+        fc.array(fc.tuple(prefilter, fc.integer({ min: 1, max: 30 }), fc.boolean(), fc.boolean()), {
+          minLength: 6,
+          maxLength: 6,
+        }),
         async (list, tests) => {
           const scope = await filled(store(name), list);
           for (const [test, limit, byIndex, turned] of tests) {
@@ -198,7 +219,9 @@ describe.each(names)("on %s", (name) => {
   it("R-AGT-58 every hostile value is found by every comparison that it meets, under plain and odd names", async () => {
     const values: readonly JsonValue[] = [...texts, ...numbers, true, false, null, [1], { a: 1 }, deep];
     const odd = ["a", 'q"uote', "a.b", "é", "0"];
-    const list = values.flatMap((value, i) => odd.map((at, j) => ({ id: `d${i}-${j}`, p: "p", [at]: value, in: { [at]: value } })));
+    const list = values.flatMap((value, i) =>
+      odd.map((at, j) => ({ id: `d${i}-${j}`, p: "p", [at]: value, in: { [at]: value } })),
+    );
     const scope = await filled(store(name), list);
     const bounds = [...texts, ...numbers];
     const tests = odd.flatMap((at) =>
@@ -206,7 +229,9 @@ describe.each(names)("on %s", (name) => {
         { kind: "exists", path: way },
         ...[...bounds, true, false, null].map((value) => ({ kind: "in" as const, path: way, values: [value] })),
         ...texts.map((prefix) => ({ kind: "prefix" as const, path: way, prefix })),
-        ...(["lt", "lte", "gt", "gte"] as const).flatMap((operator) => bounds.map((value) => ({ kind: "range" as const, path: way, operator, value }))),
+        ...(["lt", "lte", "gt", "gte"] as const).flatMap((operator) =>
+          bounds.map((value) => ({ kind: "range" as const, path: way, operator, value })),
+        ),
       ]),
     );
     const answers = await Promise.all(tests.map((test) => ids(store(name), scope, { prefilter: test, limit: 1_000 })));
@@ -228,7 +253,10 @@ describe.each(names)("on %s", (name) => {
       fc.record({ in: fc.array(scalar, { minLength: 1, maxLength: 3 }) }),
       fc.record({ ne: scalar }),
       fc.record({ exists: fc.boolean() }),
-      fc.record({ gte: fc.constantFrom(...texts.slice(0, 12), ...numbers), lt: fc.constantFrom(...texts.slice(0, 12), ...numbers) }),
+      fc.record({
+        gte: fc.constantFrom(...texts.slice(0, 12), ...numbers),
+        lt: fc.constantFrom(...texts.slice(0, 12), ...numbers),
+      }),
     );
     const simple = fc.tuple(word, comparison).map(([at, value]) => ({ [at]: value }));
     const filter = fc.oneof(
@@ -243,7 +271,9 @@ describe.each(names)("on %s", (name) => {
         for (const test of filters) {
           const matches = compileFilter(test);
           const expected = list.filter((document) => matches(document)).map(({ id }) => id);
-          expect((await ids(store(name), scope, { filter: test, limit: 7 })).ids.toSorted()).toEqual(expected.toSorted());
+          expect((await ids(store(name), scope, { filter: test, limit: 7 })).ids.toSorted()).toEqual(
+            expected.toSorted(),
+          );
           expect(await store(name).count(scope, "hostile", { equals: { p: "p" }, filter: test })).toBe(expected.length);
         }
       }),
@@ -262,7 +292,11 @@ describe.each(names)("on %s", (name) => {
       });
       await items.batch(scope, "hostile", ["p"], operations);
     }
-    const query: Query = { equals: { p: "p" }, prefilter: { kind: "in", path: ["last"], values: [true] }, resumable: true };
+    const query: Query = {
+      equals: { p: "p" },
+      prefilter: { kind: "in", path: ["last"], values: [true] },
+      resumable: true,
+    };
     const first = await items.query(scope, "hostile", query);
     expect(first).toMatchObject({ items: [], examined: limits.pageRowsExaminedMax });
     const second = await items.query(scope, "hostile", { ...query, cursor: first.cursor });

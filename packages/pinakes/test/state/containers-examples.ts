@@ -37,7 +37,12 @@ export const workflowExample = {
     },
   ],
   checkpoints: [
-    { step: 0, timestamp: "2025-10-07T10:00:00Z", state: { initialized: true, agents_loaded: true }, agent_context: {} },
+    {
+      step: 0,
+      timestamp: "2025-10-07T10:00:00Z",
+      state: { initialized: true, agents_loaded: true },
+      agent_context: {},
+    },
     {
       step: 1,
       timestamp: "2025-10-07T10:05:30Z",
@@ -54,7 +59,13 @@ export const workflowExample = {
     timeout_seconds: 3600,
     environment: "production",
   },
-  performance_metrics: { total_duration_ms: 0, queue_time_ms: 1200, execution_time_ms: 330000, avg_step_duration_ms: 165000, total_cost_usd: 0.046 },
+  performance_metrics: {
+    total_duration_ms: 0,
+    queue_time_ms: 1200,
+    execution_time_ms: 330000,
+    avg_step_duration_ms: 165000,
+    total_cost_usd: 0.046,
+  },
   error_details: null,
   created_at: "2025-10-07T09:59:58Z",
   updated_at: "2025-10-07T10:05:35Z",
@@ -95,7 +106,13 @@ export const metricExample = {
   metric_type: "latency",
   timestamp: "2025-10-07T10:05:30Z",
   value: 330000,
-  dimensions: { session_id: "session-abc123", workflow_id: "workflow-123", environment: "production", model: "gpt-4", tool_name: null },
+  dimensions: {
+    session_id: "session-abc123",
+    workflow_id: "workflow-123",
+    environment: "production",
+    model: "gpt-4",
+    tool_name: null,
+  },
   created_at: "2025-10-07T10:05:30Z",
   ttl: 15552000,
 };

@@ -52,12 +52,21 @@ describe.each([
     const made = await containers.create(user, "notes", { id: "a", p: "x", n: 1, status: "open" });
     expect(await containers.read(user, "notes", "x", "a")).toEqual(made);
     await failure(containers.create(user, "notes", { id: "a", p: "x" }), "CONFLICT");
-    const changed = await containers.patch(user, "notes", "x", "a", [{ op: "incr", path: "/n", value: 1 }], { condition: "from c where c.n = 1" });
-    expect((await failure(containers.replace(user, "notes", { id: "a", p: "x" }, { ifMatch: made._etag }), "PRECONDITION_FAILED")).context.currentEtag).toBe(
-      changed._etag,
-    );
+    const changed = await containers.patch(user, "notes", "x", "a", [{ op: "incr", path: "/n", value: 1 }], {
+      condition: "from c where c.n = 1",
+    });
+    expect(
+      (
+        await failure(
+          containers.replace(user, "notes", { id: "a", p: "x" }, { ifMatch: made._etag }),
+          "PRECONDITION_FAILED",
+        )
+      ).context.currentEtag,
+    ).toBe(changed._etag);
     await failure(
-      containers.patch(user, "notes", "x", "a", [{ op: "incr", path: "/n", value: 1 }], { condition: "from c where c.n = 1" }),
+      containers.patch(user, "notes", "x", "a", [{ op: "incr", path: "/n", value: 1 }], {
+        condition: "from c where c.n = 1",
+      }),
       "PRECONDITION_FAILED",
     );
     expect(await containers.read(user, "notes", "x", "a")).toMatchObject({ n: 2 });
@@ -65,7 +74,8 @@ describe.each([
 
   it("R-AGT-55 batches are all or nothing, up to what the engine takes, and name it beyond", async () => {
     const { containers, user } = test;
-    const many = (n: number): BatchOperation[] => Array.from({ length: n }, (_unused, i) => ({ op: "create", document: { id: `b${i}`, p: "batch" } }));
+    const many = (n: number): BatchOperation[] =>
+      Array.from({ length: n }, (_unused, i) => ({ op: "create", document: { id: `b${i}`, p: "batch" } }));
     const over = await failure(containers.batch(user, "notes", "batch", many(operationsMax + 1)), "LIMIT_EXCEEDED");
     expect(over.detail).toContain(`at most ${operationsMax}`);
     await containers.create(user, "notes", { id: "b7", p: "batch" });
@@ -82,8 +92,13 @@ describe.each([
     await containers.create(user, "test-tasks", { id: "t", list: "l" });
     await containers.patch(user, "test-tasks", "l", "t", [{ op: "set", path: "/state", value: "done" }]);
     await failure(containers.upsert(user, "test-tasks", { id: "t", list: "l", state: "open" }), "INVALID");
-    expect((await containers.query(user, "test-tasks", { query: "SELECT VALUE c.id FROM c", pk: "l" })).items).toEqual(["t"]);
-    expect((await containers.changes(user, "test-tasks", { mode: "all" })).items.map(({ id }) => id)).toEqual(["t", "t"]);
+    expect((await containers.query(user, "test-tasks", { query: "SELECT VALUE c.id FROM c", pk: "l" })).items).toEqual([
+      "t",
+    ]);
+    expect((await containers.changes(user, "test-tasks", { mode: "all" })).items.map(({ id }) => id)).toEqual([
+      "t",
+      "t",
+    ]);
   });
 
   it("R-AGT-57 R-AGT-59 R-AGT-60 bulk loads, and queries over them in pages", async () => {
@@ -112,14 +127,20 @@ describe.each([
       } while (cursor !== undefined);
       return found;
     };
-    const wanted = documents.filter(({ status }) => status === "open").toSorted((a, b) => a.n - b.n || (a.id < b.id ? -1 : 1));
+    const wanted = documents
+      .filter(({ status }) => status === "open")
+      .toSorted((a, b) => a.n - b.n || (a.id < b.id ? -1 : 1));
     await expect
       .poll(() => walk("SELECT VALUE c.id FROM c WHERE c.status = 'open' AND c.n >= 0 ORDER BY c.status, c.n"))
       .toEqual(expect.arrayContaining(wanted.map(({ id }) => id)));
-    const numbers = (await walk("SELECT VALUE c.n FROM c WHERE c.status = 'open' ORDER BY c.status, c.n")) as unknown as number[];
+    const numbers = (await walk(
+      "SELECT VALUE c.n FROM c WHERE c.status = 'open' ORDER BY c.status, c.n",
+    )) as unknown as number[];
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     await failure(walk("SELECT * FROM c WHERE c.text = 't1'"), "INVALID");
-    expect((await containers.query(user, "notes", { query: "SELECT VALUE COUNT(1) FROM c WHERE c.p = 'p3'" })).items).toEqual([24]);
+    expect(
+      (await containers.query(user, "notes", { query: "SELECT VALUE COUNT(1) FROM c WHERE c.p = 'p3'" })).items,
+    ).toEqual([24]);
   });
 
   it("R-AGT-46 R-AGT-49 R-AGT-51 expired is gone at once; another default holds for what is there", async () => {
@@ -130,9 +151,13 @@ describe.each([
     await failure(containers.read(user, "notes", "ttl", "short"), "NOT_FOUND");
     expect((await containers.query(user, "notes", { equals: { p: "ttl" } })).items).toMatchObject([{ id: "plain" }]);
     await containers.put(admin, "notes", { ...spec, default_ttl: 1 });
-    await expect.poll(() => containers.read(user, "notes", "ttl", "plain").catch((error: { code?: string }) => error.code)).toBe("NOT_FOUND");
+    await expect
+      .poll(() => containers.read(user, "notes", "ttl", "plain").catch((error: { code?: string }) => error.code))
+      .toBe("NOT_FOUND");
     await containers.put(admin, "notes", spec);
-    await expect.poll(() => containers.read(user, "notes", "ttl", "plain").catch((error: { code?: string }) => error.code)).toMatchObject({ id: "plain" });
+    await expect
+      .poll(() => containers.read(user, "notes", "ttl", "plain").catch((error: { code?: string }) => error.code))
+      .toMatchObject({ id: "plain" });
   });
 
   it("deleted and made again it is empty, the old items go; after a restart everything is where it was, and expired items go untouched", async () => {
@@ -141,10 +166,14 @@ describe.each([
     await containers.bulk(
       user,
       "brief",
-      Array.from({ length: 60 }, (_unused, i) => ({ op: "create", document: { id: `i${i}`, p: `p${i % 4}` } }) as const),
+      Array.from(
+        { length: 60 },
+        (_unused, i) => ({ op: "create", document: { id: `i${i}`, p: `p${i % 4}` } }) as const,
+      ),
     );
     let old = "";
-    for await (const entry of test.parts.work.due(Number.MAX_SAFE_INTEGER)) if (entry.data?.["name"] === "brief") old = entry.key;
+    for await (const entry of test.parts.work.due(Number.MAX_SAFE_INTEGER))
+      if (entry.data?.["name"] === "brief") old = entry.key;
     await containers.delete(admin, "brief");
     await failure(containers.read(user, "brief", "p0", "i0"), "NOT_FOUND");
     await containers.put(user, "brief", { partition_key: "/p", default_ttl: 30 });
@@ -154,7 +183,9 @@ describe.each([
       .poll(async () => {
         await sweep();
         clock.advance(careMs);
-        return (await Promise.all([0, 1, 2, 3].map((p) => items.query(user.scope, old, { equals: { p: `p${p}` } })))).flatMap((page) => page.items);
+        return (
+          await Promise.all([0, 1, 2, 3].map((p) => items.query(user.scope, old, { equals: { p: `p${p}` } })))
+        ).flatMap((page) => page.items);
       })
       .toEqual([]);
     await items.close();

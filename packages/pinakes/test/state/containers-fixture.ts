@@ -18,7 +18,10 @@ export const tasks: SystemContainer = {
   definition: {
     name: "test-tasks",
     partitionKey: ["list"],
-    indexes: { byTime: { partition: ["workspace_id"], sort: ["created_at"] }, byState: { partition: ["list"], sort: ["state"] } },
+    indexes: {
+      byTime: { partition: ["workspace_id"], sort: ["created_at"] },
+      byState: { partition: ["list"], sort: ["state"] },
+    },
     ttl: -1,
     feed: true,
   },
@@ -37,20 +40,29 @@ export const tasks: SystemContainer = {
   prepare: ({ before, document, now }) => {
     const whole: JsonObject = { created_at: new Date(now).toISOString(), state: "open", ...document };
     const checked = tasks.schema?.safeParse(whole);
-    if (checked?.success === false) throw invalid(checked.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
+    if (checked?.success === false)
+      throw invalid(checked.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
     if (before?.["state"] === "done" && whole["state"] === "open") throw invalid("state: what is done stays done.");
     return { ...whole, pinakes_seen: ((before?.["pinakes_seen"] as number | undefined) ?? 0) + 1 };
   },
   companions: (operations) => {
-    const list = operations.flatMap((operation) => ("document" in operation ? [operation.document["list"] as string] : []))[0];
+    const list = operations.flatMap((operation) =>
+      "document" in operation ? [operation.document["list"] as string] : [],
+    )[0];
     const changes = operations.some(({ op }) => op !== "check");
-    if (list !== undefined) return [{ op: "upsert", document: { id: "~tally", list, [companionField]: "tally", state: "open" } }];
+    if (list !== undefined)
+      return [{ op: "upsert", document: { id: "~tally", list, [companionField]: "tally", state: "open" } }];
     return changes ? [{ op: "patch", id: "~tally", patch: [{ op: "incr", path: "/removed", value: 1 }] }] : [];
   },
 };
 
 export const log: SystemContainer = {
-  definition: { name: "test-log", partitionKey: ["day"], indexes: { all: { partition: [], sort: ["id"] } }, feed: true },
+  definition: {
+    name: "test-log",
+    partitionKey: ["day"],
+    indexes: { all: { partition: [], sort: ["id"] } },
+    feed: true,
+  },
   schema: null,
   policy: null,
   appendOnly: "Entries of the log are only added.",

@@ -17,7 +17,11 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>, as = key) =>
-  server.call(method, `/v1/containers${path}`, { key: as, ...(body === undefined ? {} : { body }), ...(headers === undefined ? {} : { headers }) });
+  server.call(method, `/v1/containers${path}`, {
+    key: as,
+    ...(body === undefined ? {} : { body }),
+    ...(headers === undefined ? {} : { headers }),
+  });
 const problem = (status: number, code: string, detail: RegExp) =>
   expect.objectContaining({ status, code, detail: expect.stringMatching(detail) as string }) as Json;
 
@@ -34,27 +38,53 @@ describe("containers over HTTP", () => {
     expect(server.pinakes.info().database).toBe("pinakes");
     const { json } = await call("GET", "");
     const names = (json["items"] as Json[]).map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(["workflow-states", "agent-memories", "agent-metrics", "tool-invocations"]));
+    expect(names).toEqual(
+      expect.arrayContaining(["workflow-states", "agent-memories", "agent-metrics", "tool-invocations"]),
+    );
     const at = await fresh({ default_ttl: 5 });
     const first = await call("GET", at);
     const again = await call("PUT", at, { partition_key: ["/p"], default_ttl: 5 });
     expect([again.status, again.json]).toEqual([200, first.json]);
-    expect((await call("GET", at, undefined, { "if-none-match": first.headers.get("etag") as string })).status).toBe(304);
-    expect((await call("PUT", at, { partition_key: "/p", default_ttl: 6 })).json).toEqual(problem(403, "FORBIDDEN", /admin/));
-    expect((await call("PUT", at, { partition_key: "/q", default_ttl: 5 }, {}, adminKey)).json).toEqual(problem(409, "CONFLICT", /partition_key/));
-    expect((await call("PUT", at, { partition_key: "/p", default_ttl: 6 }, { "if-match": '"old"' }, adminKey)).status).toBe(412);
-    expect((await call("PUT", at, { partition_key: "/p", default_ttl: 6 }, { "if-match": first.headers.get("etag") as string }, adminKey)).status).toBe(200);
+    expect((await call("GET", at, undefined, { "if-none-match": first.headers.get("etag") as string })).status).toBe(
+      304,
+    );
+    expect((await call("PUT", at, { partition_key: "/p", default_ttl: 6 })).json).toEqual(
+      problem(403, "FORBIDDEN", /admin/),
+    );
+    expect((await call("PUT", at, { partition_key: "/q", default_ttl: 5 }, {}, adminKey)).json).toEqual(
+      problem(409, "CONFLICT", /partition_key/),
+    );
+    expect(
+      (await call("PUT", at, { partition_key: "/p", default_ttl: 6 }, { "if-match": '"old"' }, adminKey)).status,
+    ).toBe(412);
+    expect(
+      (
+        await call(
+          "PUT",
+          at,
+          { partition_key: "/p", default_ttl: 6 },
+          { "if-match": first.headers.get("etag") as string },
+          adminKey,
+        )
+      ).status,
+    ).toBe(200);
     const asNew = { "if-none-match": "*" };
     const before = (await call("GET", at)).json;
-    expect((await call("PUT", at, { partition_key: "/p", default_ttl: 7 }, asNew, adminKey)).json).toEqual(problem(412, "PRECONDITION_FAILED", /already/));
-    expect((await call("PUT", at, { partition_key: "/p", default_ttl: 7 }, { "if-none-match": '"other"' }, adminKey)).json).toEqual(
-      problem(400, "INVALID", /only \*/),
+    expect((await call("PUT", at, { partition_key: "/p", default_ttl: 7 }, asNew, adminKey)).json).toEqual(
+      problem(412, "PRECONDITION_FAILED", /already/),
     );
+    expect(
+      (await call("PUT", at, { partition_key: "/p", default_ttl: 7 }, { "if-none-match": '"other"' }, adminKey)).json,
+    ).toEqual(problem(400, "INVALID", /only \*/));
     expect((await call("GET", at)).json).toEqual(before);
     expect((await call("PUT", `${at}-new`, { partition_key: "/p" }, asNew)).status).toBe(200);
-    expect((await call("PUT", at, { partition_key: "/p", nonsense: 1 })).json).toEqual(problem(400, "INVALID", /nonsense/));
+    expect((await call("PUT", at, { partition_key: "/p", nonsense: 1 })).json).toEqual(
+      problem(400, "INVALID", /nonsense/),
+    );
     expect((await call("PUT", "/workflow-states", { partition_key: "/p" }, {}, adminKey)).status).toBe(409);
-    expect((await call("GET", `${at}/indexes`)).json).toEqual({ items: [{ name: "all", partition: [], sort: ["id"], state: "ready", progress: 1 }] });
+    expect((await call("GET", `${at}/indexes`)).json).toEqual({
+      items: [{ name: "all", partition: [], sort: ["id"], state: "ready", progress: 1 }],
+    });
     expect((await call("DELETE", at)).status).toBe(403);
     expect((await call("DELETE", at, undefined, {}, adminKey)).status).toBe(204);
     expect((await call("GET", at)).status).toBe(404);
@@ -72,20 +102,44 @@ describe("containers over HTTP", () => {
     const known = { "if-none-match": read.headers.get("etag") as string };
     expect((await call("GET", `${at}/items/${id}?pk=a`, undefined, known)).status).toBe(304);
     expect((await call("POST", `${at}/items`, { id, p: "a" })).json).toEqual(problem(409, "CONFLICT", new RegExp(id)));
-    expect((await call("POST", `${at}/items?upsert=true`, { id, p: "a", n: 2 }, { "if-none-match": "*" })).status).toBe(412);
-    expect((await call("POST", `${at}/items?upsert=true`, { id, p: "a", n: 2 }, { "if-match": '"stale"' })).status).toBe(412);
-    const upserted = await call("POST", `${at}/items?upsert=true`, { id, p: "a", n: 2 }, { "if-match": read.headers.get("etag") as string });
+    expect((await call("POST", `${at}/items?upsert=true`, { id, p: "a", n: 2 }, { "if-none-match": "*" })).status).toBe(
+      412,
+    );
+    expect(
+      (await call("POST", `${at}/items?upsert=true`, { id, p: "a", n: 2 }, { "if-match": '"stale"' })).status,
+    ).toBe(412);
+    const upserted = await call(
+      "POST",
+      `${at}/items?upsert=true`,
+      { id, p: "a", n: 2 },
+      { "if-match": read.headers.get("etag") as string },
+    );
     expect([upserted.status, upserted.json["n"]]).toEqual([200, 2]);
-    expect((await call("POST", `${at}/items?upsert=true`, { id: "none", p: "a" }, { "if-match": "*" })).status).toBe(404);
+    expect((await call("POST", `${at}/items?upsert=true`, { id: "none", p: "a" }, { "if-match": "*" })).status).toBe(
+      404,
+    );
     expect((await call("POST", `${at}/items`, { p: "a" }, { "if-match": '"x"' })).status).toBe(400);
     expect((await call("PUT", `${at}/items/made`, { p: "a" }, { "if-none-match": "*" })).status).toBe(201);
     expect((await call("PUT", `${at}/items/made`, { p: "a" }, { "if-none-match": "*" })).status).toBe(412);
     expect((await call("PUT", `${at}/items/made`, { p: "a" }, { "if-none-match": '"x"' })).status).toBe(400);
     expect((await call("PUT", `${at}/items/none`, { p: "a" })).status).toBe(404);
-    const stale = await call("PUT", `${at}/items/${id}?pk=a`, { p: "a", n: 3 }, { "if-match": created.headers.get("etag") as string });
-    expect([stale.status, stale.headers.get("etag"), stale.json["current_etag"]]).toEqual([412, upserted.headers.get("etag"), upserted.json["_etag"]]);
-    expect((await call("PUT", `${at}/items/${id}`, { id: "other", p: "a" })).json).toEqual(problem(400, "INVALID", /id/));
-    expect((await call("PUT", `${at}/items/${id}?pk=b`, { p: "a" })).json).toEqual(problem(400, "INVALID", /partition key/));
+    const stale = await call(
+      "PUT",
+      `${at}/items/${id}?pk=a`,
+      { p: "a", n: 3 },
+      { "if-match": created.headers.get("etag") as string },
+    );
+    expect([stale.status, stale.headers.get("etag"), stale.json["current_etag"]]).toEqual([
+      412,
+      upserted.headers.get("etag"),
+      upserted.json["_etag"],
+    ]);
+    expect((await call("PUT", `${at}/items/${id}`, { id: "other", p: "a" })).json).toEqual(
+      problem(400, "INVALID", /id/),
+    );
+    expect((await call("PUT", `${at}/items/${id}?pk=b`, { p: "a" })).json).toEqual(
+      problem(400, "INVALID", /partition key/),
+    );
     expect((await call("PUT", `${at}/items/${id}?pk=a`, { p: "a", n: 3 })).json["n"]).toBe(3);
     const patch = { operations: [{ op: "incr", path: "/n", value: 1 }], condition: "from c where c.n = 3" };
     expect((await call("PATCH", `${at}/items/${id}?pk=a`, patch)).json["n"]).toBe(4);
@@ -99,7 +153,10 @@ describe("containers over HTTP", () => {
   it("a repeated create with one Idempotency-Key makes one document", async () => {
     const at = await fresh();
     const headers = { "idempotency-key": "k1" };
-    const [first, second] = [await call("POST", `${at}/items`, { p: "a" }, headers), await call("POST", `${at}/items`, { p: "a" }, headers)];
+    const [first, second] = [
+      await call("POST", `${at}/items`, { p: "a" }, headers),
+      await call("POST", `${at}/items`, { p: "a" }, headers),
+    ];
     expect(second.json).toEqual(first.json);
     expect((await call("POST", `${at}/query`, { query: "SELECT VALUE COUNT(1) FROM c" })).json["items"]).toEqual([1]);
   });
@@ -121,9 +178,13 @@ describe("containers over HTTP", () => {
       const found = await call("GET", `${at}/items/${encodeURIComponent(id)}?pk=${encodeURIComponent(pk)}`);
       expect([found.status, found.json["p"]]).toEqual([200, p]);
     }
-    expect((await call("GET", `${at}/items/x?pk=${encodeURIComponent("[x")}`)).json).toEqual(problem(400, "INVALID", /JSON list/));
+    expect((await call("GET", `${at}/items/x?pk=${encodeURIComponent("[x")}`)).json).toEqual(
+      problem(400, "INVALID", /JSON list/),
+    );
     expect((await call("GET", `${at}/items/x?pk=${encodeURIComponent("[null]")}`)).status).toBe(400);
-    expect((await call("GET", `${at}/items/x?pk=${encodeURIComponent('["a","b"]')}`)).json).toEqual(problem(400, "INVALID", /partitioned by \/p/));
+    expect((await call("GET", `${at}/items/x?pk=${encodeURIComponent('["a","b"]')}`)).json).toEqual(
+      problem(400, "INVALID", /partitioned by \/p/),
+    );
     const pair = await fresh({ partition_key: ["/a", "/b"] });
     await call("POST", `${pair}/items`, { id: "x", a: "k", b: 2 });
     expect((await call("GET", `${pair}/items/x?pk=${encodeURIComponent('["k",2]')}`)).status).toBe(200);
@@ -151,11 +212,17 @@ describe("containers over HTTP", () => {
     ];
     const good = await call("POST", `${at}/batch`, { pk: "x", operations });
     expect((good.json["results"] as Json[]).map(({ status }) => status)).toEqual([201, 200, 204]);
-    const bad = await call("POST", `${at}/batch`, { pk: "x", operations: [operations[0], { op: "replace", document: { id: "none", p: "x" } }, operations[2]] });
+    const bad = await call("POST", `${at}/batch`, {
+      pk: "x",
+      operations: [operations[0], { op: "replace", document: { id: "none", p: "x" } }, operations[2]],
+    });
     expect([bad.status, bad.json["batch"]]).toEqual([404, { index: 1, statuses: [424, 404, 424] }]);
-    const many = (n: number) => Array.from({ length: n }, (_, i) => ({ op: "upsert", document: { id: `i${i}`, p: "x" } }));
+    const many = (n: number) =>
+      Array.from({ length: n }, (_, i) => ({ op: "upsert", document: { id: `i${i}`, p: "x" } }));
     expect((await call("POST", `${at}/batch`, { pk: "x", operations: many(100) })).status).toBe(200);
-    expect((await call("POST", `${at}/batch`, { pk: "x", operations: many(101) })).json).toEqual(problem(413, "LIMIT_EXCEEDED", /at most 100/));
+    expect((await call("POST", `${at}/batch`, { pk: "x", operations: many(101) })).json).toEqual(
+      problem(413, "LIMIT_EXCEEDED", /at most 100/),
+    );
     expect((await call("POST", `${at}/batch`, { operations: many(1) })).status).toBe(400);
   });
 
@@ -163,7 +230,12 @@ describe("containers over HTTP", () => {
     const at = await fresh();
     const ndjson = { "content-type": "application/x-ndjson" };
     const line = (i: number) => JSON.stringify({ op: "create", document: { id: `i${i}`, p: `p${i % 2}` } });
-    const sent = await call("POST", `${at}/bulk`, `${line(0)}\n\n${line(1)}\r\n${line(0)}\n{"op":"delete","pk":"p1","id":"i1"}`, ndjson);
+    const sent = await call(
+      "POST",
+      `${at}/bulk`,
+      `${line(0)}\n\n${line(1)}\r\n${line(0)}\n{"op":"delete","pk":"p1","id":"i1"}`,
+      ndjson,
+    );
     expect(sent.json).toMatchObject({ succeeded: 3, failed: 1 });
     expect((sent.json["lines"] as Json[]).map((entry) => [entry["line"], entry["status"]])).toEqual([
       [1, 201],
@@ -177,41 +249,65 @@ describe("containers over HTTP", () => {
       problem(400, "INVALID", /^Line 7: .*not valid JSON.*Nothing was written/),
     );
     lines[6] = "[1]";
-    expect((await call("POST", `${at}/bulk`, lines.join("\n"), ndjson)).json).toEqual(problem(400, "INVALID", /^Line 7: /));
+    expect((await call("POST", `${at}/bulk`, lines.join("\n"), ndjson)).json).toEqual(
+      problem(400, "INVALID", /^Line 7: /),
+    );
     expect((await call("POST", `${at}/query`, { query: "SELECT VALUE COUNT(1) FROM c" })).json["items"]).toEqual([1]);
     const operations = Array.from({ length: 10_001 }, (_, i) => ({ op: "upsert", document: { id: `i${i}`, p: "x" } }));
-    expect((await call("POST", `${at}/bulk`, { operations })).json).toEqual(problem(413, "LIMIT_EXCEEDED", /at most 10000/));
-    expect((await call("POST", `${at}/bulk`, { operations: operations.slice(0, 3) })).json).toMatchObject({ succeeded: 3 });
+    expect((await call("POST", `${at}/bulk`, { operations })).json).toEqual(
+      problem(413, "LIMIT_EXCEEDED", /at most 10000/),
+    );
+    expect((await call("POST", `${at}/bulk`, { operations: operations.slice(0, 3) })).json).toMatchObject({
+      succeeded: 3,
+    });
     expect((await call("POST", `${at}/bulk`, "x", { "content-type": "text/csv" })).status).toBe(415);
     expect((await call("POST", `${at}/bulk`, "", ndjson)).json).toEqual({ succeeded: 0, failed: 0, lines: [] });
   });
 
   it("R-AGT-57 R-AGT-59 R-AGT-60 queries in SQL and by index, cursors, explain, and X-Index-Advice", async () => {
-    const at = await fresh({ indexing_policy: { includedPaths: [{ path: "/n/?" }], excludedPaths: [{ path: "/text/?" }] } });
-    await call("POST", `${at}/bulk`, {
-      operations: Array.from({ length: 20 }, (_, i) => ({ op: "create", document: { id: `i${i}`, p: "a", n: i, text: `t${i % 3}` } })),
+    const at = await fresh({
+      indexing_policy: { includedPaths: [{ path: "/n/?" }], excludedPaths: [{ path: "/text/?" }] },
     });
-    const body = { query: "SELECT * FROM c WHERE c.workspace_id = @workspace_id", parameters: [{ name: "@workspace_id", value: "ws-tenant-001" }], limit: 12 };
+    await call("POST", `${at}/bulk`, {
+      operations: Array.from({ length: 20 }, (_, i) => ({
+        op: "create",
+        document: { id: `i${i}`, p: "a", n: i, text: `t${i % 3}` },
+      })),
+    });
+    const body = {
+      query: "SELECT * FROM c WHERE c.workspace_id = @workspace_id",
+      parameters: [{ name: "@workspace_id", value: "ws-tenant-001" }],
+      limit: 12,
+    };
     const page = await call("POST", `${at}/query`, body);
     expect(page.json["items"]).toHaveLength(12);
     const rest = await call("POST", `${at}/query`, { ...body, cursor: page.json["next_cursor"] });
     expect([rest.json["items"], rest.json["next_cursor"]]).toEqual([expect.objectContaining({ length: 8 }), null]);
-    expect((await call("POST", `${at}/query`, { ...body, cursor: `${page.json["next_cursor"] as string}x` })).status).toBe(400);
-    expect((await call("POST", `${at}/query`, { ...body, cursor: page.json["next_cursor"] }, {}, strangerKey)).status).toBe(404);
-    expect((await call("POST", `${at}/query`, { index: "by_n", equals: {}, range: { gte: 18 }, cursor: null })).json["items"]).toMatchObject([
-      { n: 18 },
-      { n: 19 },
-    ]);
+    expect(
+      (await call("POST", `${at}/query`, { ...body, cursor: `${page.json["next_cursor"] as string}x` })).status,
+    ).toBe(400);
+    expect(
+      (await call("POST", `${at}/query`, { ...body, cursor: page.json["next_cursor"] }, {}, strangerKey)).status,
+    ).toBe(404);
+    expect(
+      (await call("POST", `${at}/query`, { index: "by_n", equals: {}, range: { gte: 18 }, cursor: null })).json[
+        "items"
+      ],
+    ).toMatchObject([{ n: 18 }, { n: 19 }]);
     const slow = await call("POST", `${at}/query`, { query: "SELECT VALUE c.id FROM c WHERE c.text = 't1'" });
     expect([slow.status, slow.headers.get("x-index-advice")]).toEqual([200, expect.stringContaining("/text")]);
     const plan = await call("POST", `${at}/query:explain`, { query: "SELECT * FROM c ORDER BY c.n DESC, c.text" });
     expect(plan.json).toMatchObject({ order_served: false });
     expect(plan.headers.get("x-index-advice")).toContain("composite");
-    expect((await call("POST", `${at}/query`, { query: "SELECT * FROM c WHERE c.text = 't1'", strict: true })).json).toEqual(
-      problem(400, "INVALID", /excludes/),
+    expect(
+      (await call("POST", `${at}/query`, { query: "SELECT * FROM c WHERE c.text = 't1'", strict: true })).json,
+    ).toEqual(problem(400, "INVALID", /excludes/));
+    expect(
+      (await call("POST", `${at}/query`, { query: "SELECT * FROM c ORDER BY c.n, c.text", strict: true })).json,
+    ).toEqual(problem(400, "INVALID", /index/));
+    expect((await call("POST", `${at}/query`, { query: "SELECT * FROM c WHERE ST_WITHIN(c.a, c.b)" })).json).toEqual(
+      problem(400, "INVALID", /ST_WITHIN/),
     );
-    expect((await call("POST", `${at}/query`, { query: "SELECT * FROM c ORDER BY c.n, c.text", strict: true })).json).toEqual(problem(400, "INVALID", /index/));
-    expect((await call("POST", `${at}/query`, { query: "SELECT * FROM c WHERE ST_WITHIN(c.a, c.b)" })).json).toEqual(problem(400, "INVALID", /ST_WITHIN/));
     expect((await call("POST", `${at}/query`, {})).status).toBe(400);
     expect((await call("POST", `${at}/query`, { query: "SELECT * FROM c", nonsense: 1 })).status).toBe(400);
     const reader = await server.key("ws-tenant-001", "reader", { scopes: ["read"] });
@@ -226,11 +322,15 @@ describe("containers over HTTP", () => {
     expect(first.json).toMatchObject({ items: [{ kind: "put", id: "a", pk: ["x"] }], more: false });
     await call("DELETE", `${at}/items/a?pk=x`);
     const cursor = first.json["cursor"] as string;
-    expect((await call("GET", `${at}/changes?mode=all&cursor=${cursor}`)).json["items"]).toMatchObject([{ kind: "delete", id: "a" }]);
+    expect((await call("GET", `${at}/changes?mode=all&cursor=${cursor}`)).json["items"]).toMatchObject([
+      { kind: "delete", id: "a" },
+    ]);
     expect((await call("GET", `${at}/changes?cursor=nonsense`)).status).toBe(400);
     expect((await call("GET", `${at}/changes?mode=some`)).status).toBe(400);
     const events = { accept: "text/event-stream" };
-    expect((await call("GET", `${at}/changes`, undefined, { ...events, "last-event-id": "nonsense" })).status).toBe(400);
+    expect((await call("GET", `${at}/changes`, undefined, { ...events, "last-event-id": "nonsense" })).status).toBe(
+      400,
+    );
     expect((await call("GET", "/unknown/changes", undefined, events)).status).toBe(404);
     const stop = new AbortController();
     const response = await server.raw("GET", `/v1/containers${at}/changes?mode=all`, {
@@ -263,10 +363,19 @@ describe("containers over HTTP", () => {
       key: "root-token-of-these-tests-0123456789",
       body: { workspace_id: "ws-tenant-001", user_id: "guest" },
     });
-    const response = await server.raw("GET", `/v1/containers${at}/changes`, { key: guest.json["key"] as string, headers: { accept: "text/event-stream" } });
+    const response = await server.raw("GET", `/v1/containers${at}/changes`, {
+      key: guest.json["key"] as string,
+      headers: { accept: "text/event-stream" },
+    });
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     await reader.read();
-    expect((await server.call("DELETE", `/v1/keys/${guest.json["key_id"] as string}`, { key: "root-token-of-these-tests-0123456789" })).status).toBe(204);
+    expect(
+      (
+        await server.call("DELETE", `/v1/keys/${guest.json["key_id"] as string}`, {
+          key: "root-token-of-these-tests-0123456789",
+        })
+      ).status,
+    ).toBe(204);
     await call("POST", `${at}/items`, { id: "secret", p: "x" });
     let text = "";
     for (;;) {
@@ -301,8 +410,10 @@ describe("containers over HTTP", () => {
     for (const [method, rest, body] of paths) {
       const real = await call(method, `${at}${rest}`, body, {}, strangerKey);
       const absent = await call(method, `/never${rest}`, body, {}, strangerKey);
-      const plain = ({ status, json: { request_id: _request, instance: _instance, ...json } }: { status: number; json: Json }, name: string) =>
-        `${status} ${JSON.stringify(json).replaceAll(name, "*")}`;
+      const plain = (
+        { status, json: { request_id: _request, instance: _instance, ...json } }: { status: number; json: Json },
+        name: string,
+      ) => `${status} ${JSON.stringify(json).replaceAll(name, "*")}`;
       expect([method, rest, plain(real, at.slice(1))]).toEqual([method, rest, plain(absent, "never")]);
       expect(real.status).toBe(404);
     }

@@ -53,9 +53,15 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     await failure(containers.read(user, name, "o", "x"), "INVALID");
     await failure(containers.read(user, name, ["o", null as never], "x"), "INVALID");
     await failure(containers.replace(user, name, { id: "x", org: "other", meta: { team: 5 } }), "NOT_FOUND");
-    const moved = await failure(containers.replace(user, name, { id: "x", org: "other", meta: { team: 5 } }, {}, ["o", 5]), "INVALID");
+    const moved = await failure(
+      containers.replace(user, name, { id: "x", org: "other", meta: { team: 5 } }, {}, ["o", 5]),
+      "INVALID",
+    );
     expect(moved.detail).toContain("partition key cannot change");
-    await failure(containers.patch(user, name, ["o", 5], "x", [{ op: "set", path: "/org", value: "other" }]), "INVALID");
+    await failure(
+      containers.patch(user, name, ["o", 5], "x", [{ op: "set", path: "/org", value: "other" }]),
+      "INVALID",
+    );
     expect(await containers.read(user, name, ["o", 5], "x")).toMatchObject({ org: "o" });
   });
 
@@ -69,7 +75,11 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
       () => containers.upsert(user, name, { id: "x", p: "a", n: 3 }, stale),
       () => containers.replace(user, name, { id: "x", p: "a", n: 3 }, stale),
       () => containers.patch(user, name, "a", "x", [{ op: "incr", path: "/n", value: 1 }], stale),
-      () => containers.patch(user, name, "a", "x", [{ op: "incr", path: "/n", value: 1 }], { ...stale, condition: "from c where c.n = 9" }),
+      () =>
+        containers.patch(user, name, "a", "x", [{ op: "incr", path: "/n", value: 1 }], {
+          ...stale,
+          condition: "from c where c.n = 9",
+        }),
       () => containers.deleteItem(user, name, "a", "x", stale),
       () => containers.batch(user, name, "a", [{ op: "delete", id: "x", if_match: first._etag }]),
     ]) {
@@ -99,7 +109,11 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     expect(patched).toMatchObject({ n: 3, fresh: 5, "a/b": 7, tags: ["zero", "ONE", "two"], new: "v" });
     expect([Object.hasOwn(patched, "t~d"), Object.hasOwn(patched, "old")]).toEqual([false, false]);
     const steps = (n: number) => Array.from({ length: n }, () => ({ op: "incr", path: "/n", value: 1 }) as const);
-    expect(await containers.patch(user, name, "a", "x", steps(10), { condition: "FROM c WHERE c.n = 3 AND ARRAY_CONTAINS(c.tags, 'two')" })).toMatchObject({
+    expect(
+      await containers.patch(user, name, "a", "x", steps(10), {
+        condition: "FROM c WHERE c.n = 3 AND ARRAY_CONTAINS(c.tags, 'two')",
+      }),
+    ).toMatchObject({
       n: 13,
     });
     const before = await containers.read(user, name, "a", "x");
@@ -118,14 +132,29 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
       [[{ op: "copy", path: "/n", value: 1 }], /must be add, set/],
     ];
     for (const [operations, expected] of wrong)
-      expect((await failure(containers.patch(user, name, "a", "x", operations as never), "INVALID")).detail).toMatch(expected);
-    const unmet = await failure(containers.patch(user, name, "a", "x", steps(1), { condition: "from c where c.n = 3" }), "PRECONDITION_FAILED");
+      expect((await failure(containers.patch(user, name, "a", "x", operations as never), "INVALID")).detail).toMatch(
+        expected,
+      );
+    const unmet = await failure(
+      containers.patch(user, name, "a", "x", steps(1), { condition: "from c where c.n = 3" }),
+      "PRECONDITION_FAILED",
+    );
     expect(unmet.context.currentEtag).toBe(before._etag);
-    for (const condition of ["c.n = 3", "from c", "from c where", "from c where c.n = 13 order by c.n", "from c join t in c.tags where t = 'two'", 5])
+    for (const condition of [
+      "c.n = 3",
+      "from c",
+      "from c where",
+      "from c where c.n = 13 order by c.n",
+      "from c join t in c.tags where t = 'two'",
+      5,
+    ])
       await failure(containers.patch(user, name, "a", "x", steps(1), { condition: condition as never }), "INVALID");
     expect(await containers.read(user, name, "a", "x")).toEqual(before);
     await failure(containers.patch(user, name, "a", "none", steps(1)), "NOT_FOUND");
-    await failure(containers.patch(user, name, "a", "none", steps(1), { condition: "from c where c.n = 3" }), "NOT_FOUND");
+    await failure(
+      containers.patch(user, name, "a", "none", steps(1), { condition: "from c where c.n = 3" }),
+      "NOT_FOUND",
+    );
   });
 
   it("R-AGT-56 a condition is decided and the patch written in one step: of thirty at once ten get through", async () => {
@@ -133,7 +162,11 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     const name = await fresh();
     await containers.create(user, name, { id: "x", p: "a", n: 0 });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 30 }, () => containers.patch(user, name, "a", "x", [{ op: "incr", path: "/n", value: 1 }], { condition: "from c where c.n < 10" })),
+      Array.from({ length: 30 }, () =>
+        containers.patch(user, name, "a", "x", [{ op: "incr", path: "/n", value: 1 }], {
+          condition: "from c where c.n < 10",
+        }),
+      ),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
     expect(await containers.read(user, name, "a", "x")).toMatchObject({ n: 10 });
@@ -156,11 +189,19 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     ]);
     expect(results.map(({ status }) => status)).toEqual([200, 201, 200, 200, 200, 200, 200, 200, 204]);
     expect(results[2]?.document).toEqual(old);
-    expect([results[3]?.document, results[4]?.document, results[7]?.document]).toMatchObject([{ n: 2 }, { n: 2 }, { n: 5 }]);
+    expect([results[3]?.document, results[4]?.document, results[7]?.document]).toMatchObject([
+      { n: 2 },
+      { n: 2 },
+      { n: 5 },
+    ]);
     expect(results[4]?.etag).toBe((await containers.read(user, name, "a", "old"))._etag);
     expect(results[7]).toMatchObject({ etag: (await containers.read(user, name, "a", "new"))._etag });
     await failure(containers.read(user, name, "a", "up"), "NOT_FOUND");
-    const failing: readonly (readonly [BatchOperation, "CONFLICT" | "NOT_FOUND" | "PRECONDITION_FAILED" | "INVALID", number])[] = [
+    const failing: readonly (readonly [
+      BatchOperation,
+      "CONFLICT" | "NOT_FOUND" | "PRECONDITION_FAILED" | "INVALID",
+      number,
+    ])[] = [
       [{ op: "create", document: { id: "old", p: "a" } }, "CONFLICT", 409],
       [{ op: "replace", document: { id: "none", p: "a" } }, "NOT_FOUND", 404],
       [{ op: "read", id: "none" }, "NOT_FOUND", 404],
@@ -174,17 +215,28 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     ];
     for (const [operation, code, status] of failing) {
       const write = { op: "create", document: { id: "written", p: "a" } } as const;
-      const error = await failure(containers.batch(user, name, "a", [write, operation, { op: "delete", id: "new" }]), code);
+      const error = await failure(
+        containers.batch(user, name, "a", [write, operation, { op: "delete", id: "new" }]),
+        code,
+      );
       expect(error.context.batch).toEqual({ index: 1, statuses: [424, status, 424] });
       await failure(containers.read(user, name, "a", "written"), "NOT_FOUND");
     }
-    const many = (n: number): BatchOperation[] => Array.from({ length: n }, (_, i) => ({ op: "create", document: { id: `n${i}`, p: "a" } }));
-    expect((await failure(containers.batch(user, name, "a", many(101)), "LIMIT_EXCEEDED")).detail).toContain("at most 100");
+    const many = (n: number): BatchOperation[] =>
+      Array.from({ length: n }, (_, i) => ({ op: "create", document: { id: `n${i}`, p: "a" } }));
+    expect((await failure(containers.batch(user, name, "a", many(101)), "LIMIT_EXCEEDED")).detail).toContain(
+      "at most 100",
+    );
     await failure(containers.read(user, name, "a", "n0"), "NOT_FOUND");
     expect((await containers.batch(user, name, "a", many(100))).results).toHaveLength(100);
     await failure(containers.batch(user, name, "a", []), "INVALID");
-    const large = (id: string): BatchOperation => ({ op: "create", document: { id, p: "a", text: "x".repeat(1_100_000) } });
-    expect((await failure(containers.batch(user, name, "a", [large("l1"), large("l2")]), "LIMIT_EXCEEDED")).detail).toMatch(/bytes/);
+    const large = (id: string): BatchOperation => ({
+      op: "create",
+      document: { id, p: "a", text: "x".repeat(1_100_000) },
+    });
+    expect(
+      (await failure(containers.batch(user, name, "a", [large("l1"), large("l2")]), "LIMIT_EXCEEDED")).detail,
+    ).toMatch(/bytes/);
   });
 
   it("readMany: in the order of the keys, null where there is none, at most 100", async () => {
@@ -208,7 +260,10 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     const name = await fresh();
     const stale = await containers.create(user, name, { id: "there", p: "p1", n: 1 });
     await containers.replace(user, name, { id: "there", p: "p1", n: 2 });
-    const good = Array.from({ length: 200 }, (_, i) => ({ op: "create", document: { id: `g${i}`, p: `p${i % 3}` } }) as const);
+    const good = Array.from(
+      { length: 200 },
+      (_, i) => ({ op: "create", document: { id: `g${i}`, p: `p${i % 3}` } }) as const,
+    );
     const result = await containers.bulk(user, name, [
       ...good,
       { op: "create", document: { id: "there", p: "p1" } },
@@ -225,16 +280,28 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     ]);
     expect(result.lines).toHaveLength(211);
     expect(result.lines.map(({ line }) => line)).toEqual(Array.from({ length: 211 }, (_, i) => i + 1));
-    expect(result.lines.slice(200).map(({ status }) => status)).toEqual([409, 200, 200, 400, 204, 404, 412, 201, 400, 400, 400]);
+    expect(result.lines.slice(200).map(({ status }) => status)).toEqual([
+      409, 200, 200, 400, 204, 404, 412, 201, 400, 400, 400,
+    ]);
     expect([result.succeeded, result.failed]).toEqual([204, 7]);
-    expect(result.lines[203]?.error).toMatchObject({ code: "INVALID", detail: expect.stringContaining("pk") as string });
+    expect(result.lines[203]?.error).toMatchObject({
+      code: "INVALID",
+      detail: expect.stringContaining("pk") as string,
+    });
     expect(await containers.read(user, name, "p2", "made")).toMatchObject({ n: 2 });
     expect(await containers.read(user, name, "p1", "there")).toMatchObject({ n: 2 });
-    expect(await containers.read(user, name, "new partition", result.lines[207]?.id as string)).toMatchObject({ p: "new partition" });
-    const many = (n: number) => Array.from({ length: n }, (_, i) => ({ op: "upsert", document: { id: `m${i}`, p: `q${i % 50}` } }) as const);
-    expect((await failure(containers.bulk(user, name, many(bulkOperationsMax + 1)), "LIMIT_EXCEEDED")).detail).toContain("10000");
+    expect(await containers.read(user, name, "new partition", result.lines[207]?.id as string)).toMatchObject({
+      p: "new partition",
+    });
+    const many = (n: number) =>
+      Array.from({ length: n }, (_, i) => ({ op: "upsert", document: { id: `m${i}`, p: `q${i % 50}` } }) as const);
+    expect(
+      (await failure(containers.bulk(user, name, many(bulkOperationsMax + 1)), "LIMIT_EXCEEDED")).detail,
+    ).toContain("10000");
     expect(await containers.bulk(user, name, many(bulkOperationsMax))).toMatchObject({ succeeded: 10_000, failed: 0 });
-    expect(await containers.query(user, name, { query: "SELECT VALUE COUNT(1) FROM c WHERE STARTSWITH(c.p, 'q')" })).toMatchObject({ items: [10_000] });
+    expect(
+      await containers.query(user, name, { query: "SELECT VALUE COUNT(1) FROM c WHERE STARTSWITH(c.p, 'q')" }),
+    ).toMatchObject({ items: [10_000] });
   });
 
   it("deletePartition removes a partition and nothing else, also when it is large", async () => {
@@ -243,7 +310,10 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     await containers.bulk(
       user,
       name,
-      Array.from({ length: 2_100 }, (_, i) => ({ op: "create", document: { id: `i${i}`, p: i === 0 ? "b" : "a" } }) as const),
+      Array.from(
+        { length: 2_100 },
+        (_, i) => ({ op: "create", document: { id: `i${i}`, p: i === 0 ? "b" : "a" } }) as const,
+      ),
     );
     expect(await containers.deletePartition(user, name, "a")).toEqual({ deleted: 2_099 });
     expect(await containers.deletePartition(user, name, "a")).toEqual({ deleted: 0 });
@@ -284,17 +354,30 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     for (const default_ttl of [null, -1, 10]) {
       const name = await fresh({ default_ttl });
       names.set(String(default_ttl), name);
-      for (const ttl of [undefined, -1, 5]) await containers.create(user, name, { id: `t${ttl}`, p: "a", ...(ttl === undefined ? {} : { ttl }) });
+      for (const ttl of [undefined, -1, 5])
+        await containers.create(user, name, { id: `t${ttl}`, p: "a", ...(ttl === undefined ? {} : { ttl }) });
     }
     const left = async (): Promise<string[]> => {
       const lists = await Promise.all(
         [...names].map(async ([key, name]) =>
-          (await containers.query(user, name, { query: "SELECT VALUE c.id FROM c ORDER BY c.id" })).items.map((id) => `${key}:${id as string}`),
+          (await containers.query(user, name, { query: "SELECT VALUE c.id FROM c ORDER BY c.id" })).items.map(
+            (id) => `${key}:${id as string}`,
+          ),
         ),
       );
       return lists.flat();
     };
-    const all = ["null:t-1", "null:t5", "null:tundefined", "-1:t-1", "-1:t5", "-1:tundefined", "10:t-1", "10:t5", "10:tundefined"];
+    const all = [
+      "null:t-1",
+      "null:t5",
+      "null:tundefined",
+      "-1:t-1",
+      "-1:t5",
+      "-1:tundefined",
+      "10:t-1",
+      "10:t5",
+      "10:tundefined",
+    ];
     expect(await left()).toEqual(all);
     clock.advance(4_999);
     expect(await left()).toEqual(all);
@@ -312,15 +395,18 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     clock.advance(1_000_000);
     expect(await left()).toEqual(["null:t-1", "-1:t-1", "-1:tundefined", "10:t-1"]);
     const name = names.get("-1") as string;
-    for (const ttl of [0, null, -2, 2_147_483_648, 1.5, "5"]) await failure(containers.create(user, name, { id: "bad", p: "a", ttl }), "INVALID");
+    for (const ttl of [0, null, -2, 2_147_483_648, 1.5, "5"])
+      await failure(containers.create(user, name, { id: "bad", p: "a", ttl }), "INVALID");
     for (const ttl of [1, 2_147_483_647]) await containers.upsert(user, name, { id: "edge", p: "a", ttl });
   });
 
   it("documents that are none, ids that are none, workspaces of others", async () => {
     const { containers, user } = test;
     const name = await fresh();
-    for (const document of [null, [], "x", 5, new Date()]) await failure(containers.create(user, name, document as never), "INVALID");
-    for (const id of ["", 5, "a/b", "x".repeat(1_024), "~x"]) await failure(containers.create(user, name, { id, p: "a" } as never), "INVALID");
+    for (const document of [null, [], "x", 5, new Date()])
+      await failure(containers.create(user, name, document as never), "INVALID");
+    for (const id of ["", 5, "a/b", "x".repeat(1_024), "~x"])
+      await failure(containers.create(user, name, { id, p: "a" } as never), "INVALID");
     await failure(containers.create(user, name, { id: "x", p: "a", workspace_id: "other" }), "FORBIDDEN");
     await containers.create(user, name, { id: "x", p: "a", workspace_id: "acme" });
     for (const operation of [

@@ -34,7 +34,12 @@ describe.each(nearEngines)("the end of own containers on %s", (engine) => {
       name,
       Array.from({ length: 300 }, (_, i) => ({ op: "create", document: { id: `i${i}`, p: `p${i % 9}` } }) as const),
     );
-    const old = (await test.parts.items.query(user.scope, "state-settings", { equals: { topic: "containers" }, filter: { id: name } })).items[0];
+    const old = (
+      await test.parts.items.query(user.scope, "state-settings", {
+        equals: { topic: "containers" },
+        filter: { id: name },
+      })
+    ).items[0];
     expect(old?.document).toMatchObject({ deleted: false });
     const physical = await physicalOf(name);
     clock.advance(11_000);
@@ -46,7 +51,8 @@ describe.each(nearEngines)("the end of own containers on %s", (engine) => {
     expect((await containers.query(user, name, { query: "SELECT * FROM c" })).items).toEqual([]);
     await containers.create(user, name, { id: "new", p: "p1" });
     await sweep();
-    for (let p = 0; p < 9; p += 1) expect((await items.query(user.scope, physical, { equals: { p: `p${p}` } })).items).toEqual([]);
+    for (let p = 0; p < 9; p += 1)
+      expect((await items.query(user.scope, physical, { equals: { p: `p${p}` } })).items).toEqual([]);
     expect(await items.count(user.scope, physical, { index: "all", equals: {} })).toBe(0);
     expect((await containers.query(user, name, { query: "SELECT VALUE c.id FROM c" })).items).toEqual(["new"]);
     // A late writer, of a process that stood still: found by a later look.
@@ -70,7 +76,8 @@ describe.each(nearEngines)("the end of own containers on %s", (engine) => {
 
   async function physicalOf(name: string): Promise<string> {
     const record = await opened.items.read(test.user.scope, "state-settings", { partition: ["containers"], id: name });
-    for await (const { data, key } of test.parts.work.due(Number.MAX_SAFE_INTEGER)) if (data?.["incarnation"] === record?.document["incarnation"]) return key;
+    for await (const { data, key } of test.parts.work.due(Number.MAX_SAFE_INTEGER))
+      if (data?.["incarnation"] === record?.document["incarnation"]) return key;
     throw new Error(`no work for ${name}`);
   }
   async function workOf(physical: string): Promise<number> {
@@ -151,13 +158,22 @@ describe("time to live of own containers after a restart", () => {
       const second = await openContainers(after, clock);
       expect(await second.sweep()).toBe(1);
       // Told by the feed, which a purge writes: deletes that are marked.
-      const { items, more } = await second.containers.changes(second.user, "notes", { mode: "all", limit: limits.pageItemsMax });
+      const { items, more } = await second.containers.changes(second.user, "notes", {
+        mode: "all",
+        limit: limits.pageItemsMax,
+      });
       expect([items.length, more]).toEqual([limits.pageItemsMax, true]);
       let ended = 0;
       let cursor: string | undefined;
       for (let rest = true; rest;) {
-        const page = await second.containers.changes(second.user, "notes", { mode: "all", limit: limits.pageItemsMax, cursor });
-        ended += page.items.filter(({ kind, time_to_live_expired }) => kind === "delete" && time_to_live_expired === true).length;
+        const page = await second.containers.changes(second.user, "notes", {
+          mode: "all",
+          limit: limits.pageItemsMax,
+          cursor,
+        });
+        ended += page.items.filter(
+          ({ kind, time_to_live_expired }) => kind === "delete" && time_to_live_expired === true,
+        ).length;
         ({ cursor, more: rest } = page);
       }
       expect(ended).toBe(2_500);

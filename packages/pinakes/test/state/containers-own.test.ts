@@ -64,19 +64,33 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
       append_only: false,
       normalised_policy: { excludedPaths: [{ path: "/_etag/?" }, { path: "/notes/[]/text/*" }, { path: "/*" }] },
     });
-    expect(await containers.get(user, "test-log")).toMatchObject({ kind: "system", append_only: true, default_ttl: null, indexing_policy: null });
+    expect(await containers.get(user, "test-log")).toMatchObject({
+      kind: "system",
+      append_only: true,
+      default_ttl: null,
+      indexing_policy: null,
+    });
   });
 
   it("one that must be new is made once, whoever else makes it at the same time, and nothing of one that is there changes", async () => {
     const { containers, user, admin } = test;
     const name = newName();
     const asNew = { ifNoneMatch: "*" } as const;
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => containers.put(admin, name, spec, asNew)));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => containers.put(admin, name, spec, asNew)),
+    );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "PRECONDITION_FAILED" });
+    for (const outcome of outcomes)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "PRECONDITION_FAILED" });
     const made = await containers.get(user, name);
-    const refused = await failure(containers.put(admin, name, { ...spec, default_ttl: 5 }, asNew), "PRECONDITION_FAILED");
-    expect([refused.detail, refused.context.currentEtag]).toEqual([`There is a container "${name}" already; choose another name.`, made.etag]);
+    const refused = await failure(
+      containers.put(admin, name, { ...spec, default_ttl: 5 }, asNew),
+      "PRECONDITION_FAILED",
+    );
+    expect([refused.detail, refused.context.currentEtag]).toEqual([
+      `There is a container "${name}" already; choose another name.`,
+      made.etag,
+    ]);
     expect(await containers.get(user, name)).toEqual(made);
     await failure(containers.put(admin, name, spec, { ifNoneMatch: made.etag as "*" }), "INVALID");
     // The name of one that was deleted is free.
@@ -90,16 +104,31 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     const made = await containers.put(user, name, { ...spec, unique_keys: { u: ["/email"] } });
     await failure(containers.put(user, name, { ...spec, unique_keys: { u: ["/email"] }, default_ttl: 5 }), "FORBIDDEN");
     await failure(containers.delete(user, name), "FORBIDDEN");
-    expect((await failure(containers.put(admin, name, { partition_key: "/q", unique_keys: { u: ["/email"] } }), "CONFLICT")).detail).toContain(
-      "partition_key is fixed",
-    );
+    expect(
+      (await failure(containers.put(admin, name, { partition_key: "/q", unique_keys: { u: ["/email"] } }), "CONFLICT"))
+        .detail,
+    ).toContain("partition_key is fixed");
     expect((await failure(containers.put(admin, name, spec), "CONFLICT")).detail).toContain("unique_keys is fixed");
     expect(
-      (await failure(containers.put(admin, name, { ...spec, unique_keys: { u: ["/email"] }, default_ttl: 5 }, { ifMatch: "stale" }), "PRECONDITION_FAILED"))
-        .context.currentEtag,
+      (
+        await failure(
+          containers.put(
+            admin,
+            name,
+            { ...spec, unique_keys: { u: ["/email"] }, default_ttl: 5 },
+            { ifMatch: "stale" },
+          ),
+          "PRECONDITION_FAILED",
+        )
+      ).context.currentEtag,
     ).toBe(made.etag);
     await failure(containers.put(admin, newName(), spec, { ifMatch: "any" }), "PRECONDITION_FAILED");
-    const changed = await containers.put(admin, name, { ...spec, unique_keys: { u: ["/email"] }, default_ttl: 5 }, { ifMatch: made.etag });
+    const changed = await containers.put(
+      admin,
+      name,
+      { ...spec, unique_keys: { u: ["/email"] }, default_ttl: 5 },
+      { ifMatch: made.etag },
+    );
     expect(changed).toMatchObject({ default_ttl: 5 });
     expect(changed.etag).not.toBe(made.etag);
     await containers.create(user, name, { id: "a", p: "x", email: "e" });
@@ -123,7 +152,10 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     await containers.bulk(
       user,
       name,
-      Array.from({ length: 500 }, (_, i) => ({ op: "create", document: { id: `i${i}`, p: `p${i % 7}`, n: i, m: -i } }) as const),
+      Array.from(
+        { length: 500 },
+        (_, i) => ({ op: "create", document: { id: `i${i}`, p: `p${i % 7}`, n: i, m: -i } }) as const,
+      ),
     );
     const query = { query: "SELECT VALUE c.n FROM c WHERE c.m <= -490 ORDER BY c.m", limit: 100 };
     const right = [499, 498, 497, 496, 495, 494, 493, 492, 491, 490];
@@ -131,11 +163,19 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     await containers.put(admin, name, { ...spec, indexes: { byM: { partition: [], sort: ["/m"] } } });
     expect((await containers.query(user, name, query)).items).toEqual(right);
     await expect
-      .poll(async () => (await containers.indexes(user, name)).items.map((index) => `${index.name} ${index.state} ${index.progress}`))
+      .poll(async () =>
+        (await containers.indexes(user, name)).items.map((index) => `${index.name} ${index.state} ${index.progress}`),
+      )
       .toEqual(["all ready 1", "byM ready 1"]);
-    expect(await containers.explain(user, name, query)).toMatchObject({ access: "index", index: "byM", order_served: true });
+    expect(await containers.explain(user, name, query)).toMatchObject({
+      access: "index",
+      index: "byM",
+      order_served: true,
+    });
     expect((await containers.query(user, name, query)).items).toEqual(right);
-    expect((await containers.query(user, name, { index: "byM", equals: {}, range: { lte: -498 } })).items).toMatchObject([{ n: 499 }, { n: 498 }]);
+    expect(
+      (await containers.query(user, name, { index: "byM", equals: {}, range: { lte: -498 } })).items,
+    ).toMatchObject([{ n: 499 }, { n: 498 }]);
     await failure(containers.query(user, name, { index: "byN", equals: {} }), "INVALID");
   });
 
@@ -146,7 +186,9 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     await containers.put(user, name, spec);
     await other.containers.create(user, name, { id: "a", p: "x" });
     await containers.put(admin, name, { ...spec, indexes: { byN: { partition: [], sort: ["/n"] } } });
-    await expect.poll(async () => (await containers.indexes(user, name)).items.every(({ state }) => state === "ready")).toBe(true);
+    await expect
+      .poll(async () => (await containers.indexes(user, name)).items.every(({ state }) => state === "ready"))
+      .toBe(true);
     expect((await other.containers.query(user, name, { index: "byN", equals: {} })).items).toMatchObject([{ id: "a" }]);
     await containers.delete(admin, name);
     await failure(other.containers.create(user, name, { id: "b", p: "x" }), "NOT_FOUND");
@@ -165,20 +207,26 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     const released = Promise.withResolvers<void>();
     let opens = 0;
     const slow = beforeEachCall(items, async (method, args) => {
-      if (method !== "openContainer" || !(args[0] as { name: string }).name.startsWith("own-") || (opens += 1) > 1) return;
+      if (method !== "openContainer" || !(args[0] as { name: string }).name.startsWith("own-") || (opens += 1) > 1)
+        return;
       reached.resolve();
       await released.promise;
     });
     const other = await test.another(slow);
     const late = other.containers.get(user, name);
     await reached.promise;
-    await containers.put(admin, name, { ...spec, default_ttl: 1_000_000, indexes: { byN: { partition: [], sort: ["/n"] } } });
+    await containers.put(admin, name, {
+      ...spec,
+      default_ttl: 1_000_000,
+      indexes: { byN: { partition: [], sort: ["/n"] } },
+    });
     released.resolve();
     expect(await late).toMatchObject({ default_ttl: 1_000_000 });
     expect(opens).toBe(2);
     await containers.create(user, name, { id: "a", p: "x", n: 1 });
     clock.advance(500_000);
-    for (const process of [test, other, await test.another()]) expect(await process.containers.read(user, name, "x", "a")).toMatchObject({ id: "a" });
+    for (const process of [test, other, await test.another()])
+      expect(await process.containers.read(user, name, "x", "a")).toMatchObject({ id: "a" });
     await expect
       .poll(async () => (await containers.indexes(user, name)).items.map((index) => `${index.name} ${index.state}`))
       .toEqual(["all ready", "byN ready"]);
@@ -222,13 +270,20 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     expect((await containers.query(stranger, name, { query: "SELECT * FROM c" })).items).toEqual([]);
     expect((await containers.changes(stranger, name, { mode: "all" })).items).toEqual([]);
     await failure(containers.changes(stranger, name, { mode: "all", cursor }), "INVALID");
-    if (page.next_cursor !== null) await failure(containers.query(stranger, name, { query: "SELECT * FROM c", limit: 1, cursor: page.next_cursor }), "INVALID");
+    if (page.next_cursor !== null)
+      await failure(
+        containers.query(stranger, name, { query: "SELECT * FROM c", limit: 1, cursor: page.next_cursor }),
+        "INVALID",
+      );
     await containers.delete(stranger, name);
     expect(await containers.read(admin, name, "a", "secret")).toMatchObject({ n: 1 });
     await containers.create(user, "test-tasks", { id: "mine", list: "shared", created_at: "2030-01-01T00:00:00Z" });
     await failure(containers.read(stranger, "test-tasks", "shared", "mine"), "NOT_FOUND");
     expect((await containers.query(stranger, "test-tasks", { query: "SELECT * FROM c" })).items).toEqual([]);
-    expect((await containers.query(stranger, "test-tasks", { query: "SELECT * FROM c WHERE c.workspace_id = 'acme'" })).items).toEqual([]);
+    expect(
+      (await containers.query(stranger, "test-tasks", { query: "SELECT * FROM c WHERE c.workspace_id = 'acme'" }))
+        .items,
+    ).toEqual([]);
     expect((await containers.changes(stranger, "test-tasks", { mode: "all" })).items).toEqual([]);
   });
 
@@ -242,7 +297,8 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     for (let i = 1; i < containersPerWorkspaceMax - 1; i += 1) await containers.put(user, `n${i}`, spec);
     const last = await Promise.allSettled(Array.from({ length: 4 }, (_, i) => containers.put(user, `last${i}`, spec)));
     expect(last.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const outcome of last) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
+    for (const outcome of last)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
     await containers.put(user, "n1", spec);
     await containers.delete(admin, "n1");
     await containers.put(user, "n1", spec);

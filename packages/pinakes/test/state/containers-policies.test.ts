@@ -10,7 +10,8 @@ const refusal = (run: () => unknown): string => {
   try {
     run();
   } catch (error) {
-    if (PinakesError.isInstance(error) && (error.code === "INVALID" || error.code === "LIMIT_EXCEEDED")) return error.detail;
+    if (PinakesError.isInstance(error) && (error.code === "INVALID" || error.code === "LIMIT_EXCEEDED"))
+      return error.detail;
     throw error;
   }
   throw new Error("it was accepted");
@@ -27,22 +28,36 @@ describe("indexing policies", () => {
       excludedPaths: [path("/_etag/?"), path("/*")],
       compositeIndexes: [],
     });
-    expect([bare.covers(["status"]), bare.covers(["other"]), bare.covers(["id"]), bare.covers(["_ts"])]).toEqual([true, false, true, true]);
+    expect([bare.covers(["status"]), bare.covers(["other"]), bare.covers(["id"]), bare.covers(["_ts"])]).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
     const rooted = compilePolicy({ includedPaths: [path("/*")], excludedPaths: [path("/big/*")] });
     expect(rooted.normalised.excludedPaths).toEqual([path("/big/*"), path("/_etag/?")]);
-    expect([rooted.covers(["x", "y"]), rooted.covers(["big"]), rooted.covers(["big", "a"]), rooted.covers(["_etag"])]).toEqual([true, false, false, false]);
+    expect([
+      rooted.covers(["x", "y"]),
+      rooted.covers(["big"]),
+      rooted.covers(["big", "a"]),
+      rooted.covers(["_etag"]),
+    ]).toEqual([true, false, false, false]);
   });
 
   it("R-AGT-61 E2 a star in the middle means the elements of an array", () => {
     const { normalised } = compilePolicy(workflowStates.policy);
-    expect(normalised.excludedPaths).toEqual([path("/_etag/?"), path("/agents/[]/result/*"), path("/checkpoints/[]/state/*"), path("/*")]);
+    expect(normalised.excludedPaths).toEqual([
+      path("/_etag/?"),
+      path("/agents/[]/result/*"),
+      path("/checkpoints/[]/state/*"),
+      path("/*"),
+    ]);
     const written = compilePolicy({ excludedPaths: [path("/agents/[]/result/*")], includedPaths: [path("/*")] });
     expect(written.normalised.excludedPaths?.[0]).toEqual(path("/agents/[]/result/*"));
-    expect(compilePolicy({ includedPaths: [path("/*/x/?"), path('/"a b"/?'), path('/"with/slash"/*')] }).normalised.includedPaths).toEqual([
-      path("/[]/x/?"),
-      path('/"a b"/?'),
-      path('/"with/slash"/*'),
-    ]);
+    expect(
+      compilePolicy({ includedPaths: [path("/*/x/?"), path('/"a b"/?'), path('/"with/slash"/*')] }).normalised
+        .includedPaths,
+    ).toEqual([path("/[]/x/?"), path('/"a b"/?'), path('/"with/slash"/*')]);
   });
 
   it("R-AGT-61 the more precise path decides: longer ones, and a value before everything below", () => {
@@ -59,7 +74,11 @@ describe("indexing policies", () => {
 
   it("nothing is indexed where the policy is off", () => {
     for (const off of [{ indexingMode: "none" }, { automatic: false }]) {
-      const { covers, included, composites } = compilePolicy({ ...off, includedPaths: [path("/a/?")], compositeIndexes: [[path("/a"), path("/b")]] });
+      const { covers, included, composites } = compilePolicy({
+        ...off,
+        includedPaths: [path("/a/?")],
+        compositeIndexes: [[path("/a"), path("/b")]],
+      });
       expect([covers(["a"]), covers(["id"]), included, composites]).toEqual([false, true, [], []]);
     }
   });
@@ -95,12 +114,18 @@ describe("indexing policies", () => {
   it("limits: paths, composite indexes and the length of a path", () => {
     const paths = (count: number) => Array.from({ length: count }, (_, i) => path(`/p${i}/?`));
     compilePolicy({ includedPaths: paths(policyPathsMax) });
-    expect(refusal(() => compilePolicy({ includedPaths: paths(policyPathsMax), excludedPaths: [path("/x/?")] }))).toContain(`at most ${policyPathsMax}`);
+    expect(
+      refusal(() => compilePolicy({ includedPaths: paths(policyPathsMax), excludedPaths: [path("/x/?")] })),
+    ).toContain(`at most ${policyPathsMax}`);
     const composites = (count: number) => Array.from({ length: count }, (_, i) => [path("/a"), path(`/b${i}`)]);
     compilePolicy({ compositeIndexes: composites(compositeIndexesMax) });
-    expect(refusal(() => compilePolicy({ compositeIndexes: composites(compositeIndexesMax + 1) }))).toContain(`at most ${compositeIndexesMax}`);
+    expect(refusal(() => compilePolicy({ compositeIndexes: composites(compositeIndexesMax + 1) }))).toContain(
+      `at most ${compositeIndexesMax}`,
+    );
     compilePolicy({ includedPaths: [path(`/${"x".repeat(pathCharsMax - 3)}/?`)] });
-    expect(refusal(() => compilePolicy({ includedPaths: [path(`/${"x".repeat(pathCharsMax - 2)}/?`)] }))).toContain(`at most ${pathCharsMax}`);
+    expect(refusal(() => compilePolicy({ includedPaths: [path(`/${"x".repeat(pathCharsMax - 2)}/?`)] }))).toContain(
+      `at most ${pathCharsMax}`,
+    );
   });
 });
 
@@ -109,7 +134,14 @@ describe("declarations", () => {
     const { definition, advice } = compileSpec({
       partition_key: "/user_id",
       indexing_policy: {
-        includedPaths: [path("/user_id/?"), path("/status/?"), path("/meta/kind/?"), path("/workspace_id/?"), path("/tags/[]/?"), path("/body/*")],
+        includedPaths: [
+          path("/user_id/?"),
+          path("/status/?"),
+          path("/meta/kind/?"),
+          path("/workspace_id/?"),
+          path("/tags/[]/?"),
+          path("/body/*"),
+        ],
         compositeIndexes: [
           [path("/status"), { path: "/created_at", order: "descending" }],
           [path("/meta/kind"), path("/created_at")],
@@ -127,7 +159,9 @@ describe("declarations", () => {
   });
 
   it("15 indexes at most: one's own first, then composite ones, then single paths", () => {
-    const own = Object.fromEntries(Array.from({ length: 14 }, (_, i) => [`own${i}`, { partition: [`/a${i}`], sort: [] }]));
+    const own = Object.fromEntries(
+      Array.from({ length: 14 }, (_, i) => [`own${i}`, { partition: [`/a${i}`], sort: [] }]),
+    );
     const policy = {
       includedPaths: Array.from({ length: 20 }, (_, i) => path(`/v${i}/?`)),
       compositeIndexes: [[path("/x"), path("/y")]],
@@ -135,7 +169,9 @@ describe("declarations", () => {
     const full = compileSpec({ partition_key: "/p", indexes: own, indexing_policy: policy });
     expect(Object.keys(full.definition.indexes ?? {})).toHaveLength(15);
     expect(full.advice).toContain("x + y, v0");
-    expect(refusal(() => compileSpec({ partition_key: "/p", indexes: { ...own, more: { partition: ["/b"], sort: [] } } }))).toContain("at most 14");
+    expect(
+      refusal(() => compileSpec({ partition_key: "/p", indexes: { ...own, more: { partition: ["/b"], sort: [] } } })),
+    ).toContain("at most 14");
     const rest = compileSpec({ partition_key: "/p", indexing_policy: policy });
     expect(Object.keys(rest.definition.indexes ?? {})).toHaveLength(15);
     expect(rest.definition.indexes).toMatchObject({ by_x_y: { sort: ["x", "y"] }, by_v12: { sort: ["v12"] } });
@@ -145,7 +181,13 @@ describe("declarations", () => {
   it("the same said otherwise is the same; what is malformed is refused with its place", () => {
     const same = [
       { partition_key: "/p", indexes: { a: { partition: ["/x"], sort: [{ path: "/y/z", order: "asc" }] } } },
-      { indexes: { a: { sort: ["y.z"], partition: ["x"] } }, partition_key: ["p"], default_ttl: null, strict: false, unique_keys: {} },
+      {
+        indexes: { a: { sort: ["y.z"], partition: ["x"] } },
+        partition_key: ["p"],
+        default_ttl: null,
+        strict: false,
+        unique_keys: {},
+      },
     ];
     expect(new Set(same.map((spec) => compileSpec(spec).text)).size).toBe(1);
     const cases: readonly (readonly [unknown, RegExp])[] = [
@@ -160,13 +202,22 @@ describe("declarations", () => {
       [{ partition_key: "/a", indexes: { all: { partition: [], sort: ["/a"] } } }, /"all" is taken/],
       [{ partition_key: "/a", indexes: { ALL: { partition: [], sort: ["/a"] } } }, /"all" is taken/],
       [{ partition_key: "/a", indexes: { "a-b": { partition: [], sort: ["/a"] } } }, /not a name here/],
-      [{ partition_key: "/a", indexes: { x: { partition: [], sort: ["/a"] }, X: { partition: [], sort: ["/b"] } } }, /differ only in case/],
+      [
+        { partition_key: "/a", indexes: { x: { partition: [], sort: ["/a"] }, X: { partition: [], sort: ["/b"] } } },
+        /differ only in case/,
+      ],
       [{ partition_key: "/a", indexes: { x: { partition: [], sort: [] } } }, /indexes\.x: give 1 to 8/],
       [{ partition_key: "/a", indexes: { x: { partition: [], sort: [5] } } }, /indexes\.x\.sort/],
       [{ partition_key: "/a", indexes: { x: { sort: ["/a"] } } }, /indexes\.x: must be/],
       [{ partition_key: "/a", indexes: [] }, /indexes: must be an object/],
       [{ partition_key: "/a", unique_keys: { x: [] } }, /unique_keys\.x: give 1 to 8/],
-      [{ partition_key: "/a", unique_keys: Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`u${i}`, ["/a"]])) }, /at most 5/],
+      [
+        {
+          partition_key: "/a",
+          unique_keys: Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`u${i}`, ["/a"]])),
+        },
+        /at most 5/,
+      ],
       [{ partition_key: "/a", default_ttl: 0 }, /ttl must be/],
       [{ partition_key: "/a", default_ttl: -2 }, /ttl must be/],
       [{ partition_key: "/a", default_ttl: 1.5 }, /ttl must be/],
@@ -178,7 +229,10 @@ describe("declarations", () => {
   });
 
   it("a declaration has at most 64 KB", () => {
-    const spec = (chars: number) => ({ partition_key: "/a", indexing_policy: { includedPaths: [{ path: "/a/?", note: "x".repeat(chars) }] } });
+    const spec = (chars: number) => ({
+      partition_key: "/a",
+      indexing_policy: { includedPaths: [{ path: "/a/?", note: "x".repeat(chars) }] },
+    });
     const empty = JSON.stringify(spec(0)).length;
     compileSpec(spec(specBytesMax - empty));
     expect(refusal(() => compileSpec(spec(specBytesMax - empty + 1)))).toContain(`at most ${specBytesMax}`);

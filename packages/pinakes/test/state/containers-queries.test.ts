@@ -50,9 +50,19 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
 
   it("R-AGT-57 SELECT * FROM c WHERE c.workspace_id = @workspace_id runs on every container, in pages", async () => {
     const { containers, user } = test;
-    for (let i = 0; i < 30; i += 1) await containers.create(user, "test-tasks", { id: `t${i}`, list: `l${i % 3}`, created_at: "2030-01-01T00:00:00Z" });
-    for (let i = 0; i < 30; i += 1) await containers.create(user, "test-log", { id: `e${i}`, day: `d${i % 3}`, workspace_id: "acme" });
-    const query = { query: "SELECT * FROM c WHERE c.workspace_id = @workspace_id", parameters: [{ name: "@workspace_id", value: "acme" }], limit: 7 };
+    for (let i = 0; i < 30; i += 1)
+      await containers.create(user, "test-tasks", {
+        id: `t${i}`,
+        list: `l${i % 3}`,
+        created_at: "2030-01-01T00:00:00Z",
+      });
+    for (let i = 0; i < 30; i += 1)
+      await containers.create(user, "test-log", { id: `e${i}`, day: `d${i % 3}`, workspace_id: "acme" });
+    const query = {
+      query: "SELECT * FROM c WHERE c.workspace_id = @workspace_id",
+      parameters: [{ name: "@workspace_id", value: "acme" }],
+      limit: 7,
+    };
     for (const [name, count] of [
       ["docs", 120],
       ["test-tasks", 30],
@@ -61,21 +71,37 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
       const found = (await all(name, query)) as { id: string; _etag: string; _ts: number }[];
       expect(new Set(found.map(({ id }) => id)).size).toBe(count);
       expect(found).toHaveLength(count);
-      for (const document of found) expect(document).toMatchObject({ workspace_id: "acme", _etag: expect.any(String) as string, _ts: 1_893_456_000 });
+      for (const document of found)
+        expect(document).toMatchObject({
+          workspace_id: "acme",
+          _etag: expect.any(String) as string,
+          _ts: 1_893_456_000,
+        });
     }
     expect(await all("test-tasks", { query: "SELECT VALUE COUNT(1) FROM c" })).toEqual([30]);
     expect(await all("test-tasks", { query: "SELECT VALUE c.pinakes_seen FROM c" })).toEqual([]);
   });
 
   it("an index form and SQL give the same, with filters, ranges, orders and pages", async () => {
-    const open = documents.filter(({ status }) => status === "open").toSorted((a, b) => b.rank - a.rank || (a.id < b.id ? -1 : 1));
+    const open = documents
+      .filter(({ status }) => status === "open")
+      .toSorted((a, b) => b.rank - a.rank || (a.id < b.id ? -1 : 1));
     const ids = (found: unknown[]) => (found as { id: string }[]).map(({ id }) => id);
     const index = "by_status_rank_desc";
     expect(ids(await all("docs", { index, equals: { status: "open" }, limit: 9 }))).toEqual(open.map(({ id }) => id));
-    expect(ids(await all("docs", { index, equals: { "/status": "open" }, range: { gte: 25 }, filter: { "meta.kind": "even" } }))).toEqual(
-      open.filter(({ rank, meta }) => rank >= 25 && meta.kind === "even").map(({ id }) => id),
-    );
-    expect(ids(await all("docs", { query: "SELECT * FROM c WHERE c.status = 'open' ORDER BY c.rank DESC", limit: 9 }))).toEqual(open.map(({ id }) => id));
+    expect(
+      ids(
+        await all("docs", {
+          index,
+          equals: { "/status": "open" },
+          range: { gte: 25 },
+          filter: { "meta.kind": "even" },
+        }),
+      ),
+    ).toEqual(open.filter(({ rank, meta }) => rank >= 25 && meta.kind === "even").map(({ id }) => id));
+    expect(
+      ids(await all("docs", { query: "SELECT * FROM c WHERE c.status = 'open' ORDER BY c.rank DESC", limit: 9 })),
+    ).toEqual(open.map(({ id }) => id));
     expect(ids(await all("docs", { equals: { p: "p1" }, order: "desc", limit: 11 }))).toEqual(
       documents
         .filter(({ p }) => p === "p1")
@@ -89,7 +115,10 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
 
   it("R-AGT-59 ORDER BY of two properties: strict containers need the composite index or its reverse; others answer with advice", async () => {
     const { containers, user } = test;
-    const served = ["SELECT * FROM c ORDER BY c.status, c.rank DESC", "SELECT * FROM c ORDER BY c.status DESC, c.rank ASC"];
+    const served = [
+      "SELECT * FROM c ORDER BY c.status, c.rank DESC",
+      "SELECT * FROM c ORDER BY c.status DESC, c.rank ASC",
+    ];
     for (const query of served) {
       expect(await containers.explain(user, "strictly", { query })).toMatchObject({
         access: "index",
@@ -106,7 +135,11 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
     const page = await containers.query(user, "docs", { query, limit: 1_000 });
     expect(page.advice).toContain("/rank");
     expect((page.items as { id: string }[]).map(({ id }) => id)).toEqual(
-      documents.toSorted((a, b) => (a.status === b.status ? a.rank - b.rank || (a.id < b.id ? -1 : 1) : a.status < b.status ? -1 : 1)).map(({ id }) => id),
+      documents
+        .toSorted((a, b) =>
+          a.status === b.status ? a.rank - b.rank || (a.id < b.id ? -1 : 1) : a.status < b.status ? -1 : 1,
+        )
+        .map(({ id }) => id),
     );
   });
 
@@ -116,9 +149,14 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
     expect((await failure(containers.query(user, "strictly", { query }), "INVALID")).detail).toMatch(/excludes \/body/);
     await failure(containers.explain(user, "strictly", { query }), "INVALID");
     await failure(containers.query(user, "strictly", { query: "SELECT * FROM c WHERE c.other = 1" }), "INVALID");
-    expect((await containers.query(user, "strictly", { query: "SELECT * FROM c WHERE c.meta.kind = 'odd' AND c.p = 'p1'" })).items).toHaveLength(30);
+    expect(
+      (await containers.query(user, "strictly", { query: "SELECT * FROM c WHERE c.meta.kind = 'odd' AND c.p = 'p1'" }))
+        .items,
+    ).toHaveLength(30);
     const page = await containers.query(user, "docs", { query });
-    expect(page.items).toHaveLength(documents.filter(({ body, status }) => body === "text 3" && status === "open").length);
+    expect(page.items).toHaveLength(
+      documents.filter(({ body, status }) => body === "text 3" && status === "open").length,
+    );
     expect(page.advice).toContain("/body");
     expect(await containers.explain(user, "docs", { query })).toMatchObject({
       access: "index",
@@ -130,10 +168,15 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
       index: "all",
       evaluated: ["body"],
     });
-    expect(await containers.explain(user, "docs", { query: "SELECT * FROM c WHERE c.p = 'p1'" })).toMatchObject({ access: "partition", index: null });
+    expect(await containers.explain(user, "docs", { query: "SELECT * FROM c WHERE c.p = 'p1'" })).toMatchObject({
+      access: "partition",
+      index: null,
+    });
     const filter = { or: [{ body: "text 3" }, { not: { status: "open" } }] };
     await failure(containers.query(user, "strictly", { index: "all", equals: {}, filter }), "INVALID");
-    expect((await containers.query(user, "strictly", { index: "all", equals: {}, filter: { "/meta/kind": "odd" } })).items).toHaveLength(60);
+    expect(
+      (await containers.query(user, "strictly", { index: "all", equals: {}, filter: { "/meta/kind": "odd" } })).items,
+    ).toHaveLength(60);
     expect((await containers.query(user, "docs", { index: "all", equals: {}, filter })).advice).toContain("/body");
     expect(await containers.explain(user, "docs", { index: "all", equals: {}, filter })).toEqual({
       access: "index",
@@ -142,7 +185,9 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
       evaluated: ["body", "status"],
       advice: expect.stringContaining("/body") as string,
     });
-    expect(await containers.explain(user, "test-tasks", { query: "SELECT * FROM c ORDER BY c.created_at" })).toMatchObject({
+    expect(
+      await containers.explain(user, "test-tasks", { query: "SELECT * FROM c ORDER BY c.created_at" }),
+    ).toMatchObject({
       index: "byTime",
       order_served: true,
     });
@@ -157,14 +202,24 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
       "moving",
       documents.map((document) => ({ op: "create", document }) as const),
     );
-    for (const query of ["SELECT * FROM c ORDER BY c.status, c.rank DESC", "SELECT * FROM c ORDER BY c.body", "SELECT * FROM c"]) {
+    for (const query of [
+      "SELECT * FROM c ORDER BY c.status, c.rank DESC",
+      "SELECT * FROM c ORDER BY c.body",
+      "SELECT * FROM c",
+    ]) {
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
         const page = await containers.query(user, "moving", { query, limit: 13, cursor });
         seen.push(...(page.items as { id: string }[]).map(({ id }) => id));
         cursor = page.next_cursor ?? undefined;
-        await containers.upsert(user, "moving", { id: `extra${seen.length}`, p: "p9", status: "aaa", rank: 1, body: "a" });
+        await containers.upsert(user, "moving", {
+          id: `extra${seen.length}`,
+          p: "p9",
+          status: "aaa",
+          rank: 1,
+          body: "a",
+        });
       } while (cursor !== undefined);
       const original = seen.filter((id) => !id.startsWith("extra"));
       expect(new Set(seen).size).toBe(seen.length);
@@ -176,13 +231,17 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
     const given = next_cursor as string;
     const middle = Math.floor(given.length / 2);
     const turned = `${given.slice(0, middle)}${given[middle] === "A" ? "B" : "A"}${given.slice(middle + 1)}`;
-    for (const cursor of [turned, given.slice(0, -4), "nonsense", ""]) await failure(containers.query(user, "moving", { query, limit: 5, cursor }), "INVALID");
+    for (const cursor of [turned, given.slice(0, -4), "nonsense", ""])
+      await failure(containers.query(user, "moving", { query, limit: 5, cursor }), "INVALID");
     await failure(containers.query(user, "docs", { query, limit: 5, cursor: given }), "INVALID");
     await failure(containers.query(user, "moving", { query: "SELECT * FROM c", limit: 5, cursor: given }), "INVALID");
     const byIndex = await containers.query(user, "moving", { index: "all", equals: {}, limit: 5 });
     for (const cursor of [given, `${byIndex.next_cursor as string}x`])
       await failure(containers.query(user, "moving", { index: "all", equals: {}, limit: 5, cursor }), "INVALID");
-    await failure(containers.query(user, "docs", { index: "all", equals: {}, limit: 5, cursor: byIndex.next_cursor as string }), "INVALID");
+    await failure(
+      containers.query(user, "docs", { index: "all", equals: {}, limit: 5, cursor: byIndex.next_cursor as string }),
+      "INVALID",
+    );
   });
 
   it("what cannot be asked is refused in words, and with the name that the caller knows", async () => {
@@ -235,7 +294,14 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
     await containers.create(user, "feed", { id: "c", p: "x", ttl: 5 });
     const latest = await containers.changes(user, "feed");
     expect(latest.items.map(({ kind, id }) => `${kind} ${id}`)).toEqual(["put a", "put c"]);
-    expect(latest.items[0]).toEqual({ kind: "put", id: "a", pk: ["x"], etag: second._etag, at: new Date(clock.now()).toISOString(), document: second });
+    expect(latest.items[0]).toEqual({
+      kind: "put",
+      id: "a",
+      pk: ["x"],
+      etag: second._etag,
+      at: new Date(clock.now()).toISOString(),
+      document: second,
+    });
     const every = await containers.changes(user, "feed", { mode: "all" });
     expect(every.items.map(({ kind, id, document }) => `${kind} ${id} ${document === undefined ? "-" : "+"}`)).toEqual([
       "put a -",

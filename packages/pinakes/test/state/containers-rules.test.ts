@@ -18,9 +18,15 @@ describe.each(nearEngines)("rules of containers on %s", (engine) => {
 
   it("R-AGT-07 R-AGT-08 R-AGT-10 writes to a container of the system keep its schema and its rules; unknown properties stay", async () => {
     const { containers, user } = test;
-    expect((await failure(containers.create(user, "test-tasks", task({ state: "paused" })), "INVALID")).detail).toMatch(/state: .*"open".*"done"/);
-    expect((await failure(containers.create(user, "test-tasks", task({ created_at: "yesterday" })), "INVALID")).detail).toMatch(/created_at: .*ISO 8601/);
-    expect((await failure(containers.create(user, "test-tasks", task({ workspace_id: "other" })), "FORBIDDEN")).detail).toContain("workspace_id");
+    expect((await failure(containers.create(user, "test-tasks", task({ state: "paused" })), "INVALID")).detail).toMatch(
+      /state: .*"open".*"done"/,
+    );
+    expect(
+      (await failure(containers.create(user, "test-tasks", task({ created_at: "yesterday" })), "INVALID")).detail,
+    ).toMatch(/created_at: .*ISO 8601/);
+    expect(
+      (await failure(containers.create(user, "test-tasks", task({ workspace_id: "other" })), "FORBIDDEN")).detail,
+    ).toContain("workspace_id");
     const made = await containers.create(user, "test-tasks", { id: "x", list: "l1", extra: { y: [1] } });
     expect(made).toMatchObject({ state: "open", extra: { y: [1] }, workspace_id: "acme" });
     const done = await containers.patch(user, "test-tasks", "l1", "x", [{ op: "set", path: "/state", value: "done" }], {
@@ -34,12 +40,18 @@ describe.each(nearEngines)("rules of containers on %s", (engine) => {
       () => containers.batch(user, "test-tasks", "l1", [{ op: "upsert", document: task({ id: "x", state: "open" }) }]),
     ])
       expect((await failure(back(), "INVALID")).detail).toContain("stays done");
-    await failure(containers.patch(user, "test-tasks", "l1", "x", [{ op: "set", path: "/workspace_id", value: "other" }]), "FORBIDDEN");
+    await failure(
+      containers.patch(user, "test-tasks", "l1", "x", [{ op: "set", path: "/workspace_id", value: "other" }]),
+      "FORBIDDEN",
+    );
     // A stale etag is told first, whatever the rules would say.
     for (const late of [
       () => containers.upsert(user, "test-tasks", task({ state: "open" }), { ifMatch: made._etag }),
       () => containers.replace(user, "test-tasks", task({ state: "open" }), { ifMatch: made._etag }),
-      () => containers.patch(user, "test-tasks", "l1", "x", [{ op: "set", path: "/state", value: "open" }], { ifMatch: made._etag }),
+      () =>
+        containers.patch(user, "test-tasks", "l1", "x", [{ op: "set", path: "/state", value: "open" }], {
+          ifMatch: made._etag,
+        }),
     ])
       expect((await failure(late(), "PRECONDITION_FAILED")).context.currentEtag).toBe(done._etag);
     await failure(
@@ -56,7 +68,9 @@ describe.each(nearEngines)("rules of containers on %s", (engine) => {
     const { containers, user } = test;
     await containers.create(user, "test-tasks", task({ id: "race", list: "l2" }));
     const writes = Array.from({ length: 40 }, (_, i) =>
-      containers.upsert(user, "test-tasks", task({ id: "race", list: "l2", state: i === 20 ? "done" : "open", n: i })).catch(() => undefined),
+      containers
+        .upsert(user, "test-tasks", task({ id: "race", list: "l2", state: i === 20 ? "done" : "open", n: i }))
+        .catch(() => undefined),
     );
     await Promise.all(writes);
     expect(await containers.read(user, "test-tasks", "l2", "race")).toMatchObject({ state: "done" });
@@ -80,14 +94,27 @@ describe.each(nearEngines)("rules of containers on %s", (engine) => {
     ).toEqual({ items: [null, made] });
     await failure(containers.batch(user, "test-tasks", "l3", [{ op: "read", id: "~tally" }]), "NOT_FOUND");
     await failure(containers.batch(user, "test-tasks", "l3", [{ op: "check", id: "~tally" }]), "INVALID");
-    expect(await containers.query(user, "test-tasks", { equals: { list: "l3" } })).toEqual({ items: [made], next_cursor: null });
-    expect(await containers.query(user, "test-tasks", { index: "byState", equals: { "/list": "l3", state: "open" } })).toEqual({
+    expect(await containers.query(user, "test-tasks", { equals: { list: "l3" } })).toEqual({
       items: [made],
       next_cursor: null,
     });
-    expect(await containers.query(user, "test-tasks", { query: "SELECT * FROM c", pk: "l3" })).toMatchObject({ items: [made] });
-    expect(await containers.query(user, "test-tasks", { query: "SELECT VALUE COUNT(1) FROM c", pk: "l3" })).toMatchObject({ items: [1] });
-    expect(await containers.query(user, "test-tasks", { query: "SELECT VALUE COUNT(1) FROM c WHERE c.list = 'l3' AND c.state = 'open'" })).toMatchObject({
+    expect(
+      await containers.query(user, "test-tasks", { index: "byState", equals: { "/list": "l3", state: "open" } }),
+    ).toEqual({
+      items: [made],
+      next_cursor: null,
+    });
+    expect(await containers.query(user, "test-tasks", { query: "SELECT * FROM c", pk: "l3" })).toMatchObject({
+      items: [made],
+    });
+    expect(
+      await containers.query(user, "test-tasks", { query: "SELECT VALUE COUNT(1) FROM c", pk: "l3" }),
+    ).toMatchObject({ items: [1] });
+    expect(
+      await containers.query(user, "test-tasks", {
+        query: "SELECT VALUE COUNT(1) FROM c WHERE c.list = 'l3' AND c.state = 'open'",
+      }),
+    ).toMatchObject({
       items: [1],
     });
     for (const id of ["~tally", "~mine"]) {
@@ -96,9 +123,14 @@ describe.each(nearEngines)("rules of containers on %s", (engine) => {
       await failure(containers.patch(user, "test-tasks", "l3", id, [{ op: "set", path: "/x", value: 1 }]), "INVALID");
       await failure(containers.deleteItem(user, "test-tasks", "l3", id), "INVALID");
     }
-    await failure(containers.create(user, "test-tasks", task({ id: "z", list: "l3", [companionField]: "tally" })), "INVALID");
+    await failure(
+      containers.create(user, "test-tasks", task({ id: "z", list: "l3", [companionField]: "tally" })),
+      "INVALID",
+    );
     expect(await containers.deletePartition(user, "test-tasks", "l3")).toEqual({ deleted: 1 });
-    expect((await items.read(user.scope, "test-tasks", { partition: ["l3"], id: "~tally" }))?.document["removed"]).toBe(1);
+    expect((await items.read(user.scope, "test-tasks", { partition: ["l3"], id: "~tally" }))?.document["removed"]).toBe(
+      1,
+    );
     let cursor: string | undefined;
     const seen: string[] = [];
     for (let more = true; more;) {
@@ -123,7 +155,9 @@ describe.each(nearEngines)("rules of containers on %s", (engine) => {
       () => containers.batch(user, "test-log", "d", [{ op: "delete", id: "e1" }]),
     ])
       expect((await failure(attempt(), "CONFLICT")).detail).toContain("only added");
-    expect((await containers.bulk(user, "test-log", [{ op: "delete", pk: "d", id: "e1" }])).lines[0]).toMatchObject({ status: 409 });
+    expect((await containers.bulk(user, "test-log", [{ op: "delete", pk: "d", id: "e1" }])).lines[0]).toMatchObject({
+      status: 409,
+    });
     expect(await containers.read(user, "test-log", "d", "e1")).toEqual(entry);
   });
 });

@@ -14,23 +14,39 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 it("R-AGT-45 an entity comes back as it was put, under the agent's id", async () => {
-  const stored = await entities.put(world.caller, "agent-1", { displayName: "Ärchitect", skills: ["a", { b: null }], _etag: "mine" });
+  const stored = await entities.put(world.caller, "agent-1", {
+    displayName: "Ärchitect",
+    skills: ["a", { b: null }],
+    _etag: "mine",
+  });
   const { _etag, _ts, ...document } = stored;
   expect(document).toEqual({ id: "agent-1", agentId: "agent-1", displayName: "Ärchitect", skills: ["a", { b: null }] });
   expect([_etag === "mine", _ts]).toEqual([false, Math.floor(world.clock.now() / 1_000)]);
   expect(await entities.get(world.caller, "agent-1")).toEqual(stored);
   const next = await entities.put(world.caller, "agent-1", { id: "agent-1", agentId: "agent-1", only: "this" });
-  expect(await entities.get(world.caller, "agent-1")).toEqual({ id: "agent-1", agentId: "agent-1", only: "this", _etag: next._etag, _ts: next._ts });
+  expect(await entities.get(world.caller, "agent-1")).toEqual({
+    id: "agent-1",
+    agentId: "agent-1",
+    only: "this",
+    _etag: next._etag,
+    _ts: next._ts,
+  });
 });
 
 it("R-AGT-52 R-AGT-54 conditions: stale, absent, present", async () => {
   await failure(entities.put(world.caller, "agent-2", {}, { must: "present" }), "PRECONDITION_FAILED");
   await failure(entities.put(world.caller, "agent-2", {}, { ifMatch: "x" }), "PRECONDITION_FAILED");
   const first = await entities.put(world.caller, "agent-2", { n: 1 }, { must: "absent" });
-  const refused = await failure(entities.put(world.caller, "agent-2", { n: 2 }, { must: "absent" }), "PRECONDITION_FAILED");
+  const refused = await failure(
+    entities.put(world.caller, "agent-2", { n: 2 }, { must: "absent" }),
+    "PRECONDITION_FAILED",
+  );
   expect(refused.context.currentEtag).toBe(first._etag);
   const second = await entities.put(world.caller, "agent-2", { n: 2 }, { must: "present" });
-  const stale = await failure(entities.put(world.caller, "agent-2", { n: 3 }, { ifMatch: first._etag }), "PRECONDITION_FAILED");
+  const stale = await failure(
+    entities.put(world.caller, "agent-2", { n: 3 }, { ifMatch: first._etag }),
+    "PRECONDITION_FAILED",
+  );
   expect(stale.context.currentEtag).toBe(second._etag);
   await failure(entities.delete(world.caller, "agent-2", { ifMatch: first._etag }), "PRECONDITION_FAILED");
   expect(await entities.get(world.caller, "agent-2")).toEqual(second);
@@ -48,7 +64,16 @@ it("R-AGT-49 an entity with a ttl of its own is gone at once when that is over",
 });
 
 it("what does not fit is refused; other workspaces see nothing", async () => {
-  for (const entity of ["x", null, [], { id: "other" }, { agentId: "other" }, { ttl: 0 }, { ttl: null }, { n: Number.NaN }])
+  for (const entity of [
+    "x",
+    null,
+    [],
+    { id: "other" },
+    { agentId: "other" },
+    { ttl: 0 },
+    { ttl: null },
+    { n: Number.NaN },
+  ])
     await failure(entities.put(world.caller, "agent-4", entity as never), "INVALID");
   for (const id of ["", "~x", "a/b", 5 as never]) await failure(entities.put(world.caller, id, {}), "INVALID");
   await failure(entities.put(world.caller, "agent-4", { workspace_id: "acme2" }), "FORBIDDEN");
@@ -61,5 +86,6 @@ it("what does not fit is refused; other workspaces see nothing", async () => {
   await entities.put(world.stranger, "agent-4", { theirs: true });
   expect((await entities.get(world.caller, "agent-4"))["secret"]).toBe(true);
   const nobody = {} as never;
-  for (const call of [entities.get(nobody, "a"), entities.put(nobody, "a", {}), entities.delete(nobody, "a")]) await failure(call, "UNAUTHENTICATED");
+  for (const call of [entities.get(nobody, "a"), entities.put(nobody, "a", {}), entities.delete(nobody, "a")])
+    await failure(call, "UNAUTHENTICATED");
 });

@@ -58,7 +58,8 @@ describe.each([
 
   const tried = async (attempt: Attempt | undefined, caller: Caller, of: Target): Promise<string> =>
     (await outcome(test.pinakes.state, attempt, caller, of)).replaceAll(neverMarker, marker);
-  const everything = (): Promise<readonly string[]> => Promise.all(whole.map((attempt) => tried(attempt, test.admin, target)));
+  const everything = (): Promise<readonly string[]> =>
+    Promise.all(whole.map((attempt) => tried(attempt, test.admin, target)));
 
   it("R-AGT-09 every method answers another workspace as if nothing had ever been there", async () => {
     const eve = test.as("root", { tenant: "other", role: "admin" });

@@ -43,7 +43,9 @@ describe.each([["admin"], ["user"]] as const)("another workspace's %s", (role) =
     const real = await tried(onThings[name], who(), target);
     expect(real).toBe(await tried(onThings[name], who(), never));
     expect(real).toMatch(
-      role === "user" && ["tools.deleteRule", "metrics.forgetName", "metrics.forgetName of a dimension"].includes(name) ? /^FORBIDDEN/ : /^NOT_FOUND/,
+      role === "user" && ["tools.deleteRule", "metrics.forgetName", "metrics.forgetName of a dimension"].includes(name)
+        ? /^FORBIDDEN/
+        : /^NOT_FOUND/,
     );
     expect(real).not.toContain(secret);
   });
@@ -66,7 +68,8 @@ describe.each([["admin"], ["user"]] as const)("another workspace's %s", (role) =
 
 describe("the table", () => {
   it("has every method that there is", () => {
-    const methods = (of: object): string[] => Object.getOwnPropertyNames(Object.getPrototypeOf(of)).filter((name) => name !== "constructor");
+    const methods = (of: object): string[] =>
+      Object.getOwnPropertyNames(Object.getPrototypeOf(of)).filter((name) => name !== "constructor");
     expect(methods(state)).toEqual(["as"]);
     const there = Object.entries(state).flatMap(([feature, part]) =>
       methods(part as object)
@@ -92,7 +95,15 @@ describe("the table", () => {
       "containers.query",
     ])
       if ((await tried(onThings[name], test.as("ann"), target)).includes(secret)) shown.push(name);
-    for (const name of ["workflows.list", "memories.context", "memories.search", "threads.list", "metrics.list", "tools.export", "tools.rules"])
+    for (const name of [
+      "workflows.list",
+      "memories.context",
+      "memories.search",
+      "threads.list",
+      "metrics.list",
+      "tools.export",
+      "tools.rules",
+    ])
       if ((await tried(onEverything[name], test.as("ann"), target)).includes(secret)) shown.push(name);
     expect(shown).toHaveLength(15);
   });
@@ -103,12 +114,21 @@ describe("without a real caller", () => {
     const real = test.as("root", { role: "admin" });
     const stores = [test.pinakes.items, test.pinakes.objects].flatMap((store) => spiesOn(store));
     expect(stores.length).toBeGreaterThan(10);
-    for (const forged of [undefined, null, {}, { ...real }, Object.create(real) as object, structuredClone({ userId: "root", role: "admin", groups: [] })]) {
+    for (const forged of [
+      undefined,
+      null,
+      {},
+      { ...real },
+      Object.create(real) as object,
+      structuredClone({ userId: "root", role: "admin", groups: [] }),
+    ]) {
       for (const [name, attempt] of Object.entries(attempts)) {
         const refused = (async () => attempt(state, forged as unknown as Caller, target))();
         await expect(refused, name).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
       }
-      expect(() => state.as(forged as unknown as Caller)).toThrow(expect.objectContaining({ code: "UNAUTHENTICATED" }) as Error);
+      expect(() => state.as(forged as unknown as Caller)).toThrow(
+        expect.objectContaining({ code: "UNAUTHENTICATED" }) as Error,
+      );
     }
     expect(stores.filter((spy) => spy.mock.calls.length > 0).map((spy) => spy.getMockName())).toEqual([]);
     // The spies do see what a real caller asks for.

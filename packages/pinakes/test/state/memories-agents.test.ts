@@ -14,8 +14,13 @@ beforeEach(async () => {
 afterEach(() => world[Symbol.asyncDispose]());
 
 const say = (agent_id: string, more: object = {}, options = {}) =>
-  process.memories.append(world.caller, { agent_id, session_id: "s1", content: "words", message_type: "user", ...more }, options);
-const ids = async (query: object = {}, caller = world.caller) => (await process.memories.agents(caller, query)).items.map(({ agent_id }) => agent_id);
+  process.memories.append(
+    world.caller,
+    { agent_id, session_id: "s1", content: "words", message_type: "user", ...more },
+    options,
+  );
+const ids = async (query: object = {}, caller = world.caller) =>
+  (await process.memories.agents(caller, query)).items.map(({ agent_id }) => agent_id);
 
 describe("agents with memories", () => {
   it("are told with the times of what they said first and last; another workspace has its own", async () => {
@@ -23,7 +28,12 @@ describe("agents with memories", () => {
     await say("b", { timestamp: "2026-01-02T00:00:00.000Z" });
     await say("b", { timestamp: "2026-01-01T00:00:00.000Z", session_id: "s2" });
     await say("a");
-    await process.memories.append(world.stranger, { agent_id: "theirs", session_id: "s1", content: "x", message_type: "user" });
+    await process.memories.append(world.stranger, {
+      agent_id: "theirs",
+      session_id: "s1",
+      content: "x",
+      message_type: "user",
+    });
     expect((await process.memories.agents(world.caller)).items).toMatchObject([
       { agent_id: "a" },
       { agent_id: "b", first_message_at: "2026-01-01T00:00:00.000Z", last_message_at: "2026-01-02T00:00:00.000Z" },
@@ -54,7 +64,8 @@ describe("agents with memories", () => {
     for (let i = 0; i <= agentsPageMax; i += 1) await say(`agent-${i}`);
     expect(await ids({ limit: agentsPageMax })).toHaveLength(agentsPageMax);
     expect(await ids()).toHaveLength(memoryLimits.agentsPageDefault);
-    for (const limit of [0, agentsPageMax + 1, 1.5]) await failure(process.memories.agents(world.caller, { limit }), "INVALID");
+    for (const limit of [0, agentsPageMax + 1, 1.5])
+      await failure(process.memories.agents(world.caller, { limit }), "INVALID");
   });
 
   it("R-AGT-33 one whose sessions have ended as a unit is not told; one that has others besides is, with the times of these", async () => {
@@ -69,11 +80,18 @@ describe("agents with memories", () => {
   });
 
   const timeAt = (at: number) => new Date(Date.UTC(2026, 0, 1) + at).toISOString();
-  const ending = (at: number, session_id: string) => ({ session_id, content: "x", message_type: "user" as const, ttl: 60, timestamp: timeAt(at) });
+  const ending = (at: number, session_id: string) => ({
+    session_id,
+    content: "x",
+    message_type: "user" as const,
+    ttl: 60,
+    timestamp: timeAt(at),
+  });
 
   it("R-AGT-33 of agents that are not told, a list looks at lookedAtAgentsMax; one past that it is empty and goes on", async () => {
     const { lookedAtAgentsMax } = memoryLimits;
-    for (let i = 0; i < lookedAtAgentsMax; i += 1) await say(`ended-${String(i).padStart(4, "0")}`, { ttl: 60 }, { ttlUnit: "session" });
+    for (let i = 0; i < lookedAtAgentsMax; i += 1)
+      await say(`ended-${String(i).padStart(4, "0")}`, { ttl: 60 }, { ttlUnit: "session" });
     world.clock.advance(61_000);
     expect(await process.memories.agents(world.caller)).toEqual({ items: [], next_cursor: null });
     await say("there");
@@ -88,15 +106,22 @@ describe("agents with memories", () => {
     const long = "🜁".repeat(128);
     const count = memoryLimits.appendMessagesMax;
     const said = (at: number) => Array.from({ length: count }, (_, i) => ending(at + i, "s1"));
-    for (let at = 0; at < most; at += count) await process.memories.appendMany(world.caller, long, said(at), { ttlUnit: "session" });
+    for (let at = 0; at < most; at += count)
+      await process.memories.appendMany(world.caller, long, said(at), { ttlUnit: "session" });
     await say("before");
     world.clock.advance(61_000);
-    expect(await process.memories.agents(world.caller)).toMatchObject({ items: [{ agent_id: "before" }], next_cursor: null });
+    expect(await process.memories.agents(world.caller)).toMatchObject({
+      items: [{ agent_id: "before" }],
+      next_cursor: null,
+    });
     await process.memories.appendMany(world.caller, long, [ending(most, "s2")], { ttlUnit: "session" });
     world.clock.advance(61_000);
     const first = await process.memories.agents(world.caller);
     expect([first.items.length, typeof first.next_cursor]).toEqual([1, "string"]);
-    expect(await process.memories.agents(world.caller, { cursor: first.next_cursor as string })).toEqual({ items: [], next_cursor: null });
+    expect(await process.memories.agents(world.caller, { cursor: first.next_cursor as string })).toEqual({
+      items: [],
+      next_cursor: null,
+    });
     // What comes meanwhile, where only one of both sides has still to look, is told.
     const timestamp = timeAt(most + 1);
     await say(long, { session_id: "s3", timestamp });

@@ -35,11 +35,15 @@ function counting(items: ItemStore): ItemStore {
 }
 
 let agents = 0;
-async function said(messages: readonly Partial<NewMemory>[]): Promise<{ agent_id: string; all: readonly Stored<Memory>[] }> {
+async function said(
+  messages: readonly Partial<NewMemory>[],
+): Promise<{ agent_id: string; all: readonly Stored<Memory>[] }> {
   const agent_id = `context-${(agents += 1)}`;
   const all: Stored<Memory>[] = [];
   for (let at = 0; at < messages.length; at += 20) {
-    const some = messages.slice(at, at + 20).map((message) => ({ session_id: "s", content: "x", message_type: "user" as const, ...message }));
+    const some = messages
+      .slice(at, at + 20)
+      .map((message) => ({ session_id: "s", content: "x", message_type: "user" as const, ...message }));
     all.push(...(await memories.appendMany(world.caller, agent_id, some, { allowDangling: true })));
   }
   return { agent_id, all };
@@ -52,7 +56,9 @@ const ids = ({ messages }: ContextWindow): string[] => messages.map(({ id }) => 
 function pairsOf(all: readonly Memory[]): Map<number, number> {
   const pairs = new Map<number, number>();
   all.forEach(({ message_type, parent_message_id }, i) => {
-    const call = all.findIndex(({ id, message_type: type }, at) => at < i && type === "tool_call" && id === parent_message_id);
+    const call = all.findIndex(
+      ({ id, message_type: type }, at) => at < i && type === "tool_call" && id === parent_message_id,
+    );
     if (message_type === "tool_result" && call >= 0) pairs.set(i, call);
   });
   const byParent = new Set(pairs.values());
@@ -77,7 +83,8 @@ function pairsOf(all: readonly Memory[]): Map<number, number> {
   }
   return pairs;
 }
-const range = (from: number, to: number): number[] => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 
 function opening(all: readonly Memory[], budget: number): { kept: number[]; count: number; left: number } {
   let count = 0;
@@ -107,7 +114,11 @@ function recentOracle(all: readonly Memory[], budget: number): number[] {
 }
 
 /** Leading messages go one by one, each call with its results, until a user or system message leads; if none ever does, all stay. */
-function fromTurn(all: readonly Memory[], pairs: ReadonlyMap<number, number>, chosen: readonly number[]): readonly number[] {
+function fromTurn(
+  all: readonly Memory[],
+  pairs: ReadonlyMap<number, number>,
+  chosen: readonly number[],
+): readonly number[] {
   let rest = chosen;
   for (let [head] = rest; head !== undefined; [head] = rest) {
     if (all[head]?.message_type === "user" || all[head]?.message_type === "system") return rest;
@@ -118,7 +129,16 @@ function fromTurn(all: readonly Memory[], pairs: ReadonlyMap<number, number>, ch
 
 const tool = fc.constantFrom("a", "b", null);
 const message = fc.record({
-  message_type: fc.constantFrom<MessageType>("user", "assistant", "system", "thought", "tool_call", "tool_call", "tool_result", "tool_result"),
+  message_type: fc.constantFrom<MessageType>(
+    "user",
+    "assistant",
+    "system",
+    "thought",
+    "tool_call",
+    "tool_call",
+    "tool_result",
+    "tool_result",
+  ),
   token_count: fc.nat(12),
   relevance_score: fc.integer({ min: 0, max: 4 }).map((n) => n / 4),
   tool,
@@ -164,7 +184,10 @@ describe("context windows", () => {
     const sum = window.messages.reduce((total, { token_count }) => total + token_count, 0);
     expect([window.token_count, window.omitted, sum <= budget]).toEqual([sum, all.length - chosen.size, true]);
     for (const [result, call] of pairsOf(all))
-      expect([all[result]?.id, chosen.has(all[result]?.id as string)]).toEqual([all[result]?.id, chosen.has(all[call]?.id as string)]);
+      expect([all[result]?.id, chosen.has(all[result]?.id as string)]).toEqual([
+        all[result]?.id,
+        chosen.has(all[call]?.id as string),
+      ]);
     const places = window.messages.map(({ id }) => all.findIndex((one) => one.id === id));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   }
@@ -180,7 +203,9 @@ describe("context windows", () => {
     const chosen = [...kept];
     const score = (group: readonly number[]) => Math.max(...group.map((i) => all[i]?.relevance_score as number));
     while (groups.length > 0) {
-      const best = groups.reduce((a, b) => (score(b) > score(a) || (score(b) === score(a) && Math.max(...b) > Math.max(...a)) ? b : a));
+      const best = groups.reduce((a, b) =>
+        score(b) > score(a) || (score(b) === score(a) && Math.max(...b) > Math.max(...a)) ? b : a,
+      );
       groups = groups.filter((group) => group !== best);
       const tokens = best.reduce((sum, i) => sum + (all[i]?.token_count as number), 0);
       if (tokens > left) continue;
@@ -191,7 +216,12 @@ describe("context windows", () => {
   }
 
   it("R-AGT-32 parallel calls and their results, by position, by parent, and one that comes much later", async () => {
-    const call = (id: string, tool_name: string | null): Partial<NewMemory> => ({ id, message_type: "tool_call", token_count: 10, metadata: { tool_name } });
+    const call = (id: string, tool_name: string | null): Partial<NewMemory> => ({
+      id,
+      message_type: "tool_call",
+      token_count: 10,
+      metadata: { tool_name },
+    });
     const result = (id: string, tool_name: string | null, parent?: string): Partial<NewMemory> => ({
       id,
       message_type: "tool_result",
@@ -233,15 +263,31 @@ describe("context windows", () => {
       const { agent_id, all } = await said([...calls, ...between, ...results]);
       for (let budget = 1; budget <= 111; budget += 1) {
         const window = await ask(agent_id, budget);
-        expect([byParent, budget, ids(window)]).toEqual([byParent, budget, recentOracle(all, budget).map((i) => all[i]?.id)]);
+        expect([byParent, budget, ids(window)]).toEqual([
+          byParent,
+          budget,
+          recentOracle(all, budget).map((i) => all[i]?.id),
+        ]);
         checkWindow(window, all, budget);
       }
     }
   });
 
   it("a cut window starts with a user or system message, unless it has none; a session that fits is whole", async () => {
-    const types = ["system", "user", "assistant", "user", "tool_call", "tool_result", "assistant", "system", "assistant", "thought"] as const;
-    const turns = (of: readonly MessageType[]) => of.map((message_type, i) => ({ id: `${i}-${message_type}`, message_type, token_count: 1 }));
+    const types = [
+      "system",
+      "user",
+      "assistant",
+      "user",
+      "tool_call",
+      "tool_result",
+      "assistant",
+      "system",
+      "assistant",
+      "thought",
+    ] as const;
+    const turns = (of: readonly MessageType[]) =>
+      of.map((message_type, i) => ({ id: `${i}-${message_type}`, message_type, token_count: 1 }));
     const { agent_id } = await said(turns(types));
     const tailOf = async (maxTokens: number): Promise<string[]> => ids(await ask(agent_id, maxTokens));
     expect(await tailOf(10)).toHaveLength(10);
@@ -251,7 +297,8 @@ describe("context windows", () => {
         .slice(3)
         .map(({ id }) => id),
     ]);
-    for (const budget of [7, 6, 5, 4]) expect(await tailOf(budget)).toEqual(["0-system", "7-system", "8-assistant", "9-thought"]);
+    for (const budget of [7, 6, 5, 4])
+      expect(await tailOf(budget)).toEqual(["0-system", "7-system", "8-assistant", "9-thought"]);
     expect(await tailOf(3)).toEqual(["0-system", "8-assistant", "9-thought"]);
     const window = await ask(agent_id, 7);
     expect([window.token_count, window.omitted]).toEqual([4, 6]);
@@ -276,9 +323,16 @@ describe("context windows", () => {
   it("R-AGT-32 so many opening messages stay and no more", async () => {
     const max = memoryLimits.openingMessagesMax;
     const { agent_id } = await said(
-      Array.from({ length: max + 2 }, (_, i) => ({ id: `s${i}`, message_type: i <= max ? ("system" as const) : ("user" as const), token_count: 1 })),
+      Array.from({ length: max + 2 }, (_, i) => ({
+        id: `s${i}`,
+        message_type: i <= max ? ("system" as const) : ("user" as const),
+        token_count: 1,
+      })),
     );
-    expect(ids(await ask(agent_id, max + 1))).toEqual([...Array.from({ length: max }, (_, i) => `s${i}`), `s${max + 1}`]);
+    expect(ids(await ask(agent_id, max + 1))).toEqual([
+      ...Array.from({ length: max }, (_, i) => `s${i}`),
+      `s${max + 1}`,
+    ]);
   });
 
   it("R-AGT-32 of 10,000 messages a recent window reads few, where few fit", async () => {
@@ -299,7 +353,8 @@ describe("context windows", () => {
   });
 
   it("a window that is not one is refused; an unknown session is an empty one", async () => {
-    for (const maxTokens of [0, -1, 1.5, Number.NaN, memoryLimits.contextTokensMax + 1, "5" as never]) await failure(ask("nobody", maxTokens), "INVALID");
+    for (const maxTokens of [0, -1, 1.5, Number.NaN, memoryLimits.contextTokensMax + 1, "5" as never])
+      await failure(ask("nobody", maxTokens), "INVALID");
     await failure(ask("nobody", 5, "random" as never), "INVALID");
     await failure(memories.context(world.caller, { agent_id: "", session_id: "s", maxTokens: 5 }), "INVALID");
     expect(await ask("nobody", memoryLimits.contextTokensMax)).toEqual({ messages: [], token_count: 0, omitted: 0 });

@@ -19,7 +19,11 @@ let postgres: TestServer;
 let dynamo: DynamoServer;
 let dir: string;
 beforeAll(async () => {
-  [postgres, dynamo, dir] = await Promise.all([startPostgres(), startDynamo(), mkdtemp(join(tmpdir(), "pinakes-memories-"))]);
+  [postgres, dynamo, dir] = await Promise.all([
+    startPostgres(),
+    startDynamo(),
+    mkdtemp(join(tmpdir(), "pinakes-memories-")),
+  ]);
 });
 afterAll(async () => {
   await Promise.all([postgres.stop(), dynamo.stop(), rm(dir, { recursive: true, force: true })]);
@@ -41,9 +45,15 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const said = (content: string, more: Partial<NewMemory> = {}) => ({ session_id: "s1", content, message_type: "user" as const, ...more });
+  const said = (content: string, more: Partial<NewMemory> = {}) => ({
+    session_id: "s1",
+    content,
+    message_type: "user" as const,
+    ...more,
+  });
   const contents = (items: readonly Memory[]): string[] => items.map(({ content }) => content);
-  const listed = async (agent: string, query: object = {}): Promise<string[]> => contents((await process.memories.list(world.caller, agent, query)).items);
+  const listed = async (agent: string, query: object = {}): Promise<string[]> =>
+    contents((await process.memories.list(world.caller, agent, query)).items);
   const numbers = (count: number): string[] => Array.from({ length: count }, (_, i) => `${i}`);
 
   it("R-AGT-31 R-AGT-60 a session is in order, in pages, both ways; best first by relevance", async () => {
@@ -54,7 +64,10 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
         "order",
         Array.from({ length: 20 }, (_, i) => said(`${at + i}`, { relevance_score: ((at + i) % 10) / 10 })),
       );
-    await memories.append(world.caller, { agent_id: "order", ...said("other", { session_id: "s2", relevance_score: 0 }) });
+    await memories.append(world.caller, {
+      agent_id: "order",
+      ...said("other", { session_id: "s2", relevance_score: 0 }),
+    });
     const found: string[] = [];
     let cursor: string | undefined;
     do {
@@ -66,7 +79,12 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
     expect(await listed("order", { session_id: "s1", order: "desc", limit: 2 })).toEqual(["59", "58"]);
     expect(await listed("order", { sort: "relevance", limit: 3 })).toEqual(["59", "49", "39"]);
     expect(await listed("order", { message_type: "user", limit: 2 })).toEqual(["0", "1"]);
-    expect((await memories.sessions(world.caller, "order")).items.map(({ session_id, message_count }) => [session_id, message_count])).toEqual([
+    expect(
+      (await memories.sessions(world.caller, "order")).items.map(({ session_id, message_count }) => [
+        session_id,
+        message_count,
+      ]),
+    ).toEqual([
       ["s1", 60],
       ["s2", 1],
     ]);
@@ -77,7 +95,10 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
     const { memories } = process;
     const first = await memories.append(world.caller, { agent_id: "etags", ...said("one") });
     const second = await memories.patch(world.caller, "etags", first.id, { content: "two" }, { ifMatch: first._etag });
-    const stale = await failure(memories.patch(world.caller, "etags", first.id, { content: "three" }, { ifMatch: first._etag }), "PRECONDITION_FAILED");
+    const stale = await failure(
+      memories.patch(world.caller, "etags", first.id, { content: "three" }, { ifMatch: first._etag }),
+      "PRECONDITION_FAILED",
+    );
     expect(stale.context.currentEtag).toBe(second._etag);
     expect(await memories.get(world.caller, "etags", first.id)).toEqual(second);
     await memories.delete(world.caller, "etags", first.id, { ifMatch: second._etag });
@@ -86,7 +107,10 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
 
   it("R-AGT-29 parents are held to; ancestors and children are found", async () => {
     const { memories } = process;
-    await failure(memories.append(world.caller, { agent_id: "tree", ...said("x", { parent_message_id: "none" }) }), "INVALID");
+    await failure(
+      memories.append(world.caller, { agent_id: "tree", ...said("x", { parent_message_id: "none" }) }),
+      "INVALID",
+    );
     await memories.appendMany(world.caller, "tree", [
       said("a", { id: "a" }),
       said("b", { id: "b", parent_message_id: "a" }),
@@ -105,7 +129,8 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
       said("result", { message_type: "tool_result", token_count: 3 }),
       said("answer", { message_type: "assistant", token_count: 3 }),
     ]);
-    const ask = async (maxTokens: number) => contents((await memories.context(world.caller, { agent_id: "window", session_id: "s1", maxTokens })).messages);
+    const ask = async (maxTokens: number) =>
+      contents((await memories.context(world.caller, { agent_id: "window", session_id: "s1", maxTokens })).messages);
     expect([await ask(5), await ask(10), await ask(11), await ask(100)]).toEqual([
       ["rules", "answer"],
       ["rules", "answer"],
@@ -116,7 +141,11 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
 
   it("R-AGT-33 R-AGT-49 a session ends as a unit, at once, and is swept away", async () => {
     const { memories } = process;
-    const first = await memories.append(world.caller, { agent_id: "unit", ...said("one", { ttl: 60 }) }, { ttlUnit: "session" });
+    const first = await memories.append(
+      world.caller,
+      { agent_id: "unit", ...said("one", { ttl: 60 }) },
+      { ttlUnit: "session" },
+    );
     world.clock.advance(59_000);
     await memories.append(world.caller, { agent_id: "unit", ...said("two") });
     world.clock.advance(59_999);
@@ -125,7 +154,9 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
     expect(await listed("unit")).toEqual([]);
     await failure(memories.get(world.caller, "unit", first.id), "NOT_FOUND");
     await process.sweep();
-    expect((await world.items.query(world.caller.scope, "agent-memories", { equals: { agent_id: "unit" } })).items).toEqual([]);
+    expect(
+      (await world.items.query(world.caller.scope, "agent-memories", { equals: { agent_id: "unit" } })).items,
+    ).toEqual([]);
   });
 
   it("a fork and a delete are whole", async () => {
@@ -140,7 +171,9 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
     expect(await listed("fork", { session_id: "s2" })).toEqual(numbers(30));
     expect(await memories.deleteSession(world.caller, "fork", "s1")).toEqual({ deleted: 40 });
     expect(await memories.deleteSession(world.caller, "fork", "s2")).toEqual({ deleted: 30 });
-    expect((await world.items.query(world.caller.scope, "agent-memories", { equals: { agent_id: "fork" } })).items).toEqual([]);
+    expect(
+      (await world.items.query(world.caller.scope, "agent-memories", { equals: { agent_id: "fork" } })).items,
+    ).toEqual([]);
   });
 
   it("a search finds what was just said", async () => {
@@ -180,15 +213,26 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
 
   it("R-AGT-45 many append to one thread at once: every number once, none missing", async () => {
     const other = await world.process();
-    await Promise.all(Array.from({ length: 24 }, (_, i) => (i % 2 === 0 ? process : other).threads.append(world.caller, "race", { n: i })));
+    await Promise.all(
+      Array.from({ length: 24 }, (_, i) =>
+        (i % 2 === 0 ? process : other).threads.append(world.caller, "race", { n: i }),
+      ),
+    );
     const { items } = await process.threads.list(world.caller, "race");
     expect(items.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 24 }, (_, i) => i + 1));
-    expect(items.map((item) => item["n"] as number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 24 }, (_, i) => i));
+    expect(items.map((item) => item["n"] as number).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 24 }, (_, i) => i),
+    );
   });
 
   it("R-AGT-45 R-AGT-52 R-AGT-54 an entity of any shape, with its etag", async () => {
     const { entities } = process;
-    const first = await entities.put(world.caller, "agent-7", { name: "Seven", nested: { deep: [1, null] } }, { must: "absent" });
+    const first = await entities.put(
+      world.caller,
+      "agent-7",
+      { name: "Seven", nested: { deep: [1, null] } },
+      { must: "absent" },
+    );
     expect(await entities.get(world.caller, "agent-7")).toEqual(first);
     await failure(entities.put(world.caller, "agent-7", {}, { must: "absent" }), "PRECONDITION_FAILED");
     const second = await entities.put(world.caller, "agent-7", { name: "7" }, { ifMatch: first._etag });

@@ -47,23 +47,30 @@ it("R-AGT-30 R-AGT-31 the named fields are in the keys of indexes, contents, too
     expect(sqls.length, index).toBeGreaterThan(0);
     for (const sql of sqls) {
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
-      expect(plan.map(({ detail }) => String(detail)).join("; ")).toMatch(new RegExp(`^SEARCH .* USING INDEX .*k_${index}_\\d`));
+      expect(plan.map(({ detail }) => String(detail)).join("; ")).toMatch(
+        new RegExp(`^SEARCH .* USING INDEX .*k_${index}_\\d`),
+      );
       expect(JSON.stringify(plan)).not.toMatch(/TEMP B-TREE/);
     }
   }
   // Whatever an index of the table covers, as bytes.
   const columns = db
-    .prepare(`SELECT DISTINCT i.name FROM sqlite_master AS m, pragma_index_info(m.name) AS i WHERE m.type = 'index' AND m.tbl_name = ? AND i.name IS NOT NULL`)
+    .prepare(
+      `SELECT DISTINCT i.name FROM sqlite_master AS m, pragma_index_info(m.name) AS i WHERE m.type = 'index' AND m.tbl_name = ? AND i.name IS NOT NULL`,
+    )
     .all(table)
     .map(({ name }) => String(name));
   expect(columns.filter((name) => name.startsWith("k_")).length).toBeGreaterThanOrEqual(5);
   const indexed = (text: string): number =>
     columns.reduce((total, column) => {
-      const { n } = db.prepare(`SELECT count(*) AS n FROM "${table}" WHERE instr(CAST("${column}" AS BLOB), CAST(? AS BLOB)) > 0`).get(text) as { n: number };
+      const { n } = db
+        .prepare(`SELECT count(*) AS n FROM "${table}" WHERE instr(CAST("${column}" AS BLOB), CAST(? AS BLOB)) > 0`)
+        .get(text) as { n: number };
       return total + n;
     }, 0);
   for (const present of ["agent-otter", "session-heron", "acme", "tool_result", stored.timestamp.slice(0, 10)])
     expect(indexed(present), present).toBeGreaterThan(0);
-  for (const absent of ["content-badger", "result-weasel", "tool-lynx", stored._etag]) expect(indexed(absent), absent).toBe(0);
+  for (const absent of ["content-badger", "result-weasel", "tool-lynx", stored._etag])
+    expect(indexed(absent), absent).toBe(0);
   db.close();
 });

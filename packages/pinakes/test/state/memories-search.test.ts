@@ -36,7 +36,9 @@ describe("searching by words", () => {
     await say("Otter in another session.", { session_id: "s2" });
     const result = await memories.search(world.caller, { query: "otter" });
     expect([result.mode_used, result.incomplete, result.hits.length]).toEqual(["keyword", undefined, 3]);
-    expect(result.hits.map(({ score }) => score)).toEqual(result.hits.map(({ score }) => score).toSorted((a, b) => b - a));
+    expect(result.hits.map(({ score }) => score)).toEqual(
+      result.hits.map(({ score }) => score).toSorted((a, b) => b - a),
+    );
     expect(result.hits[0]?.memory.agent_id).toBe("a2");
     expect(await find("otter", { agent_id: "a2" })).toEqual(["An otter, an otter, and one more otter!"]);
     expect(await find("otter", { agent_id: "a1", session_id: "s2" })).toEqual(["Otter in another session."]);
@@ -50,7 +52,10 @@ describe("searching by words", () => {
     expect(await find("otter")).toEqual(["The otter swims."]);
     await memories.patch(world.caller, "a1", id, { content: "The badger digs." });
     const other = await world.process();
-    expect([await find("otter", {}, other.memories), await find("badger", {}, other.memories)]).toEqual([[], ["The badger digs."]]);
+    expect([await find("otter", {}, other.memories), await find("badger", {}, other.memories)]).toEqual([
+      [],
+      ["The badger digs."],
+    ]);
     await memories.delete(world.caller, "a1", id);
     expect(await find("badger")).toEqual([]);
     await say("Back again: the badger.", { id });
@@ -80,7 +85,12 @@ describe("searching by words", () => {
       await memories.appendMany(
         world.caller,
         "a1",
-        Array.from({ length: 20 }, () => ({ session_id: "s1", content: "otter", message_type: "user" as const, ttl: 10 })),
+        Array.from({ length: 20 }, () => ({
+          session_id: "s1",
+          content: "otter",
+          message_type: "user" as const,
+          ttl: 10,
+        })),
       );
     await say("Much longer words about all kinds of rivers, and one otter in them.");
     expect((await find("otter")).length).toBe(memoryLimits.searchHitsDefault);
@@ -106,7 +116,12 @@ describe("searching by words", () => {
       await memories.appendMany(
         world.caller,
         `a${i}`,
-        Array.from({ length: 20 }, (_, k) => ({ session_id: "s", content: `otter ${i}.${k}`, message_type: "user" as const, ttl: -1 })),
+        Array.from({ length: 20 }, (_, k) => ({
+          session_id: "s",
+          content: `otter ${i}.${k}`,
+          message_type: "user" as const,
+          ttl: -1,
+        })),
       );
     world.clock.advance(limits.feedRetentionMs + 1);
     await world.purge("agent-memories");
@@ -126,12 +141,17 @@ describe("searching by words", () => {
             const value: unknown = Reflect.get(target, name, target);
             if (typeof value !== "function") return value;
             const bound = value.bind(target) as (...given: readonly unknown[]) => Promise<unknown>;
-            return name === "openContainer" ? bound : (...given: readonly unknown[]) => calls.call(String(name), () => bound(...given));
+            return name === "openContainer"
+              ? bound
+              : (...given: readonly unknown[]) => calls.call(String(name), () => bound(...given));
           },
         }),
       );
       calls.add({ at, kind: "crash-after" });
-      died = await Promise.race([dying.memories.search(world.caller, { query: "otter" }).then(() => false), calls.died.then(() => true)]);
+      died = await Promise.race([
+        dying.memories.search(world.caller, { query: "otter" }).then(() => false),
+        calls.died.then(() => true),
+      ]);
       await say("One more otter.");
       world.clock.advance(60_000);
       expect([at, (await find("otter")).length]).toEqual([at, 2]);
@@ -142,7 +162,13 @@ describe("searching by words", () => {
   it("what is asked must make sense; without a model there is no meaning", async () => {
     for (const query of ["", "  ", "x".repeat(memoryLimits.searchQueryCharsMax + 1), 5 as never])
       await failure(memories.search(world.caller, { query }), "INVALID");
-    for (const more of [{ limit: 0 }, { limit: memoryLimits.searchHitsMax + 1 }, { mode: "magic" }, { agent_id: "" }, { session_id: 5 }])
+    for (const more of [
+      { limit: 0 },
+      { limit: memoryLimits.searchHitsMax + 1 },
+      { mode: "magic" },
+      { agent_id: "" },
+      { session_id: 5 },
+    ])
       await failure(memories.search(world.caller, { query: "x", ...more } as never), "INVALID");
     expect(await find("x".repeat(memoryLimits.searchQueryCharsMax), { limit: memoryLimits.searchHitsMax })).toEqual([]);
     for (const mode of ["semantic", "hybrid"] as const) {
@@ -167,15 +193,23 @@ describe("bringing many messages into the index", () => {
       await memories.appendMany(
         world.caller,
         "a1",
-        Array.from({ length: 20 }, (_, k) => ({ session_id: `s${i}`, content: `${k === 7 ? "apple" : "pear"} ${i}`, message_type: "user" as const })),
+        Array.from({ length: 20 }, (_, k) => ({
+          session_id: `s${i}`,
+          content: `${k === 7 ? "apple" : "pear"} ${i}`,
+          message_type: "user" as const,
+        })),
       );
     const first = await memories.search(world.caller, { query: "egg", mode: "semantic", limit: 100 });
     expect(first.incomplete).toBe(true);
     const second = await memories.search(world.caller, { query: "egg", mode: "semantic", limit: 60 });
     expect([second.incomplete, second.mode_used]).toEqual([undefined, "semantic"]);
-    expect(new Set(second.hits.map(({ memory }) => memory.content))).toEqual(new Set(Array.from({ length: 60 }, (_, i) => `apple ${i}`)));
+    expect(new Set(second.hits.map(({ memory }) => memory.content))).toEqual(
+      new Set(Array.from({ length: 60 }, (_, i) => `apple ${i}`)),
+    );
     // Words have an index of their own, which needs no embeddings.
-    expect((await memories.search(world.caller, { query: "apple", mode: "keyword", limit: 100 })).hits).toHaveLength(60);
+    expect((await memories.search(world.caller, { query: "apple", mode: "keyword", limit: 100 })).hits).toHaveLength(
+      60,
+    );
   });
 });
 
@@ -193,7 +227,10 @@ describe("searching by meaning", () => {
     await say("The deployment failed because the disk was full.");
     expect((await find("pet animal resting", { mode: "semantic" }))[0]).toContain("cat");
     const hybrid = await memories.search(world.caller, { query: "disk full" });
-    expect([hybrid.mode_used, hybrid.hits[0]?.memory.content]).toEqual(["hybrid", "The deployment failed because the disk was full."]);
+    expect([hybrid.mode_used, hybrid.hits[0]?.memory.content]).toEqual([
+      "hybrid",
+      "The deployment failed because the disk was full.",
+    ]);
     expect(await find("sofa", { mode: "keyword" })).toEqual(["Our cat sleeps on the sofa all day."]);
   });
 });

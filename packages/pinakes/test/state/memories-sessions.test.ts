@@ -15,7 +15,12 @@ beforeEach(async () => {
 afterEach(() => world[Symbol.asyncDispose]());
 
 const agent = "a1";
-const said = (content: string, more: Partial<NewMemory> = {}) => ({ session_id: "unit", content, message_type: "user" as const, ...more });
+const said = (content: string, more: Partial<NewMemory> = {}) => ({
+  session_id: "unit",
+  content,
+  message_type: "user" as const,
+  ...more,
+});
 const append = (content: string, more: Partial<NewMemory> = {}, options = {}) =>
   process.memories.append(world.caller, { agent_id: agent, ...said(content, more) }, options);
 const contents = (items: readonly Memory[]): string[] => items.map(({ content }) => content);
@@ -26,7 +31,10 @@ const hour = 60 * minute;
 
 /** Everything that lies in the agent's partition, seen or not. */
 async function raw(): Promise<string[]> {
-  const page = await world.items.query(world.caller.scope, "agent-memories", { equals: { agent_id: agent }, limit: 1_000 });
+  const page = await world.items.query(world.caller.scope, "agent-memories", {
+    equals: { agent_id: agent },
+    limit: 1_000,
+  });
   return page.items.map(({ id, document }) => (id.startsWith("~") ? id : (document["content"] as string)));
 }
 
@@ -34,23 +42,36 @@ async function raw(): Promise<string[]> {
 async function expectGone(session: string, id: string): Promise<void> {
   const { memories } = process;
   expect(await listed(session)).toEqual([]);
-  expect((await memories.list(world.caller, agent)).items.filter(({ session_id }) => session_id === session)).toEqual([]);
+  expect((await memories.list(world.caller, agent)).items.filter(({ session_id }) => session_id === session)).toEqual(
+    [],
+  );
   for (const query of [{ sort: "relevance" }, { message_type: "user" }] as const)
-    expect((await memories.list(world.caller, agent, query)).items.filter(({ session_id }) => session_id === session)).toEqual([]);
+    expect(
+      (await memories.list(world.caller, agent, query)).items.filter(({ session_id }) => session_id === session),
+    ).toEqual([]);
   await failure(memories.get(world.caller, agent, id), "NOT_FOUND");
   await failure(memories.patch(world.caller, agent, id, { content: "x" }), "NOT_FOUND");
   await failure(memories.delete(world.caller, agent, id), "NOT_FOUND");
   await failure(memories.thread(world.caller, agent, id), "NOT_FOUND");
   await failure(memories.session(world.caller, agent, session), "NOT_FOUND");
   await failure(memories.fork(world.caller, agent, session, { session_id: "elsewhere" }), "NOT_FOUND");
-  await failure(memories.append(world.caller, { agent_id: agent, ...said("x", { session_id: "other", parent_message_id: id }) }), "INVALID");
-  expect((await memories.sessions(world.caller, agent)).items.map(({ session_id }) => session_id)).not.toContain(session);
+  await failure(
+    memories.append(world.caller, { agent_id: agent, ...said("x", { session_id: "other", parent_message_id: id }) }),
+    "INVALID",
+  );
+  expect((await memories.sessions(world.caller, agent)).items.map(({ session_id }) => session_id)).not.toContain(
+    session,
+  );
   expect(await memories.context(world.caller, { agent_id: agent, session_id: session, maxTokens: 1_000 })).toEqual({
     messages: [],
     token_count: 0,
     omitted: 0,
   });
-  expect((await memories.search(world.caller, { query: "words", mode: "keyword" })).hits.filter(({ memory }) => memory.session_id === session)).toEqual([]);
+  expect(
+    (await memories.search(world.caller, { query: "words", mode: "keyword" })).hits.filter(
+      ({ memory }) => memory.session_id === session,
+    ),
+  ).toEqual([]);
 }
 
 /** A process that can be stopped at any of its calls to the store. */
@@ -61,7 +82,9 @@ async function mortal(): Promise<{ process: Process; calls: Calls }> {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
       const bound = value.bind(target) as (...given: readonly unknown[]) => Promise<unknown>;
-      return name === "openContainer" ? bound : (...given: readonly unknown[]) => calls.call(String(name), () => bound(...given));
+      return name === "openContainer"
+        ? bound
+        : (...given: readonly unknown[]) => calls.call(String(name), () => bound(...given));
     },
   });
   return { process: await world.process(items), calls };
@@ -81,7 +104,10 @@ async function dieEverywhere(
       await prepare();
       const dying = await mortal();
       dying.calls.add({ at: dying.calls.names.length + at, kind });
-      const outcome = await Promise.race([run(dying.process).then(() => "survived"), dying.calls.died.then(() => "died")]);
+      const outcome = await Promise.race([
+        run(dying.process).then(() => "survived"),
+        dying.calls.died.then(() => "died"),
+      ]);
       await check(`${kind} call ${at} (${dying.calls.names.at(-1) ?? ""})`);
       if (outcome === "survived") return at;
     }
@@ -95,7 +121,10 @@ describe("sessions that end as a unit", () => {
     await append("of another session", { session_id: "plain" });
     world.clock.advance(hour - 1);
     expect(await append("second words")).toMatchObject({ ttl: -1, ttl_unit: "session" });
-    expect(await process.memories.session(world.caller, agent, "unit")).toMatchObject({ ttl_unit: "session", message_count: 2 });
+    expect(await process.memories.session(world.caller, agent, "unit")).toMatchObject({
+      ttl_unit: "session",
+      message_count: 2,
+    });
     world.clock.advance(hour - 1);
     // A change of a message is not a message: the session's time goes on.
     await process.memories.patch(world.caller, agent, first.id, { relevance_score: 1 });
@@ -142,7 +171,11 @@ describe("sessions that end as a unit", () => {
     );
     const [message] = (await process.memories.list(world.caller, agent, { session_id: "unit" })).items;
     await failure(process.memories.patch(world.caller, agent, message?.id as string, { ttl: 5 }), "INVALID");
-    const many = await process.memories.appendMany(world.caller, agent, [said("c"), said("d"), said("e", { session_id: "plain" })]);
+    const many = await process.memories.appendMany(world.caller, agent, [
+      said("c"),
+      said("d"),
+      said("e", { session_id: "plain" }),
+    ]);
     expect(many.map((memory) => (memory as { ttl_unit?: string }).ttl_unit)).toEqual(["session", "session", undefined]);
     expect(await listed("unit")).toEqual(["a", "b", "c", "d"]);
   });
@@ -156,7 +189,10 @@ describe("sessions that end as a unit", () => {
     world.clock.advance(minute);
     await process.sweep();
     expect(await listed("unit")).toEqual(["new words"]);
-    expect(await process.memories.session(world.caller, agent, "unit")).toMatchObject({ ttl_unit: "message", message_count: 1 });
+    expect(await process.memories.session(world.caller, agent, "unit")).toMatchObject({
+      ttl_unit: "message",
+      message_count: 1,
+    });
     await process.memories.deleteSession(world.caller, agent, "unit");
     await append("unit again", { ttl: 60 }, { ttlUnit: "session" });
     world.clock.advance(minute - 1);
@@ -171,9 +207,13 @@ describe("sessions that end as a unit", () => {
     await append("0", { ttl: 60 }, { ttlUnit: "session" });
     const other = await world.process();
     await Promise.all(
-      Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? process : other).memories.append(world.caller, { agent_id: agent, ...said(`${i + 1}`) })),
+      Array.from({ length: 30 }, (_, i) =>
+        (i % 2 === 0 ? process : other).memories.append(world.caller, { agent_id: agent, ...said(`${i + 1}`) }),
+      ),
     );
-    expect((await listed("unit")).map(Number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 31 }, (_, i) => i));
+    expect((await listed("unit")).map(Number).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 31 }, (_, i) => i),
+    );
   });
 
   it("R-AGT-33 a sweep that dies anywhere leaves nothing to be seen, and the next one finishes", async () => {
@@ -206,7 +246,8 @@ describe("sessions that end as a unit", () => {
   it("R-AGT-33 a first append that dies anywhere leaves all or nothing, and nothing forever", async () => {
     await dieEverywhere(
       async () => {},
-      (dying) => dying.memories.appendMany(world.caller, agent, [said("a", { ttl: 60 }), said("b")], { ttlUnit: "session" }),
+      (dying) =>
+        dying.memories.appendMany(world.caller, agent, [said("a", { ttl: 60 }), said("b")], { ttlUnit: "session" }),
       async (place) => {
         expect([place, [[], ["a", "b"]]]).toEqual([place, expect.arrayContaining([await listed("unit")])]);
         world.clock.advance(minute);
@@ -245,7 +286,9 @@ describe("sessions that end as a unit", () => {
 
 describe("forks", () => {
   const talk = async (): Promise<void> => {
-    const messages = Array.from({ length: 20 }, (_, i) => said(`${i}`, { id: `m${i}`, session_id: "from", parent_message_id: i === 0 ? null : `m${i - 1}` }));
+    const messages = Array.from({ length: 20 }, (_, i) =>
+      said(`${i}`, { id: `m${i}`, session_id: "from", parent_message_id: i === 0 ? null : `m${i - 1}` }),
+    );
     await process.memories.appendMany(world.caller, agent, messages);
     world.clock.advance(1_000);
     await process.memories.appendMany(
@@ -269,7 +312,12 @@ describe("forks", () => {
     expect(Object.keys(copies[0] ?? {}).filter((name) => name.startsWith("pinakes"))).toEqual([]);
     await append("only here", { session_id: "to" });
     expect([(await listed("to")).length, (await listed("from")).length]).toEqual([41, 40]);
-    expect((await process.memories.sessions(world.caller, agent)).items.map(({ session_id, forked_from }) => [session_id, forked_from])).toEqual([
+    expect(
+      (await process.memories.sessions(world.caller, agent)).items.map(({ session_id, forked_from }) => [
+        session_id,
+        forked_from,
+      ]),
+    ).toEqual([
       ["from", undefined],
       ["to", "from"],
     ]);
@@ -284,7 +332,10 @@ describe("forks", () => {
     expect(await listed("to")).toEqual([...numbers(10), "later"]);
     await failure(process.memories.fork(world.caller, agent, "from", { session_id: "to" }), "CONFLICT");
     await failure(process.memories.fork(world.caller, agent, "from", { session_id: "from" }), "INVALID");
-    await failure(process.memories.fork(world.caller, agent, "from", { session_id: "new", upTo: "nobody" }), "NOT_FOUND");
+    await failure(
+      process.memories.fork(world.caller, agent, "from", { session_id: "new", upTo: "nobody" }),
+      "NOT_FOUND",
+    );
     await append("elsewhere", { session_id: "plain", id: "p1" });
     await failure(process.memories.fork(world.caller, agent, "from", { session_id: "new", upTo: "p1" }), "NOT_FOUND");
     await failure(process.memories.fork(world.caller, agent, "from", { session_id: "plain" }), "CONFLICT");
@@ -348,7 +399,9 @@ describe("forks", () => {
   it("two make the same fork at once: one copy of each message", async () => {
     await talk();
     const other = await world.process();
-    await Promise.all([process, other].map((each) => each.memories.fork(world.caller, agent, "from", { session_id: "to" })));
+    await Promise.all(
+      [process, other].map((each) => each.memories.fork(world.caller, agent, "from", { session_id: "to" })),
+    );
     expect(await listed("to")).toEqual(numbers(40));
   });
 

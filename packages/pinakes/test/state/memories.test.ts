@@ -23,13 +23,22 @@ const example = { ...memoryExample, workspace_id: "acme", message_type: "user" }
 describe("memories: one message", () => {
   it("R-AGT-25 the container is the source document's: partition, ttl, policy, and an index for each composite", () => {
     const { definition, policy, scanIndex } = agentMemories;
-    expect(definition).toMatchObject({ name: "agent-memories", partitionKey: ["agent_id"], ttl: 7_776_000, feed: true });
-    expect(policy?.excludedPaths).toEqual([{ path: "/_etag/?" }, { path: "/content/?" }, { path: "/metadata/tool_result/?" }]);
+    const declared = { name: "agent-memories", partitionKey: ["agent_id"], ttl: 7_776_000, feed: true };
+    expect(definition).toMatchObject(declared);
+    expect(policy?.excludedPaths).toEqual([
+      { path: "/_etag/?" },
+      { path: "/content/?" },
+      { path: "/metadata/tool_result/?" },
+    ]);
     expect(policy?.includedPaths?.map(({ path }) => path)).toEqual(
-      ["agent_id", "session_id", "workspace_id", "message_type", "timestamp", "relevance_score"].map((name) => `/${name}/?`),
+      ["agent_id", "session_id", "workspace_id", "message_type", "timestamp", "relevance_score"].map(
+        (name) => `/${name}/?`,
+      ),
     );
     const served = Object.values(definition.indexes ?? {}).map(({ partition, sort }) =>
-      [...partition, ...sort.map((path) => (typeof path === "string" ? path : `${path.path} ${path.order}`))].join(", "),
+      [...partition, ...sort.map((path) => (typeof path === "string" ? path : `${path.path} ${path.order}`))].join(
+        ", ",
+      ),
     );
     expect(served.some((index) => index.startsWith("agent_id, session_id, timestamp"))).toBe(true);
     expect(served.some((index) => index.startsWith("workspace_id, agent_id, relevance_score desc"))).toBe(true);
@@ -55,7 +64,10 @@ describe("memories: one message", () => {
 
   it("R-AGT-26 what belongs into metadata is refused at the top, with its place; a message that has it in both keeps both", async () => {
     const agent_id = newAgent();
-    const refused = await failure(memories.append(world.caller, { agent_id, ...said("x"), tool_name: "search" } as never), "INVALID");
+    const refused = await failure(
+      memories.append(world.caller, { agent_id, ...said("x"), tool_name: "search" } as never),
+      "INVALID",
+    );
     expect(refused.detail).toContain('tool_name: belongs into metadata; write { "metadata": { "tool_name": … } }');
     const both = { agent_id, ...said("x"), model: "m", metadata: { model: "m" } } as never;
     expect(await memories.append(world.caller, both)).toMatchObject({ model: "m", metadata: { model: "m" } });
@@ -63,7 +75,15 @@ describe("memories: one message", () => {
 
   it("R-AGT-04 R-AGT-05 R-AGT-26 what is left out is filled in; what is the system's is dropped", async () => {
     const agent_id = newAgent();
-    const sent = { agent_id, ...said("héllo wörld"), _etag: "mine", _ts: 1, pinakes_order: 1, pinakes_fork: "x", pinakes_companion: "y" } as never;
+    const sent = {
+      agent_id,
+      ...said("héllo wörld"),
+      _etag: "mine",
+      _ts: 1,
+      pinakes_order: 1,
+      pinakes_fork: "x",
+      pinakes_companion: "y",
+    } as never;
     const stored = await memories.append(world.caller, sent);
     const now = new Date(world.clock.now()).toISOString();
     expect(stored).toEqual({
@@ -78,7 +98,16 @@ describe("memories: one message", () => {
       // 13 bytes of UTF-8, four to a token.
       token_count: 4,
       parent_message_id: null,
-      metadata: { tool_name: null, tool_args: null, tool_result: null, reasoning_chain: [], tags: [], model: "", temperature: 0, user_id: null },
+      metadata: {
+        tool_name: null,
+        tool_args: null,
+        tool_result: null,
+        reasoning_chain: [],
+        tags: [],
+        model: "",
+        temperature: 0,
+        user_id: null,
+      },
       created_at: now,
       _etag: stored._etag,
       _ts: Math.floor(world.clock.now() / 1_000),
@@ -87,10 +116,16 @@ describe("memories: one message", () => {
   });
 
   it("R-AGT-08 R-AGT-27 an unknown message_type is refused, naming the field and the allowed ones", async () => {
-    const error = await failure(memories.append(world.caller, { agent_id: newAgent(), ...said("x"), message_type: "shout" as never }), "INVALID");
-    for (const part of ["message_type", "user", "assistant", "system", "thought", "tool_call", "tool_result"]) expect(error.detail).toContain(part);
+    const error = await failure(
+      memories.append(world.caller, { agent_id: newAgent(), ...said("x"), message_type: "shout" as never }),
+      "INVALID",
+    );
+    for (const part of ["message_type", "user", "assistant", "system", "thought", "tool_call", "tool_result"])
+      expect(error.detail).toContain(part);
     for (const message_type of ["user", "assistant", "system", "thought", "tool_call", "tool_result"] as const)
-      expect((await memories.append(world.caller, { agent_id: newAgent(), ...said("x", { message_type }) })).message_type).toBe(message_type);
+      expect(
+        (await memories.append(world.caller, { agent_id: newAgent(), ...said("x", { message_type }) })).message_type,
+      ).toBe(message_type);
   });
 
   it.each([
@@ -153,7 +188,11 @@ describe("memories: one message", () => {
     await failure(memories.append(stranger, { agent_id, ...said("x"), parent_message_id: id }), "INVALID");
     expect(await memories.list(stranger, agent_id)).toEqual({ items: [], next_cursor: null });
     expect(await memories.sessions(stranger, agent_id)).toEqual({ items: [], next_cursor: null });
-    expect(await memories.context(stranger, { agent_id, session_id: "s1", maxTokens: 100 })).toEqual({ messages: [], token_count: 0, omitted: 0 });
+    expect(await memories.context(stranger, { agent_id, session_id: "s1", maxTokens: 100 })).toEqual({
+      messages: [],
+      token_count: 0,
+      omitted: 0,
+    });
     expect((await memories.search(stranger, { query: "secret" })).hits).toEqual([]);
     expect(await memories.deleteSession(stranger, agent_id, "s1")).toEqual({ deleted: 0 });
     expect((await memories.get(world.caller, agent_id, id)).content).toBe("secret");
@@ -181,10 +220,27 @@ describe("memories: one message", () => {
 
   it("R-AGT-52 a change with a stale etag is refused with the current one, and nothing is changed", async () => {
     const agent_id = newAgent();
-    const first = await memories.append(world.caller, { agent_id, ...said("one", { metadata: { tags: ["a"], model: "m" } }) });
-    const second = await memories.patch(world.caller, agent_id, first.id, { relevance_score: 0.9, metadata: { tags: ["b"] } }, { ifMatch: first._etag });
-    expect(second).toMatchObject({ content: "one", token_count: 1, relevance_score: 0.9, metadata: { tags: ["b"], model: "m", tool_name: null } });
-    const stale = await failure(memories.patch(world.caller, agent_id, first.id, { content: "lost" }, { ifMatch: first._etag }), "PRECONDITION_FAILED");
+    const first = await memories.append(world.caller, {
+      agent_id,
+      ...said("one", { metadata: { tags: ["a"], model: "m" } }),
+    });
+    const second = await memories.patch(
+      world.caller,
+      agent_id,
+      first.id,
+      { relevance_score: 0.9, metadata: { tags: ["b"] } },
+      { ifMatch: first._etag },
+    );
+    expect(second).toMatchObject({
+      content: "one",
+      token_count: 1,
+      relevance_score: 0.9,
+      metadata: { tags: ["b"], model: "m", tool_name: null },
+    });
+    const stale = await failure(
+      memories.patch(world.caller, agent_id, first.id, { content: "lost" }, { ifMatch: first._etag }),
+      "PRECONDITION_FAILED",
+    );
     expect(stale.context.currentEtag).toBe(second._etag);
     await failure(memories.delete(world.caller, agent_id, first.id, { ifMatch: first._etag }), "PRECONDITION_FAILED");
     expect(await memories.get(world.caller, agent_id, first.id)).toEqual(second);
@@ -195,11 +251,19 @@ describe("memories: one message", () => {
 
   it("a change keeps the place in the session, counts tokens anew with other words, and refuses what cannot change", async () => {
     const agent_id = newAgent();
-    const [a, b] = (await memories.appendMany(world.caller, agent_id, [said("first"), said("second")])) as [Stored<Memory>, Stored<Memory>];
+    const [a, b] = (await memories.appendMany(world.caller, agent_id, [said("first"), said("second")])) as [
+      Stored<Memory>,
+      Stored<Memory>,
+    ];
     expect((await memories.patch(world.caller, agent_id, a.id, { content: "0123456789" })).token_count).toBe(3);
-    expect((await memories.patch(world.caller, agent_id, a.id, { content: "long", token_count: 77 })).token_count).toBe(77);
+    expect((await memories.patch(world.caller, agent_id, a.id, { content: "long", token_count: 77 })).token_count).toBe(
+      77,
+    );
     expect((await memories.patch(world.caller, agent_id, a.id, { content: "long" })).token_count).toBe(77);
-    expect(contents((await memories.list(world.caller, agent_id, { session_id: "s1" })).items)).toEqual(["long", "second"]);
+    expect(contents((await memories.list(world.caller, agent_id, { session_id: "s1" })).items)).toEqual([
+      "long",
+      "second",
+    ]);
     for (const change of [
       { session_id: "s2" },
       { id: "x" },
@@ -212,7 +276,11 @@ describe("memories: one message", () => {
       "x",
     ])
       await failure(memories.patch(world.caller, agent_id, a.id, change as never), "INVALID");
-    await Promise.all(Array.from({ length: 20 }, (_, i) => memories.patch(world.caller, agent_id, b.id, { metadata: { [`k${i}`]: i } })));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        memories.patch(world.caller, agent_id, b.id, { metadata: { [`k${i}`]: i } }),
+      ),
+    );
     const { metadata } = await memories.get(world.caller, agent_id, b.id);
     expect(Object.keys(metadata).filter((name) => name.startsWith("k"))).toHaveLength(20);
   });
@@ -227,25 +295,43 @@ describe("memories: several messages", () => {
       agent_id,
       ids.map((id, i) => said(`${i}`, { id })),
     );
-    for (let i = 5; i < 12; i += 1) await memories.append(world.caller, { agent_id, ...said(`${i}`, { id: `k${20 - i}` }) });
+    for (let i = 5; i < 12; i += 1)
+      await memories.append(world.caller, { agent_id, ...said(`${i}`, { id: `k${20 - i}` }) });
     const all = await memories.list(world.caller, agent_id, { session_id: "s1" });
     expect(new Set(all.items.map(({ timestamp }) => timestamp)).size).toBe(1);
     expect(contents(all.items)).toEqual(Array.from({ length: 12 }, (_, i) => `${i}`));
-    expect(contents((await memories.list(world.caller, agent_id, { session_id: "s1", order: "desc", limit: 3 })).items)).toEqual(["11", "10", "9"]);
+    expect(
+      contents((await memories.list(world.caller, agent_id, { session_id: "s1", order: "desc", limit: 3 })).items),
+    ).toEqual(["11", "10", "9"]);
   });
 
   it("all or nothing, up to the limit and not one more", async () => {
     const agent_id = newAgent();
     const many = (count: number) => Array.from({ length: count }, (_, i) => said(`${i}`));
-    await failure(memories.appendMany(world.caller, agent_id, [said("good"), said("bad", { relevance_score: 2 })]), "INVALID");
-    await failure(memories.appendMany(world.caller, agent_id, many(memoryLimits.appendMessagesMax + 1)), "LIMIT_EXCEEDED");
+    await failure(
+      memories.appendMany(world.caller, agent_id, [said("good"), said("bad", { relevance_score: 2 })]),
+      "INVALID",
+    );
+    await failure(
+      memories.appendMany(world.caller, agent_id, many(memoryLimits.appendMessagesMax + 1)),
+      "LIMIT_EXCEEDED",
+    );
     await failure(memories.appendMany(world.caller, agent_id, []), "INVALID");
-    await failure(memories.appendMany(world.caller, agent_id, [said("a", { id: "same" }), said("b", { id: "same" })]), "INVALID");
-    await failure(memories.appendMany(world.caller, agent_id, [{ ...said("a"), agent_id: "other" } as never]), "INVALID");
+    await failure(
+      memories.appendMany(world.caller, agent_id, [said("a", { id: "same" }), said("b", { id: "same" })]),
+      "INVALID",
+    );
+    await failure(
+      memories.appendMany(world.caller, agent_id, [{ ...said("a"), agent_id: "other" } as never]),
+      "INVALID",
+    );
     expect((await memories.list(world.caller, agent_id)).items).toEqual([]);
     expect(await memories.appendMany(world.caller, agent_id, many(memoryLimits.appendMessagesMax))).toHaveLength(20);
     await memories.append(world.caller, { agent_id, ...said("there", { id: "there" }) });
-    await failure(memories.appendMany(world.caller, agent_id, [said("new", { id: "new" }), said("again", { id: "there" })]), "CONFLICT");
+    await failure(
+      memories.appendMany(world.caller, agent_id, [said("new", { id: "new" }), said("again", { id: "there" })]),
+      "CONFLICT",
+    );
     await failure(memories.get(world.caller, agent_id, "new"), "NOT_FOUND");
   });
 
@@ -279,8 +365,13 @@ describe("memories: several messages", () => {
     await failure(call(["a"]), "CONFLICT");
     await failure(call(["a", "b"], { session_id: "other" }), "CONFLICT");
     await failure(memories.append(world.caller, { agent_id, ...said("x") }, { idempotencyKey: "" }), "INVALID");
-    await failure(memories.append(world.caller, { agent_id, ...said("x") }, { idempotencyKey: "k".repeat(256) }), "INVALID");
-    expect((await memories.append(world.caller, { agent_id, ...said("x") }, { idempotencyKey: "k".repeat(255) })).content).toBe("x");
+    await failure(
+      memories.append(world.caller, { agent_id, ...said("x") }, { idempotencyKey: "k".repeat(256) }),
+      "INVALID",
+    );
+    expect(
+      (await memories.append(world.caller, { agent_id, ...said("x") }, { idempotencyKey: "k".repeat(255) })).content,
+    ).toBe("x");
     expect((await memories.list(world.caller, agent_id)).items).toHaveLength(3);
   });
 });
@@ -288,12 +379,32 @@ describe("memories: several messages", () => {
 describe("memories: threads of messages", () => {
   it("R-AGT-29 a dangling parent is taken only with the option", async () => {
     const agent_id = newAgent();
-    await failure(memories.append(world.caller, { agent_id, ...said("x", { parent_message_id: "nobody" }) }), "INVALID");
+    await failure(
+      memories.append(world.caller, { agent_id, ...said("x", { parent_message_id: "nobody" }) }),
+      "INVALID",
+    );
     const elsewhere = await memories.append(world.caller, { agent_id: newAgent(), ...said("of another agent") });
-    await failure(memories.append(world.caller, { agent_id, ...said("x", { parent_message_id: elsewhere.id }) }), "INVALID");
-    await failure(memories.append(world.caller, { agent_id, ...said("x", { id: "me", parent_message_id: "me" }) }, { allowDangling: true }), "INVALID");
-    await failure(memories.appendMany(world.caller, agent_id, [said("a", { parent_message_id: "b1" }), said("b", { id: "b1" })]), "INVALID");
-    const { id } = await memories.append(world.caller, { agent_id, ...said("x", { parent_message_id: "nobody" }) }, { allowDangling: true });
+    await failure(
+      memories.append(world.caller, { agent_id, ...said("x", { parent_message_id: elsewhere.id }) }),
+      "INVALID",
+    );
+    await failure(
+      memories.append(
+        world.caller,
+        { agent_id, ...said("x", { id: "me", parent_message_id: "me" }) },
+        { allowDangling: true },
+      ),
+      "INVALID",
+    );
+    await failure(
+      memories.appendMany(world.caller, agent_id, [said("a", { parent_message_id: "b1" }), said("b", { id: "b1" })]),
+      "INVALID",
+    );
+    const { id } = await memories.append(
+      world.caller,
+      { agent_id, ...said("x", { parent_message_id: "nobody" }) },
+      { allowDangling: true },
+    );
     expect((await memories.thread(world.caller, agent_id, id)).ancestors).toEqual([]);
   });
 
@@ -302,7 +413,9 @@ describe("memories: threads of messages", () => {
     const chain = await memories.appendMany(
       world.caller,
       agent_id,
-      Array.from({ length: 10 }, (_, i) => said(`${i}`, { id: `c${i}`, parent_message_id: i === 0 ? null : `c${i - 1}` })),
+      Array.from({ length: 10 }, (_, i) =>
+        said(`${i}`, { id: `c${i}`, parent_message_id: i === 0 ? null : `c${i - 1}` }),
+      ),
     );
     await memories.appendMany(world.caller, agent_id, [
       said("side b", { id: "zz", parent_message_id: "c4" }),
@@ -330,7 +443,11 @@ describe("memories: threads of messages", () => {
       metadata: {},
       created_at: "2030-01-01T00:00:00.000Z",
     });
-    const put = (document: object) => world.items.write(world.caller.scope, "agent-memories", [agent_id], { op: "upsert", document: document as never });
+    const put = (document: object) =>
+      world.items.write(world.caller.scope, "agent-memories", [agent_id], {
+        op: "upsert",
+        document: document as never,
+      });
     for (const [id, parent] of [
       ["a", "c"],
       ["b", "a"],
@@ -344,7 +461,11 @@ describe("memories: threads of messages", () => {
     const { ancestors } = await memories.thread(world.caller, agent_id, `n${long}`);
     for (let i = 0; i <= memoryLimits.childrenMax; i += 1) await put(message(`child${i}`, "b"));
     expect((await memories.thread(world.caller, agent_id, "b")).children).toHaveLength(memoryLimits.childrenMax);
-    expect([ancestors.length, ancestors[0]?.id, ancestors.at(-1)?.id]).toEqual([memoryLimits.ancestorsMax, "n1", `n${long - 1}`]);
+    expect([ancestors.length, ancestors[0]?.id, ancestors.at(-1)?.id]).toEqual([
+      memoryLimits.ancestorsMax,
+      "n1",
+      `n${long - 1}`,
+    ]);
   });
 });
 
@@ -365,7 +486,11 @@ describe("memories through the containers API", () => {
   it("a change keeps the place of a message in its session, and what ties it to the session", () => {
     const before = { ...write({ agent_id: "a", ...said("x") }), pinakes_order: 7, ttl: -1, ttl_unit: "session" };
     const { pinakes_order: _, ...seen } = before;
-    expect(write({ ...seen, content: "y" }, before)).toMatchObject({ content: "y", pinakes_order: 7, ttl_unit: "session" });
+    expect(write({ ...seen, content: "y" }, before)).toMatchObject({
+      content: "y",
+      pinakes_order: 7,
+      ttl_unit: "session",
+    });
     for (const change of [{ ttl: 5 }, { session_id: "other" }, { ttl_unit: "message" }, { ttl_unit: undefined }])
       expect(() => write({ ...seen, ...change }, before)).toThrow(/ttl/);
   });

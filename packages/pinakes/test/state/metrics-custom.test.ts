@@ -9,10 +9,16 @@ import { customLimits } from "../../src/state/series/custom-names.ts";
 import { metricSeries } from "../../src/state/series/metric-document.ts";
 import { openTestSeries, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
 
-const metric = (more: Partial<NewMetric> = {}): NewMetric => ({ agent_id: "a1", metric_type: "custom.faithfulness", value: 1, ...more });
+const metric = (more: Partial<NewMetric> = {}): NewMetric => ({
+  agent_id: "a1",
+  metric_type: "custom.faithfulness",
+  value: 1,
+  ...more,
+});
 const hour = 3_600_000;
 const day = { from: "2030-01-01T00:00:00Z", to: "2030-01-02T00:00:00Z" };
-const numbered = (count: number, name: (i: number) => string): readonly string[] => Array.from({ length: count }, (_, i) => name(i));
+const numbered = (count: number, name: (i: number) => string): readonly string[] =>
+  Array.from({ length: count }, (_, i) => name(i));
 
 async function groups({ metrics, user }: Pick<TestSeries, "metrics" | "user">, query: Partial<MetricAggregate>) {
   const { items } = await metrics.aggregate(user, { ...day, aggregates: ["sum"], ...query });
@@ -36,15 +42,19 @@ describe("custom types", () => {
       metric({ metric_type: `custom.${"x".repeat(63)}` }),
     ];
     expect(await metrics.ingest(user, rows)).toMatchObject({ accepted: 4, failed: 0 });
-    expect((await metrics.list(user, { metric_type: "custom.faithfulness", agent_id: "a1", order: "asc" })).items.map(({ value }) => value)).toEqual([
-      0.5, 0.9,
-    ]);
+    expect(
+      (await metrics.list(user, { metric_type: "custom.faithfulness", agent_id: "a1", order: "asc" })).items.map(
+        ({ value }) => value,
+      ),
+    ).toEqual([0.5, 0.9]);
     const { items } = await metrics.aggregate(user, {
       aggregates: ["count", "sum", "avg", "min", "max", "p50", "p99"],
       filter: { metric_type: "custom.faithfulness" },
       ...day,
     });
-    expect(items).toEqual([{ bucket: null, group: {}, values: { count: 2, sum: 1.4, avg: 0.7, min: 0.5, max: 0.9, p50: 0.5, p99: 0.9 } }]);
+    expect(items).toEqual([
+      { bucket: null, group: {}, values: { count: 2, sum: 1.4, avg: 0.7, min: 0.5, max: 0.9, p50: 0.5, p99: 0.9 } },
+    ]);
     expect(await groups(test, { group_by: ["metric_type"] })).toEqual([
       ["cost", 3],
       ["custom.faithfulness", 1.4],
@@ -52,16 +62,26 @@ describe("custom types", () => {
     ]);
   });
 
-  it.each(["faithfulness", "custom.", "custom.Faith", "custom.9", "custom._x", "custom.a.b", "custom.a-b", `custom.${"x".repeat(64)}`, "Custom.x", 5, null])(
-    "R-AGT-36 %j is none, and the answer names what is allowed",
-    async (metric_type) => {
-      const test = await openTestSeries();
-      const { status, error } = await refusal(test, { ...metric(), metric_type });
-      expect([status, error?.code]).toEqual([400, "INVALID"]);
-      for (const allowed of ["metric_type", "latency", "tool_usage", "custom.<name>"]) expect(error?.detail).toContain(allowed);
-      expect(await test.metrics.names(test.user)).toMatchObject({ types: [] });
-    },
-  );
+  it.each([
+    "faithfulness",
+    "custom.",
+    "custom.Faith",
+    "custom.9",
+    "custom._x",
+    "custom.a.b",
+    "custom.a-b",
+    `custom.${"x".repeat(64)}`,
+    "Custom.x",
+    5,
+    null,
+  ])("R-AGT-36 %j is none, and the answer names what is allowed", async (metric_type) => {
+    const test = await openTestSeries();
+    const { status, error } = await refusal(test, { ...metric(), metric_type });
+    expect([status, error?.code]).toEqual([400, "INVALID"]);
+    for (const allowed of ["metric_type", "latency", "tool_usage", "custom.<name>"])
+      expect(error?.detail).toContain(allowed);
+    expect(await test.metrics.names(test.user)).toMatchObject({ types: [] });
+  });
 });
 
 describe("custom dimensions", () => {
@@ -80,12 +100,16 @@ describe("custom dimensions", () => {
       ["eu", 5],
       ["us", 2],
     ]);
-    expect(await groups(test, { group_by: ["dimensions.tier", "model"], filter: { "dimensions.region": "eu" } })).toEqual([
+    expect(
+      await groups(test, { group_by: ["dimensions.tier", "model"], filter: { "dimensions.region": "eu" } }),
+    ).toEqual([
       [null, "m2", 4],
       ["gold", "m1", 1],
     ]);
     expect(await groups(test, { filter: { "dimensions.region": null } })).toEqual([[8]]);
-    expect(await groups(test, { filter: { "dimensions.region": "eu", model: "m2", metric_type: "custom.faithfulness" } })).toEqual([[4]]);
+    expect(
+      await groups(test, { filter: { "dimensions.region": "eu", model: "m2", metric_type: "custom.faithfulness" } }),
+    ).toEqual([[4]]);
     expect(await groups(test, { filter: { "dimensions.nowhere": null } })).toEqual([[15]]);
     expect(await groups(test, { filter: { "dimensions.nowhere": "x" } })).toEqual([]);
     expect(await groups(test, { group_by: ["dimensions.nowhere"] })).toEqual([[null, 15]]);
@@ -100,7 +124,9 @@ describe("custom dimensions", () => {
   ])("a query by %s is refused with what to write", async (name, words) => {
     const { metrics, user } = await openTestSeries();
     for (const query of [{ group_by: [name] }, { filter: { [name]: "x" } }])
-      await expect(metrics.aggregate(user, { aggregates: ["count"], ...query } as MetricAggregate)).rejects.toMatchObject({
+      await expect(
+        metrics.aggregate(user, { aggregates: ["count"], ...query } as MetricAggregate),
+      ).rejects.toMatchObject({
         code: "INVALID",
         detail: expect.stringContaining(words) as string,
       });
@@ -117,8 +143,11 @@ describe("custom dimensions", () => {
 
   it("16 of a row are accepted, and 17 are not; 256 characters of a value, and not 257", async () => {
     const test = await openTestSeries();
-    const of = (count: number) => Object.fromEntries(numbered(count, (i) => `d${i}`).map((name) => [name, "x".repeat(256)]));
-    expect(await test.metrics.ingest(test.user, [metric({ dimensions: { ...of(16), model: "m", session_id: "s" } })])).toMatchObject({ accepted: 1 });
+    const of = (count: number) =>
+      Object.fromEntries(numbered(count, (i) => `d${i}`).map((name) => [name, "x".repeat(256)]));
+    expect(
+      await test.metrics.ingest(test.user, [metric({ dimensions: { ...of(16), model: "m", session_id: "s" } })]),
+    ).toMatchObject({ accepted: 1 });
     expect((await refusal(test, metric({ dimensions: of(17) }))).error).toMatchObject({
       code: "INVALID",
       detail: expect.stringContaining("at most 16") as string,
@@ -131,27 +160,54 @@ describe("custom dimensions", () => {
 });
 
 describe("how many there may be", () => {
-  const types = numbered(customLimits.typesMax, (i) => `t${i}`).map((name) => metric({ metric_type: `custom.${name}` }));
-  const dimensioned = numbered(customLimits.dimensionsMax, (i) => `d${i}`).map((name) => metric({ dimensions: { [name]: "x" } }));
+  const types = numbered(customLimits.typesMax, (i) => `t${i}`).map((name) =>
+    metric({ metric_type: `custom.${name}` }),
+  );
+  const dimensioned = numbered(customLimits.dimensionsMax, (i) => `d${i}`).map((name) =>
+    metric({ dimensions: { [name]: "x" } }),
+  );
 
   it("200 types of a workspace, and not one more; the other lines are stored, and other workspaces have their own", async () => {
     const test = await openTestSeries();
     const { metrics, user } = test;
-    const lines = [...types, metric({ id: "over", metric_type: "custom.over" }), metric({ metric_type: "custom.t5" }), metric({ metric_type: "cost" })];
+    const lines = [
+      ...types,
+      metric({ id: "over", metric_type: "custom.over" }),
+      metric({ metric_type: "custom.t5" }),
+      metric({ metric_type: "cost" }),
+    ];
     const result = await metrics.ingest(user, lines);
-    expect(result).toMatchObject({ accepted: 202, failed: 1, lines: [{ line: 201, status: 413, id: "over", error: { code: "LIMIT_EXCEEDED" } }] });
+    expect(result).toMatchObject({
+      accepted: 202,
+      failed: 1,
+      lines: [{ line: 201, status: 413, id: "over", error: { code: "LIMIT_EXCEEDED" } }],
+    });
     expect(result.lines[0]?.error?.detail).toContain("200 custom types");
     expect((await metrics.names(user)).types.length).toBe(200);
-    expect(await test.again().metrics.ingest(user, [metric({ metric_type: "custom.over" })])).toMatchObject({ accepted: 0, failed: 1 });
-    expect(await metrics.ingest(test.stranger, [metric({ metric_type: "custom.over" })])).toMatchObject({ accepted: 1 });
-    expect(await metrics.names(test.stranger)).toEqual({ types: ["custom.over"], dimensions: [], types_max: 200, dimensions_max: 100 });
+    expect(await test.again().metrics.ingest(user, [metric({ metric_type: "custom.over" })])).toMatchObject({
+      accepted: 0,
+      failed: 1,
+    });
+    expect(await metrics.ingest(test.stranger, [metric({ metric_type: "custom.over" })])).toMatchObject({
+      accepted: 1,
+    });
+    expect(await metrics.names(test.stranger)).toEqual({
+      types: ["custom.over"],
+      dimensions: [],
+      types_max: 200,
+      dimensions_max: 100,
+    });
   });
 
   it("100 names of dimensions, and not one more; a line that does not fit takes no name", async () => {
     const test = await openTestSeries();
     const { metrics, user } = test;
     const over = metric({ metric_type: "custom.unused", dimensions: { d1: "x", over: "y" } });
-    const { lines, accepted } = await metrics.ingest(user, [...dimensioned, over, metric({ dimensions: { d1: "x", d99: "x" } })]);
+    const { lines, accepted } = await metrics.ingest(user, [
+      ...dimensioned,
+      over,
+      metric({ dimensions: { d1: "x", d99: "x" } }),
+    ]);
     expect([accepted, lines.map(({ line, error }) => [line, error?.code])]).toEqual([101, [[101, "LIMIT_EXCEEDED"]]]);
     expect(lines[0]?.error?.detail).toContain("100 names of custom dimensions");
     const { dimensions, types: known } = await metrics.names(user);
@@ -160,7 +216,10 @@ describe("how many there may be", () => {
 
   it("all or nothing: a name that does not fit means that no line is stored and no name taken", async () => {
     const { metrics, user } = await openTestSeries();
-    const result = await metrics.ingest(user, [...dimensioned, metric({ dimensions: { over: "y" } })], { allOrNothing: true, report: "all" });
+    const result = await metrics.ingest(user, [...dimensioned, metric({ dimensions: { over: "y" } })], {
+      allOrNothing: true,
+      report: "all",
+    });
     expect(result).toMatchObject({ accepted: 0, failed: 1 });
     expect(result.lines.map(({ status }) => status)).toEqual([...dimensioned.map(() => 424), 413]);
     expect((await metrics.list(user)).items).toEqual([]);
@@ -194,15 +253,26 @@ describe("how many there may be", () => {
     for (const name of ["custom.t7", "dimensions.d7", "cost", "custom.", "t8", "d8"])
       await expect(metrics.forgetName(admin, name)).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await groups(test, { filter: { metric_type: "custom.t7", "dimensions.d7": "seven" } })).toEqual([[7]]);
-    expect(await metrics.ingest(user, [metric({ metric_type: "custom.t7", dimensions: { d7: "x" } })])).toMatchObject({ accepted: 1 });
-    expect(await metrics.ingest(user, [metric({ metric_type: "custom.other" })])).toMatchObject({ accepted: 0, failed: 1 });
+    expect(await metrics.ingest(user, [metric({ metric_type: "custom.t7", dimensions: { d7: "x" } })])).toMatchObject({
+      accepted: 1,
+    });
+    expect(await metrics.ingest(user, [metric({ metric_type: "custom.other" })])).toMatchObject({
+      accepted: 0,
+      failed: 1,
+    });
   });
 });
 
 describe("sealed hours", () => {
   const sealing = { sealRowsMin: 5 };
-  const blockName = (key: string) => ({ series: "metrics", date: "2030-01-01", hour: 0, stamp: key.slice(key.indexOf("/00-") + 4) });
-  const blocks = async (test: TestSeries) => (await test.objects.list(test.user.scope, "state/")).keys.map(({ key }) => key);
+  const blockName = (key: string) => ({
+    series: "metrics",
+    date: "2030-01-01",
+    hour: 0,
+    stamp: key.slice(key.indexOf("/00-") + 4),
+  });
+  const blocks = async (test: TestSeries) =>
+    (await test.objects.list(test.user.scope, "state/")).keys.map(({ key }) => key);
 
   it("10,000 different values of a custom dimension in an answer, and not one more", async () => {
     const test = await openTestSeries({}, sealing);
@@ -233,14 +303,18 @@ describe("sealed hours", () => {
       code: "LIMIT_EXCEEDED",
       detail: expect.stringContaining("dimensions.customer has more than 10000 different values") as string,
     });
-    expect((await more.aggregate(test.user, { ...query, filter: { "dimensions.customer": "c10000" } })).items.length).toBe(1);
+    expect(
+      (await more.aggregate(test.user, { ...query, filter: { "dimensions.customer": "c10000" } })).items.length,
+    ).toBe(1);
   });
 
   it("64 names of an hour are in its block; those beyond are read from the rows, and the answer is the same", async () => {
     const test = await openTestSeries({}, sealing);
     const names = numbered(70, (i) => `d${String(i).padStart(2, "0")}`);
     // The first 64 twice: a block keeps the names that most rows have.
-    const rows = [...names, ...names.slice(0, customLimits.blockDimensionsMax)].map((name, i) => metric({ id: `r${i}`, dimensions: { [name]: "x" } }));
+    const rows = [...names, ...names.slice(0, customLimits.blockDimensionsMax)].map((name, i) =>
+      metric({ id: `r${i}`, dimensions: { [name]: "x" } }),
+    );
     await test.metrics.ingest(test.user, rows);
     test.clock.at += 2 * hour;
     await test.sweep();
@@ -251,7 +325,10 @@ describe("sealed hours", () => {
     expect(Object.keys(dimensions).filter((name) => name.startsWith("dimensions.")).length).toBe(64);
     expect(omitted).toEqual(names.slice(64).map((name) => `dimensions.${name}`));
     const fresh = { metrics: test.again().metrics, user: test.user };
-    for (const name of names) expect(await groups(fresh, { filter: { [`dimensions.${name}`]: "x" } }), name).toEqual([[names.indexOf(name) < 64 ? 2 : 1]]);
+    for (const name of names)
+      expect(await groups(fresh, { filter: { [`dimensions.${name}`]: "x" } }), name).toEqual([
+        [names.indexOf(name) < 64 ? 2 : 1],
+      ]);
     // What was read from the rows does not push the block aside.
     expect(Buffer.from((await test.objects.get(test.user.scope, key)) as Uint8Array).equals(file)).toBe(true);
   });
@@ -285,7 +362,9 @@ describe("sealed hours", () => {
     ]);
     const anew = (await test.objects.get(test.user.scope, key)) as Uint8Array;
     expect(Buffer.from(anew).toString("latin1")).toContain('"format":2');
-    expect(await groups({ ...test, ...test.again() }, { group_by: ["dimensions.region"], filter: { model: "small" } })).toEqual([
+    expect(
+      await groups({ ...test, ...test.again() }, { group_by: ["dimensions.region"], filter: { model: "small" } }),
+    ).toEqual([
       ["eu", 2],
       ["us", 4],
     ]);

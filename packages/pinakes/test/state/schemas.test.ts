@@ -18,7 +18,9 @@ describe("the schemas that are published", () => {
 
   it("refuse what is no such document, naming the field", () => {
     for (const schema of [WorkflowSchema, MemorySchema, MetricSchema, ToolInvocationSchema]) {
-      const paths = schema.safeParse({ status: "asleep", message_type: "whisper", metric_type: "mood" }).error?.issues.map(({ path }) => path[0]);
+      const paths = schema
+        .safeParse({ status: "asleep", message_type: "whisper", metric_type: "mood" })
+        .error?.issues.map(({ path }) => path[0]);
       expect(paths).toEqual(expect.arrayContaining(["id", "workspace_id"]));
     }
   });

@@ -16,7 +16,14 @@ const container = agentMetrics.definition.name;
 const ttlDefault = agentMetrics.definition.ttl as number;
 const hour = 3_600_000;
 const types = ["latency", "cost", "custom.faithfulness"] as const;
-const groups = ["agent_id", "metric_type", "session_id", "model", "tool_name", "dimensions.region"] as const satisfies readonly MetricGroup[];
+const groups = [
+  "agent_id",
+  "metric_type",
+  "session_id",
+  "model",
+  "tool_name",
+  "dimensions.region",
+] as const satisfies readonly MetricGroup[];
 const aggregates: readonly Aggregate[] = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"];
 
 interface NewRow {
@@ -61,7 +68,15 @@ const row = fc.record({
 const crowded = fc
   .tuple(fc.integer({ min: 0, max: 71 }), fc.array(row, { minLength: 1, maxLength: 12 }))
   .map(([at, rows]) => rows.map((one) => ({ ...one, minute: at * 60 + (one.minute % 60) })));
-const buckets: Readonly<Record<string, number>> = { minute: 60_000, hour, day: 24 * hour, "5m": 300_000, "90m": 5_400_000, "7h": 7 * hour, "2d": 48 * hour };
+const buckets: Readonly<Record<string, number>> = {
+  minute: 60_000,
+  hour,
+  day: 24 * hour,
+  "5m": 300_000,
+  "90m": 5_400_000,
+  "7h": 7 * hour,
+  "2d": 48 * hour,
+};
 const query = fc.record({
   from: fc.integer({ min: -600, max: minutesOfRows }),
   minutes: fc.integer({ min: 1, max: minutesOfRows + 600 }),
@@ -72,10 +87,29 @@ const query = fc.record({
   names: fc.shuffledSubarray([...aggregates], { minLength: 1 }),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: fc.constant("ingest" as const), rows: fc.oneof(crowded, fc.array(row, { maxLength: 8 })) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("ingest" as const),
+      rows: fc.oneof(crowded, fc.array(row, { maxLength: 8 })),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("generic" as const), row }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("delete" as const, "change" as const), which: fc.nat(), value: fc.integer({ min: -9, max: 9 }) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("advance" as const), ms: fc.constantFrom(1, 59_000, 601_000, 3 * hour, 20 * hour) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom("delete" as const, "change" as const),
+      which: fc.nat(),
+      value: fc.integer({ min: -9, max: 9 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("advance" as const),
+      ms: fc.constantFrom(1, 59_000, 601_000, 3 * hour, 20 * hour),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("sweep" as const, "restart" as const) }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant("aggregate" as const), query }) },
 );
@@ -157,7 +191,12 @@ class World {
   }
 
   async #batch(date: string, operation: Operation): Promise<void> {
-    await this.#test.items.batch(this.#test.user.scope, container, [date], [operation, ...(agentMetrics.companions?.([operation]) ?? [])]);
+    await this.#test.items.batch(
+      this.#test.user.scope,
+      container,
+      [date],
+      [operation, ...(agentMetrics.companions?.([operation]) ?? [])],
+    );
   }
 
   #document({ minute, ms, value, agent, type, tool, region, ttl }: NewRow): NewMetric {
@@ -199,11 +238,25 @@ class World {
 
   async #aggregate({ from, minutes, bucket, group_by, agent, region, names }: Query): Promise<void> {
     const [start, end] = [testStart + from * 60_000, testStart + (from + minutes) * 60_000];
-    const filter = { ...(agent === undefined ? {} : { agent_id: `agent-${agent}` }), ...(region === undefined ? {} : { "dimensions.region": region }) };
-    const asked: MetricAggregate = { from: new Date(start).toISOString(), to: new Date(end).toISOString(), bucket, group_by, filter, aggregates: names };
+    const filter = {
+      ...(agent === undefined ? {} : { agent_id: `agent-${agent}` }),
+      ...(region === undefined ? {} : { "dimensions.region": region }),
+    };
+    const asked: MetricAggregate = {
+      from: new Date(start).toISOString(),
+      to: new Date(end).toISOString(),
+      bucket,
+      group_by,
+      filter,
+      aggregates: names,
+    };
     const rows = [...this.rows.values()];
     const bucketMs = bucket === undefined ? undefined : buckets[bucket];
-    const wanted = oracle(rows, { from: start, to: end, bucketMs, group_by, filter, aggregates: names }, this.#test.clock.now());
+    const wanted = oracle(
+      rows,
+      { from: start, to: end, bucketMs, group_by, filter, aggregates: names },
+      this.#test.clock.now(),
+    );
     const magnitude = rows.reduce((sum, { value }) => sum + Math.abs(value), 1);
     // The first makes the cells of whole hours, the second finds them.
     for (let time = 0; time < 2; time += 1) {
@@ -261,7 +314,12 @@ let tenants = 0;
 async function onStores(items: string | undefined, steps: readonly Step[]): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), "pinakes-series-"));
   const clock = new TestClock();
-  const pinakes: Pinakes = await open({ dir, clock, background: false, ...(items === undefined ? {} : { items, objects: "memory:" }) });
+  const pinakes: Pinakes = await open({
+    dir,
+    clock,
+    background: false,
+    ...(items === undefined ? {} : { items, objects: "memory:" }),
+  });
   try {
     tenants += 1;
     const test = await openTestSeries({ clock, items: pinakes.items, objects: pinakes.objects }, sealing);

@@ -57,7 +57,10 @@ function rowsOf(columns: Columns): readonly unknown[] {
     columns.value[i],
     columns.modifiedBase + (columns.modified[i] as number),
     columns.ttl.values[columns.ttl.codes[i] as number],
-    ...Object.entries(columns.dimensions).map(([dimension, { codes, values }]) => [dimension, values[codes[i] as number]]),
+    ...Object.entries(columns.dimensions).map(([dimension, { codes, values }]) => [
+      dimension,
+      values[codes[i] as number],
+    ]),
   ]);
 }
 
@@ -104,18 +107,24 @@ describe("a block as a file", () => {
     expect(back.dimensions["agent_id"]?.codes).toBeInstanceOf(Uint32Array);
     expect(back.dimensions["tool_name"]?.codes).toBeInstanceOf(Uint16Array);
     expect(back.dimensions["metric_type"]?.codes).toBeInstanceOf(Uint8Array);
-    expect(back.dimensions["agent_id"]?.values[back.dimensions["agent_id"].codes[69_999] as number]).toBe("agent-69999");
+    expect(back.dimensions["agent_id"]?.values[back.dimensions["agent_id"].codes[69_999] as number]).toBe(
+      "agent-69999",
+    );
     expect(back.dimensions["tool_name"]?.values[back.dimensions["tool_name"].codes[299] as number]).toBe("t299");
   });
 
   it("one changed byte anywhere, a missing end, or another block under its name is CORRUPT", () => {
-    const file = encodeBlock(name, columnsOf([{ ms: 1, value: 2, modifiedAt: start, ttl: 60, agent: "a", tool: null }]));
+    const file = encodeBlock(
+      name,
+      columnsOf([{ ms: 1, value: 2, modifiedAt: start, ttl: 60, agent: "a", tool: null }]),
+    );
     for (let at = 0; at < file.length; at += 1) {
       const broken = Uint8Array.from(file);
       broken[at] = (broken[at] as number) ^ 1;
       expect(() => decodeBlock(name, broken)).toThrow(PinakesError);
     }
-    for (const length of [0, 15, 31, file.length - 1]) expect(() => decodeBlock(name, file.subarray(0, length))).toThrow(/hash is wrong/);
+    for (const length of [0, 15, 31, file.length - 1])
+      expect(() => decodeBlock(name, file.subarray(0, length))).toThrow(/hash is wrong/);
     for (const other of [{ hour: 8 }, { stamp: "other" }, { date: "2030-01-02" }, { series: "tools" }])
       expect(() => decodeBlock({ ...name, ...other }, file)).toThrow(/another block/);
   });
@@ -125,7 +134,10 @@ describe("small parts", () => {
   it("percentiles by nearest rank are those of the sorted values", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.double({ noNaN: true, noDefaultInfinity: true })), { minLength: 1, maxLength: 400 }),
+        fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.double({ noNaN: true, noDefaultInfinity: true })), {
+          minLength: 1,
+          maxLength: 400,
+        }),
         async (values) => {
           const sorted = Float64Array.from(values).toSorted();
           const ranks = [50, 95, 99].map((percent) => nearestRank(percent, values.length));
@@ -211,7 +223,11 @@ const metric = (id: string, minute: number, value: number): NewMetric => ({
 const firstHour = Array.from({ length: rowsPerHour }, (_, i) => metric(`m${i}`, i, i));
 
 async function sum({ metrics, user }: Pick<TestSeries, "metrics" | "user">): Promise<number> {
-  const { items } = await metrics.aggregate(user, { from: "2030-01-01T00:00:00Z", to: "2030-01-02T00:00:00Z", aggregates: ["sum"] });
+  const { items } = await metrics.aggregate(user, {
+    from: "2030-01-01T00:00:00Z",
+    to: "2030-01-02T00:00:00Z",
+    aggregates: ["sum"],
+  });
   return items[0]?.values.sum ?? 0;
 }
 
@@ -222,7 +238,10 @@ async function blocks(test: TestSeries): Promise<readonly string[]> {
 describe("sealing", () => {
   it("an hour is sealed five minutes after its end, when it has rows enough", async () => {
     const test = await openTestSeries({}, sealing);
-    await test.metrics.ingest(test.user, [...firstHour, ...Array.from({ length: rowsPerHour - 1 }, (_, i) => metric(`n${i}`, 60 + i, 1))]);
+    await test.metrics.ingest(test.user, [
+      ...firstHour,
+      ...Array.from({ length: rowsPerHour - 1 }, (_, i) => metric(`n${i}`, 60 + i, 1)),
+    ]);
     test.clock.at = testStart + hour + seriesLimits.sealDelayMs - 1;
     expect(await sum(test)).toBe(14);
     expect([await test.sweep(), await blocks(test)]).toEqual([0, []]);
@@ -282,24 +301,27 @@ describe("sealing", () => {
     expect(file.length).toBeGreaterThan(200);
   });
 
-  it.each(["put before", "put after", "list", "delete"])("a process that stops while it seals (%s) leaves nothing wrong behind", async (where) => {
-    const test = await openTestSeries({}, sealing);
-    await test.metrics.ingest(test.user, firstHour);
-    test.clock.at += 2 * hour;
-    if (where === "delete") {
-      await test.sweep();
-      await test.metrics.ingest(test.user, [metric("late", 30, 100)]);
-    }
-    const dying = test.again({ objects: failing(test.objects, where) }).metrics;
-    const wanted = where === "delete" ? 110 : 10;
-    // What cannot be stored is still an answer.
-    expect(await sum({ metrics: dying, user: test.user })).toBe(wanted);
-    expect(test.lines.join("\n")).toContain("was not stored");
-    await test.metrics.ingest(test.user, [metric("later", 31, 1000)]);
-    expect(await sum(test)).toBe(wanted + 1000);
-    expect(await sum({ ...test, ...test.again() })).toBe(wanted + 1000);
-    expect((await blocks(test)).length).toBe(1);
-  });
+  it.each(["put before", "put after", "list", "delete"])(
+    "a process that stops while it seals (%s) leaves nothing wrong behind",
+    async (where) => {
+      const test = await openTestSeries({}, sealing);
+      await test.metrics.ingest(test.user, firstHour);
+      test.clock.at += 2 * hour;
+      if (where === "delete") {
+        await test.sweep();
+        await test.metrics.ingest(test.user, [metric("late", 30, 100)]);
+      }
+      const dying = test.again({ objects: failing(test.objects, where) }).metrics;
+      const wanted = where === "delete" ? 110 : 10;
+      // What cannot be stored is still an answer.
+      expect(await sum({ metrics: dying, user: test.user })).toBe(wanted);
+      expect(test.lines.join("\n")).toContain("was not stored");
+      await test.metrics.ingest(test.user, [metric("later", 31, 1000)]);
+      expect(await sum(test)).toBe(wanted + 1000);
+      expect(await sum({ ...test, ...test.again() })).toBe(wanted + 1000);
+      expect((await blocks(test)).length).toBe(1);
+    },
+  );
 
   it("a row that comes between the two readings of the stamp keeps the block from being stored", async () => {
     const test = await openTestSeries({}, sealing);
@@ -339,7 +361,9 @@ describe("sealing", () => {
     await test.sweep();
     expect(await blocks(test)).toEqual([]);
     const left = async (date: string) =>
-      (await test.items.query(test.user.scope, "agent-metrics", { equals: { metric_date: date } })).items.map(({ id }) => id);
+      (await test.items.query(test.user.scope, "agent-metrics", { equals: { metric_date: date } })).items.map(
+        ({ id }) => id,
+      );
     expect(await left("2030-01-01")).toEqual([]);
     expect(await left("2030-01-02")).toEqual(["kept", "~stamp", "~stamp-changes"]);
     expect(await test.sweep()).toBe(0);

@@ -16,20 +16,32 @@ import { sortValues } from "../../src/state/series/sort-values.ts";
 import { openTestSeries, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
 
 const hour = 3_600_000;
-const number = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(-0));
+const number = fc.oneof(
+  fc.integer({ min: -3, max: 3 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constant(-0),
+);
 
 describe("sorted values", () => {
   it("values are sorted as the language sorts them, few or many", () => {
     fc.assert(
-      fc.property(fc.array(number, { maxLength: 50 }), fc.constantFrom(0, 1, 2_047, 2_048, 2_049, 5_000), fc.nat({ max: 3 }), (some, length, shift) => {
-        const mixed = Array.from({ length }, (_, i) => (some[i % Math.max(1, some.length)] ?? 7) * (i % 11 === 0 ? -1 : 1) + (i % 5 === 0 ? i : 0));
-        // Anywhere in a larger piece of memory, whose other values stay.
-        const all = new Float64Array(length + shift + 1).fill(42);
-        all.set(mixed, shift);
-        const sorted = sortValues(all.subarray(shift, shift + length));
-        expect(Array.from(sorted)).toEqual(Array.from(Float64Array.from(mixed).toSorted()));
-        expect([...all.subarray(0, shift), all[length + shift]].every((value) => value === 42)).toBe(true);
-      }),
+      fc.property(
+        fc.array(number, { maxLength: 50 }),
+        fc.constantFrom(0, 1, 2_047, 2_048, 2_049, 5_000),
+        fc.nat({ max: 3 }),
+        (some, length, shift) => {
+          const mixed = Array.from(
+            { length },
+            (_, i) => (some[i % Math.max(1, some.length)] ?? 7) * (i % 11 === 0 ? -1 : 1) + (i % 5 === 0 ? i : 0),
+          );
+          // Anywhere in a larger piece of memory, whose other values stay.
+          const all = new Float64Array(length + shift + 1).fill(42);
+          all.set(mixed, shift);
+          const sorted = sortValues(all.subarray(shift, shift + length));
+          expect(Array.from(sorted)).toEqual(Array.from(Float64Array.from(mixed).toSorted()));
+          expect([...all.subarray(0, shift), all[length + shift]].every((value) => value === 42)).toBe(true);
+        },
+      ),
     );
   });
 
@@ -49,7 +61,9 @@ describe("sorted values", () => {
   });
 
   it("a rank among thousands of runs takes few looks", () => {
-    const runs = Array.from({ length: 9_600 }, (_, i) => Float64Array.from({ length: 20 }, (_unused, at) => i * 20 + at));
+    const runs = Array.from({ length: 9_600 }, (_, i) =>
+      Float64Array.from({ length: 20 }, (_unused, at) => i * 20 + at),
+    );
     expect(selectInRuns(runs, [0, 95_999, 182_399, 191_999])).toEqual([0, 95_999, 182_399, 191_999]);
   });
 
@@ -62,13 +76,24 @@ describe("sorted values", () => {
     const { all, starts } = await cells.values(setImmediate);
     expect([[...all], [...starts], cells.runs(0).length, cells.rows]).toEqual([[3], [0, 1], 2, 5]);
     expect([cells.count(0), cells.min(0), cells.max(0)]).toEqual([5, 1, 5]);
-    expect(() => cells.addPart(1, { ...part, count: 1 })).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }) as Error);
+    expect(() => cells.addPart(1, { ...part, count: 1 })).toThrow(
+      expect.objectContaining({ code: "LIMIT_EXCEEDED" }) as Error,
+    );
   });
 
   it("sums of parts do not lose small values among large ones", () => {
     const cells = new Cells(false);
-    const part = (sum: number, lost = 0) => ({ group: [], count: 1, sum, lost, min: sum, max: sum, sorted: new Float64Array(0) });
-    for (const one of [part(1e16), ...Array.from({ length: 1_000 }, () => part(0.1)), part(1, 0.25), part(-1e16)]) cells.addPart(0, one);
+    const part = (sum: number, lost = 0) => ({
+      group: [],
+      count: 1,
+      sum,
+      lost,
+      min: sum,
+      max: sum,
+      sorted: new Float64Array(0),
+    });
+    for (const one of [part(1e16), ...Array.from({ length: 1_000 }, () => part(0.1)), part(1, 0.25), part(-1e16)])
+      cells.addPart(0, one);
     expect(cells.sum(0)).toBeCloseTo(101.25, 9);
     cells.addPart(0, part(Number.MAX_VALUE));
     cells.addPart(0, part(Number.MAX_VALUE));
@@ -76,7 +101,10 @@ describe("sorted values", () => {
   });
 });
 
-function columnsOf(rows: number, { agents = 1, ttl }: { readonly agents?: number; readonly ttl?: number } = {}): Columns {
+function columnsOf(
+  rows: number,
+  { agents = 1, ttl }: { readonly agents?: number; readonly ttl?: number } = {},
+): Columns {
   const builder = new ColumnsBuilder(metricSeries, testStart);
   for (let i = 0; i < rows; i += 1) {
     const document = {
@@ -101,7 +129,13 @@ const whole: Selection = {
 };
 
 describe("the cache of cells", () => {
-  const kept = async (bytesMax: number, columns: Columns, selection: Selection = whole, withValues = true, rowsMin = 1) => {
+  const kept = async (
+    bytesMax: number,
+    columns: Columns,
+    selection: Selection = whole,
+    withValues = true,
+    rowsMin = 1,
+  ) => {
     const cache = new CellCache({ bytesMax, rowsMin });
     const made = await cache.for(selection, withValues).make(columns, "hour");
     const found = cache.for(selection, withValues).get(columns.start, "hour");
@@ -121,7 +155,10 @@ describe("the cache of cells", () => {
     expect((await kept(bytesMax, columns)).cache.bytes).toBe(bytes);
     expect((await kept(bytesMax - 1, columns)).kept).toBe(false);
     // So large that it is not even made.
-    expect(await kept((8_000 - 1) / seriesLimits.cellCacheEntryShare, columns)).toMatchObject({ made: false, kept: false });
+    expect(await kept((8_000 - 1) / seriesLimits.cellCacheEntryShare, columns)).toMatchObject({
+      made: false,
+      kept: false,
+    });
     expect(bytes).toBeGreaterThan(8_000);
   });
 
@@ -140,7 +177,14 @@ describe("the cache of cells", () => {
         await next.make(columns, `${prefix}${i}`);
       }
     }
-    expect([cache.bytes, has("a0"), has("a1"), has("b0"), has("b1"), has("c0")]).toEqual([40 * bytes, true, false, false, true, true]);
+    expect([cache.bytes, has("a0"), has("a1"), has("b0"), has("b1"), has("c0")]).toEqual([
+      40 * bytes,
+      true,
+      false,
+      false,
+      true,
+      true,
+    ]);
   });
 
   it("as many groups of an hour as there may be, and not one more", async () => {
@@ -149,7 +193,9 @@ describe("the cache of cells", () => {
     expect(await kept(1e9, columnsOf(max, { agents: max }), grouped)).toMatchObject({ made: true, kept: true });
     expect(await kept(1e9, columnsOf(max + 1, { agents: max + 1 }), grouped)).toMatchObject({ made: false });
     // A filter leaves one value of what it names.
-    expect(await kept(1e9, columnsOf(max + 1, { agents: max + 1 }), { ...grouped, filter: [["agent_id", "agent-1"]] })).toMatchObject({ made: true });
+    expect(
+      await kept(1e9, columnsOf(max + 1, { agents: max + 1 }), { ...grouped, filter: [["agent_id", "agent-1"]] }),
+    ).toMatchObject({ made: true });
   });
 
   it("only whole hours in one bucket, and only while no row has expired", async () => {
@@ -164,14 +210,19 @@ describe("the cache of cells", () => {
     expect(await makes({ now: testStart + 60_000 })).toBe(false);
     const cache = new CellCache({ bytesMax: 1e6, rowsMin: 1 });
     await cache.for(whole, true).make(columns, "hour");
-    const finds = (change: Partial<Selection>, key = "hour") => cache.for({ ...whole, ...change }, true).get(testStart, key) !== undefined;
+    const finds = (change: Partial<Selection>, key = "hour") =>
+      cache.for({ ...whole, ...change }, true).get(testStart, key) !== undefined;
     expect([finds({}), finds({ now: testStart + 59_999 }), finds({ bucketMs: hour })]).toEqual([true, true, true]);
-    expect([finds({ now: testStart + 60_000 }), finds({ bucketMs: 60_000 }), finds({ span: { from: testStart + 1, to: testStart + hour } })]).toEqual([
-      false,
-      false,
-      false,
-    ]);
-    expect([finds({ groupBy: ["agent_id"] }), finds({ filter: [["agent_id", "agent-0"]] }), finds({}, "other")]).toEqual([false, false, false]);
+    expect([
+      finds({ now: testStart + 60_000 }),
+      finds({ bucketMs: 60_000 }),
+      finds({ span: { from: testStart + 1, to: testStart + hour } }),
+    ]).toEqual([false, false, false]);
+    expect([
+      finds({ groupBy: ["agent_id"] }),
+      finds({ filter: [["agent_id", "agent-0"]] }),
+      finds({}, "other"),
+    ]).toEqual([false, false, false]);
   });
 
   it("what was made without values does not answer percentiles; with values it answers both", async () => {
@@ -225,7 +276,9 @@ describe("aggregates", () => {
     expect(await test.metrics.aggregate(test.user, query)).toEqual(first);
     expect(await test.metrics.aggregate(test.user, { ...query, bucket: "day" })).toMatchObject({ rows_aggregated: 60 });
     expect(test.reads()).toBe(4);
-    expect((await test.metrics.aggregate(test.user, { ...query, to: "2030-01-01T03:30:00Z" })).rows_aggregated).toBe(53);
+    expect((await test.metrics.aggregate(test.user, { ...query, to: "2030-01-01T03:30:00Z" })).rows_aggregated).toBe(
+      53,
+    );
     expect(test.reads()).toBe(5);
     expect((await test.metrics.aggregate(test.stranger, query)).rows_aggregated).toBe(0);
   });
@@ -237,7 +290,12 @@ describe("aggregates", () => {
     await test.metrics.ingest(test.user, [{ ...(rows[0] as NewMetric), id: "late" }]);
     expect([await count(), await count()]).toEqual([61, 61]);
     const removal = { op: "delete", id: "m5" } as const;
-    await test.items.batch(test.user.scope, "agent-metrics", ["2030-01-01"], [removal, ...(agentMetrics.companions?.([removal]) ?? [])]);
+    await test.items.batch(
+      test.user.scope,
+      "agent-metrics",
+      ["2030-01-01"],
+      [removal, ...(agentMetrics.companions?.([removal]) ?? [])],
+    );
     expect([await count(), await count()]).toEqual([60, 60]);
   });
 
@@ -251,8 +309,15 @@ describe("aggregates", () => {
     }));
     for (let at = 0; at < many.length; at += seriesLimits.ingestLinesMax)
       await test.metrics.ingest(test.user, many.slice(at, at + seriesLimits.ingestLinesMax));
-    const day = { from: "2030-01-01T00:00:00Z", to: "2030-01-02T00:00:00Z", bucket: "hour", aggregates: ["count", "min", "max"] } as const;
-    expect((await test.metrics.aggregate(test.user, day)).items.map(({ values }) => [values.count, values.min, values.max])).toEqual(
+    const day = {
+      from: "2030-01-01T00:00:00Z",
+      to: "2030-01-02T00:00:00Z",
+      bucket: "hour",
+      aggregates: ["count", "min", "max"],
+    } as const;
+    expect(
+      (await test.metrics.aggregate(test.user, day)).items.map(({ values }) => [values.count, values.min, values.max]),
+    ).toEqual(
       Array.from({ length: 4 }, (_, i) => [i < 3 ? 3_600 : 2_200, i * 3_600, i < 3 ? i * 3_600 + 3_599 : 12_999]),
     );
   });

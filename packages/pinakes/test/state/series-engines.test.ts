@@ -48,7 +48,12 @@ describe.each([
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), "pinakes-series-"));
     const [clock, items] = [new TestClock(), address()];
-    pinakes = await open({ dir, clock, background: false, ...(items === undefined ? {} : { items, objects: `file:${join(dir, "objects")}` }) });
+    pinakes = await open({
+      dir,
+      clock,
+      background: false,
+      ...(items === undefined ? {} : { items, objects: `file:${join(dir, "objects")}` }),
+    });
     test = await openTestSeries({ clock, items: pinakes.items, objects: pinakes.objects }, { sealRowsMin: 2 });
   });
   afterAll(async () => {
@@ -59,13 +64,23 @@ describe.each([
   it("R-AGT-34 R-AGT-38 R-AGT-39 metrics go in once, come in the order of time over days, and add up before and after sealing", async () => {
     const { metrics, user } = test;
     const lines = [...Array.from({ length: 300 }, (_unused, i) => metric(i)), metric(7, { value: -1 })];
-    expect(await metrics.ingest(user, lines)).toMatchObject({ accepted: 300, failed: 1, lines: [{ line: 301, status: 409 }] });
+    expect(await metrics.ingest(user, lines)).toMatchObject({
+      accepted: 300,
+      failed: 1,
+      lines: [{ line: 301, status: 409 }],
+    });
     expect(await metrics.ingest(user, lines)).toMatchObject({ accepted: 0, duplicates: 300, failed: 1 });
     const walk = async () => {
       const found: number[] = [];
       let cursor: string | undefined;
       do {
-        const page = await metrics.list(user, { agent_id: "a1", from: iso(testStart + 24 * hour), order: "desc", limit: 30, cursor });
+        const page = await metrics.list(user, {
+          agent_id: "a1",
+          from: iso(testStart + 24 * hour),
+          order: "desc",
+          limit: 30,
+          cursor,
+        });
         found.push(...page.items.map(({ value }) => value));
         cursor = page.next_cursor ?? undefined;
       } while (cursor !== undefined);
@@ -77,29 +92,54 @@ describe.each([
         .toReversed(),
     );
     const sum = async () =>
-      (await metrics.aggregate(user, { ...days, aggregates: ["sum", "p95"], group_by: ["agent_id"] })).items.map(({ values }) => [values.sum, values.p95]);
+      (await metrics.aggregate(user, { ...days, aggregates: ["sum", "p95"], group_by: ["agent_id"] })).items.map(
+        ({ values }) => [values.sum, values.p95],
+      );
     const wanted = [0, 1, 2].map((agent) => {
       const values = Array.from({ length: 100 }, (_unused, i) => 3 * i + agent);
       return [values.reduce((total, value) => total + value, 0), values[94]];
     });
     expect(await sum()).toEqual(wanted);
     test.clock.at = testStart + 72 * hour;
-    await expect.poll(async () => (await test.sweep(), (await test.objects.list(user.scope, "state/metrics/")).keys.length)).toBe(50);
+    await expect
+      .poll(async () => (await test.sweep(), (await test.objects.list(user.scope, "state/metrics/")).keys.length))
+      .toBe(50);
     expect(await sum()).toEqual(wanted);
     test.clock.at = testStart;
   });
 
   it("R-AGT-39 1,000 and more go in with one call, again they change nothing, and what is wrong is told line by line", async () => {
     const { metrics, user } = test;
-    const many = Array.from({ length: 1_100 }, (_unused, i) => metric(i, { id: `many-${i}`, timestamp: iso(testStart - 48 * hour + i * 1_000) }));
-    const lines = [...many.slice(0, 500), { agent_id: "a1" } as never, ...many.slice(500), { ...(many[7] as NewMetric), value: -1 }];
+    const many = Array.from({ length: 1_100 }, (_unused, i) =>
+      metric(i, { id: `many-${i}`, timestamp: iso(testStart - 48 * hour + i * 1_000) }),
+    );
+    const lines = [
+      ...many.slice(0, 500),
+      { agent_id: "a1" } as never,
+      ...many.slice(500),
+      { ...(many[7] as NewMetric), value: -1 },
+    ];
     const failed = [
       { line: 501, status: 400 },
       { line: 1_102, status: 409 },
     ];
-    expect(await metrics.ingest(user, lines)).toMatchObject({ accepted: 1_100, duplicates: 0, failed: 2, lines: failed });
-    expect(await metrics.ingest(user, lines)).toMatchObject({ accepted: 0, duplicates: 1_100, failed: 2, lines: failed });
-    const { rows_aggregated } = await metrics.aggregate(user, { aggregates: ["count"], from: iso(testStart - 49 * hour), to: iso(testStart - 47 * hour) });
+    expect(await metrics.ingest(user, lines)).toMatchObject({
+      accepted: 1_100,
+      duplicates: 0,
+      failed: 2,
+      lines: failed,
+    });
+    expect(await metrics.ingest(user, lines)).toMatchObject({
+      accepted: 0,
+      duplicates: 1_100,
+      failed: 2,
+      lines: failed,
+    });
+    const { rows_aggregated } = await metrics.aggregate(user, {
+      aggregates: ["count"],
+      from: iso(testStart - 49 * hour),
+      to: iso(testStart - 47 * hour),
+    });
     expect(rows_aggregated).toBe(1_100);
   });
 
@@ -107,19 +147,46 @@ describe.each([
     const { metrics, user, admin } = test;
     const at = (i: number) => iso(testStart - 96 * hour + i * 60_000);
     const own = (i: number): NewMetric =>
-      metric(i, { id: `own-${i}`, metric_type: "custom.faithfulness", timestamp: at(i), dimensions: { region: i % 2 === 0 ? "eu" : "us" } });
-    const lines = [...Array.from({ length: 20 }, (_unused, i) => own(i)), metric(20, { id: "own-20", timestamp: at(20), metric_type: "speed" as never })];
-    expect(await metrics.ingest(user, lines)).toMatchObject({ accepted: 20, failed: 1, lines: [{ line: 21, status: 400 }] });
-    const query = { from: at(0), to: at(60), aggregates: ["sum", "p95"], filter: { metric_type: "custom.faithfulness" } } as const;
+      metric(i, {
+        id: `own-${i}`,
+        metric_type: "custom.faithfulness",
+        timestamp: at(i),
+        dimensions: { region: i % 2 === 0 ? "eu" : "us" },
+      });
+    const lines = [
+      ...Array.from({ length: 20 }, (_unused, i) => own(i)),
+      metric(20, { id: "own-20", timestamp: at(20), metric_type: "speed" as never }),
+    ];
+    expect(await metrics.ingest(user, lines)).toMatchObject({
+      accepted: 20,
+      failed: 1,
+      lines: [{ line: 21, status: 400 }],
+    });
+    const query = {
+      from: at(0),
+      to: at(60),
+      aggregates: ["sum", "p95"],
+      filter: { metric_type: "custom.faithfulness" },
+    } as const;
     const byRegion = async (asked = metrics) =>
-      (await asked.aggregate(user, { ...query, group_by: ["dimensions.region"] })).items.map(({ group, values }) => [group["dimensions.region"], values]);
+      (await asked.aggregate(user, { ...query, group_by: ["dimensions.region"] })).items.map(({ group, values }) => [
+        group["dimensions.region"],
+        values,
+      ]);
     const wanted = [
       ["eu", { sum: 90, p95: 18 }],
       ["us", { sum: 100, p95: 19 }],
     ];
     expect(await byRegion()).toEqual(wanted);
     test.clock.at = testStart + hour;
-    await expect.poll(async () => (await test.sweep(), (await test.objects.list(user.scope, "state/metrics/2029-12-28/")).keys.length)).toBe(1);
+    await expect
+      .poll(
+        async () => (
+          await test.sweep(),
+          (await test.objects.list(user.scope, "state/metrics/2029-12-28/")).keys.length
+        ),
+      )
+      .toBe(1);
     test.clock.at = testStart;
     expect(await byRegion(test.again().metrics)).toEqual(wanted);
     // Two processes that bring new names at once; and one more than there may be.
@@ -132,7 +199,9 @@ describe.each([
         ),
       ),
     );
-    expect([(one?.accepted ?? 0) + (other?.accepted ?? 0), (one?.failed ?? 0) + (other?.failed ?? 0)]).toEqual([199, 1]);
+    expect([(one?.accepted ?? 0) + (other?.accepted ?? 0), (one?.failed ?? 0) + (other?.failed ?? 0)]).toEqual([
+      199, 1,
+    ]);
     const { types, dimensions } = await metrics.names(user);
     expect([types.length, dimensions]).toEqual([200, ["dimensions.region"]]);
     await metrics.forgetName(admin, "dimensions.region");
@@ -151,11 +220,19 @@ describe.each([
     expect((await tools.get(user, "2030-01-01", "t1")).input_args).toEqual({});
     expect((await tools.get(user, "2030-01-01", "t2")).input_args).toEqual({ secret: "s2" });
     await expect
-      .poll(async () => (await tools.list(user, { tool_name: "tool-1", order: "asc", limit: 1000 })).items.map(({ duration_ms }) => duration_ms))
+      .poll(async () =>
+        (await tools.list(user, { tool_name: "tool-1", order: "asc", limit: 1000 })).items.map(
+          ({ duration_ms }) => duration_ms,
+        ),
+      )
       .toEqual(Array.from({ length: 60 }, (_unused, i) => 2 * i + 1));
     await expect.poll(async () => (await Array.fromAsync(tools.export(user, { format: "csv" }))).length).toBe(121);
     expect((await tools.aggregate(user, { ...days, aggregates: ["count"] })).rows_aggregated).toBe(120);
-    await test.items.write(user.scope, "tool-invocations", ["2030-01-01"], { op: "patch", id: "t5", patch: [{ op: "set", path: "/duration_ms", value: 0 }] });
+    await test.items.write(user.scope, "tool-invocations", ["2030-01-01"], {
+      op: "patch",
+      id: "t5",
+      patch: [{ op: "set", path: "/duration_ms", value: 0 }],
+    });
     expect(await tools.verifyChain(user, "2030-01-01")).toMatchObject({ intact: false, broken_at: "t5" });
     expect((await tools.list(test.stranger)).items).toEqual([]);
   });
@@ -172,7 +249,8 @@ describe("on DynamoDB with late indexes", () => {
     const clock = new TestClock();
     await using items = await new TestStores(() => proxy.endpoint).open({ clock, indexWaitMsMax: 100 });
     const test = await openTestSeries({ clock, items }, { sealRowsMin: 2 });
-    const count = async (metrics = test.again().metrics) => (await metrics.aggregate(test.user, { ...days, aggregates: ["count"] })).rows_aggregated;
+    const count = async (metrics = test.again().metrics) =>
+      (await metrics.aggregate(test.user, { ...days, aggregates: ["count"] })).rows_aggregated;
     proxy.lag(3_600_000);
     await test.metrics.ingest(
       test.user,
@@ -184,7 +262,12 @@ describe("on DynamoDB with late indexes", () => {
     expect(await count()).toBe(20);
     expect((await test.objects.list(test.user.scope, "state/metrics/")).keys.length).toBe(4);
     const removal: Operation = { op: "delete", id: "m3" };
-    await items.batch(test.user.scope, "agent-metrics", ["2030-01-01"], [removal, ...(agentMetrics.companions?.([removal]) ?? [])]);
+    await items.batch(
+      test.user.scope,
+      "agent-metrics",
+      ["2030-01-01"],
+      [removal, ...(agentMetrics.companions?.([removal]) ?? [])],
+    );
     expect(await count()).toBe(19);
     await test.metrics.ingest(test.user, [metric(21)]);
     expect(await count()).toBe(20);

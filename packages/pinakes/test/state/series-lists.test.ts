@@ -50,8 +50,12 @@ const calls = moments.map((timestamp, i): NewToolInvocation & { readonly id: str
 
 const optional = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
 const paging = {
-  from: fc.option(fc.oneof(fc.integer({ min: -30 * day, max: 80 * day }), fc.integer({ min: 0, max: 60_000 })), { nil: undefined }),
-  length: fc.option(fc.oneof(fc.integer({ min: 1, max: 120 * day }), fc.integer({ min: 1, max: 40_000 })), { nil: undefined }),
+  from: fc.option(fc.oneof(fc.integer({ min: -30 * day, max: 80 * day }), fc.integer({ min: 0, max: 60_000 })), {
+    nil: undefined,
+  }),
+  length: fc.option(fc.oneof(fc.integer({ min: 1, max: 120 * day }), fc.integer({ min: 1, max: 40_000 })), {
+    nil: undefined,
+  }),
   order: optional("asc" as const, "desc" as const),
   limit: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constantFrom(90, 100, 150, 1_000)),
 };
@@ -71,7 +75,13 @@ const toolQuery = fc.record({
 
 const everything = { from: undefined, length: undefined };
 /** Tried in every run: the lists that go day by day, in pages that end within a day. */
-const metricExamples = (["asc", "desc"] as const).map((order) => ({ ...everything, order, limit: 7, agent_id: "a", metric_type: "latency" as const }));
+const metricExamples = (["asc", "desc"] as const).map((order) => ({
+  ...everything,
+  order,
+  limit: 7,
+  agent_id: "a",
+  metric_type: "latency" as const,
+}));
 const toolExamples = (["asc", "desc"] as const).flatMap((order) =>
   [undefined, "a"].map((agent_id) => ({
     ...everything,
@@ -95,7 +105,9 @@ interface Asked {
 
 /** Every page until there is none; a full page is as large as it was asked for. */
 async function walk(
-  list: (query: object) => Promise<{ readonly items: readonly { readonly id: string }[]; readonly next_cursor: string | null }>,
+  list: (
+    query: object,
+  ) => Promise<{ readonly items: readonly { readonly id: string }[]; readonly next_cursor: string | null }>,
   { from, length, ...query }: Asked,
 ): Promise<readonly string[]> {
   const start = from === undefined ? undefined : testStart + from;
@@ -145,7 +157,12 @@ describe.each(engines)("on %s", (_, address, numRuns) => {
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), "pinakes-lists-"));
     const [clock, items] = [new TestClock(), address()];
-    pinakes = await open({ dir, clock, background: false, ...(items === undefined ? {} : { items, objects: `file:${join(dir, "objects")}` }) });
+    pinakes = await open({
+      dir,
+      clock,
+      background: false,
+      ...(items === undefined ? {} : { items, objects: `file:${join(dir, "objects")}` }),
+    });
     test = await openTestSeries({ clock, items: pinakes.items, objects: pinakes.objects });
     expect(await test.metrics.ingest(test.user, metrics)).toMatchObject({ accepted: moments.length, failed: 0 });
     expect(await test.tools.ingest(test.user, calls)).toMatchObject({ accepted: moments.length, failed: 0 });
@@ -156,10 +173,26 @@ describe.each(engines)("on %s", (_, address, numRuns) => {
     );
     // Indexes may be late.
     const waiting = { timeout: 240_000, interval: 200 };
-    for (const asked of [{ session_id: "s1" }, { workflow_id: "w" }, { agent_id: "a" }, { agent_id: "a", tool_name: "t" }, timeouts, { tool_name: "t" }, {}])
-      await vi.waitFor(async () => expect(await walk((query) => test.tools.list(test.user, query), asked)).toEqual(bruteForce(calls, asked)), waiting);
+    for (const asked of [
+      { session_id: "s1" },
+      { workflow_id: "w" },
+      { agent_id: "a" },
+      { agent_id: "a", tool_name: "t" },
+      timeouts,
+      { tool_name: "t" },
+      {},
+    ])
+      await vi.waitFor(
+        async () =>
+          expect(await walk((query) => test.tools.list(test.user, query), asked)).toEqual(bruteForce(calls, asked)),
+        waiting,
+      );
     for (const asked of [{ agent_id: "a" }, { agent_id: "a", metric_type: "cost" }, {}])
-      await vi.waitFor(async () => expect(await walk((query) => test.metrics.list(test.user, query), asked)).toEqual(bruteForce(metrics, asked)), waiting);
+      await vi.waitFor(
+        async () =>
+          expect(await walk((query) => test.metrics.list(test.user, query), asked)).toEqual(bruteForce(metrics, asked)),
+        waiting,
+      );
   });
   afterAll(async () => {
     await pinakes.close();
@@ -205,7 +238,12 @@ describe("which rows are read", () => {
       seen.queries += 1;
       return page;
     };
-    return { items: new Proxy(items, { get: (target, name) => (name === "query" ? query : (Reflect.get(target, name, target) as unknown)) }), seen };
+    return {
+      items: new Proxy(items, {
+        get: (target, name) => (name === "query" ? query : (Reflect.get(target, name, target) as unknown)),
+      }),
+      seen,
+    };
   }
 
   it("an agent's metrics of one type are read without those of other types", async () => {
@@ -218,7 +256,9 @@ describe("which rows are read", () => {
     }));
     await test.metrics.ingest(test.user, rows);
     const { items, seen } = watched(test.items);
-    const page = await test.again({ items }).metrics.list(test.user, { ...agentType, to: "2030-01-01T12:00:00Z", limit: 20 });
+    const page = await test
+      .again({ items })
+      .metrics.list(test.user, { ...agentType, to: "2030-01-01T12:00:00Z", limit: 20 });
     expect(page.items.map(({ value }) => value)).toEqual(Array.from({ length: 20 }, (_, i) => 710 - 10 * i));
     expect(seen).toEqual({ rows: 20, queries: 1 });
   });
@@ -261,7 +301,12 @@ describe("which rows are read", () => {
 
   it("R-AGT-60 a cursor of a list by day belongs to its query and workspace, and rows that come meanwhile neither double nor hide any", async () => {
     const test = await openTestSeries();
-    const at = (n: number, value = n) => ({ ...agentType, id: `m${value}`, value, timestamp: iso(testStart + n * (day / 4)) as string });
+    const at = (n: number, value = n) => ({
+      ...agentType,
+      id: `m${value}`,
+      value,
+      timestamp: iso(testStart + n * (day / 4)) as string,
+    });
     await test.metrics.ingest(
       test.user,
       Array.from({ length: 12 }, (_, i) => at(i)),
@@ -278,19 +323,30 @@ describe("which rows are read", () => {
       { from: iso(testStart + 1) },
       { to: iso(testStart + 9 * day) },
     ])
-      await expect(test.metrics.list(test.user, { ...query, cursor, ...wrong })).rejects.toMatchObject({ code: "INVALID" });
+      await expect(test.metrics.list(test.user, { ...query, cursor, ...wrong })).rejects.toMatchObject({
+        code: "INVALID",
+      });
     for (const changed of [otherDay, `${cursor.slice(0, -2)}AA`, cursor.slice(1), "", "2030-01-02", 7 as never])
-      await expect(test.metrics.list(test.user, { ...query, cursor: changed })).rejects.toMatchObject({ code: "INVALID" });
+      await expect(test.metrics.list(test.user, { ...query, cursor: changed })).rejects.toMatchObject({
+        code: "INVALID",
+      });
     await expect(test.metrics.list(test.stranger, { ...query, cursor })).rejects.toMatchObject({ code: "INVALID" });
     await test.metrics.ingest(test.user, [at(1, 100), at(6, 101)]);
     const second = await test.metrics.list(test.user, { ...query, cursor, limit: 100 });
-    expect([...first.items, ...second.items].map(({ value }) => value)).toEqual([0, 1, 2, 3, 4, 5, 101, 6, 7, 8, 9, 10, 11]);
+    expect([...first.items, ...second.items].map(({ value }) => value)).toEqual([
+      0, 1, 2, 3, 4, 5, 101, 6, 7, 8, 9, 10, 11,
+    ]);
   });
 
   it("what is asked for chooses the index", () => {
     const all = { session_id: "s", workflow_id: "w", agent_id: "a", tool_name: "t", status: "error" };
     const tools = (...names: (keyof typeof all)[]) => {
-      const { index, filter } = chooseIndex("acme", toolSeries, Object.fromEntries(names.map((name) => [name, all[name]])), toolIndexes);
+      const { index, filter } = chooseIndex(
+        "acme",
+        toolSeries,
+        Object.fromEntries(names.map((name) => [name, all[name]])),
+        toolIndexes,
+      );
       return [index, ...Object.keys(filter)];
     };
     expect(tools("session_id", "agent_id")).toEqual(["bySession", "agent_id"]);
@@ -301,7 +357,8 @@ describe("which rows are read", () => {
     expect(tools("tool_name")).toEqual(["byTool"]);
     expect(tools("status")).toEqual(["byStatus"]);
     expect(tools()).toEqual(["byTime"]);
-    const ofMetrics = (wanted: Readonly<Record<string, string>>) => chooseIndex("acme", metricSeries, wanted, metricIndexes);
+    const ofMetrics = (wanted: Readonly<Record<string, string>>) =>
+      chooseIndex("acme", metricSeries, wanted, metricIndexes);
     expect(ofMetrics({ agent_id: "a", metric_type: "cost" })).toEqual({
       index: "byDate",
       equals: { workspace_id: "acme", agent_id: "a", metric_type: "cost" },

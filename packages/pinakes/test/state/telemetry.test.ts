@@ -2,16 +2,43 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { otlpBytesMax, otlpInflatedBytesMax } from "../../src/state/telemetry/otlp-codec.ts";
-import { agentSpan, attributes, binary, chatSpan, forms, json, kept, opened, root, span, toolSpan, traceId, traces } from "./support/otlp.ts";
+import {
+  agentSpan,
+  attributes,
+  binary,
+  chatSpan,
+  forms,
+  json,
+  kept,
+  opened,
+  root,
+  span,
+  toolSpan,
+  traceId,
+  traces,
+} from "./support/otlp.ts";
 
 describe.each(forms)("spans as %s", (_, contentType, encode) => {
   it("R-AGT-98 execute_tool, chat and invoke_agent spans become a tool invocation and metrics", async () => {
     const { test, telemetry } = await opened();
-    const answer = await telemetry.traces(test.user, encode("TracesRequest", traces(agentSpan, chatSpan, toolSpan)), contentType);
+    const answer = await telemetry.traces(
+      test.user,
+      encode("TracesRequest", traces(agentSpan, chatSpan, toolSpan)),
+      contentType,
+    );
     expect(answer).toMatchObject({ contentType, json: {} });
     const { metrics, tools } = await kept(test);
     const common = { session_id: "conv-1", workflow_id: "", environment: "production", tool_name: null };
-    expect(metrics.map(({ id, agent_id, metric_type, value, timestamp, dimensions }) => ({ id, agent_id, metric_type, value, timestamp, dimensions }))).toEqual(
+    expect(
+      metrics.map(({ id, agent_id, metric_type, value, timestamp, dimensions }) => ({
+        id,
+        agent_id,
+        metric_type,
+        value,
+        timestamp,
+        dimensions,
+      })),
+    ).toEqual(
       expect.arrayContaining([
         {
           id: `otlp-${traceId}-00000000000000a1-latency`,
@@ -48,7 +75,9 @@ describe.each(forms)("spans as %s", (_, contentType, encode) => {
       ]),
     );
     expect(metrics.length).toBe(4);
-    expect(metrics.find(({ metric_type }) => metric_type === "token_usage")).toMatchObject({ tokens: { input: 100, output: 20 } });
+    expect(metrics.find(({ metric_type }) => metric_type === "token_usage")).toMatchObject({
+      tokens: { input: 100, output: 20 },
+    });
     expect(tools).toMatchObject([
       {
         id: `otlp-${traceId}-00000000000000e1`,
@@ -82,10 +111,14 @@ describe.each(forms)("spans as %s", (_, contentType, encode) => {
       span({ id: "00000000000000b2", values: { "gen_ai.operation.name": "embeddings" } }),
     ];
     const answer = await telemetry.traces(test.user, encode("TracesRequest", traces(chatSpan, ...others)), contentType);
-    expect(answer.json).toEqual({ partialSuccess: { rejectedSpans: 2, errorMessage: expect.stringContaining("2 spans") as string } });
+    expect(answer.json).toEqual({
+      partialSuccess: { rejectedSpans: 2, errorMessage: expect.stringContaining("2 spans") as string },
+    });
     if (contentType === json) expect(JSON.parse(Buffer.from(answer.bytes).toString())).toEqual(answer.json);
     else
-      expect(root.lookupType("Answer").toObject(root.lookupType("Answer").decode(answer.bytes), { longs: Number })).toMatchObject({
+      expect(
+        root.lookupType("Answer").toObject(root.lookupType("Answer").decode(answer.bytes), { longs: Number }),
+      ).toMatchObject({
         partialSuccess: { rejected: 2 },
       });
     expect((await kept(test)).metrics.length).toBe(2);
@@ -103,12 +136,21 @@ describe("details", () => {
   it("R-AGT-98 failures and timeouts are told apart, with what the exception said", async () => {
     const exception = {
       name: "exception",
-      attributes: attributes({ "exception.type": "HttpError", "exception.message": "404", "exception.stacktrace": "at x" }),
+      attributes: attributes({
+        "exception.type": "HttpError",
+        "exception.message": "404",
+        "exception.stacktrace": "at x",
+      }),
     };
     const { tools } = await send(
       span({ id: "00000000000000e1", values: tool, status: { code: 2, message: "not found" }, events: [exception] }),
       span({ id: "00000000000000e2", values: { ...tool, "error.type": "TimeoutError" } }),
-      span({ id: "00000000000000e3", values: { ...tool, "error.type": "ValueError" }, status: { code: "STATUS_CODE_ERROR" }, events: [exception] }),
+      span({
+        id: "00000000000000e3",
+        values: { ...tool, "error.type": "ValueError" },
+        status: { code: "STATUS_CODE_ERROR" },
+        events: [exception],
+      }),
       span({ id: "00000000000000e4", values: tool, status: { code: 1 } }),
     );
     expect(tools.map(({ status, error_details }) => [status, error_details])).toEqual([
@@ -121,7 +163,11 @@ describe("details", () => {
 
   it("R-AGT-98 an agent that failed has a success rate of 0; older names of attributes are read", async () => {
     const { metrics } = await send(
-      span({ id: "00000000000000a1", values: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner" }, status: { code: 2 } }),
+      span({
+        id: "00000000000000a1",
+        values: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner" },
+        status: { code: 2 },
+      }),
       span({
         id: "00000000000000c1",
         values: {
@@ -132,7 +178,15 @@ describe("details", () => {
         },
       }),
     );
-    expect(metrics.map(({ metric_type, value, agent_id, dimensions: { model, session_id } }) => [metric_type, value, agent_id, model, session_id])).toEqual(
+    expect(
+      metrics.map(({ metric_type, value, agent_id, dimensions: { model, session_id } }) => [
+        metric_type,
+        value,
+        agent_id,
+        model,
+        session_id,
+      ]),
+    ).toEqual(
       expect.arrayContaining([
         ["success_rate", 0, "planner", "", traceId],
         ["token_usage", 7, "shop", "m", traceId],
@@ -146,10 +200,16 @@ describe("details", () => {
       span({
         id: "00000000000000e1",
         name: "execute_tool find",
-        values: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.arguments": "not json", "gen_ai.tool.call.result": "plain text" },
+        values: {
+          "gen_ai.operation.name": "execute_tool",
+          "gen_ai.tool.call.arguments": "not json",
+          "gen_ai.tool.call.result": "plain text",
+        },
       }),
     );
-    expect(tools).toMatchObject([{ tool_name: "find", input_args: { value: "not json" }, output_result: "plain text" }]);
+    expect(tools).toMatchObject([
+      { tool_name: "find", input_args: { value: "not json" }, output_result: "plain text" },
+    ]);
   });
 
   it("R-AGT-44 R-AGT-98 redaction rules hold for spans, too", async () => {
@@ -157,16 +217,26 @@ describe("details", () => {
     await test.tools.putRule(test.admin, { tool_name: "get_weather", sensitive: true });
     await telemetry.traces(test.user, Buffer.from(JSON.stringify(traces(toolSpan))), json);
     expect((await kept(test)).tools).toMatchObject([{ input_args: {}, output_result: null }]);
-    expect(JSON.stringify(await test.items.query(test.user.scope, "tool-invocations", { equals: { tool_date: "2030-01-01" } }))).not.toContain("Oslo");
+    expect(
+      JSON.stringify(
+        await test.items.query(test.user.scope, "tool-invocations", { equals: { tool_date: "2030-01-01" } }),
+      ),
+    ).not.toContain("Oslo");
   });
 
   it("R-AGT-09 what is sent belongs to the sender's workspace", async () => {
     const { test, telemetry } = await opened();
     await telemetry.traces(test.stranger, Buffer.from(JSON.stringify(traces(toolSpan, chatSpan))), json);
     expect(await kept(test)).toEqual({ metrics: [], tools: [] });
-    await expect(telemetry.traces(undefined as never, Buffer.from("{}"), json)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-    await expect(telemetry.metrics(undefined as never, Buffer.from("{}"), json)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-    await expect(telemetry.logs(undefined as never, Buffer.from("{}"), json)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    await expect(telemetry.traces(undefined as never, Buffer.from("{}"), json)).rejects.toMatchObject({
+      code: "UNAUTHENTICATED",
+    });
+    await expect(telemetry.metrics(undefined as never, Buffer.from("{}"), json)).rejects.toMatchObject({
+      code: "UNAUTHENTICATED",
+    });
+    await expect(telemetry.logs(undefined as never, Buffer.from("{}"), json)).rejects.toMatchObject({
+      code: "UNAUTHENTICATED",
+    });
   });
 
   it("spans that point at each other in a circle end, too", async () => {
@@ -187,10 +257,14 @@ describe("bodies", () => {
     expect((await kept(test)).metrics.length).toBe(2);
     const padded = (bytes: number) => gzipSync(Buffer.concat([payload, Buffer.alloc(bytes - payload.length, 0x20)]));
     expect((await telemetry.traces(test.user, padded(otlpInflatedBytesMax), json, "gzip")).json).toEqual({});
-    await expect(telemetry.traces(test.user, padded(otlpInflatedBytesMax + 1), json, "gzip")).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    await expect(telemetry.traces(test.user, padded(otlpInflatedBytesMax + 1), json, "gzip")).rejects.toMatchObject({
+      code: "LIMIT_EXCEEDED",
+    });
     const plain = (bytes: number) => Buffer.concat([payload, Buffer.alloc(bytes - payload.length, 0x20)]);
     expect((await telemetry.traces(test.user, plain(otlpBytesMax), json)).json).toEqual({});
-    await expect(telemetry.traces(test.user, plain(otlpBytesMax + 1), json)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    await expect(telemetry.traces(test.user, plain(otlpBytesMax + 1), json)).rejects.toMatchObject({
+      code: "LIMIT_EXCEEDED",
+    });
     await expect(telemetry.traces(test.user, payload, json, "gzip")).rejects.toMatchObject({ code: "INVALID" });
     await expect(telemetry.traces(test.user, payload, json, "br")).rejects.toMatchObject({ code: "INVALID" });
   });
@@ -209,18 +283,41 @@ describe("bodies", () => {
     expect((await telemetry.traces(test.user, Buffer.from("{}"), json)).json).toEqual({});
     expect((await telemetry.traces(test.user, new Uint8Array(), binary)).json).toEqual({});
     const odd = {
-      resourceSpans: [{ scopeSpans: [{ spans: [{}, { traceId: "zz", attributes: [{}, { key: "a" }, { key: "b", value: { intValue: "x" } }] }, null] }] }, {}],
+      resourceSpans: [
+        {
+          scopeSpans: [
+            {
+              spans: [
+                {},
+                { traceId: "zz", attributes: [{}, { key: "a" }, { key: "b", value: { intValue: "x" } }] },
+                null,
+              ],
+            },
+          ],
+        },
+        {},
+      ],
     };
-    await expect(telemetry.traces(test.user, Buffer.from(JSON.stringify(odd)), json)).rejects.toMatchObject({ code: "INVALID" });
+    await expect(telemetry.traces(test.user, Buffer.from(JSON.stringify(odd)), json)).rejects.toMatchObject({
+      code: "INVALID",
+    });
     odd.resourceSpans[0]?.scopeSpans?.[0]?.spans.pop();
-    expect((await telemetry.traces(test.user, Buffer.from(JSON.stringify(odd)), json)).json).toMatchObject({ partialSuccess: { rejectedSpans: 2 } });
+    expect((await telemetry.traces(test.user, Buffer.from(JSON.stringify(odd)), json)).json).toMatchObject({
+      partialSuccess: { rejectedSpans: 2 },
+    });
   });
 
   it("attributes that nest without end are cut", async () => {
     const { test, telemetry } = await opened();
     let value: object = { stringValue: "deep" };
     for (let i = 0; i < 60; i += 1) value = { arrayValue: { values: [value] } };
-    const deep = { ...toolSpan, attributes: [...toolSpan.attributes.filter(({ key }) => !key.includes("result")), { key: "gen_ai.tool.call.result", value }] };
+    const deep = {
+      ...toolSpan,
+      attributes: [
+        ...toolSpan.attributes.filter(({ key }) => !key.includes("result")),
+        { key: "gen_ai.tool.call.result", value },
+      ],
+    };
     await telemetry.traces(test.user, Buffer.from(JSON.stringify(traces(deep))), json);
     expect(JSON.stringify((await kept(test)).tools[0]?.output_result)).not.toContain("deep");
   });

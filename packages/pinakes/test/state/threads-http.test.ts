@@ -12,7 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const call = (method: string, path: string, options: CallOptions = {}): Promise<Reply> => server.call(method, path, { key, ...options });
+const call = (method: string, path: string, options: CallOptions = {}): Promise<Reply> =>
+  server.call(method, path, { key, ...options });
 const items = ({ json }: Reply): readonly Json[] => json["items"] as readonly Json[];
 
 describe.each(["/v1/threads", "/v1/system-threads"])("%s", (base) => {
@@ -26,21 +27,32 @@ describe.each(["/v1/threads", "/v1/system-threads"])("%s", (base) => {
       `${at}/m1`,
     ]);
     expect((await call("GET", `${at}/m1`)).json).toEqual(made.json);
-    expect((await call("GET", `${at}/m1`, { headers: { "if-none-match": made.headers.get("etag") as string } })).status).toBe(304);
+    expect(
+      (await call("GET", `${at}/m1`, { headers: { "if-none-match": made.headers.get("etag") as string } })).status,
+    ).toBe(304);
     expect((await call("POST", at, { body: sent })).json).toEqual(made.json);
     expect((await call("POST", at, { body: { ...sent, role: "other" } })).status).toBe(409);
     const several = await call("POST", at, { body: { messages: Array.from({ length: 20 }, (_, n) => ({ n })) } });
-    expect([several.status, items(several).map(({ sequence }) => sequence)]).toEqual([201, Array.from({ length: 20 }, (_, i) => i + 2)]);
-    expect((await call("POST", at, { body: { messages: Array.from({ length: 21 }, (_, n) => ({ n })) } })).status).toBe(413);
+    expect([several.status, items(several).map(({ sequence }) => sequence)]).toEqual([
+      201,
+      Array.from({ length: 20 }, (_, i) => i + 2),
+    ]);
+    expect((await call("POST", at, { body: { messages: Array.from({ length: 21 }, (_, n) => ({ n })) } })).status).toBe(
+      413,
+    );
     const page = await call("GET", `${at}?limit=15&order=desc`);
     const next = await call("GET", `${at}?limit=15&order=desc&cursor=${page.json["next_cursor"] as string}`);
-    expect([...items(page), ...items(next)].map(({ sequence }) => sequence)).toEqual(Array.from({ length: 21 }, (_, i) => 21 - i));
+    expect([...items(page), ...items(next)].map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 21 }, (_, i) => 21 - i),
+    );
     expect((await call("GET", `${at}?cursor=x`)).status).toBe(400);
     expect((await call("POST", at, { body: { id: "~x" } })).status).toBe(400);
     expect((await call("POST", at, { body: { ttl: 0 } })).status).toBe(400);
     expect((await call("POST", at, { body: { workspace_id: "acme2" } })).status).toBe(403);
     expect((await call("DELETE", `${at}/m1`, { headers: { "if-match": '"stale"' } })).status).toBe(412);
-    expect((await call("DELETE", `${at}/m1`, { headers: { "if-match": made.headers.get("etag") as string } })).status).toBe(204);
+    expect(
+      (await call("DELETE", `${at}/m1`, { headers: { "if-match": made.headers.get("etag") as string } })).status,
+    ).toBe(204);
     expect((await call("GET", `${at}/m1`)).status).toBe(404);
     expect(items(await server.call("GET", at, { key: stranger }))).toEqual([]);
     expect((await server.call("DELETE", at, { key: stranger })).json).toEqual({ deleted: 0 });
@@ -55,17 +67,34 @@ describe("/v1/agent-entities", () => {
     const at = "/v1/agent-entities/architect-001";
     expect((await call("GET", at)).status).toBe(404);
     expect((await call("PUT", at, { body: {}, headers: { "if-match": "*" } })).status).toBe(412);
-    const made = await call("PUT", at, { body: { tools: [{ name: "search" }], limits: { day: 5 } }, headers: { "if-none-match": "*" } });
+    const made = await call("PUT", at, {
+      body: { tools: [{ name: "search" }], limits: { day: 5 } },
+      headers: { "if-none-match": "*" },
+    });
     expect([made.status, made.json]).toEqual([
       200,
-      { id: "architect-001", agentId: "architect-001", tools: [{ name: "search" }], limits: { day: 5 }, _etag: made.json["_etag"], _ts: made.json["_ts"] },
+      {
+        id: "architect-001",
+        agentId: "architect-001",
+        tools: [{ name: "search" }],
+        limits: { day: 5 },
+        _etag: made.json["_etag"],
+        _ts: made.json["_ts"],
+      },
     ]);
     const again = await call("PUT", at, { body: {}, headers: { "if-none-match": "*" } });
     expect([again.status, again.headers.get("etag")]).toEqual([412, made.headers.get("etag")]);
-    const changed = await call("PUT", at, { body: { n: 1 }, headers: { "if-match": made.headers.get("etag") as string } });
+    const changed = await call("PUT", at, {
+      body: { n: 1 },
+      headers: { "if-match": made.headers.get("etag") as string },
+    });
     expect([changed.status, changed.json["tools"]]).toEqual([200, undefined]);
-    expect((await call("PUT", at, { body: { n: 2 }, headers: { "if-match": made.headers.get("etag") as string } })).status).toBe(412);
-    expect((await call("GET", at, { headers: { "if-none-match": changed.headers.get("etag") as string } })).status).toBe(304);
+    expect(
+      (await call("PUT", at, { body: { n: 2 }, headers: { "if-match": made.headers.get("etag") as string } })).status,
+    ).toBe(412);
+    expect(
+      (await call("GET", at, { headers: { "if-none-match": changed.headers.get("etag") as string } })).status,
+    ).toBe(304);
     expect((await call("PUT", at, { body: { id: "other" } })).status).toBe(400);
     expect((await server.call("GET", at, { key: stranger })).status).toBe(404);
     expect((await server.call("DELETE", at, { key: stranger })).status).toBe(404);

@@ -20,13 +20,21 @@ afterAll(() => world[Symbol.asyncDispose]());
 let count = 0;
 const newThread = (): string => `thread-${(count += 1)}`;
 const old = (threadId: string, document: JsonObject) =>
-  world.items.write(world.caller.scope, "thread-message-store", [threadId], { op: "create", document: { threadId, ...document } });
+  world.items.write(world.caller.scope, "thread-message-store", [threadId], {
+    op: "create",
+    document: { threadId, ...document },
+  });
 
 describe("threads", () => {
   it("R-AGT-45 the containers of before exist by their names, with any schema, expiring only by an item's own ttl", () => {
     for (const { definition, schema, policy } of [threadMessages, systemThreadMessages, agentEntities])
       expect([definition.ttl, definition.feed, schema, policy]).toEqual([-1, true, null, null]);
-    expect([threadMessages, systemThreadMessages, agentEntities].map(({ definition: { name, partitionKey } }) => [name, ...partitionKey])).toEqual([
+    expect(
+      [threadMessages, systemThreadMessages, agentEntities].map(({ definition: { name, partitionKey } }) => [
+        name,
+        ...partitionKey,
+      ]),
+    ).toEqual([
       ["thread-message-store", "threadId"],
       ["system-thread-message-store", "threadId"],
       ["agent-entity-store", "agentId"],
@@ -41,7 +49,12 @@ describe("threads", () => {
     const sent = { text: "héllo", id: "m1", threadId: thread, nested: { list: [] } };
     const stored = await threads.append(world.caller, thread, sent);
     const { _etag, _ts, sequence, ...rest } = stored;
-    expect([JSON.stringify(rest), sequence, typeof _etag, _ts]).toEqual([JSON.stringify(sent), 1, "string", Math.floor(world.clock.now() / 1_000)]);
+    expect([JSON.stringify(rest), sequence, typeof _etag, _ts]).toEqual([
+      JSON.stringify(sent),
+      1,
+      "string",
+      Math.floor(world.clock.now() / 1_000),
+    ]);
     expect(await threads.get(world.caller, thread, "m1")).toEqual(stored);
     const { _etag: etag, _ts: ts, ...unchanged } = await threads.get(world.caller, thread, "old-1");
     expect([unchanged, typeof etag, typeof ts]).toEqual([before, "string", "number"]);
@@ -113,13 +126,19 @@ describe("threads", () => {
     for (const query of [{ order: "up" }, { limit: 0 }, { limit: 1_001 }, { cursor: "x" }])
       await failure(threads.list(world.caller, thread, query as never), "INVALID");
     expect((await threads.list(world.caller, thread)).items).toEqual([]);
-    expect(await threads.appendMany(world.caller, "t".repeat(512), many(memoryLimits.threadMessagesMax))).toHaveLength(20);
+    expect(await threads.appendMany(world.caller, "t".repeat(512), many(memoryLimits.threadMessagesMax))).toHaveLength(
+      20,
+    );
     expect((await threads.append(world.caller, thread, { workspace_id: "acme" }))["workspace_id"]).toBe("acme");
   });
 
   it("R-AGT-46 R-AGT-49 a message with a ttl of its own is gone when that is over; the others stay", async () => {
     const thread = newThread();
-    await threads.appendMany(world.caller, thread, [{ id: "short", ttl: 10 }, { id: "long" }, { id: "never", ttl: -1 }]);
+    await threads.appendMany(world.caller, thread, [
+      { id: "short", ttl: 10 },
+      { id: "long" },
+      { id: "never", ttl: -1 },
+    ]);
     world.clock.advance(10_000);
     expect((await threads.list(world.caller, thread)).items.map(({ id }) => id)).toEqual(["long", "never"]);
     await failure(threads.get(world.caller, thread, "short"), "NOT_FOUND");

@@ -71,7 +71,12 @@ describe("documents", () => {
   });
 
   it("R-AGT-40 R-AGT-43 the container has its partition, 90 days, a feed, the source's policy, and only grows", () => {
-    expect(toolInvocations.definition).toMatchObject({ name: "tool-invocations", partitionKey: ["tool_date"], ttl: 7_776_000, feed: true });
+    expect(toolInvocations.definition).toMatchObject({
+      name: "tool-invocations",
+      partitionKey: ["tool_date"],
+      ttl: 7_776_000,
+      feed: true,
+    });
     expect(toolInvocations.policy?.excludedPaths).toEqual([
       { path: "/_etag/?" },
       { path: "/input_args/*" },
@@ -85,7 +90,9 @@ describe("documents", () => {
   it("R-AGT-40 an entry that is there cannot be changed by sending it again", async () => {
     const test = await openTestSeries();
     await test.tools.ingest(test.user, [call({ id: "t1", timestamp: "2030-01-01T00:00:00Z" })]);
-    expect(await refusal(test, call({ id: "t1", timestamp: "2030-01-01T00:00:00Z", duration_ms: 13 }))).toContain("409");
+    expect(await refusal(test, call({ id: "t1", timestamp: "2030-01-01T00:00:00Z", duration_ms: 13 }))).toContain(
+      "409",
+    );
     expect((await test.tools.get(test.user, "2030-01-01", "t1")).duration_ms).toBe(12);
   });
 
@@ -107,16 +114,27 @@ describe("documents", () => {
 
   it("R-AGT-42 a failure needs its details, a timeout does not", async () => {
     const test = await openTestSeries();
-    expect(await test.tools.ingest(test.user, [call({ status: "timeout" }), call({ status: "error", error_details: { error_type: "http" } })])).toMatchObject({
+    expect(
+      await test.tools.ingest(test.user, [
+        call({ status: "timeout" }),
+        call({ status: "error", error_details: { error_type: "http" } }),
+      ]),
+    ).toMatchObject({
       accepted: 2,
     });
-    expect((await walk(test, { status: "error" }))[0]?.error_details).toEqual({ error_type: "http", error_message: "", stack_trace: "" });
+    expect((await walk(test, { status: "error" }))[0]?.error_details).toEqual({
+      error_type: "http",
+      error_message: "",
+      stack_trace: "",
+    });
   });
 
   it("R-AGT-41 what belongs into a part of the entry is refused at its top, with its place", async () => {
     const test = await openTestSeries();
     expect(await refusal(test, { ...call(), user_id: "u" })).toContain("400 user_id: belongs into security_context");
-    expect(await refusal(test, { ...call(), error_message: "x" })).toContain("400 error_message: belongs into error_details");
+    expect(await refusal(test, { ...call(), error_message: "x" })).toContain(
+      "400 error_message: belongs into error_details",
+    );
     expect(await walk(test)).toEqual([]);
   });
 
@@ -131,7 +149,13 @@ describe("documents", () => {
       }
     };
     expect(await told("t1")).toBe(await told("t9"));
-    for (const query of [{}, { tool_name: "search" }, { session_id: "s1" }, { status: "success" as const }, { agent_id: "a1" }])
+    for (const query of [
+      {},
+      { tool_name: "search" },
+      { session_id: "s1" },
+      { status: "success" as const },
+      { agent_id: "a1" },
+    ])
       expect((await test.tools.list(test.stranger, query)).items).toEqual([]);
     expect(await Array.fromAsync(test.tools.export(test.stranger, { format: "ndjson" }))).toEqual([]);
     expect((await test.tools.aggregate(test.stranger, { aggregates: ["count"] })).rows_aggregated).toBe(0);
@@ -154,7 +178,9 @@ describe("documents", () => {
       () => tools.verifyChain(nobody, "2030-01-01"),
     ])
       await expect(attempt()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(() => tools.export(nobody, { format: "csv" })).toThrow(expect.objectContaining({ code: "UNAUTHENTICATED" }) as Error);
+    expect(() => tools.export(nobody, { format: "csv" })).toThrow(
+      expect.objectContaining({ code: "UNAUTHENTICATED" }) as Error,
+    );
   });
 });
 
@@ -176,7 +202,9 @@ describe("finding", () => {
     const wanted = (query: ToolQuery) =>
       rows
         .filter((row) =>
-          (["tool_name", "agent_id", "session_id", "workflow_id", "status"] as const).every((name) => query[name] === undefined || query[name] === row[name]),
+          (["tool_name", "agent_id", "session_id", "workflow_id", "status"] as const).every(
+            (name) => query[name] === undefined || query[name] === row[name],
+          ),
         )
         .map(({ id }) => id);
     for (const query of [
@@ -193,18 +221,35 @@ describe("finding", () => {
       expect((await walk(test, { ...query, order: "desc" })).map(({ id }) => id)).toEqual(wanted(query).toReversed());
     }
     const from = new Date(testStart + 20 * 3_600_000).toISOString();
-    expect((await walk(test, { from, tool_name: "tool-0" })).map(({ id }) => id)).toEqual(wanted({ tool_name: "tool-0" }).slice(10));
-    const byDate = await test.items.query(test.user.scope, "tool-invocations", { index: "byDate", equals: { workspace_id: "acme" }, limit: 100 });
-    const keys = byDate.items.map(({ document }) => [document["tool_date"], document["tool_name"], document["status"]].join(" "));
+    expect((await walk(test, { from, tool_name: "tool-0" })).map(({ id }) => id)).toEqual(
+      wanted({ tool_name: "tool-0" }).slice(10),
+    );
+    const byDate = await test.items.query(test.user.scope, "tool-invocations", {
+      index: "byDate",
+      equals: { workspace_id: "acme" },
+      limit: 100,
+    });
+    const keys = byDate.items.map(({ document }) =>
+      [document["tool_date"], document["tool_name"], document["status"]].join(" "),
+    );
     expect(keys).toEqual(
-      keys.toSorted((a, b) => (a.slice(0, 10) === b.slice(0, 10) ? (a < b ? -1 : a > b ? 1 : 0) : a.slice(0, 10) > b.slice(0, 10) ? -1 : 1)),
+      keys.toSorted((a, b) =>
+        a.slice(0, 10) === b.slice(0, 10) ? (a < b ? -1 : a > b ? 1 : 0) : a.slice(0, 10) > b.slice(0, 10) ? -1 : 1,
+      ),
     );
   });
 
   it("aggregates are of the durations", async () => {
     const test = await openTestSeries();
-    await test.tools.ingest(test.user, [call({ duration_ms: 10 }), call({ duration_ms: 30 }), call({ tool_name: "other", duration_ms: 5, status: "timeout" })]);
-    const { items } = await test.tools.aggregate(test.user, { aggregates: ["count", "sum", "p95"], group_by: ["tool_name", "status"] });
+    await test.tools.ingest(test.user, [
+      call({ duration_ms: 10 }),
+      call({ duration_ms: 30 }),
+      call({ tool_name: "other", duration_ms: 5, status: "timeout" }),
+    ]);
+    const { items } = await test.tools.aggregate(test.user, {
+      aggregates: ["count", "sum", "p95"],
+      group_by: ["tool_name", "status"],
+    });
     expect(items).toEqual([
       { bucket: null, group: { tool_name: "other", status: "timeout" }, values: { count: 1, sum: 5, p95: 5 } },
       { bucket: null, group: { tool_name: "search", status: "success" }, values: { count: 2, sum: 40, p95: 30 } },
@@ -217,14 +262,26 @@ describe("export", () => {
     const test = await openTestSeries();
     await test.tools.ingest(
       test.user,
-      Array.from({ length: 1200 }, (_, i) => call({ id: `t${i}`, timestamp: new Date(testStart + i * 1000).toISOString() })),
+      Array.from({ length: 1200 }, (_, i) =>
+        call({ id: `t${i}`, timestamp: new Date(testStart + i * 1000).toISOString() }),
+      ),
     );
     const lines = await Array.fromAsync(test.tools.export(test.user, { format: "ndjson" }));
     expect(lines.length).toBe(1200);
     expect(lines.every((line) => line.endsWith("\n"))).toBe(true);
-    expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(Array.from({ length: 1200 }, (_, i) => `t${i}`));
+    expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(
+      Array.from({ length: 1200 }, (_, i) => `t${i}`),
+    );
     expect(
-      (await Array.fromAsync(test.tools.export(test.user, { format: "ndjson", to: new Date(testStart + 5000).toISOString(), order: "desc" }))).length,
+      (
+        await Array.fromAsync(
+          test.tools.export(test.user, {
+            format: "ndjson",
+            to: new Date(testStart + 5000).toISOString(),
+            order: "desc",
+          }),
+        )
+      ).length,
     ).toBe(5);
   });
 
@@ -234,12 +291,20 @@ describe("export", () => {
     await test.tools.ingest(
       test.user,
       nasty.map((error_message, i) =>
-        call({ id: `t${i}`, timestamp: `2030-01-01T00:00:0${i}Z`, status: "error", error_details: { error_message }, input_args: { q: error_message } }),
+        call({
+          id: `t${i}`,
+          timestamp: `2030-01-01T00:00:0${i}Z`,
+          status: "error",
+          error_details: { error_message },
+          input_args: { q: error_message },
+        }),
       ),
     );
     const text = (await Array.fromAsync(test.tools.export(test.user, { format: "csv" }))).join("");
     const rows = parse(text, { columns: true, relaxQuotes: false }) as Record<string, string>[];
-    expect(rows.map(({ error_message }) => error_message)).toEqual(nasty.map((cell) => (/^[=+\-@\t]/.test(cell) ? `'${cell}` : cell)));
+    expect(rows.map(({ error_message }) => error_message)).toEqual(
+      nasty.map((cell) => (/^[=+\-@\t]/.test(cell) ? `'${cell}` : cell)),
+    );
     expect(rows.map(({ input_args }) => (JSON.parse(input_args as string) as { q: string }).q)).toEqual(nasty);
     for (const row of rows) for (const cell of Object.values(row)) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
     expect(text.split("\r\n")[0]).toBe(Object.keys(rows[0] as object).join(","));

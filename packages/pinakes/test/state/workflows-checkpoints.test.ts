@@ -18,7 +18,8 @@ beforeEach(async () => {
 });
 
 const at = (): string => new Date(world.clock.now()).toISOString();
-const add = (step: number, n: number, more: object = {}) => workflows.checkpoint(ann, id, { step, state: { n }, ...more });
+const add = (step: number, n: number, more: object = {}) =>
+  workflows.checkpoint(ann, id, { step, state: { n }, ...more });
 const numbers = (checkpoints: readonly Checkpoint[]) => checkpoints.map(({ state }) => state["n"]);
 const objectsOf = async () => (await world.objects.list(ann.scope, "")).keys;
 
@@ -65,11 +66,15 @@ describe("adding", () => {
     ] as const)
       await add(step, n);
     const n = async (step: number | "latest") => (await workflows.checkpointAt(ann, id, step)).state["n"];
-    expect([await n(1), await n(2), await n(3), await n(9), await n(10), await n("latest")]).toEqual([1, 3, 4, 6, 7, 7]);
+    expect([await n(1), await n(2), await n(3), await n(9), await n(10), await n("latest")]).toEqual([
+      1, 3, 4, 6, 7, 7,
+    ]);
     await failure(workflows.checkpointAt(ann, id, 4), "NOT_FOUND");
     expect(numbers(await walk({}))).toEqual([1, 3, 2, 4, 6, 5, 7]);
     // A new holder's are later, whatever its clock says.
-    await workflows.acquireLease(ann, id, { owner: "w" }).then(({ fencing_token }) => workflows.releaseLease(ann, id, { fencingToken: fencing_token }));
+    await workflows
+      .acquireLease(ann, id, { owner: "w" })
+      .then(({ fencing_token }) => workflows.releaseLease(ann, id, { fencingToken: fencing_token }));
     world.clock.advance(-day);
     await (await world.process()).workflows.checkpoint(ann, id, { step: 10, state: { n: 8 } });
     expect(await n("latest")).toBe(8);
@@ -102,7 +107,8 @@ describe("adding", () => {
     ] as const)
       expect((await failure(workflows.checkpoint(ann, id, wrong as never), "INVALID")).detail).toContain(path);
     await add(workflowLimits.checkpointStepMax, 2);
-    for (const step of [-1, 1.5, "first", workflowLimits.checkpointStepMax + 1]) await failure(workflows.checkpointAt(ann, id, step as never), "INVALID");
+    for (const step of [-1, 1.5, "first", workflowLimits.checkpointStepMax + 1])
+      await failure(workflows.checkpointAt(ann, id, step as never), "INVALID");
     expect((await walk({})).map(({ step }) => step)).toEqual([1, 2, workflowLimits.checkpointStepMax]);
   });
 
@@ -122,8 +128,14 @@ describe("adding", () => {
 
   it("R-AGT-17 two processes that add at once lose nothing, and agree on the latest", async () => {
     const other = (await world.process()).workflows;
-    await Promise.all(Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? workflows : other).checkpoint(ann, id, { step: i % 20, state: { n: i } })));
-    expect(numbers(await walk({ limit: 7 })).toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 60 }, (_, i) => i));
+    await Promise.all(
+      Array.from({ length: 60 }, (_, i) =>
+        (i % 2 === 0 ? workflows : other).checkpoint(ann, id, { step: i % 20, state: { n: i } }),
+      ),
+    );
+    expect(numbers(await walk({ limit: 7 })).toSorted((a, b) => Number(a) - Number(b))).toEqual(
+      Array.from({ length: 60 }, (_, i) => i),
+    );
     const last = (await walk({ order: "desc", limit: 1 }))[0] as Checkpoint;
     expect([last.step, await other.checkpointAt(ann, id, "latest")]).toEqual([19, last]);
   });
@@ -161,13 +173,21 @@ describe("lists", () => {
     await workflows.checkpoint(ann, other, { step: 0, state: {} });
     const cursor = next_cursor as string;
     await failure(workflows.checkpoints(ann, other, { cursor }), "INVALID");
-    for (const query of [{ cursor, order: "desc" }, { cursor: "x" }, { cursor: btoa('["a",1]') }, { limit: 0 }, { limit: 101 }, { order: "up" }])
+    for (const query of [
+      { cursor, order: "desc" },
+      { cursor: "x" },
+      { cursor: btoa('["a",1]') },
+      { limit: 0 },
+      { limit: 101 },
+      { order: "up" },
+    ])
       await failure(workflows.checkpoints(ann, id, query as never), "INVALID");
   });
 
   it("get shows the latest that fit a megabyte and tells how many it left out", async () => {
     const half = workflowLimits.recentCheckpointsBytesMax / 4;
-    for (let i = 0; i < 6; i += 1) await workflows.checkpoint(ann, id, { step: i, state: { n: i, text: blob(half - 200, i) } });
+    for (let i = 0; i < 6; i += 1)
+      await workflows.checkpoint(ann, id, { step: i, state: { n: i, text: blob(half - 200, i) } });
     const got = await workflows.get(ann, id);
     expect(numbers(got.checkpoints)).toEqual([2, 3, 4, 5]);
     expect(got).toMatchObject({ checkpoints_omitted: 2 });
@@ -203,7 +223,11 @@ describe("large ones", () => {
 
   it("R-AGT-23 one beyond a megabyte keeps its state in an object, up to 32 MB; a byte more is refused with its size", async () => {
     const { checkpointItemBytesMax, checkpointBytesMax } = workflowLimits;
-    const cases = [ofBytes(checkpointItemBytesMax, 1), ofBytes(checkpointItemBytesMax + 1, 2), ofBytes(checkpointBytesMax, 3)];
+    const cases = [
+      ofBytes(checkpointItemBytesMax, 1),
+      ofBytes(checkpointItemBytesMax + 1, 2),
+      ofBytes(checkpointBytesMax, 3),
+    ];
     const objects: number[] = [];
     for (const one of cases) {
       await workflows.checkpoint(ann, id, one);
@@ -261,9 +285,17 @@ describe("large ones", () => {
 
   it("two that create the same workflow with large checkpoints: one is there, with its own checkpoints only", async () => {
     const big = (n: number) =>
-      long({ workflow_id: "race", name: `n${n}`, checkpoints: [0, 1, 2].map((step) => ({ ...ofBytes(50_000, step), state: { n, text: blob(50_000) } })) });
+      long({
+        workflow_id: "race",
+        name: `n${n}`,
+        checkpoints: [0, 1, 2].map((step) => ({ ...ofBytes(50_000, step), state: { n, text: blob(50_000) } })),
+      });
     const other = (await world.process()).workflows;
-    const outcomes = await Promise.allSettled([workflows.create(ann, big(1)), other.create(ann, big(2)), workflows.create(ann, big(3))]);
+    const outcomes = await Promise.allSettled([
+      workflows.create(ann, big(1)),
+      other.create(ann, big(2)),
+      workflows.create(ann, big(3)),
+    ]);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     const { name, checkpoints } = await workflows.get(ann, "race");
     expect(checkpoints.map(({ state }) => `n${String(state["n"])}`)).toEqual([name, name, name]);
@@ -274,8 +306,18 @@ describe("large ones", () => {
 
 describe("resuming", () => {
   it("R-AGT-17 goes on in another process with the latest checkpoint, its context and the lease", async () => {
-    expect(await workflows.resume(ann, id)).toMatchObject({ checkpoint: null, state: {}, agent_context: {}, lease: null, workflow: { status: "in_progress" } });
-    await workflows.checkpoint(ann, id, { step: 1, state: { n: 1 }, agent_context: { architect: { conversation: "c1" } } });
+    expect(await workflows.resume(ann, id)).toMatchObject({
+      checkpoint: null,
+      state: {},
+      agent_context: {},
+      lease: null,
+      workflow: { status: "in_progress" },
+    });
+    await workflows.checkpoint(ann, id, {
+      step: 1,
+      state: { n: 1 },
+      agent_context: { architect: { conversation: "c1" } },
+    });
     await workflows.pause(ann, id);
     const other = (await world.process()).workflows;
     const resumed = await other.resume(ann, id, { owner: "worker-7", leaseSeconds: 30 });
@@ -284,7 +326,12 @@ describe("resuming", () => {
       checkpoint: { step: 1 },
       state: { n: 1 },
       agent_context: { architect: { conversation: "c1" } },
-      lease: { workflow_id: id, owner: "worker-7", fencing_token: 1, expires_at: new Date(world.clock.now() + 30_000).toISOString() },
+      lease: {
+        workflow_id: id,
+        owner: "worker-7",
+        fencing_token: 1,
+        expires_at: new Date(world.clock.now() + 30_000).toISOString(),
+      },
     });
     expect(await workflows.get(ann, id)).toMatchObject({ status: "in_progress", _etag: resumed.workflow._etag });
     await failure(workflows.resume(ann, id, { owner: "worker-8" }), "CONFLICT");
@@ -296,7 +343,10 @@ describe("resuming", () => {
       lease: { fencing_token: 1, expires_at: new Date(world.clock.now() + 60_000).toISOString() },
     });
     world.clock.advance(60_000);
-    expect(await workflows.resume(ann, id, { owner: "worker-8" })).toMatchObject({ state: { n: 1 }, lease: { owner: "worker-8", fencing_token: 2 } });
+    expect(await workflows.resume(ann, id, { owner: "worker-8" })).toMatchObject({
+      state: { n: 1 },
+      lease: { owner: "worker-8", fencing_token: 2 },
+    });
     await failure(other.resume(ann, id, { owner: "worker-7", fencingToken: 1 }), "CONFLICT");
   });
 });

@@ -19,22 +19,42 @@ const companions = workflowStates.companions as Companions;
 
 /** As the containers API writes: prepared, and with what must come along. */
 async function write(document: JsonObject, before?: JsonObject, caller: Caller = ann): Promise<JsonObject> {
-  const prepared = (workflowStates.prepare as NonNullable<typeof workflowStates.prepare>)({ caller, before, document, now: world.clock.now() });
-  await commit({ op: before === undefined ? "create" : "replace", document: prepared }, prepared["workflow_id"] as string);
+  const prepared = (workflowStates.prepare as NonNullable<typeof workflowStates.prepare>)({
+    caller,
+    before,
+    document,
+    now: world.clock.now(),
+  });
+  await commit(
+    { op: before === undefined ? "create" : "replace", document: prepared },
+    prepared["workflow_id"] as string,
+  );
   return prepared;
 }
 
 async function commit(operation: Operation, workflowId: string): Promise<void> {
-  await world.items.batch(ann.scope, "workflow-states", [workflowId], [operation, ...companions([operation], world.clock.now())]);
+  await world.items.batch(
+    ann.scope,
+    "workflow-states",
+    [workflowId],
+    [operation, ...companions([operation], world.clock.now())],
+  );
 }
 
 describe("the container", () => {
   it("R-AGT-11 R-AGT-21 R-AGT-22 has the partition, the time to live and the indexing policy of the source", () => {
-    expect(workflowStates.definition).toMatchObject({ name: "workflow-states", partitionKey: ["workflow_id"], ttl: 2_592_000, feed: true });
+    expect(workflowStates.definition).toMatchObject({
+      name: "workflow-states",
+      partitionKey: ["workflow_id"],
+      ttl: 2_592_000,
+      feed: true,
+    });
     expect(workflowStates.policy).toEqual({
       indexingMode: "consistent",
       automatic: true,
-      includedPaths: ["workflow_id", "workspace_id", "status", "type", "created_at", "updated_at", "current_step"].map((path) => ({ path: `/${path}/?` })),
+      includedPaths: ["workflow_id", "workspace_id", "status", "type", "created_at", "updated_at", "current_step"].map(
+        (path) => ({ path: `/${path}/?` }),
+      ),
       excludedPaths: [{ path: "/_etag/?" }, { path: "/agents/*/result/*" }, { path: "/checkpoints/*/state/*" }],
       compositeIndexes: [
         [
@@ -56,11 +76,16 @@ describe("the container", () => {
   it("a workflow made there is one: completed, checked, alone in its partition, and used like any other", async () => {
     const made = await write({ ...(some({ workflow_id: "w" }) as unknown as JsonObject) });
     expect(made).toMatchObject({ workspace_id: "acme", status: "pending", metadata: { created_by: "ann" } });
-    await expect(write({ ...(some({ workflow_id: "w" }) as unknown as JsonObject) })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(write({ ...(some({ workflow_id: "w" }) as unknown as JsonObject) })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
     const { workflows } = process;
     await workflows.start(ann, "w");
     await workflows.checkpoint(ann, "w", { step: 1, state: { n: 1 } });
-    expect(await workflows.resume(ann, "w", { owner: "one" })).toMatchObject({ state: { n: 1 }, lease: { fencing_token: 1 } });
+    expect(await workflows.resume(ann, "w", { owner: "one" })).toMatchObject({
+      state: { n: 1 },
+      lease: { fencing_token: 1 },
+    });
     expect(await workflows.get(ann, "w")).toMatchObject({ id: made["id"], checkpoints: [{ step: 1 }] });
     // Used here, it is looked after here: nothing of it stays when it has expired.
     world.clock.advance(32 * day);
@@ -79,22 +104,32 @@ describe("the container", () => {
       updated_at: new Date(world.clock.now()).toISOString(),
     });
     await expect(write({ ...done, status: "in_progress" }, done)).rejects.toMatchObject({ code: "CONFLICT" });
-    await expect(write({ ...done, created_at: "2020-01-01T00:00:00Z" }, done)).rejects.toMatchObject({ code: "INVALID" });
+    await expect(write({ ...done, created_at: "2020-01-01T00:00:00Z" }, done)).rejects.toMatchObject({
+      code: "INVALID",
+    });
     await expect(write({ ...done, workspace_id: "evil" }, done)).rejects.toMatchObject({ code: "FORBIDDEN" });
     await expect(write({ ...done, current_step: 99 }, done)).rejects.toMatchObject({ code: "INVALID" });
-    await expect(write({ ...some(), id: "~lease" } as unknown as JsonObject)).rejects.toMatchObject({ code: "INVALID" });
-    await expect(write({ ...some(), workspace_id: "acme" } as unknown as JsonObject, undefined, eve)).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await expect(write({ ...some(), id: "~lease" } as unknown as JsonObject)).rejects.toMatchObject({
+      code: "INVALID",
+    });
+    await expect(
+      write({ ...some(), workspace_id: "acme" } as unknown as JsonObject, undefined, eve),
+    ).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 
   it("R-AGT-24 while somebody holds the lease, a change or a delete there is refused; afterwards it is not", async () => {
     const made = await write({ ...(some({ workflow_id: "w" }) as unknown as JsonObject) });
     await process.workflows.acquireLease(ann, "w", { owner: "one", leaseSeconds: 30 });
     await expect(write({ ...made, name: "x" }, made)).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
-    await expect(commit({ op: "delete", id: made["id"] as string }, "w")).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
+    await expect(commit({ op: "delete", id: made["id"] as string }, "w")).rejects.toMatchObject({
+      code: "PRECONDITION_FAILED",
+    });
     world.clock.advance(30_000);
     await write({ ...made, name: "x" }, made);
     // Without the time, a lease that is named at all counts.
-    expect(companions([{ op: "delete", id: "a" }])).toEqual([{ op: "delete", id: "~lease", where: { or: [{ owner: null }] } }]);
+    expect(companions([{ op: "delete", id: "a" }])).toEqual([
+      { op: "delete", id: "~lease", where: { or: [{ owner: null }] } },
+    ]);
     expect(
       companions([
         { op: "check", id: "a" },

@@ -87,12 +87,21 @@ const cases: Readonly<Record<string, Case>> = {
     check: async ({ workflows }, done, at) => {
       const found = await workflows.get(ann, "w").catch((error: unknown) => error);
       if (PinakesError.isInstance(found)) expect([done, found.code], at).toEqual([false, "NOT_FOUND"]);
-      else expect((await workflows.resume(ann, "w")).checkpoint, at).toMatchObject({ step: 29, state: { n: 1, text: blob(huge, 29) } });
+      else
+        expect((await workflows.resume(ann, "w")).checkpoint, at).toMatchObject({
+          step: 29,
+          state: { n: 1, text: blob(huge, 29) },
+        });
       if (!PinakesError.isInstance(found)) return;
       // Whoever tries again, with other checkpoints, has those and no others.
       await workflows.create(
         ann,
-        long({ workflow_id: "w", checkpoints: [{ step: 0, timestamp: "2030-01-01T00:00:00Z", state: { n: 2, text: blob(70_000) }, agent_context: {} }] }),
+        long({
+          workflow_id: "w",
+          checkpoints: [
+            { step: 0, timestamp: "2030-01-01T00:00:00Z", state: { n: 2, text: blob(70_000) }, agent_context: {} },
+          ],
+        }),
       );
       expect(
         (await workflows.checkpoints(ann, "w")).items.map(({ state }) => state["n"]),
@@ -142,7 +151,8 @@ const cases: Readonly<Record<string, Case>> = {
     callsMin: 10,
   },
   "starting with a timeout": {
-    prepare: async ({ workflows }) => void (await workflows.create(ann, long({ workflow_id: "w", metadata: { timeout_seconds: 60 } }))),
+    prepare: async ({ workflows }) =>
+      void (await workflows.create(ann, long({ workflow_id: "w", metadata: { timeout_seconds: 60 } }))),
     run: ({ workflows }) => workflows.start(ann, "w"),
     check: async (process, done, at) => {
       const { status } = await process.workflows.get(ann, "w");
@@ -184,7 +194,12 @@ describe("a create that is slower than the sweep believes", () => {
     const reached = Promise.withResolvers<void>();
     // Its last batch, which makes the workflow.
     let batches = 0;
-    slow.calls.add({ at: (name) => name === "batch workflow-states" && (batches += 1) === 4, kind: "hold", until: held.promise, reached: reached.resolve });
+    slow.calls.add({
+      at: (name) => name === "batch workflow-states" && (batches += 1) === 4,
+      kind: "hold",
+      until: held.promise,
+      reached: reached.resolve,
+    });
     const created = slow.workflows.create(ann, large(1));
     await reached.promise;
     world.clock.advance(11 * minute);

@@ -76,15 +76,23 @@ describe.each(engines)("workflows on %s", (name, open) => {
       await workflows.setAgent(ann, workflow_id, `agent-${step}`, { status: "completed" });
     }
     const done = await workflows.complete(ann, workflow_id);
-    expect(done).toMatchObject({ status: "completed", performance_metrics: { queue_time_ms: 100, execution_time_ms: 4_000, avg_step_duration_ms: 1_000 } });
+    expect(done).toMatchObject({
+      status: "completed",
+      performance_metrics: { queue_time_ms: 100, execution_time_ms: 4_000, avg_step_duration_ms: 1_000 },
+    });
     const got = await workflows.get(ann, workflow_id);
     // A change tells how many there are; a get shows them.
     const { checkpoints_omitted, ...whole } = done;
     expect([checkpoints_omitted, Object.hasOwn(got, "checkpoints_omitted")]).toEqual([4, false]);
-    expect(got).toMatchObject({ ...whole, checkpoints: [1, 2, 3, 4].map((step) => ({ step, state: { step }, agent_context: { at: step } })) });
+    expect(got).toMatchObject({
+      ...whole,
+      checkpoints: [1, 2, 3, 4].map((step) => ({ step, state: { step }, agent_context: { at: step } })),
+    });
     expect(got.agents.map(({ agent_id }) => agent_id)).toEqual(["agent-1", "agent-2", "agent-3", "agent-4"]);
     expect(await workflows.checkpointAt(ann, workflow_id, 2)).toMatchObject({ state: { step: 2 } });
-    expect((await workflows.checkpoints(ann, workflow_id, { order: "desc", limit: 2 })).items.map(({ step }) => step)).toEqual([4, 3]);
+    expect(
+      (await workflows.checkpoints(ann, workflow_id, { order: "desc", limit: 2 })).items.map(({ step }) => step),
+    ).toEqual([4, 3]);
     await failure(workflows.start(ann, workflow_id), "CONFLICT");
     await failure(workflows.get(eve, workflow_id), "NOT_FOUND");
   });
@@ -103,7 +111,11 @@ describe.each(engines)("workflows on %s", (name, open) => {
     for (const checkpoint of large) await workflows.checkpoint(ann, byOne, checkpoint);
     const other = (await world.process()).workflows;
     for (const id of [once, byOne]) {
-      expect(await other.resume(ann, id)).toMatchObject({ checkpoint: { step: 39 }, state: large[39]?.state, agent_context: { step: 39 } });
+      expect(await other.resume(ann, id)).toMatchObject({
+        checkpoint: { step: 39 },
+        state: large[39]?.state,
+        agent_context: { step: 39 },
+      });
       expect(await other.checkpointAt(ann, id, 17)).toEqual(large[17]);
       expect(await other.get(ann, id)).toMatchObject({ checkpoints_omitted: 39, checkpoints: [{ step: 39 }] });
       const steps: number[] = [];
@@ -125,14 +137,22 @@ describe.each(engines)("workflows on %s", (name, open) => {
 
   it("R-AGT-05 R-AGT-52 of twenty that create one id at once, one succeeds; a stale etag is refused with the current one", async () => {
     const { workflows } = process;
-    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => workflows.create(ann, some({ workflow_id: "one", name: `n${n}` }))));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) => workflows.create(ann, some({ workflow_id: "one", name: `n${n}` }))),
+    );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
+    for (const outcome of outcomes)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
     const old = await workflows.get(ann, "one");
     const { _etag } = await workflows.patch(ann, "one", { description: "new" });
-    expect((await failure(workflows.patch(ann, "one", { description: "late" }, { ifMatch: old._etag }), "PRECONDITION_FAILED")).context.currentEtag).toBe(
-      _etag,
-    );
+    expect(
+      (
+        await failure(
+          workflows.patch(ann, "one", { description: "late" }, { ifMatch: old._etag }),
+          "PRECONDITION_FAILED",
+        )
+      ).context.currentEtag,
+    ).toBe(_etag);
     expect(await workflows.get(ann, "one")).toMatchObject({ description: "new" });
   });
 
@@ -143,9 +163,11 @@ describe.each(engines)("workflows on %s", (name, open) => {
     const worker = async (n: number): Promise<void> => {
       const { workflows } = workers[n % workers.length] as Process;
       for (;;) {
-        const lease = await workflows.acquireLease(ann, id, { owner: `w${n}`, leaseSeconds: 3_600 }).catch((error: unknown) => {
-          if ((error as { code?: unknown }).code !== "CONFLICT") throw error;
-        });
+        const lease = await workflows
+          .acquireLease(ann, id, { owner: `w${n}`, leaseSeconds: 3_600 })
+          .catch((error: unknown) => {
+            if ((error as { code?: unknown }).code !== "CONFLICT") throw error;
+          });
         if (lease === undefined) {
           await new Promise((resolve) => void setTimeout(resolve, 1));
           continue;
@@ -187,14 +209,27 @@ describe.each(engines)("workflows on %s", (name, open) => {
     };
     // DynamoDB's indexes may be late.
     await until(
-      async () => (await names({})).length === 26 && (await workflows.stats(who)).by_type.handoff === 6 && (await names({ status: "paused" })).length === 14,
+      async () =>
+        (await names({})).length === 26 &&
+        (await workflows.stats(who)).by_type.handoff === 6 &&
+        (await names({ status: "paused" })).length === 14,
     );
     expect(await names({})).toBe("n8 n7 n6 n5 n4 n3 n2 n1 n0");
     expect(await names({ status: "paused" })).toBe("n8 n6 n4 n2 n0");
     expect(await names({ type: "saga", order: "asc" })).toBe("n0 n3 n6");
-    expect(await workflows.stats(who)).toMatchObject({ total: 9, by_status: { paused: 5, pending: 4 }, by_type: { saga: 3, handoff: 6 } });
+    expect(await workflows.stats(who)).toMatchObject({
+      total: 9,
+      by_status: { paused: 5, pending: 4 },
+      by_type: { saga: 3, handoff: 6 },
+    });
     const indexes = await world.items.indexes("workflow-states");
-    expect(indexes.map((index) => index.name).toSorted()).toEqual(["byCreated", "byStatus", "byStep", "byType", "byUpdated"]);
+    expect(indexes.map((index) => index.name).toSorted()).toEqual([
+      "byCreated",
+      "byStatus",
+      "byStep",
+      "byType",
+      "byUpdated",
+    ]);
   });
 
   it("R-AGT-18 R-AGT-47 R-AGT-11 timeouts, and the end of the time to live with all that is beside it", async () => {
@@ -228,11 +263,15 @@ describe("on SQLite", () => {
     const first = await openWorld({ items: await openSqliteItems({ dir: own, clock }), clock });
     const { workflow_id } = await (await first.process()).workflows.create(ann, some());
     const { workflows } = await first.process();
-    for (let step = 0; step < 3; step += 1) await workflows.checkpoint(ann, workflow_id, { step, state: { step }, agent_context: { a: step } });
+    for (let step = 0; step < 3; step += 1)
+      await workflows.checkpoint(ann, workflow_id, { step, state: { step }, agent_context: { a: step } });
     await first.items.close();
     await using items = await openSqliteItems({ dir: own, clock });
     const second = await (await openWorld({ items, clock })).process();
-    expect(await second.workflows.resume(ann, workflow_id)).toMatchObject({ state: { step: 2 }, agent_context: { a: 2 } });
+    expect(await second.workflows.resume(ann, workflow_id)).toMatchObject({
+      state: { step: 2 },
+      agent_context: { a: 2 },
+    });
     await second.workflows.checkpoint(ann, workflow_id, { step: 2, state: { step: "2b" } });
     expect((await second.workflows.checkpointAt(ann, workflow_id, "latest")).state).toEqual({ step: "2b" });
   });
@@ -245,7 +284,9 @@ describe("on SQLite", () => {
     const statements = async (call: () => Promise<unknown>): Promise<string[]> => {
       prepare.mockClear();
       await call();
-      return prepare.mock.calls.map(([sql]) => sql).filter((sql) => sql.includes("c_workflow-states") && sql.includes("ORDER BY"));
+      return prepare.mock.calls
+        .map(([sql]) => sql)
+        .filter((sql) => sql.includes("c_workflow-states") && sql.includes("ORDER BY"));
     };
     const lists = {
       byStatus: await statements(() => workflows.list(ann, { status: "pending" })),
@@ -266,11 +307,16 @@ describe("on SQLite", () => {
         expect(plan).not.toMatch(/TEMP B-TREE/);
       }
     }
-    const columns = db.prepare(`SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'c_workflow-states' AND name LIKE '%k!_%' ESCAPE '!'`).all();
+    const columns = db
+      .prepare(
+        `SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'c_workflow-states' AND name LIKE '%k!_%' ESCAPE '!'`,
+      )
+      .all();
     db.close();
     expect(columns).toHaveLength(5);
     const paths = JSON.stringify(Object.values(workflowStates.definition.indexes ?? {}));
-    for (const wanted of ["workspace_id", "status", "type", "created_at", "updated_at", "current_step"]) expect(paths).toContain(`"${wanted}"`);
+    for (const wanted of ["workspace_id", "status", "type", "created_at", "updated_at", "current_step"])
+      expect(paths).toContain(`"${wanted}"`);
     for (const excluded of ["agents", "checkpoints", "_etag"]) expect(paths).not.toContain(excluded);
     expect(workflowStates.definition.partitionKey).toEqual(["workflow_id"]);
   });
@@ -282,7 +328,9 @@ describe("on SQLite", () => {
     const run = async (n: number): Promise<void> => {
       const workflow_id = `wf-${n}`;
       await workflows.create(ann, some({ workflow_id }));
-      const { fencing_token: fencingToken } = (await workflows.resume(ann, workflow_id, { owner: `worker-${n}`, leaseSeconds: 3_600 })).lease as {
+      const { fencing_token: fencingToken } = (
+        await workflows.resume(ann, workflow_id, { owner: `worker-${n}`, leaseSeconds: 3_600 })
+      ).lease as {
         fencing_token: number;
       };
       for (let step = 1; step <= 4; step += 1) {
@@ -318,9 +366,13 @@ describe("on PostgreSQL", () => {
     await raw.connect();
     const statements: { text: string; values: unknown[] }[] = [];
     const original = pg.Client.prototype.query;
-    const spy = vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: InstanceType<typeof pg.Client>, ...args: unknown[]) {
+    const spy = vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (
+      this: InstanceType<typeof pg.Client>,
+      ...args: unknown[]
+    ) {
       const [config] = args as [{ text: string; values: unknown[] }];
-      if (typeof config === "object" && config.text.includes("c_workflow-states") && config.text.includes("ORDER BY")) statements.push(config);
+      if (typeof config === "object" && config.text.includes("c_workflow-states") && config.text.includes("ORDER BY"))
+        statements.push(config);
       return Reflect.apply(original, this, args) as never;
     });
     try {

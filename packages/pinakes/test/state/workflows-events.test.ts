@@ -71,7 +71,9 @@ describe("events", () => {
     const { fencing_token } = await workflows.acquireLease(ann, id, { owner: "w" });
     expect(await listener.take(1)).toMatchObject([{ type: "lease.changed", data: { owner: "w", fencing_token } }]);
     await workflows.releaseLease(ann, id, { fencingToken: fencing_token });
-    expect(await listener.take(1)).toMatchObject([{ type: "lease.changed", data: { owner: null, fencing_token, expires_at: null } }]);
+    expect(await listener.take(1)).toMatchObject([
+      { type: "lease.changed", data: { owner: null, fencing_token, expires_at: null } },
+    ]);
     await workflows.delete(ann, id);
     expect(await listener.take(1)).toMatchObject([{ type: "workflow.deleted", data: {} }]);
     await listener.stop();

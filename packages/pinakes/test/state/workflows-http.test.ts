@@ -14,7 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-const call = (method: string, path: string, options: CallOptions = {}): Promise<Reply> => server.call(method, `/v1/workflows${path}`, { key: ann, ...options });
+const call = (method: string, path: string, options: CallOptions = {}): Promise<Reply> =>
+  server.call(method, `/v1/workflows${path}`, { key: ann, ...options });
 const made = async (more: object = {}): Promise<Json> => {
   const reply = await call("POST", "", { body: { ...some(), ...more } });
   expect(reply.status, reply.text).toBe(201);
@@ -31,7 +32,11 @@ describe("documents", () => {
   it("R-AGT-12 the example of the source goes there and back byte for byte, plus the system's fields", async () => {
     const key = await server.key("ws-tenant-001", "user-456");
     const text = JSON.stringify(JSON.parse(example));
-    const created = await server.call("POST", "/v1/workflows", { key, body: example, headers: { "content-type": "application/json" } });
+    const created = await server.call("POST", "/v1/workflows", {
+      key,
+      body: example,
+      headers: { "content-type": "application/json" },
+    });
     expect(created.status, created.text).toBe(201);
     expect(created.headers.get("location")).toBe("/v1/workflows/workflow-123");
     const got = await server.call("GET", "/v1/workflows/workflow-123", { key });
@@ -50,7 +55,10 @@ describe("documents", () => {
     expect([same.status, same.text]).toEqual([304, ""]);
     await ok("POST", `/${id}/checkpoints`, { body: { step: 1, state: { n: 1 } } });
     const withCheckpoint = await call("GET", `/${id}`, { headers: { "if-none-match": etag } });
-    expect([withCheckpoint.status, withCheckpoint.json["checkpoints"]]).toEqual([200, [expect.objectContaining({ step: 1 })]]);
+    expect([withCheckpoint.status, withCheckpoint.json["checkpoints"]]).toEqual([
+      200,
+      [expect.objectContaining({ step: 1 })],
+    ]);
     const newer = withCheckpoint.headers.get("etag") as string;
     expect((await call("GET", `/${id}`, { headers: { "if-none-match": newer } })).status).toBe(304);
     const patched = await call("PATCH", `/${id}`, { body: { description: "a" }, headers: { "if-match": newer } });
@@ -62,15 +70,22 @@ describe("documents", () => {
     for (const verb of ["start", "cancel", "fail", "resume"])
       expect((await call("POST", `/${id}:${verb}`, { headers: { "if-match": etag } })).status, verb).toBe(412);
     expect((await call("DELETE", `/${id}`, { headers: { "if-match": etag } })).status).toBe(412);
-    expect((await call("DELETE", `/${id}`, { headers: { "if-match": patched.headers.get("etag") as string } })).status).toBe(204);
+    expect(
+      (await call("DELETE", `/${id}`, { headers: { "if-match": patched.headers.get("etag") as string } })).status,
+    ).toBe(204);
     expect((await call("GET", `/${id}`)).status).toBe(404);
   });
 
   it("lists by status and type in pages, without checkpoints; counts; a repeated create with its key makes one", async () => {
     const key = await server.key("lists", "u");
-    const create = (more: object, headers = {}) => server.call("POST", "/v1/workflows", { key, body: { ...some(), ...more }, headers });
-    for (let i = 0; i < 5; i += 1) await create({ name: `n${i}`, type: i === 0 ? "saga" : "handoff", created_at: `2030-01-01T00:00:0${i}Z` });
-    const [one, again] = [await create({ name: "once" }, { "idempotency-key": "k" }), await create({ name: "once" }, { "idempotency-key": "k" })];
+    const create = (more: object, headers = {}) =>
+      server.call("POST", "/v1/workflows", { key, body: { ...some(), ...more }, headers });
+    for (let i = 0; i < 5; i += 1)
+      await create({ name: `n${i}`, type: i === 0 ? "saga" : "handoff", created_at: `2030-01-01T00:00:0${i}Z` });
+    const [one, again] = [
+      await create({ name: "once" }, { "idempotency-key": "k" }),
+      await create({ name: "once" }, { "idempotency-key": "k" }),
+    ];
     expect([one.text, again.headers.get("idempotency-replayed")]).toEqual([again.text, "true"]);
     const names: unknown[] = [];
     let cursor = "";
@@ -104,7 +119,8 @@ describe("documents", () => {
       expect([refused.status, refused.json["code"]], refused.text).toEqual([400, "INVALID"]);
       expect(refused.json["detail"]).toContain(told);
     }
-    for (const path of ["?limit=0", "?limit=101", "?status=x", "?colour=red"]) expect((await call("GET", path)).status, path).toBe(400);
+    for (const path of ["?limit=0", "?limit=101", "?status=x", "?colour=red"])
+      expect((await call("GET", path)).status, path).toBe(400);
     for (const path of [`/${id}/checkpoints/first`, `/${id}/checkpoints/-1`, `/${id}?checkpoints=all`])
       expect((await call("GET", path)).status, path).toBe(400);
     expect((await call("PATCH", `/${id}`, { body: [] })).status).toBe(400);
@@ -122,7 +138,12 @@ describe("a run", () => {
     const id = await idOf({ metadata: { max_retries: 1 } });
     expect(await ok("POST", `/${id}:start`)).toMatchObject({ status: "in_progress" });
     expect(await ok("POST", `/${id}:pause`, { body: {} })).toMatchObject({ status: "paused" });
-    expect(await ok("POST", `/${id}:resume`)).toMatchObject({ workflow: { status: "in_progress" }, checkpoint: null, state: {}, lease: null });
+    expect(await ok("POST", `/${id}:resume`)).toMatchObject({
+      workflow: { status: "in_progress" },
+      checkpoint: null,
+      state: {},
+      lease: null,
+    });
     expect(await ok("PUT", `/${id}/agents/dev%20one`, { body: { status: "in_progress" } })).toMatchObject({
       agents: [{ agent_id: "dev one", status: "in_progress" }],
     });
@@ -135,17 +156,28 @@ describe("a run", () => {
     const beyond = await call("POST", `/${id}:retry`);
     expect([beyond.status, beyond.json["code"]]).toEqual([409, "CONFLICT"]);
     expect(await ok("POST", `/${id}:skip`)).toMatchObject({ status: "in_progress", current_step: 2 });
-    expect(await ok("POST", `/${id}:complete`)).toMatchObject({ status: "completed", completed_at: expect.any(String) as string });
+    expect(await ok("POST", `/${id}:complete`)).toMatchObject({
+      status: "completed",
+      completed_at: expect.any(String) as string,
+    });
     const illegal = await call("PATCH", `/${id}`, { body: { status: "in_progress" } });
-    expect([illegal.status, illegal.json["detail"]]).toEqual([409, expect.stringContaining("is completed and cannot become in_progress")]);
+    expect([illegal.status, illegal.json["detail"]]).toEqual([
+      409,
+      expect.stringContaining("is completed and cannot become in_progress"),
+    ]);
     expect((await call("POST", `/${id}:cancel`)).status).toBe(409);
   });
 
   it("R-AGT-17 R-AGT-23 checkpoints by step and as the latest, also one of 20 MB", async () => {
     const id = await idOf();
     expect((await call("GET", `/${id}/checkpoints/latest`)).status).toBe(404);
-    for (let step = 0; step < 3; step += 1) await ok("POST", `/${id}/checkpoints`, { body: { step, state: { step }, agent_context: { a: step } } });
-    expect(await ok("GET", `/${id}/checkpoints/1`)).toMatchObject({ step: 1, state: { step: 1 }, agent_context: { a: 1 } });
+    for (let step = 0; step < 3; step += 1)
+      await ok("POST", `/${id}/checkpoints`, { body: { step, state: { step }, agent_context: { a: step } } });
+    expect(await ok("GET", `/${id}/checkpoints/1`)).toMatchObject({
+      step: 1,
+      state: { step: 1 },
+      agent_context: { a: 1 },
+    });
     const text = blob(20 * 1_048_576);
     const added = await call("POST", `/${id}/checkpoints`, { body: { step: 3, state: { text } } });
     expect(added.status).toBe(201);
@@ -154,7 +186,9 @@ describe("a run", () => {
     expect((page["items"] as Json[]).map(({ step }) => step)).toEqual([0, 1]);
     const next = await ok("GET", `/${id}/checkpoints?limit=1&cursor=${page["next_cursor"] as string}`);
     expect((next["items"] as Json[]).map(({ step }) => step)).toEqual([2]);
-    const tooLarge = await call("POST", `/${id}/checkpoints`, { body: { step: 4, state: { text: blob(32 * 1_048_576) } } });
+    const tooLarge = await call("POST", `/${id}/checkpoints`, {
+      body: { step: 4, state: { text: blob(32 * 1_048_576) } },
+    });
     expect([tooLarge.status, tooLarge.json["code"]]).toEqual([413, "LIMIT_EXCEEDED"]);
   });
 
@@ -173,7 +207,10 @@ describe("a run", () => {
       expect((await call(method, `/${id}${at}`, { body: { owner: "two", lease_seconds: 0 } })).json["detail"]).toMatch(
         /\(over HTTP lease_seconds\): must be a whole number from 1 to 3600/,
       );
-    expect((await call("POST", `/${id}:start`)).json).toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("Another worker holds") as string });
+    expect((await call("POST", `/${id}:start`)).json).toMatchObject({
+      code: "CONFLICT",
+      detail: expect.stringContaining("Another worker holds") as string,
+    });
     await ok("POST", `/${id}:start`, { headers: { "x-fencing-token": "1" } });
     await ok("PATCH", `/${id}?fencing_token=1`, { body: { current_step: 1 } });
     await ok("PUT", `/${id}/lease`, { body: { fencing_token: 1, lease_seconds: 120 } });
@@ -189,7 +226,15 @@ describe("a run", () => {
       ["PUT", "/agents/a", {}],
       ["DELETE", "", undefined],
     ] as const)
-      expect((await call(method, `/${id}${path}`, { ...(body === undefined ? {} : { body }), headers: { "x-fencing-token": "1" } })).status, path).toBe(409);
+      expect(
+        (
+          await call(method, `/${id}${path}`, {
+            ...(body === undefined ? {} : { body }),
+            headers: { "x-fencing-token": "1" },
+          })
+        ).status,
+        path,
+      ).toBe(409);
     expect((await call("DELETE", `/${id}?fencing_token=2`)).status).toBe(204);
   });
 });
@@ -241,7 +286,10 @@ describe("events", () => {
     await ok("POST", `/${id}:start`);
     let started = await stream.next();
     while ((started.data["data"] as Json)["status"] === "pending") started = await stream.next();
-    expect(started).toMatchObject({ event: "workflow.changed", data: { workflow_id: id, type: "workflow.changed", data: { status: "in_progress" } } });
+    expect(started).toMatchObject({
+      event: "workflow.changed",
+      data: { workflow_id: id, type: "workflow.changed", data: { status: "in_progress" } },
+    });
     stream.stop();
     await ok("POST", `/${id}/checkpoints`, { body: { step: 1, state: {} } });
     await ok("DELETE", `/${id}`);
@@ -263,7 +311,9 @@ describe("other workspaces and strangers", () => {
       ["GET", ""],
       ["PATCH", "", { name: "x" }],
       ["DELETE", ""],
-      ...["start", "pause", "resume", "cancel", "complete", "fail", "retry", "skip"].map((verb) => ["POST", `:${verb}`] as const),
+      ...["start", "pause", "resume", "cancel", "complete", "fail", "retry", "skip"].map(
+        (verb) => ["POST", `:${verb}`] as const,
+      ),
       ["PUT", "/agents/a", {}],
       ["POST", "/checkpoints", { step: 1, state: {} }],
       ["GET", "/checkpoints"],
@@ -278,7 +328,10 @@ describe("other workspaces and strangers", () => {
       const wishes = body === undefined ? {} : { body };
       const theirs = await call(method, `/${id}${path}`, { ...wishes, key: eve });
       const never = await call(method, `/never${path}`, { ...wishes, key: eve });
-      expect([theirs.status, theirs.json["detail"]], `${method} ${path}`).toEqual([404, (never.json["detail"] as string).replace("never", id)]);
+      expect([theirs.status, theirs.json["detail"]], `${method} ${path}`).toEqual([
+        404,
+        (never.json["detail"] as string).replace("never", id),
+      ]);
       expect((await call(method, `/${id}${path}`, { ...wishes, key: undefined })).status).toBe(401);
     }
     expect((await call("GET", "", { key: eve })).json["items"]).toEqual([]);

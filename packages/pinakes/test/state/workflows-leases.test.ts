@@ -17,7 +17,12 @@ beforeEach(async () => {
 describe("a lease", () => {
   it("R-AGT-24 while it is held, every write needs its token; with an older one it is refused, whether or not anybody holds it", async () => {
     const first = await workflows.acquireLease(ann, id, { owner: "one" });
-    expect(first).toEqual({ workflow_id: id, owner: "one", fencing_token: 1, expires_at: new Date(world.clock.now() + 30_000).toISOString() });
+    expect(first).toEqual({
+      workflow_id: id,
+      owner: "one",
+      fencing_token: 1,
+      expires_at: new Date(world.clock.now() + 30_000).toISOString(),
+    });
     const writes = (fencingToken?: number) => [
       () => workflows.patch(ann, id, { name: "x" }, { fencingToken }),
       () => workflows.start(ann, id, { fencingToken }),
@@ -30,10 +35,17 @@ describe("a lease", () => {
       () => workflows.complete(ann, id, { fencingToken }),
       () => workflows.delete(ann, id, { fencingToken }),
     ];
-    const others = (fencingToken?: number) => [() => workflows.skip(ann, id, { fencingToken }), () => workflows.cancel(ann, id, { fencingToken })];
+    const others = (fencingToken?: number) => [
+      () => workflows.skip(ann, id, { fencingToken }),
+      () => workflows.cancel(ann, id, { fencingToken }),
+    ];
     const before = await workflows.get(ann, id);
-    for (const write of [...writes(), ...others()]) expect((await failure(write(), "CONFLICT")).detail).toContain("Another worker holds the lease");
-    for (const take of [() => workflows.acquireLease(ann, id, { owner: "two" }), () => workflows.resume(ann, id, { owner: "two" })]) {
+    for (const write of [...writes(), ...others()])
+      expect((await failure(write(), "CONFLICT")).detail).toContain("Another worker holds the lease");
+    for (const take of [
+      () => workflows.acquireLease(ann, id, { owner: "two" }),
+      () => workflows.resume(ann, id, { owner: "two" }),
+    ]) {
       const held = await failure(take(), "CONFLICT");
       expect(held.detail).toContain("Another worker holds");
       // Not the token, which only the holder has; how long to wait.
@@ -63,7 +75,10 @@ describe("a lease", () => {
     await workflows.patch(ann, id, { name: "x" });
     await workflows.patch(ann, id, { name: "y" }, { fencingToken });
     const renewed = await workflows.renewLease(ann, id, { fencingToken, leaseSeconds: 10 });
-    expect(renewed).toMatchObject({ fencing_token: fencingToken, expires_at: new Date(world.clock.now() + 10_000).toISOString() });
+    expect(renewed).toMatchObject({
+      fencing_token: fencingToken,
+      expires_at: new Date(world.clock.now() + 10_000).toISOString(),
+    });
     await failure(workflows.patch(ann, id, { name: "z" }), "CONFLICT");
     await workflows.releaseLease(ann, id, { fencingToken });
     await workflows.releaseLease(ann, id, { fencingToken });
@@ -75,7 +90,10 @@ describe("a lease", () => {
     const second = (await world.process()).workflows;
     const nobody = { workflow_id: id, owner: null, expires_at: null };
     expect(await second.lease(ann, id)).toEqual(nobody);
-    const { fencing_token: fencingToken, ...held } = await workflows.acquireLease(ann, id, { owner: "one", leaseSeconds: 1 });
+    const { fencing_token: fencingToken, ...held } = await workflows.acquireLease(ann, id, {
+      owner: "one",
+      leaseSeconds: 1,
+    });
     expect(await second.lease(ann, id)).toEqual(held);
     world.clock.advance(999);
     expect(await second.lease(ann, id)).toEqual(held);
@@ -99,16 +117,23 @@ describe("a lease", () => {
     const { leaseSecondsMax, ownerCharsMax } = workflowLimits;
     for (const leaseSeconds of [0, leaseSecondsMax + 1, 1.5, "30"]) {
       await failure(workflows.acquireLease(ann, id, { owner: "w", leaseSeconds: leaseSeconds as number }), "INVALID");
-      await failure(workflows.renewLease(ann, id, { fencingToken: 1, leaseSeconds: leaseSeconds as number }), "INVALID");
+      await failure(
+        workflows.renewLease(ann, id, { fencingToken: 1, leaseSeconds: leaseSeconds as number }),
+        "INVALID",
+      );
       await failure(workflows.resume(ann, id, { owner: "w", leaseSeconds: leaseSeconds as number }), "INVALID");
     }
-    for (const owner of ["", "o".repeat(ownerCharsMax + 1), 5]) await failure(workflows.acquireLease(ann, id, { owner: owner as string }), "INVALID");
+    for (const owner of ["", "o".repeat(ownerCharsMax + 1), 5])
+      await failure(workflows.acquireLease(ann, id, { owner: owner as string }), "INVALID");
     for (const fencingToken of [-1, 1.5, "1", null]) {
       await failure(workflows.renewLease(ann, id, { fencingToken: fencingToken as number }), "INVALID");
       await failure(workflows.patch(ann, id, {}, { fencingToken: fencingToken as number }), "INVALID");
     }
     expect(await workflows.get(ann, id)).toMatchObject({ status: "pending" });
-    const lease = await workflows.acquireLease(ann, id, { owner: "o".repeat(ownerCharsMax), leaseSeconds: leaseSecondsMax });
+    const lease = await workflows.acquireLease(ann, id, {
+      owner: "o".repeat(ownerCharsMax),
+      leaseSeconds: leaseSecondsMax,
+    });
     await workflows.renewLease(ann, id, { fencingToken: lease.fencing_token, leaseSeconds: 1 });
   });
 
@@ -118,7 +143,9 @@ describe("a lease", () => {
     world.clock.advance(60_000);
     await workflows.create(ann, some({ workflow_id: "short" }));
     await failure(workflows.patch(ann, "short", { name: "x" }, { fencingToken: 0 }), "CONFLICT");
-    expect(await workflows.acquireLease(ann, "short", { owner: "two" })).toMatchObject({ fencing_token: fencing_token + 1 });
+    expect(await workflows.acquireLease(ann, "short", { owner: "two" })).toMatchObject({
+      fencing_token: fencing_token + 1,
+    });
   });
 
   it("R-AGT-24 a takeover between the decision and the commit is noticed: the write of the old holder is not there", async () => {
@@ -126,8 +153,18 @@ describe("a lease", () => {
     const { fencing_token } = await slow.workflows.acquireLease(ann, id, { owner: "slow", leaseSeconds: 1 });
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
-    slow.calls.add({ at: (name) => name === "batch workflow-states", kind: "hold", until: held.promise, reached: reached.resolve });
-    const write = slow.workflows.checkpoint(ann, id, { step: 1, state: { from: "slow" } }, { fencingToken: fencing_token });
+    slow.calls.add({
+      at: (name) => name === "batch workflow-states",
+      kind: "hold",
+      until: held.promise,
+      reached: reached.resolve,
+    });
+    const write = slow.workflows.checkpoint(
+      ann,
+      id,
+      { step: 1, state: { from: "slow" } },
+      { fencingToken: fencing_token },
+    );
     await reached.promise;
     world.clock.advance(1_000);
     const next = await workflows.acquireLease(ann, id, { owner: "next" });

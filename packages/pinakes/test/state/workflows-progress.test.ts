@@ -25,9 +25,15 @@ describe("where a workflow stands", () => {
     await reach(2);
     const after = await workflows.get(ann, id);
     expect(after).toMatchObject({ current_step: 2, _etag: before._etag });
-    expect(await workflows.get(ann, id, { checkpoints: "none" })).toMatchObject({ current_step: 2, checkpoints: [], checkpoints_omitted: 1 });
+    expect(await workflows.get(ann, id, { checkpoints: "none" })).toMatchObject({
+      current_step: 2,
+      checkpoints: [],
+      checkpoints_omitted: 1,
+    });
     expect(workflows.versionOf(after)).not.toBe(workflows.versionOf(before));
-    expect((await workflows.list(ann)).items).toMatchObject([{ current_step: 2, _etag: before._etag, checkpoints: [] }]);
+    expect((await workflows.list(ann)).items).toMatchObject([
+      { current_step: 2, _etag: before._etag, checkpoints: [] },
+    ]);
     await workflows.pause(ann, id);
     expect((await workflows.list(ann)).items).toMatchObject([{ current_step: 2, status: "paused" }]);
   });
@@ -42,7 +48,11 @@ describe("where a workflow stands", () => {
     }
     const { items } = await workflows.list(ann, { limit: workflowLimits.pageItemsMax });
     expect(items).toHaveLength(workflowLimits.pageItemsMax);
-    const steps = await Promise.all(items.map(async ({ workflow_id }) => (await workflows.get(ann, workflow_id, { checkpoints: "none" })).current_step));
+    const steps = await Promise.all(
+      items.map(
+        async ({ workflow_id }) => (await workflows.get(ann, workflow_id, { checkpoints: "none" })).current_step,
+      ),
+    );
     expect(items.map(({ current_step }) => current_step)).toEqual(steps);
     expect(new Set(steps)).toEqual(new Set([0, 1, 2, 3]));
     expect(items.find(({ workflow_id }) => workflow_id === id)?.current_step).toBe(0);
@@ -55,7 +65,9 @@ describe("where a workflow stands", () => {
     const patched = await workflows.create(ann, some({ status: "in_progress" }));
     expect(await workflows.patch(ann, patched.workflow_id, { status: "completed" })).toMatchObject({ current_step: 4 });
     const early = await workflows.create(ann, some({ status: "in_progress" }));
-    expect(await workflows.patch(ann, early.workflow_id, { status: "completed", current_step: 3 })).toMatchObject({ current_step: 3 });
+    expect(await workflows.patch(ann, early.workflow_id, { status: "completed", current_step: 3 })).toMatchObject({
+      current_step: 3,
+    });
   });
 
   it("R-AGT-20 a failure is after the latest checkpoint; retry goes on there, skip behind it", async () => {
@@ -82,9 +94,14 @@ describe("where a workflow stands", () => {
     expect((await workflows.get(ann, workflow_id)).current_step).toBe(3);
     expect((await workflows.get(ann, workflow_id, { checkpoints: "none" })).current_step).toBe(3);
     expect((await workflows.list(ann)).items.find((one) => one.workflow_id === workflow_id)?.current_step).toBe(3);
-    expect(JSON.parse(Buffer.from((await workflows.getText(ann, workflow_id))?.json ?? []).toString())).toMatchObject({ current_step: 3 });
+    expect(JSON.parse(Buffer.from((await workflows.getText(ann, workflow_id))?.json ?? []).toString())).toMatchObject({
+      current_step: 3,
+    });
     expect(await workflows.patch(ann, workflow_id, { current_step: 1 })).toMatchObject({ current_step: 3 });
-    expect(await workflows.fail(ann, workflow_id, {})).toMatchObject({ current_step: 3, error_details: { failed_step: 3 } });
+    expect(await workflows.fail(ann, workflow_id, {})).toMatchObject({
+      current_step: 3,
+      error_details: { failed_step: 3 },
+    });
     await workflows.patch(ann, workflow_id, {
       error_details: { error_type: "e", error_message: "", stack_trace: "", failed_step: 0, recovery_action: "retry" },
     });
@@ -112,9 +129,9 @@ describe("what takes a checkpoint", () => {
     await failure(workflows.checkpoint(ann, cancelled.workflow_id, { step: 1, state: {} }), "CONFLICT");
     const failed = await workflows.create(ann, some({ status: "in_progress" }));
     await workflows.fail(ann, failed.workflow_id, {});
-    expect((await failure(workflows.checkpoint(ann, failed.workflow_id, { step: 1, state: {} }), "CONFLICT")).detail).toContain(
-      "retry, skip or resume it first",
-    );
+    expect(
+      (await failure(workflows.checkpoint(ann, failed.workflow_id, { step: 1, state: {} }), "CONFLICT")).detail,
+    ).toContain("retry, skip or resume it first");
     await workflows.retry(ann, failed.workflow_id);
     await workflows.checkpoint(ann, failed.workflow_id, { step: 1, state: {} });
     expect((await workflows.checkpoints(ann, id)).items).toEqual([]);
@@ -161,9 +178,13 @@ describe("properties in the wrong place", () => {
     async (name) => {
       const value = name === "environment" ? "production" : 1;
       const made = workflows.create(ann, { ...some(), [name]: value });
-      expect((await failure(made, "INVALID")).detail).toContain(`${name}: belongs into metadata; write { "metadata": { "${name}": … } }`);
+      expect((await failure(made, "INVALID")).detail).toContain(
+        `${name}: belongs into metadata; write { "metadata": { "${name}": … } }`,
+      );
       await failure(workflows.patch(ann, id, { [name]: value }), "INVALID");
-      expect(await workflows.create(ann, { ...some(), [name]: value, metadata: { [name]: value } })).toMatchObject({ [name]: value });
+      expect(await workflows.create(ann, { ...some(), [name]: value, metadata: { [name]: value } })).toMatchObject({
+        [name]: value,
+      });
     },
   );
 

@@ -37,7 +37,9 @@ export interface Process {
 const signingKey = randomBytes(32);
 
 /** Stores that outlive the processes over them. */
-export async function openWorld(stores: { readonly items?: ItemStore; readonly objects?: ObjectStore; readonly clock?: ManualClock } = {}): Promise<World> {
+export async function openWorld(
+  stores: { readonly items?: ItemStore; readonly objects?: ObjectStore; readonly clock?: ManualClock } = {},
+): Promise<World> {
   const clock = stores.clock ?? new ManualClock();
   const items = stores.items ?? (await openMemoryItems({ clock }));
   const objects = stores.objects ?? openMemoryObjects({ clock });
@@ -54,7 +56,18 @@ async function openProcess({ clock, items: store, objects: blobs, lines }: Omit<
   const log = (line: string): void => void lines.push(line);
   const unused = undefined as never;
   const objects = watched(blobs, calls);
-  const parts: StateParts = { items, objects, vectors: unused, embedder: undefined, clock, log, system, work, newId: randomUUID, signingKey };
+  const parts: StateParts = {
+    items,
+    objects,
+    vectors: unused,
+    embedder: undefined,
+    clock,
+    log,
+    system,
+    work,
+    newId: randomUUID,
+    signingKey,
+  };
   const workflows = new Workflows(parts);
   await workflows.open();
   calls.names.length = 0;
@@ -73,9 +86,15 @@ function watched<Port extends object>(port: Port, calls: Calls): Port {
 export const minute = 60_000;
 export const day = 86_400_000;
 
-export const some = (more: Partial<NewWorkflow> = {}): NewWorkflow => ({ type: "sequential", name: "Build", total_steps: 4, ...more });
+export const some = (more: Partial<NewWorkflow> = {}): NewWorkflow => ({
+  type: "sequential",
+  name: "Build",
+  total_steps: 4,
+  ...more,
+});
 /** With more steps than a test has checkpoints. */
-export const long = (more: Partial<NewWorkflow> = {}): NewWorkflow => some({ total_steps: workflowLimits.checkpointStepMax, ...more });
+export const long = (more: Partial<NewWorkflow> = {}): NewWorkflow =>
+  some({ total_steps: workflowLimits.checkpointStepMax, ...more });
 
 /** So many bytes of text, different for each number. */
 export const blob = (bytes: number, n = 0): string => `${n}:`.padEnd(bytes, "x");

@@ -16,7 +16,8 @@ beforeEach(async () => {
 });
 
 const at = (): string => new Date(world.clock.now()).toISOString();
-const inStatus = async (status: WorkflowStatus): Promise<string> => (await workflows.create(ann, some({ status }))).workflow_id;
+const inStatus = async (status: WorkflowStatus): Promise<string> =>
+  (await workflows.create(ann, some({ status }))).workflow_id;
 
 /** Written out on purpose: the table of the code is what is tested. */
 const legal: Readonly<Record<WorkflowStatus, readonly WorkflowStatus[]>> = {
@@ -27,7 +28,9 @@ const legal: Readonly<Record<WorkflowStatus, readonly WorkflowStatus[]>> = {
   completed: [],
   cancelled: [],
 };
-const pairs = workflowStatuses.flatMap((from) => workflowStatuses.filter((to) => to !== from).map((to) => ({ from, to, allowed: legal[from].includes(to) })));
+const pairs = workflowStatuses.flatMap((from) =>
+  workflowStatuses.filter((to) => to !== from).map((to) => ({ from, to, allowed: legal[from].includes(to) })),
+);
 
 describe("every pair of two statuses", () => {
   it.each(pairs.filter(({ allowed }) => allowed))("R-AGT-14 $from → $to is allowed", async ({ from, to }) => {
@@ -36,19 +39,29 @@ describe("every pair of two statuses", () => {
     expect(await workflows.get(ann, id)).toMatchObject({ status: to });
   });
 
-  it.each(pairs.filter(({ allowed }) => !allowed))("R-AGT-14 $from → $to is refused and changes nothing", async ({ from, to }) => {
-    const id = await inStatus(from);
-    const before = await workflows.get(ann, id);
-    const error = await failure(workflows.patch(ann, id, { status: to, name: "changed" }), "CONFLICT");
-    expect([error.status, error.detail]).toEqual([409, expect.stringContaining(`is ${from} and cannot become ${to}`)]);
-    expect(await workflows.get(ann, id)).toEqual(before);
-  });
+  it.each(pairs.filter(({ allowed }) => !allowed))(
+    "R-AGT-14 $from → $to is refused and changes nothing",
+    async ({ from, to }) => {
+      const id = await inStatus(from);
+      const before = await workflows.get(ann, id);
+      const error = await failure(workflows.patch(ann, id, { status: to, name: "changed" }), "CONFLICT");
+      expect([error.status, error.detail]).toEqual([
+        409,
+        expect.stringContaining(`is ${from} and cannot become ${to}`),
+      ]);
+      expect(await workflows.get(ann, id)).toEqual(before);
+    },
+  );
 
   it.each(workflowStatuses)("R-AGT-14 %s again is no transition", async (status) => {
     const id = await inStatus(status);
     world.clock.advance(1_000);
     const { completed_at } = await workflows.get(ann, id);
-    expect(await workflows.patch(ann, id, { status, name: "New" })).toMatchObject({ status, name: "New", completed_at });
+    expect(await workflows.patch(ann, id, { status, name: "New" })).toMatchObject({
+      status,
+      name: "New",
+      completed_at,
+    });
   });
 
   const verbs = {
@@ -60,12 +73,18 @@ describe("every pair of two statuses", () => {
     skip: { from: ["failed"], to: "in_progress" },
   } as const;
   const tries = Object.entries(verbs).flatMap(([verb, { from, to }]) =>
-    workflowStatuses.map((status) => ({ verb: verb as keyof typeof verbs, status, to: (from as readonly string[]).includes(status) ? to : null })),
+    workflowStatuses.map((status) => ({
+      verb: verb as keyof typeof verbs,
+      status,
+      to: (from as readonly string[]).includes(status) ? to : null,
+    })),
   );
   it.each(tries)("R-AGT-14 $verb when $status gives $to", async ({ verb, status, to }) => {
     const id = await inStatus(status);
     if (to === null) await failure(workflows[verb](ann, id), "CONFLICT");
-    expect(to === null ? (await workflows.get(ann, id)).status : (await workflows[verb](ann, id)).status).toBe(to ?? status);
+    expect(to === null ? (await workflows.get(ann, id)).status : (await workflows[verb](ann, id)).status).toBe(
+      to ?? status,
+    );
   });
 
   it.each(workflowStatuses)("R-AGT-14 fail and resume when %s", async (status) => {
@@ -73,7 +92,8 @@ describe("every pair of two statuses", () => {
     const canResume = status === "in_progress" || legal[status].includes("in_progress");
     if (canFail) expect(await workflows.fail(ann, await inStatus(status), {})).toMatchObject({ status: "failed" });
     else await failure(workflows.fail(ann, await inStatus(status), {}), "CONFLICT");
-    if (canResume) expect((await workflows.resume(ann, await inStatus(status))).workflow).toMatchObject({ status: "in_progress" });
+    if (canResume)
+      expect((await workflows.resume(ann, await inStatus(status))).workflow).toMatchObject({ status: "in_progress" });
     else await failure(workflows.resume(ann, await inStatus(status)), "CONFLICT");
   });
 });
@@ -82,7 +102,10 @@ describe("what follows from a transition", () => {
   it("R-AGT-19 R-AGT-14 times and performance of a run with a pause, the cost from its agents", async () => {
     const { workflow_id, created_at } = await workflows.create(ann, some());
     world.clock.advance(1_200);
-    expect(await workflows.start(ann, workflow_id)).toMatchObject({ started_at: at(), performance_metrics: { queue_time_ms: 1_200 } });
+    expect(await workflows.start(ann, workflow_id)).toMatchObject({
+      started_at: at(),
+      performance_metrics: { queue_time_ms: 1_200 },
+    });
     world.clock.advance(60_000);
     expect(await workflows.pause(ann, workflow_id)).toMatchObject({
       completed_at: null,
@@ -111,24 +134,40 @@ describe("what follows from a transition", () => {
   });
 
   it("R-AGT-19 what is given is not computed", async () => {
-    const given = { total_duration_ms: 1, queue_time_ms: 2, execution_time_ms: 3, avg_step_duration_ms: 4, total_cost_usd: 5 };
+    const given = {
+      total_duration_ms: 1,
+      queue_time_ms: 2,
+      execution_time_ms: 3,
+      avg_step_duration_ms: 4,
+      total_cost_usd: 5,
+    };
     const completed_at = "2031-01-01T00:00:00Z";
     const id = await inStatus("in_progress");
     world.clock.advance(5_000);
-    expect(await workflows.patch(ann, id, { status: "completed", completed_at, performance_metrics: given })).toMatchObject({
+    expect(
+      await workflows.patch(ann, id, { status: "completed", completed_at, performance_metrics: given }),
+    ).toMatchObject({
       completed_at,
       performance_metrics: given,
     });
-    const costly = await workflows.create(ann, some({ status: "in_progress", performance_metrics: { total_cost_usd: 9, queue_time_ms: 8 } }));
-    expect(await workflows.cancel(ann, costly.workflow_id)).toMatchObject({ performance_metrics: { total_cost_usd: 9, queue_time_ms: 8 } });
+    const costly = await workflows.create(
+      ann,
+      some({ status: "in_progress", performance_metrics: { total_cost_usd: 9, queue_time_ms: 8 } }),
+    );
+    expect(await workflows.cancel(ann, costly.workflow_id)).toMatchObject({
+      performance_metrics: { total_cost_usd: 9, queue_time_ms: 8 },
+    });
   });
 
-  it.each(["completed", "failed", "cancelled"] as const)("R-AGT-14 %s has completed_at, also when it is made so", async (status) => {
-    expect(await workflows.create(ann, some({ status }))).toMatchObject({ completed_at: at() });
-    const id = await inStatus("in_progress");
-    world.clock.advance(1);
-    expect(await workflows.patch(ann, id, { status })).toMatchObject({ completed_at: at() });
-  });
+  it.each(["completed", "failed", "cancelled"] as const)(
+    "R-AGT-14 %s has completed_at, also when it is made so",
+    async (status) => {
+      expect(await workflows.create(ann, some({ status }))).toMatchObject({ completed_at: at() });
+      const id = await inStatus("in_progress");
+      world.clock.advance(1);
+      expect(await workflows.patch(ann, id, { status })).toMatchObject({ completed_at: at() });
+    },
+  );
 });
 
 describe("after a failure", () => {
@@ -176,10 +215,17 @@ describe("after a failure", () => {
 
   it("R-AGT-20 manual_intervention stops retry and skip until a person resumes it or says otherwise", async () => {
     const id = await failedAt("manual_intervention");
-    for (const verb of ["retry", "skip"] as const) expect((await failure(workflows[verb](ann, id), "CONFLICT")).detail).toContain("waits for a person");
-    expect((await workflows.resume(ann, id)).workflow).toMatchObject({ status: "in_progress", current_step: 2, error_details: null });
+    for (const verb of ["retry", "skip"] as const)
+      expect((await failure(workflows[verb](ann, id), "CONFLICT")).detail).toContain("waits for a person");
+    expect((await workflows.resume(ann, id)).workflow).toMatchObject({
+      status: "in_progress",
+      current_step: 2,
+      error_details: null,
+    });
     const { error_details } = await workflows.fail(ann, id, { recovery_action: "manual_intervention" });
-    await workflows.patch(ann, id, { error_details: { ...(error_details as NonNullable<typeof error_details>), recovery_action: "retry" } });
+    await workflows.patch(ann, id, {
+      error_details: { ...(error_details as NonNullable<typeof error_details>), recovery_action: "retry" },
+    });
     expect(await workflows.retry(ann, id)).toMatchObject({ status: "in_progress" });
   });
 
@@ -215,7 +261,10 @@ describe("timeouts", () => {
     await process.sweep();
     world.clock.advance(30_000);
     await process.sweep();
-    expect(await workflows.get(ann, workflow_id)).toMatchObject({ status: "in_progress", metadata: { retry_count: 1 } });
+    expect(await workflows.get(ann, workflow_id)).toMatchObject({
+      status: "in_progress",
+      metadata: { retry_count: 1 },
+    });
     world.clock.advance(30_000);
     await process.sweep();
     expect(await workflows.get(ann, workflow_id)).toMatchObject({ status: "failed" });
@@ -228,25 +277,41 @@ describe("timeouts", () => {
     await workflows.complete(ann, done);
     world.clock.advance(61_000);
     await process.sweep();
-    expect([(await workflows.get(ann, paused)).status, (await workflows.get(ann, done)).status]).toEqual(["paused", "completed"]);
+    expect([(await workflows.get(ann, paused)).status, (await workflows.get(ann, done)).status]).toEqual([
+      "paused",
+      "completed",
+    ]);
     await workflows.resume(ann, paused);
     world.clock.advance(60_000);
     await process.sweep();
-    expect(await workflows.get(ann, paused)).toMatchObject({ status: "failed", error_details: { error_type: "timeout" } });
+    expect(await workflows.get(ann, paused)).toMatchObject({
+      status: "failed",
+      error_details: { error_type: "timeout" },
+    });
   });
 
   it("R-AGT-18 one that came in under way counts from when it came; a timeout that is set later counts too; a lease does not save it", async () => {
-    const old = (await workflows.create(ann, timed({ status: "in_progress", created_at: "2020-01-01T00:00:00Z", updated_at: "2020-01-01T00:00:00Z" })))
-      .workflow_id;
+    const old = (
+      await workflows.create(
+        ann,
+        timed({ status: "in_progress", created_at: "2020-01-01T00:00:00Z", updated_at: "2020-01-01T00:00:00Z" }),
+      )
+    ).workflow_id;
     const later = (await workflows.create(ann, some({ status: "in_progress" }))).workflow_id;
     const { metadata } = await workflows.get(ann, later);
     await workflows.patch(ann, later, { metadata: { ...metadata, timeout_seconds: 60 } });
     await workflows.acquireLease(ann, later, { owner: "w", leaseSeconds: 3_600 });
     await process.sweep();
-    expect([(await workflows.get(ann, old)).status, (await workflows.get(ann, later)).status]).toEqual(["in_progress", "in_progress"]);
+    expect([(await workflows.get(ann, old)).status, (await workflows.get(ann, later)).status]).toEqual([
+      "in_progress",
+      "in_progress",
+    ]);
     world.clock.advance(60_000);
     await process.sweep();
-    expect([(await workflows.get(ann, old)).status, (await workflows.get(ann, later)).status]).toEqual(["failed", "failed"]);
+    expect([(await workflows.get(ann, old)).status, (await workflows.get(ann, later)).status]).toEqual([
+      "failed",
+      "failed",
+    ]);
   });
 
   it("R-AGT-18 whoever went on between the look and the write is not failed", async () => {
@@ -255,7 +320,12 @@ describe("timeouts", () => {
     const sweeper = await world.process();
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
-    sweeper.calls.add({ at: (name) => name === "batch workflow-states", kind: "hold", until: held.promise, reached: reached.resolve });
+    sweeper.calls.add({
+      at: (name) => name === "batch workflow-states",
+      kind: "hold",
+      until: held.promise,
+      reached: reached.resolve,
+    });
     const swept = sweeper.sweep();
     await reached.promise;
     await workflows.complete(ann, workflow_id);

@@ -32,7 +32,12 @@ describe("the document", () => {
   });
 
   it("R-AGT-12 R-AGT-10 type, name and total_steps are enough; the rest has defaults, and properties of one's own stay at every depth", async () => {
-    const sent = { ...some(), colour: "red", metadata: { team: "x" }, agents: [{ ...agent, mood: 1 }] } as unknown as NewWorkflow;
+    const sent = {
+      ...some(),
+      colour: "red",
+      metadata: { team: "x" },
+      agents: [{ ...agent, mood: 1 }],
+    } as unknown as NewWorkflow;
     const made = await workflows.create(ann, sent);
     const now = new Date(world.clock.now()).toISOString();
     expect(made).toEqual({
@@ -48,8 +53,23 @@ describe("the document", () => {
       colour: "red",
       agents: [{ ...agent, mood: 1, started_at: null, completed_at: null, duration_ms: null, result: null }],
       checkpoints: [],
-      metadata: { team: "x", created_by: "ann", tags: [], priority: 5, retry_count: 0, max_retries: 3, timeout_seconds: 0, environment: "development" },
-      performance_metrics: { total_duration_ms: 0, queue_time_ms: 0, execution_time_ms: 0, avg_step_duration_ms: 0, total_cost_usd: 0 },
+      metadata: {
+        team: "x",
+        created_by: "ann",
+        tags: [],
+        priority: 5,
+        retry_count: 0,
+        max_retries: 3,
+        timeout_seconds: 0,
+        environment: "development",
+      },
+      performance_metrics: {
+        total_duration_ms: 0,
+        queue_time_ms: 0,
+        execution_time_ms: 0,
+        avg_step_duration_ms: 0,
+        total_cost_usd: 0,
+      },
       error_details: null,
       created_at: now,
       updated_at: now,
@@ -64,22 +84,41 @@ describe("the document", () => {
     ["type", { type: "parallel" }, ["sequential", "concurrent", "group_chat", "handoff", "state_machine", "saga"]],
     ["status", { status: "done" }, ["pending", "in_progress", "completed", "failed", "paused", "cancelled"]],
     ["metadata.environment", { metadata: { environment: "prod" } }, ["development", "staging", "production"]],
-    ["agents.0.status", { agents: [{ ...agent, status: "gone" }] }, ["pending", "in_progress", "completed", "failed", "skipped"]],
+    [
+      "agents.0.status",
+      { agents: [{ ...agent, status: "gone" }] },
+      ["pending", "in_progress", "completed", "failed", "skipped"],
+    ],
     [
       "error_details.recovery_action",
-      { error_details: { error_type: "x", error_message: "", stack_trace: "", failed_step: 0, recovery_action: "pray" } },
+      {
+        error_details: { error_type: "x", error_message: "", stack_trace: "", failed_step: 0, recovery_action: "pray" },
+      },
       ["retry", "skip", "manual_intervention"],
     ],
-  ])("R-AGT-08 R-AGT-13 R-AGT-14 R-AGT-16 R-AGT-18 R-AGT-20 an unknown %s is refused, naming the allowed values", async (path, more, allowed) => {
-    const error = await failure(workflows.create(ann, { ...some(), ...more } as unknown as NewWorkflow), "INVALID");
-    expect(error.detail).toContain(`${path}:`);
-    for (const value of allowed) expect(error.detail).toContain(`"${value}"`);
-    const { workflow_id } = await workflows.create(ann, some());
-    await failure(workflows.patch(ann, workflow_id, more as WorkflowChange), "INVALID");
-  });
+  ])(
+    "R-AGT-08 R-AGT-13 R-AGT-14 R-AGT-16 R-AGT-18 R-AGT-20 an unknown %s is refused, naming the allowed values",
+    async (path, more, allowed) => {
+      const error = await failure(workflows.create(ann, { ...some(), ...more } as unknown as NewWorkflow), "INVALID");
+      expect(error.detail).toContain(`${path}:`);
+      for (const value of allowed) expect(error.detail).toContain(`"${value}"`);
+      const { workflow_id } = await workflows.create(ann, some());
+      await failure(workflows.patch(ann, workflow_id, more as WorkflowChange), "INVALID");
+    },
+  );
 
   const usage = (total_tokens: number) => ({
-    agents: [{ ...agent, result: { output: 1, tool_calls: [], token_usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens }, error: null } }],
+    agents: [
+      {
+        ...agent,
+        result: {
+          output: 1,
+          tool_calls: [],
+          token_usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens },
+          error: null,
+        },
+      },
+    ],
   });
   it.each([
     ["R-AGT-15 current_step: -1", { current_step: -1 }, "current_step:"],
@@ -88,46 +127,89 @@ describe("the document", () => {
     ["R-AGT-18 priority 0", { metadata: { priority: 0 } }, "metadata.priority:"],
     ["R-AGT-18 priority 11", { metadata: { priority: 11 } }, "metadata.priority:"],
     ["R-AGT-16 a sum of tokens that is none", usage(6), "agents.0.result.token_usage.total_tokens: must be the sum"],
-    ["R-AGT-07 a time that is not UTC", { created_at: "2030-01-01T00:00:00+02:00" }, "created_at: must be an ISO 8601 time in UTC"],
+    [
+      "R-AGT-07 a time that is not UTC",
+      { created_at: "2030-01-01T00:00:00+02:00" },
+      "created_at: must be an ISO 8601 time in UTC",
+    ],
     ["R-AGT-07 a time of an agent", { agents: [{ ...agent, started_at: "yesterday" }] }, "agents.0.started_at:"],
-    ["R-AGT-07 a time of a checkpoint", { checkpoints: [{ step: 0, timestamp: "2030-01-01", state: {} }] }, "timestamp: must be an ISO 8601 time in UTC"],
-    ["R-AGT-17 a checkpoint without a state", { checkpoints: [{ step: 0, timestamp: "2030-01-01T00:00:00Z" }] }, "checkpoints[0].state:"],
+    [
+      "R-AGT-07 a time of a checkpoint",
+      { checkpoints: [{ step: 0, timestamp: "2030-01-01", state: {} }] },
+      "timestamp: must be an ISO 8601 time in UTC",
+    ],
+    [
+      "R-AGT-17 a checkpoint without a state",
+      { checkpoints: [{ step: 0, timestamp: "2030-01-01T00:00:00Z" }] },
+      "checkpoints[0].state:",
+    ],
     ["an id like the system's own", { id: "~mine" }, "id: must begin with a letter or a digit"],
     ["a ttl of 0", { ttl: 0 }, "ttl:"],
     ["no name", { name: "" }, "name:"],
-    ["a workflow_id that is too long", { workflow_id: "w".repeat(workflowLimits.workflowIdCharsMax + 1) }, "workflow_id:"],
+    [
+      "a workflow_id that is too long",
+      { workflow_id: "w".repeat(workflowLimits.workflowIdCharsMax + 1) },
+      "workflow_id:",
+    ],
   ])("%s is refused with its path, and nothing is there", async (_, more, told) => {
-    const error = await failure(workflows.create(ann, { ...some({ workflow_id: "w" }), ...more } as unknown as NewWorkflow), "INVALID");
+    const error = await failure(
+      workflows.create(ann, { ...some({ workflow_id: "w" }), ...more } as unknown as NewWorkflow),
+      "INVALID",
+    );
     expect(error.detail).toContain(told);
     expect(await idsOf(world, "w")).toEqual([]);
   });
 
   it("R-AGT-15 R-AGT-16 R-AGT-18 the bounds themselves are accepted", async () => {
     const workflow_id = "w".repeat(workflowLimits.workflowIdCharsMax);
-    const edge = { ...some({ workflow_id, current_step: 4 }), ...usage(5), metadata: { priority: 1 } } as unknown as NewWorkflow;
+    const edge = {
+      ...some({ workflow_id, current_step: 4 }),
+      ...usage(5),
+      metadata: { priority: 1 },
+    } as unknown as NewWorkflow;
     expect(await workflows.create(ann, edge)).toMatchObject({ current_step: 4, metadata: { priority: 1 } });
-    expect(await workflows.patch(ann, workflow_id, { current_step: 0, total_steps: 0 })).toMatchObject({ current_step: 0, total_steps: 0 });
-    expect(await workflows.create(ann, some({ metadata: { priority: 10 } }))).toMatchObject({ metadata: { priority: 10 } });
+    expect(await workflows.patch(ann, workflow_id, { current_step: 0, total_steps: 0 })).toMatchObject({
+      current_step: 0,
+      total_steps: 0,
+    });
+    expect(await workflows.create(ann, some({ metadata: { priority: 10 } }))).toMatchObject({
+      metadata: { priority: 10 },
+    });
   });
 
   it("R-AGT-05 one workflow_id has one workflow, whatever the ids of the items", async () => {
-    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => workflows.create(ann, some({ workflow_id: "same", name: `n${i}` }))));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => workflows.create(ann, some({ workflow_id: "same", name: `n${i}` }))),
+    );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const outcome of outcomes) if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
+    for (const outcome of outcomes)
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
     expect((await idsOf(world, "same")).filter((id) => !id.startsWith("~"))).toHaveLength(1);
   });
 
   it("the same idempotency key makes one workflow; with another body it is refused; another user's is another key", async () => {
     const key = { idempotencyKey: "k1" };
-    const outcomes = await Promise.all(Array.from({ length: 10 }, () => workflows.create(ann, some({ metadata: { tags: ["x"] } }), key)));
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, () => workflows.create(ann, some({ metadata: { tags: ["x"] } }), key)),
+    );
     expect(new Set(outcomes.map(({ workflow_id, id }) => `${workflow_id} ${id}`)).size).toBe(1);
     await workflows.start(ann, outcomes[0]?.workflow_id as string);
-    expect(await workflows.create(ann, { total_steps: 4, name: "Build", type: "sequential", metadata: { tags: ["x"] } }, key)).toMatchObject({
+    expect(
+      await workflows.create(
+        ann,
+        { total_steps: 4, name: "Build", type: "sequential", metadata: { tags: ["x"] } },
+        key,
+      ),
+    ).toMatchObject({
       status: "in_progress",
     });
     const error = await failure(workflows.create(ann, some({ name: "Other" }), key), "CONFLICT");
     expect(error.detail).toContain("idempotencyKey");
-    const ben = await workflows.create(makeCaller({ tenant: "acme", userId: "ben" }), some({ metadata: { tags: ["x"] } }), key);
+    const ben = await workflows.create(
+      makeCaller({ tenant: "acme", userId: "ben" }),
+      some({ metadata: { tags: ["x"] } }),
+      key,
+    );
     expect(ben.workflow_id).not.toBe(outcomes[0]?.workflow_id);
     const named = await workflows.create(ann, some({ workflow_id: "mine" }), { idempotencyKey: "k2" });
     expect(await workflows.create(ann, some({ workflow_id: "mine" }), { idempotencyKey: "k2" })).toEqual(named);
@@ -141,12 +223,29 @@ describe("changes", () => {
   it("each property given replaces the stored one; null is a value; updated_at is set; what never changes may be named as it is", async () => {
     const made = await workflows.create(ann, some({ description: "old" }));
     world.clock.advance(1_000);
-    const next = await workflows.patch(ann, made.workflow_id, { ...made, description: "new", note: null, updated_at: made.updated_at } as WorkflowChange);
-    expect(without(next)).toEqual({ ...without(made), description: "new", note: null, updated_at: new Date(world.clock.now()).toISOString() });
+    const next = await workflows.patch(ann, made.workflow_id, {
+      ...made,
+      description: "new",
+      note: null,
+      updated_at: made.updated_at,
+    } as WorkflowChange);
+    expect(without(next)).toEqual({
+      ...without(made),
+      description: "new",
+      note: null,
+      updated_at: new Date(world.clock.now()).toISOString(),
+    });
     expect(next._etag).not.toBe(made._etag);
     expect(await workflows.get(ann, made.workflow_id)).toEqual(next);
-    for (const fixed of [{ id: "b" }, { workflow_id: "b" }, { created_at: "2020-01-01T00:00:00Z" }, { checkpoints: [{ step: 1 }] }])
-      expect((await failure(workflows.patch(ann, made.workflow_id, fixed as never), "INVALID")).detail).toContain(Object.keys(fixed)[0]);
+    for (const fixed of [
+      { id: "b" },
+      { workflow_id: "b" },
+      { created_at: "2020-01-01T00:00:00Z" },
+      { checkpoints: [{ step: 1 }] },
+    ])
+      expect((await failure(workflows.patch(ann, made.workflow_id, fixed as never), "INVALID")).detail).toContain(
+        Object.keys(fixed)[0],
+      );
     await failure(workflows.patch(ann, made.workflow_id, { workspace_id: "b" } as never), "FORBIDDEN");
   });
 
@@ -165,7 +264,8 @@ describe("changes", () => {
       workflows.resume(ann, id, { ...stale, owner: "w" }),
       workflows.delete(ann, id, stale),
     ];
-    for (const attempt of attempts) expect((await failure(attempt, "PRECONDITION_FAILED")).context.currentEtag).toBe(now._etag);
+    for (const attempt of attempts)
+      expect((await failure(attempt, "PRECONDITION_FAILED")).context.currentEtag).toBe(now._etag);
     expect(await workflows.get(ann, id)).toEqual(now);
     await workflows.patch(ann, id, { description: "c" }, { ifMatch: now._etag });
   });
@@ -174,7 +274,9 @@ describe("changes", () => {
     const { workflow_id } = await workflows.create(ann, some());
     const other = (await world.process()).workflows;
     await Promise.all(
-      Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? workflows : other).setAgent(ann, workflow_id, `agent-${i}`, { status: "in_progress" })),
+      Array.from({ length: 100 }, (_, i) =>
+        (i % 2 === 0 ? workflows : other).setAgent(ann, workflow_id, `agent-${i}`, { status: "in_progress" }),
+      ),
     );
     const { agents } = await workflows.get(ann, workflow_id);
     expect(new Set(agents.map(({ agent_id }) => agent_id)).size).toBe(100);
@@ -198,12 +300,25 @@ describe("changes", () => {
     await workflows.setAgent(ann, workflow_id, "dev", { status: "in_progress" });
     world.clock.advance(330_000);
     const token_usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
-    await workflows.setAgent(ann, workflow_id, "dev", { status: "completed", result: { output: { ok: true }, tool_calls: [], token_usage, error: null } });
-    expect(await agentNow()).toMatchObject({ agent_name: "Developer", status: "completed", started_at: begun, completed_at: at(), duration_ms: 330_000 });
+    await workflows.setAgent(ann, workflow_id, "dev", {
+      status: "completed",
+      result: { output: { ok: true }, tool_calls: [], token_usage, error: null },
+    });
+    expect(await agentNow()).toMatchObject({
+      agent_name: "Developer",
+      status: "completed",
+      started_at: begun,
+      completed_at: at(),
+      duration_ms: 330_000,
+    });
     world.clock.advance(1_000);
     await workflows.setAgent(ann, workflow_id, "dev", { status: "in_progress" });
     expect(await agentNow()).toMatchObject({ started_at: at(), completed_at: null, duration_ms: null });
-    await workflows.setAgent(ann, workflow_id, "dev", { status: "failed", completed_at: "2030-06-01T00:00:00Z", duration_ms: 7 });
+    await workflows.setAgent(ann, workflow_id, "dev", {
+      status: "failed",
+      completed_at: "2030-06-01T00:00:00Z",
+      duration_ms: 7,
+    });
     expect(await agentNow()).toMatchObject({ completed_at: "2030-06-01T00:00:00Z", duration_ms: 7 });
     await failure(workflows.setAgent(ann, workflow_id, "dev", { agent_id: "other" }), "INVALID");
     await failure(workflows.setAgent(ann, workflow_id, "", {}), "INVALID");
@@ -221,7 +336,10 @@ describe("changes", () => {
     world.clock.advance(1);
     await failure(workflows.get(ann, workflow_id), "NOT_FOUND");
     await failure(workflows.checkpointAt(ann, workflow_id, "latest"), "NOT_FOUND");
-    expect(await workflows.create(ann, some({ workflow_id, name: "Again" }))).toMatchObject({ name: "Again", status: "pending" });
+    expect(await workflows.create(ann, some({ workflow_id, name: "Again" }))).toMatchObject({
+      name: "Again",
+      status: "pending",
+    });
   });
 
   it("a deleted workflow is gone with all that was beside it, and its id can be used again", async () => {
@@ -265,7 +383,9 @@ describe("lists and counts", () => {
       await workflows.start(ann, ids[i] as string);
     }
     expect(await walk({ status: "in_progress" })).toEqual(["n7", "n2"]);
-    expect(await walk({ status: "pending", order: "asc" })).toEqual(all.filter((name) => name !== "n2" && name !== "n7"));
+    expect(await walk({ status: "pending", order: "asc" })).toEqual(
+      all.filter((name) => name !== "n2" && name !== "n7"),
+    );
     expect(await walk({ type: "saga" })).toEqual(["n2", "n10", "n8", "n6", "n4", "n0"]);
     expect(await walk({ status: "in_progress", type: "handoff" })).toEqual(["n7"]);
     expect((await workflows.list(ann)).items.every(({ checkpoints }) => checkpoints.length === 0)).toBe(true);
@@ -280,7 +400,14 @@ describe("lists and counts", () => {
     for (let i = 0; i < 21; i += 1) await workflows.create(ann, some());
     expect((await workflows.list(ann)).items).toHaveLength(20);
     expect((await workflows.list(ann, { limit: workflowLimits.pageItemsMax })).items).toHaveLength(21);
-    for (const query of [{ limit: 0 }, { limit: workflowLimits.pageItemsMax + 1 }, { status: "x" }, { type: "x" }, { order: "up" }, { cursor: "x" }])
+    for (const query of [
+      { limit: 0 },
+      { limit: workflowLimits.pageItemsMax + 1 },
+      { status: "x" },
+      { type: "x" },
+      { order: "up" },
+      { cursor: "x" },
+    ])
       await failure(workflows.list(ann, query as never), "INVALID");
   });
 });
@@ -312,7 +439,8 @@ describe("other workspaces", () => {
       acquire: (who: typeof eve, id: string) => workflows.acquireLease(who, id, { owner: "e" }),
       renew: (who: typeof eve, id: string) => workflows.renewLease(who, id, { fencingToken: fencing_token }),
       release: (who: typeof eve, id: string) => workflows.releaseLease(who, id, { fencingToken: fencing_token }),
-      events: async (who: typeof eve, id: string) => workflows.events(who, id, { signal })[Symbol.asyncIterator]().next(),
+      events: async (who: typeof eve, id: string) =>
+        workflows.events(who, id, { signal })[Symbol.asyncIterator]().next(),
     };
     for (const [name, call] of Object.entries(calls)) {
       const theirs = await failure(call(eve, workflow_id), "NOT_FOUND");
@@ -343,7 +471,10 @@ describe("cost", () => {
     expect(await cost(() => workflows.get(ann, workflow_id, { checkpoints: "none" }))).toEqual(["readMany"]);
     expect(await cost(() => workflows.checkpointAt(ann, workflow_id, "latest"))).toEqual(["readMany", "read"]);
     expect(await cost(() => workflows.patch(ann, workflow_id, { name: "x" }))).toEqual(["readMany", "batch"]);
-    expect(await cost(() => workflows.checkpoint(ann, workflow_id, { step: 2, state: {} }))).toEqual(["readMany", "batch"]);
+    expect(await cost(() => workflows.checkpoint(ann, workflow_id, { step: 2, state: {} }))).toEqual([
+      "readMany",
+      "batch",
+    ]);
     // Another process does not know the item's id yet: it asks for the first of the partition, once.
     const other = await world.process();
     await other.workflows.get(ann, workflow_id, { checkpoints: "none" });

@@ -27,7 +27,12 @@ export function watchedBy<Port extends object>(port: Port, { calls, nameOf, gate
 }
 
 /** Named by the store, the method, and what it is about: a container, a key, a space. */
-export function watched<Port extends object>(label: string, port: Port, calls: Calls, gate: { readonly on: boolean }): Port {
+export function watched<Port extends object>(
+  label: string,
+  port: Port,
+  calls: Calls,
+  gate: { readonly on: boolean },
+): Port {
   return watchedBy(port, { calls, gate, nameOf: (method, given) => `${label}.${method} ${String(given[1])}` });
 }
 

@@ -47,7 +47,10 @@ const texts = (quads: readonly Quad[]): string[] => quads.map(({ s, p, o, g }) =
 
 /** The last step of a writer that is in its space. */
 function lastStep(writer: number, quads: readonly Quad[]): number {
-  return Math.max(-1, ...quads.flatMap(({ s }) => (s.startsWith(`<urn:${writer}:`) ? [Number(s.slice(1, -1).split(":")[2])] : [])));
+  return Math.max(
+    -1,
+    ...quads.flatMap(({ s }) => (s.startsWith(`<urn:${writer}:`) ? [Number(s.slice(1, -1).split(":")[2])] : [])),
+  );
 }
 
 describe("kill -9 while triples are written", () => {
@@ -59,7 +62,9 @@ describe("kill -9 while triples are written", () => {
         await using store = await openSqliteTriples({ dir });
         for (const space of new Set(Array.from({ length: writers }, (_, writer) => spaceOf(writer)))) {
           const quads = await readAll(store, space);
-          const own = Array.from({ length: writers }, (_, writer) => writer).filter((writer) => spaceOf(writer) === space);
+          const own = Array.from({ length: writers }, (_, writer) => writer).filter(
+            (writer) => spaceOf(writer) === space,
+          );
           const expected = own.flatMap((writer) => {
             const step = lastStep(writer, quads);
             const told = acknowledged.get(writer) ?? (next[writer] as number) - 1;

@@ -25,14 +25,30 @@ describe("vectors: what an append refuses", () => {
     "empty lists": [{ upsert: [], patch: [], delete: [] }, "INVALID", "nothing to append"],
     "no list": [{ upsert: { id: "a" } }, "INVALID", "upsert"],
     "a row that is none": [{ upsert: [null] }, "INVALID", "upsert[0]"],
-    "too few dimensions": [{ upsert: [{ ...good, vector: [1] }] }, "INVALID", "has 1 numbers; this collection's vectors have 2"],
+    "too few dimensions": [
+      { upsert: [{ ...good, vector: [1] }] },
+      "INVALID",
+      "has 1 numbers; this collection's vectors have 2",
+    ],
     "too many dimensions": [{ upsert: [{ ...good, vector: [1, 2, 3] }] }, "INVALID", "has 3 numbers"],
     "no vector": [{ upsert: [{ id: "a" }] }, "INVALID", "upsert[0].vector"],
     "a vector of text": [{ upsert: [{ ...good, vector: "12" }] }, "INVALID", "upsert[0].vector"],
     "a vector with text": [{ upsert: [{ ...good, vector: [1, "2"] }] }, "INVALID", "upsert[0].vector[1]"],
-    "a vector with a hole": [{ upsert: [{ ...good, vector: Object.assign([], { length: 2, 0: 1 }) }] }, "INVALID", "upsert[0].vector[1]"],
-    NaN: [{ upsert: [good, { id: "b", vector: [1, nan] }] }, "INVALID", "upsert[1].vector[1]: must be a number between -1e15 and 1e15, got NaN"],
-    "NaN in a Float32Array": [{ upsert: [{ id: "b", vector: new Float32Array([nan, 1]) }] }, "INVALID", "upsert[0].vector[0]"],
+    "a vector with a hole": [
+      { upsert: [{ ...good, vector: Object.assign([], { length: 2, 0: 1 }) }] },
+      "INVALID",
+      "upsert[0].vector[1]",
+    ],
+    NaN: [
+      { upsert: [good, { id: "b", vector: [1, nan] }] },
+      "INVALID",
+      "upsert[1].vector[1]: must be a number between -1e15 and 1e15, got NaN",
+    ],
+    "NaN in a Float32Array": [
+      { upsert: [{ id: "b", vector: new Float32Array([nan, 1]) }] },
+      "INVALID",
+      "upsert[0].vector[0]",
+    ],
     Infinity: [{ upsert: [{ ...good, vector: [Infinity, 1] }] }, "INVALID", "got Infinity"],
     "-Infinity": [{ upsert: [{ ...good, vector: [-Infinity, 1] }] }, "INVALID", "got -Infinity"],
     "what no float holds": [{ upsert: [{ ...good, vector: [1e39, 1] }] }, "INVALID", "vector[0]"],
@@ -57,7 +73,10 @@ describe("vectors: what an append refuses", () => {
     const { vectors, machine } = await fresh();
     const keys = await machine.keys();
     for (const [what, [input, code, says]] of Object.entries(refused)) {
-      expect(await refusalOf(vectors.append(scope, "c", input as AppendInput)), what).toMatchObject({ code, message: expect.stringContaining(says) as string });
+      expect(await refusalOf(vectors.append(scope, "c", input as AppendInput)), what).toMatchObject({
+        code,
+        message: expect.stringContaining(says) as string,
+      });
     }
     expect(await vectors.stats(scope, "c")).toMatchObject({ lastSeq: 0 });
     expect(await machine.keys()).toEqual(keys);
@@ -68,7 +87,8 @@ describe("vectors: what an append refuses", () => {
       ],
     });
     expect(await vectors.count(scope, "c")).toBe(2);
-    const scores = async (vector: number[]) => (await vectors.query(scope, "c", { vector })).hits.map(({ id, score }) => [id, Math.round(score * 100) / 100]);
+    const scores = async (vector: number[]) =>
+      (await vectors.query(scope, "c", { vector })).hits.map(({ id, score }) => [id, Math.round(score * 100) / 100]);
     expect(await scores([1e15, -1e15])).toEqual([
       ["huge", 1],
       ["tiny", 0],
@@ -84,10 +104,16 @@ describe("vectors: what an append refuses", () => {
 
   it("R-CMP-03 duplicates are told and the last one counts; an id that was used with other content is 409", async () => {
     const { vectors } = await fresh();
-    const sent = await vectors.append(scope, "c", { deltaId: "d", upsert: [good, { id: "a", vector: [2, 2] }, { id: "b", vector: [3, 3] }] });
+    const sent = await vectors.append(scope, "c", {
+      deltaId: "d",
+      upsert: [good, { id: "a", vector: [2, 2] }, { id: "b", vector: [3, 3] }],
+    });
     expect(sent.duplicates).toEqual(["a"]);
     expect((await vectors.get(scope, "c", ["a"]))[0]?.vector).toEqual(new Float32Array([2, 2]));
-    expect(await refusalOf(vectors.append(scope, "c", { deltaId: "d", upsert: [good] }))).toMatchObject({ code: "CONFLICT", status: 409 });
+    expect(await refusalOf(vectors.append(scope, "c", { deltaId: "d", upsert: [good] }))).toMatchObject({
+      code: "CONFLICT",
+      status: 409,
+    });
   });
 });
 
@@ -99,12 +125,24 @@ describe("vectors: limits, at the value and one past it", () => {
     await vectors.append(scope, "c", { upsert: [{ id: umlauts, vector }], delete: ["x".repeat(limits.rowIdBytesMax)] });
     expect(await codeOf(vectors.append(scope, "c", { delete: [`${umlauts}x`] }))).toBe("INVALID");
     await vectors.append(scope, "c", { upsert: [{ id: "t", vector, text: "x".repeat(limits.rowTextBytesMax) }] });
-    expect(await codeOf(vectors.append(scope, "c", { upsert: [{ id: "t", vector, text: "x".repeat(limits.rowTextBytesMax + 1) }] }))).toBe("LIMIT_EXCEEDED");
-    const note = (bytes: number) => ({ id: "m", vector, metadata: { n: "x".repeat(bytes - JSON.stringify({ n: "" }).length) } });
+    expect(
+      await codeOf(
+        vectors.append(scope, "c", { upsert: [{ id: "t", vector, text: "x".repeat(limits.rowTextBytesMax + 1) }] }),
+      ),
+    ).toBe("LIMIT_EXCEEDED");
+    const note = (bytes: number) => ({
+      id: "m",
+      vector,
+      metadata: { n: "x".repeat(bytes - JSON.stringify({ n: "" }).length) },
+    });
     await vectors.append(scope, "c", { upsert: [note(limits.rowMetadataBytesMax)] });
-    expect(await codeOf(vectors.append(scope, "c", { upsert: [note(limits.rowMetadataBytesMax + 1)] }))).toBe("LIMIT_EXCEEDED");
+    expect(await codeOf(vectors.append(scope, "c", { upsert: [note(limits.rowMetadataBytesMax + 1)] }))).toBe(
+      "LIMIT_EXCEEDED",
+    );
     await vectors.append(scope, "c", { deltaId: "x".repeat(limits.deltaIdCharsMax), delete: ["a"] });
-    expect(await codeOf(vectors.append(scope, "c", { deltaId: "x".repeat(limits.deltaIdCharsMax + 1), delete: ["a"] }))).toBe("INVALID");
+    expect(
+      await codeOf(vectors.append(scope, "c", { deltaId: "x".repeat(limits.deltaIdCharsMax + 1), delete: ["a"] })),
+    ).toBe("INVALID");
     expect(await vectors.compact(scope, "c")).toMatchObject({ outcome: "done" });
     expect((await vectors.get(scope, "c", [umlauts]))[0]?.id).toBe(umlauts);
     expect((await vectors.fsck(scope, "c")).ok).toBe(true);
@@ -117,7 +155,11 @@ describe("vectors: limits, at the value and one past it", () => {
     expect(await vectors.count(scope, "c")).toBe(limits.deltaRowsMax);
     expect(await codeOf(vectors.append(scope, "c", { delete: [...ids, "one more"] }))).toBe("LIMIT_EXCEEDED");
     const text = "x".repeat(limits.rowTextBytesMax / 2);
-    expect(await codeOf(vectors.append(scope, "c", { upsert: ids.slice(0, 400).map((id) => ({ id, vector: [1, 2], text })) }))).toBe("LIMIT_EXCEEDED");
+    expect(
+      await codeOf(
+        vectors.append(scope, "c", { upsert: ids.slice(0, 400).map((id) => ({ id, vector: [1, 2], text })) }),
+      ),
+    ).toBe("LIMIT_EXCEEDED");
   });
 
   it("dimensions, metric and language of a collection", async () => {
@@ -126,12 +168,24 @@ describe("vectors: limits, at the value and one past it", () => {
       await vectors.create(scope, `d${dims}`, { dims });
       await vectors.append(scope, `d${dims}`, { upsert: [{ id: "a", vector: new Float32Array(dims).fill(1) }] });
       await vectors.compact(scope, `d${dims}`);
-      expect((await vectors.query(scope, `d${dims}`, { vector: new Float32Array(dims).fill(2) })).hits).toMatchObject([{ id: "a" }]);
+      expect((await vectors.query(scope, `d${dims}`, { vector: new Float32Array(dims).fill(2) })).hits).toMatchObject([
+        { id: "a" },
+      ]);
     }
     const wrong: unknown[] = [limits.dimsMin - 1, limits.dimsMax + 1, 0, -1, 2.5, "3", Number.NaN, undefined];
-    for (const dims of wrong) expect(await refusalOf(vectors.create(scope, "x", { dims: dims as number }))).toMatchObject({ code: "INVALID", message: /dims/ });
-    expect(await refusalOf(vectors.create(scope, "x", { dims: 3, metric: "hamming" as "dot" }))).toMatchObject({ code: "INVALID", message: /metric/ });
-    expect(await refusalOf(vectors.create(scope, "x", { dims: 3, language: "klingon" }))).toMatchObject({ code: "INVALID", message: /language/ });
+    for (const dims of wrong)
+      expect(await refusalOf(vectors.create(scope, "x", { dims: dims as number }))).toMatchObject({
+        code: "INVALID",
+        message: /dims/,
+      });
+    expect(await refusalOf(vectors.create(scope, "x", { dims: 3, metric: "hamming" as "dot" }))).toMatchObject({
+      code: "INVALID",
+      message: /metric/,
+    });
+    expect(await refusalOf(vectors.create(scope, "x", { dims: 3, language: "klingon" }))).toMatchObject({
+      code: "INVALID",
+      message: /language/,
+    });
     expect(await codeOf(vectors.create(scope, "x", undefined as unknown as { dims: number }))).toBe("INVALID");
   });
 
@@ -141,7 +195,10 @@ describe("vectors: limits, at the value and one past it", () => {
     await vectors.create(scope, longest, { dims: 2 });
     await vectors.append(scope, longest, { upsert: [{ id: "a", vector: [1, 1] }] });
     for (const id of [`${longest}x`, "", ".", "..", "a/b", "a b", "ä", "a\0", "../x", 7, undefined, null, {}]) {
-      expect(await refusalOf(vectors.create(scope, id as string, { dims: 2 })), String(id)).toMatchObject({ code: "INVALID", message: /collection's id/ });
+      expect(await refusalOf(vectors.create(scope, id as string, { dims: 2 })), String(id)).toMatchObject({
+        code: "INVALID",
+        message: /collection's id/,
+      });
       expect(await codeOf(vectors.count(scope, id as string)), String(id)).toBe("INVALID");
     }
   });
@@ -154,10 +211,14 @@ describe("vectors: limits, at the value and one past it", () => {
         { id: "b", vector: [1, 0] },
       ],
     });
-    for (const limit of [1, limits.queryHitsMax]) expect((await vectors.query(scope, "c", { vector: [1, 1], limit })).hits.length).toBe(Math.min(limit, 2));
+    for (const limit of [1, limits.queryHitsMax])
+      expect((await vectors.query(scope, "c", { vector: [1, 1], limit })).hits.length).toBe(Math.min(limit, 2));
     const wrong: unknown[] = [0, limits.queryHitsMax + 1, -1, 1.5, "10", Number.NaN];
     for (const limit of wrong)
-      expect(await refusalOf(vectors.query(scope, "c", { vector: [1, 1], limit: limit as number }))).toMatchObject({ code: "INVALID", message: /limit/ });
+      expect(await refusalOf(vectors.query(scope, "c", { vector: [1, 1], limit: limit as number }))).toMatchObject({
+        code: "INVALID",
+        message: /limit/,
+      });
     const ids = Array.from({ length: limits.getIdsMax }, () => "a");
     expect(await vectors.get(scope, "c", ids)).toHaveLength(limits.getIdsMax);
     expect(await codeOf(vectors.get(scope, "c", [...ids, "a"]))).toBe("INVALID");
@@ -166,7 +227,11 @@ describe("vectors: limits, at the value and one past it", () => {
     const longest = "word ".repeat(limits.queryTextCharsMax / 5);
     expect((await vectors.query(scope, "c", { text: longest })).hits).toHaveLength(1);
     expect(await codeOf(vectors.query(scope, "c", { text: `${longest}x` }))).toBe("INVALID");
-    expect(await vectors.countTerms(scope, "c", longest)).toEqual({ rows: 1, tokens: 1, frequencies: new Map([["word", 1]]) });
+    expect(await vectors.countTerms(scope, "c", longest)).toEqual({
+      rows: 1,
+      tokens: 1,
+      frequencies: new Map([["word", 1]]),
+    });
     expect(await codeOf(vectors.countTerms(scope, "c", `${longest}x`))).toBe("INVALID");
   });
 
@@ -174,7 +239,8 @@ describe("vectors: limits, at the value and one past it", () => {
     const process = await fresh();
     const { vectors } = process;
     const append = (i: number) => vectors.append(scope, "c", { upsert: [{ id: `r${i}`, vector: [1, 1] }] });
-    for (let i = 0; i < limits.pendingDeltasMax; i += 50) await Promise.all(Array.from({ length: 50 }, (_, j) => append(i + j)));
+    for (let i = 0; i < limits.pendingDeltasMax; i += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, j) => append(i + j)));
     expect(await vectors.stats(scope, "c")).toMatchObject({ pendingDeltas: limits.pendingDeltasMax });
     expect(await refusalOf(append(-1))).toMatchObject({
       code: "THROTTLED",
@@ -182,7 +248,9 @@ describe("vectors: limits, at the value and one past it", () => {
       retryable: true,
       message: expect.stringContaining("1000 deltas") as string,
     });
-    expect(await vectors.append(scope, "c", { deltaId: "x", upsert: [{ id: "x", vector: [1, 1] }] }).catch(() => "refused")).toBe("refused");
+    expect(
+      await vectors.append(scope, "c", { deltaId: "x", upsert: [{ id: "x", vector: [1, 1] }] }).catch(() => "refused"),
+    ).toBe("refused");
     expect(await vectors.compact(scope, "c")).toMatchObject({ outcome: "done", folds: 5 });
     expect(await append(-1)).toMatchObject({ seq: limits.pendingDeltasMax + 1 });
     expect(await vectors.count(scope, "c")).toBe(limits.pendingDeltasMax + 1);
@@ -191,11 +259,17 @@ describe("vectors: limits, at the value and one past it", () => {
   it("R-CMP-07 pending bytes: one below the limit is taken, the limit is not", async () => {
     const { machine, vectors } = await fresh();
     const setBytes = (value: number) =>
-      machine.items.write(scope, vectorsContainer.name, ["c"], { op: "patch", id: itemIds.log, patch: [{ op: "set", path: "/bytes", value }] });
+      machine.items.write(scope, vectorsContainer.name, ["c"], {
+        op: "patch",
+        id: itemIds.log,
+        patch: [{ op: "set", path: "/bytes", value }],
+      });
     await setBytes(limits.pendingBytesMax - 1);
     await vectors.append(scope, "c", { upsert: [{ id: "a", vector: [1, 1] }] });
     await setBytes(limits.pendingBytesMax);
-    expect(await codeOf(machine.process().vectors.append(scope, "c", { upsert: [{ id: "b", vector: [1, 1] }] }))).toBe("THROTTLED");
+    expect(await codeOf(machine.process().vectors.append(scope, "c", { upsert: [{ id: "b", vector: [1, 1] }] }))).toBe(
+      "THROTTLED",
+    );
   });
 });
 
@@ -219,7 +293,10 @@ describe("vectors: what a read refuses", () => {
       "counts that are none": [{ text: "x", elsewhere: 5 }, "elsewhere"],
       "counts without the words": [{ text: "x", elsewhere: { rows: 1, tokens: 1 } }, "elsewhere"],
       "counts below nothing": [{ text: "x", elsewhere: { rows: -1, tokens: 1, frequencies: new Map() } }, "elsewhere"],
-      "a word in more rows than there are": [{ text: "x", elsewhere: { rows: 1, tokens: 9, frequencies: new Map([["x", 2]]) } }, "elsewhere"],
+      "a word in more rows than there are": [
+        { text: "x", elsewhere: { rows: 1, tokens: 9, frequencies: new Map([["x", 2]]) } },
+        "elsewhere",
+      ],
       "a filter that is a list": [{ vector: [1, 1], filter: [] }, "filter"],
       "a filter that is text": [{ vector: [1, 1], filter: "year = 1" }, "filter"],
     };
@@ -235,7 +312,9 @@ describe("vectors: what a read refuses", () => {
     const { vectors } = await fresh();
     const empty = await vectors.query(scope, "c", { vector: [1, 1], filter: { year: 1 } });
     expect(empty.hits, "nothing can be known of an empty collection").toEqual([]);
-    await vectors.append(scope, "c", { upsert: [{ id: "a", vector: [1, 1], metadata: { year: 1936, lang: "en", place: { city: "Kiel" } } }] });
+    await vectors.append(scope, "c", {
+      upsert: [{ id: "a", vector: [1, 1], metadata: { year: 1936, lang: "en", place: { city: "Kiel" } } }],
+    });
     const refused: Record<string, [filter: unknown, says: string]> = {
       "an unknown field": [{ yeer: 1936 }, "yeer"],
       "an unknown field within": [{ and: [{ or: [{ lang: "en" }, { not: { langue: "fr" } }] }] }, "langue"],
@@ -252,7 +331,10 @@ describe("vectors: what a read refuses", () => {
     for (let round = 0; round < 2; round += 1) {
       for (const [what, [filter, says]] of Object.entries(refused)) {
         const named = { code: "INVALID", message: expect.stringContaining(says) as string };
-        expect(await refusalOf(vectors.query(scope, "c", { vector: [1, 1], filter: filter as Filter })), what).toMatchObject(named);
+        expect(
+          await refusalOf(vectors.query(scope, "c", { vector: [1, 1], filter: filter as Filter })),
+          what,
+        ).toMatchObject(named);
         expect(await refusalOf(vectors.count(scope, "c", { filter: filter as Filter })), what).toMatchObject(named);
       }
       await vectors.compact(scope, "c");
@@ -264,17 +346,54 @@ describe("vectors: what a read refuses", () => {
     const { session } = await vectors.append(scope, "c", { upsert: [{ id: "a", vector: [1, 1] }] });
     expect(await vectors.count(scope, "c", { session })).toBe(1);
     const text = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
-    for (const bad of ["", "x", session.slice(1), text(["log"]), text([1, 1]), text(["log", "1"]), text(["log", 1.5]), text(null), "null", text({})]) {
-      expect(await refusalOf(vectors.count(scope, "c", { session: bad })), bad).toMatchObject({ code: "INVALID", message: /session/ });
+    for (const bad of [
+      "",
+      "x",
+      session.slice(1),
+      text(["log"]),
+      text([1, 1]),
+      text(["log", "1"]),
+      text(["log", 1.5]),
+      text(null),
+      "null",
+      text({}),
+    ]) {
+      expect(await refusalOf(vectors.count(scope, "c", { session: bad })), bad).toMatchObject({
+        code: "INVALID",
+        message: /session/,
+      });
     }
     expect(await codeOf(vectors.count(scope, "c", { session: text(["another log", 1]) }))).toBe("CONFLICT");
     const [logId] = JSON.parse(Buffer.from(session, "base64url").toString()) as [string];
-    expect(await codeOf(vectors.count(scope, "c", { session: text([logId, 99]) })), "a write that is not there yet").toBe("UNAVAILABLE");
-    const bad: unknown[] = [{ version: -1 }, { version: 1.5 }, { version: "1" }, { time: "yesterday" }, { time: Number.NaN }, { time: null }, {}, "1", 7, null];
-    for (const asOf of bad) expect(await codeOf(vectors.count(scope, "c", { asOf: asOf as { version: number } })), JSON.stringify(asOf)).toBe("INVALID");
-    for (const asOf of [{ version: 99 }, { time: "1999-01-01" }]) expect(await codeOf(vectors.count(scope, "c", { asOf }))).toBe("NOT_FOUND");
-    for (const to of bad) expect(await codeOf(vectors.restore(scope, "c", to as { version: number })), `restore ${JSON.stringify(to)}`).toBe("INVALID");
-    for (const purgeAt of [undefined, "soon", Number.NaN]) expect(await codeOf(vectors.delete(scope, "c", { purgeAt: purgeAt as number }))).toBe("INVALID");
+    expect(
+      await codeOf(vectors.count(scope, "c", { session: text([logId, 99]) })),
+      "a write that is not there yet",
+    ).toBe("UNAVAILABLE");
+    const bad: unknown[] = [
+      { version: -1 },
+      { version: 1.5 },
+      { version: "1" },
+      { time: "yesterday" },
+      { time: Number.NaN },
+      { time: null },
+      {},
+      "1",
+      7,
+      null,
+    ];
+    for (const asOf of bad)
+      expect(await codeOf(vectors.count(scope, "c", { asOf: asOf as { version: number } })), JSON.stringify(asOf)).toBe(
+        "INVALID",
+      );
+    for (const asOf of [{ version: 99 }, { time: "1999-01-01" }])
+      expect(await codeOf(vectors.count(scope, "c", { asOf }))).toBe("NOT_FOUND");
+    for (const to of bad)
+      expect(
+        await codeOf(vectors.restore(scope, "c", to as { version: number })),
+        `restore ${JSON.stringify(to)}`,
+      ).toBe("INVALID");
+    for (const purgeAt of [undefined, "soon", Number.NaN])
+      expect(await codeOf(vectors.delete(scope, "c", { purgeAt: purgeAt as number }))).toBe("INVALID");
     expect(await codeOf(vectors.delete(scope, "c", undefined as unknown as { purgeAt: number }))).toBe("INVALID");
     expect(await vectors.count(scope, "c")).toBe(1);
   });

@@ -24,14 +24,19 @@ beforeAll(async () => {
   s3 = await startS3();
   const target = new URL(s3.endpoint);
   proxy = createServer((incoming, answer) => {
-    const spoilt = trouble !== undefined && trouble.left > 0 && trouble.matches(incoming.method ?? "", incoming.url ?? "") ? trouble : undefined;
+    const spoilt =
+      trouble !== undefined && trouble.left > 0 && trouble.matches(incoming.method ?? "", incoming.url ?? "")
+        ? trouble
+        : undefined;
     if (spoilt !== undefined) spoilt.left -= 1;
     if (spoilt?.kind === "silent") return void incoming.resume();
     if (spoilt?.kind === "cut") return void incoming.socket.destroy();
     if (spoilt?.kind === "500" || spoilt?.kind === "503") {
       incoming.resume();
       answer.writeHead(Number(spoilt.kind), { "content-type": "application/xml", connection: "close" });
-      return void answer.end(`<?xml version="1.0"?><Error><Code>${codes[spoilt.kind]}</Code><Message>injected</Message></Error>`);
+      return void answer.end(
+        `<?xml version="1.0"?><Error><Code>${codes[spoilt.kind]}</Code><Message>injected</Message></Error>`,
+      );
     }
     const { method, url: path, headers } = incoming;
     const outgoing = request({ host: target.hostname, port: target.port, method, path, headers }, (response) => {
@@ -45,7 +50,12 @@ beforeAll(async () => {
   const bucket = await s3.bucket("trouble");
   const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const objects = await openS3Objects({ ...bucket, endpoint, attemptsMax: 1, idleMsMax: 500 });
-  opened = await openVectors({ items: await openMemoryItems(), objects, system: systemScope("tests", () => {}), threads: 1 });
+  opened = await openVectors({
+    items: await openMemoryItems(),
+    objects,
+    system: systemScope("tests", () => {}),
+    threads: 1,
+  });
 });
 afterAll(async () => {
   await opened.close();

@@ -23,7 +23,10 @@ async function filled(): Promise<Machine> {
   return machine;
 }
 
-async function cached(machine: Machine, cacheDir: string): Promise<{ process: Process; rows: string[]; files: string[] }> {
+async function cached(
+  machine: Machine,
+  cacheDir: string,
+): Promise<{ process: Process; rows: string[]; files: string[] }> {
   const process = machine.process({ cacheDir });
   const rows = await rowsOf(process.vectors);
   await process.disk?.settle();
@@ -31,7 +34,8 @@ async function cached(machine: Machine, cacheDir: string): Promise<{ process: Pr
   return { process, rows, files };
 }
 
-const fetched = (process: Process): number => process.calls.count("get vectors/c/segments/") + process.calls.count("get vectors/c/deltas/");
+const fetched = (process: Process): number =>
+  process.calls.count("get vectors/c/segments/") + process.calls.count("get vectors/c/deltas/");
 
 describe("vectors: the cache on disk", () => {
   it("row 29: R-CMP-27 it survives a restart: the second process fetches no file again", async () => {
@@ -114,7 +118,14 @@ describe("vectors: the cache on disk", () => {
     await machine.process().vectors.create(scope, "other", { dims: 3 });
     await machine.process().vectors.purge(scope, "c");
     const clock = { now: () => machine.now };
-    const opened = await openVectors({ items: machine.items, objects: machine.objects, system, clock, cacheDir: dir, threads: 1 });
+    const opened = await openVectors({
+      items: machine.items,
+      objects: machine.objects,
+      system,
+      clock,
+      cacheDir: dir,
+      threads: 1,
+    });
     expect(await readdir(join(dir, "vectors", "acme"))).toEqual([]);
     await opened.close();
   });
@@ -136,12 +147,18 @@ describe("vectors: a cold open", () => {
     const dims = 4_096;
     await process.vectors.create(scope, "c", { dims });
     for (let delta = 0; delta < 2; delta += 1) {
-      const upsert = Array.from({ length: 1_000 }, (_, i) => ({ id: `r${delta}.${i}`, vector: new Float32Array(dims).fill(i + 1) }));
+      const upsert = Array.from({ length: 1_000 }, (_, i) => ({
+        id: `r${delta}.${i}`,
+        vector: new Float32Array(dims).fill(i + 1),
+      }));
       await process.vectors.append(scope, "c", { upsert });
       await process.vectors.compact(scope, "c");
     }
     await process.vectors.append(scope, "c", { upsert: [{ id: "fresh", vector: new Float32Array(dims).fill(1) }] });
-    expect((await process.vectors.stats(scope, "c")).segments.map(({ bytes }) => bytes > 17 * 1024 ** 2)).toEqual([true, true]);
+    expect((await process.vectors.stats(scope, "c")).segments.map(({ bytes }) => bytes > 17 * 1024 ** 2)).toEqual([
+      true,
+      true,
+    ]);
     const waves = new Waves();
     waves.watch(machine.objects);
     const cold = machine.process({ cache: true });

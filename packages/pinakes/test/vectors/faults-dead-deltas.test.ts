@@ -21,7 +21,9 @@ describe("vectors: deltas that cannot be read", () => {
     empty: ({ objects }, key) => objects.put(scope, key, new Uint8Array()),
     missing: ({ objects }, key) => objects.delete(scope, [key]),
     "of other dimensions": async (machine, key) => {
-      const built = buildDelta("c", { dims: 5, metric: "dot", language: "english" }, [{ id: "a", op: "put", vector: new Float32Array(5) }]);
+      const built = buildDelta("c", { dims: 5, metric: "dot", language: "english" }, [
+        { id: "a", op: "put", vector: new Float32Array(5) },
+      ]);
       await machine.objects.put(scope, key, built.bytes);
       const { sha256, headBytes } = built;
       const patch = Object.entries({ sha256, headBytes, bytes: built.bytes.byteLength }).map(([name, value]) => ({
@@ -46,12 +48,18 @@ describe("vectors: deltas that cannot be read", () => {
       await process.vectors.append(scope, "elsewhere", { upsert: [put("x", 1)] });
       for (let i = 1; i < vectorLimits.deltaFailuresMax; i += 1) {
         await process.worker.sweep();
-        expect(await process.vectors.stats(scope, "c")).toMatchObject({ appliedSeq: 1, deadDeltas: 0, pendingDeltas: 2 });
+        expect(await process.vectors.stats(scope, "c")).toMatchObject({
+          appliedSeq: 1,
+          deadDeltas: 0,
+          pendingDeltas: 2,
+        });
         expect(await process.site().read<Delta>(itemIds.delta(2))).toMatchObject({ failures: i });
       }
       expect(await process.vectors.stats(scope, "elsewhere")).toMatchObject({ pendingDeltas: 0 });
       await process.worker.sweep();
-      expect(await process.vectors.dead.list(scope, "c")).toMatchObject([{ seq: 2, deltaId: "bad", error: expect.stringMatching(/./) as string }]);
+      expect(await process.vectors.dead.list(scope, "c")).toMatchObject([
+        { seq: 2, deltaId: "bad", error: expect.stringMatching(/./) as string },
+      ]);
       expect(await process.vectors.stats(scope, "c")).toMatchObject({ appliedSeq: 3, deadDeltas: 1, pendingDeltas: 0 });
       expect(await rowsOf(process.vectors)).toEqual([row("after", 1), row("before", 1)]);
     });
@@ -64,7 +72,10 @@ describe("vectors: deltas that cannot be read", () => {
     for (let i = 0; i < 20; i += 1) {
       const error = new PinakesError(errors[i % 2] as "UNAVAILABLE", "S3 did not answer");
       process.calls.add({ at: (name) => name.startsWith("get vectors/c/deltas/"), kind: "error-before", error });
-      expect(await process.vectors.compact(scope, "c")).toMatchObject({ outcome: "waiting", reason: "S3 did not answer" });
+      expect(await process.vectors.compact(scope, "c")).toMatchObject({
+        outcome: "waiting",
+        reason: "S3 did not answer",
+      });
     }
     expect(await process.site().read<Delta>(itemIds.delta(1))).toMatchObject({ failures: 0 });
     await recover(machine);
@@ -78,7 +89,10 @@ describe("vectors: dead letters", () => {
     const machine = await Machine.open();
     const process = machine.process();
     const { vectors } = process;
-    const seq = await deadDelta(process, { upsert: [{ ...put("lost", 7), text: "found again" }, put("b", 1)], delete: ["x"] });
+    const seq = await deadDelta(process, {
+      upsert: [{ ...put("lost", 7), text: "found again" }, put("b", 1)],
+      delete: ["x"],
+    });
     expect(await vectors.dead.inspect(scope, "c", seq)).toMatchObject({
       seq,
       content: expect.arrayContaining([
@@ -94,7 +108,11 @@ describe("vectors: dead letters", () => {
     await vectors.dead.redrive(scope, "c", seq);
     await recover(machine);
     expect(await vectors.dead.list(scope, "c")).toEqual([]);
-    expect((await vectors.get(scope, "c", ["b", "lost", "x"])).map((found) => found?.vector[0])).toEqual([50, 7, undefined]);
+    expect((await vectors.get(scope, "c", ["b", "lost", "x"])).map((found) => found?.vector[0])).toEqual([
+      50,
+      7,
+      undefined,
+    ]);
     await expectClean(process);
   });
 
@@ -127,7 +145,8 @@ describe("vectors: dead letters", () => {
       await vectors.append(scope, "c", { upsert: [put(`more${x}`, x)] });
       await vectors.compact(scope, "c", { all: true });
     }
-    const rows = async (): Promise<number> => (await vectors.stats(scope, "c")).segments.reduce((sum, segment) => sum + segment.rows, 0);
+    const rows = async (): Promise<number> =>
+      (await vectors.stats(scope, "c")).segments.reduce((sum, segment) => sum + segment.rows, 0);
     expect(await rows()).toBe((await vectors.count(scope, "c")) + 1);
     await vectors.dead.redrive(scope, "c", seq);
     await vectors.compact(scope, "c");

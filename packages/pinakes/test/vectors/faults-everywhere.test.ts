@@ -44,20 +44,32 @@ async function errors(scenario: Scenario): Promise<void> {
 }
 
 describe("vectors: a fault at every call", () => {
-  it("rows 1–5, 8: R-CMP-02 an append that ends at any call is there as a whole or not at all; sent again it is there once", () => crashes(appendScenario));
+  it("rows 1–5, 8: R-CMP-02 an append that ends at any call is there as a whole or not at all; sent again it is there once", () =>
+    crashes(appendScenario));
   it("rows 3, 5: R-CMP-03 an append whose call fails or whose answer is lost, at any call, is there once after it was sent again", () =>
     errors(appendScenario));
-  it("rows 14, 17, 18: R-CMP-19 a fold killed at any call is finished by the next run, with the same rows and nothing left over", () => crashes(foldScenario));
-  it("rows 14, 17, 18: R-CMP-19 the same for the very first fold, after which the registry of work is all that is known", () => crashes(firstFoldScenario));
-  it("rows 13, 16, 30: R-CMP-21 a fold whose call fails or whose answer is lost, at any call, ends in the same state", () => errors(foldScenario));
-  it("rows 14, 17, 18: R-CMP-19 a fold and a merge killed at any call are finished by the next run", () => crashes(mergeScenario));
-  it("rows 13, 16, 30: R-CMP-21 a merge whose call fails or whose answer is lost, at any call, ends in the same state", () => errors(mergeScenario));
-  it("row 20: R-CMP-31 a collection of garbage killed at any call loses nothing, and the next one leaves no orphan", () => crashes(collectScenario));
-  it("row 20: R-CMP-31 a collection of garbage whose call fails or whose answer is lost loses nothing", () => errors(collectScenario));
-  it("row 25: R-CMP-30 a restore that ends at any call has happened or not, and can be asked for again", () => crashes(restoreScenario));
-  it("row 25: R-CMP-30 a restore whose call fails or whose answer is lost has happened or not", () => errors(restoreScenario));
-  it("row 23: R-CMP-10 a redrive that ends at any call has happened or not, and newer rows stay", () => crashes(redriveScenario));
-  it("row 23: R-CMP-10 a redrive whose call fails or whose answer is lost has happened or not, and newer rows stay", () => errors(redriveScenario));
+  it("rows 14, 17, 18: R-CMP-19 a fold killed at any call is finished by the next run, with the same rows and nothing left over", () =>
+    crashes(foldScenario));
+  it("rows 14, 17, 18: R-CMP-19 the same for the very first fold, after which the registry of work is all that is known", () =>
+    crashes(firstFoldScenario));
+  it("rows 13, 16, 30: R-CMP-21 a fold whose call fails or whose answer is lost, at any call, ends in the same state", () =>
+    errors(foldScenario));
+  it("rows 14, 17, 18: R-CMP-19 a fold and a merge killed at any call are finished by the next run", () =>
+    crashes(mergeScenario));
+  it("rows 13, 16, 30: R-CMP-21 a merge whose call fails or whose answer is lost, at any call, ends in the same state", () =>
+    errors(mergeScenario));
+  it("row 20: R-CMP-31 a collection of garbage killed at any call loses nothing, and the next one leaves no orphan", () =>
+    crashes(collectScenario));
+  it("row 20: R-CMP-31 a collection of garbage whose call fails or whose answer is lost loses nothing", () =>
+    errors(collectScenario));
+  it("row 25: R-CMP-30 a restore that ends at any call has happened or not, and can be asked for again", () =>
+    crashes(restoreScenario));
+  it("row 25: R-CMP-30 a restore whose call fails or whose answer is lost has happened or not", () =>
+    errors(restoreScenario));
+  it("row 23: R-CMP-10 a redrive that ends at any call has happened or not, and newer rows stay", () =>
+    crashes(redriveScenario));
+  it("row 23: R-CMP-10 a redrive whose call fails or whose answer is lost has happened or not, and newer rows stay", () =>
+    errors(redriveScenario));
 });
 
 describe("vectors: a repair with a fault at every call", () => {

@@ -23,7 +23,11 @@ describe("vectors: leases", () => {
     const machine = await Machine.open();
     await foldScenario.prepare(machine.process());
     const owner = machine.process();
-    owner.calls.add({ at: (name) => name.startsWith("put vectors/c/segments/"), kind: "hold", until: new Promise(() => {}) });
+    owner.calls.add({
+      at: (name) => name.startsWith("put vectors/c/segments/"),
+      kind: "hold",
+      until: new Promise(() => {}),
+    });
     void owner.vectors.compact(scope, "c");
     const other = machine.process();
     const busy = { outcome: "busy" };
@@ -44,7 +48,12 @@ describe("vectors: leases", () => {
     const zombie = machine.process();
     const gate = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
-    zombie.calls.add({ at: (name) => name.startsWith("query") && name.includes("request."), kind: "hold", until: gate.promise, reached: reached.resolve });
+    zombie.calls.add({
+      at: (name) => name.startsWith("query") && name.includes("request."),
+      kind: "hold",
+      until: gate.promise,
+      reached: reached.resolve,
+    });
     const ended = zombie.vectors.compact(scope, "c");
     await reached.promise;
     const owner = machine.process();

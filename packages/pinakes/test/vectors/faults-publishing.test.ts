@@ -20,7 +20,8 @@ describe("vectors: publishing", () => {
         const { put: honest } = machine.objects;
         let altered = 0;
         machine.objects.put = async (...[who, key, body, options]) => {
-          const bytes = key.includes(`/${folder}/`) && altered === 0 ? ((altered += 1), change(body as Uint8Array)) : body;
+          const bytes =
+            key.includes(`/${folder}/`) && altered === 0 ? ((altered += 1), change(body as Uint8Array)) : body;
           return honest.call(machine.objects, who, key, bytes, options);
         };
         const version = (await process.vectors.stats(scope, "c")).version;
@@ -37,7 +38,10 @@ describe("vectors: publishing", () => {
 
   it("row 15: R-CMP-18 a builder that drops, repeats or mixes up rows is noticed by counts and sums before it is published", async () => {
     for (const prepare of [foldScenario.prepare, mergeScenario.prepare]) {
-      for (const wrong of [(list: number[]) => list.slice(1), (list: number[]) => [...list.slice(1), list[1] as number]]) {
+      for (const wrong of [
+        (list: number[]) => list.slice(1),
+        (list: number[]) => [...list.slice(1), list[1] as number],
+      ]) {
         const machine = await Machine.open();
         await prepare(machine.process());
         const process = machine.process();
@@ -88,7 +92,9 @@ describe("vectors: publishing", () => {
     const next = await recover(machine);
     const { commitId, version } = (await next.site().state()).head;
     const mirror = (): Promise<unknown> =>
-      machine.objects.get(scope, "vectors/c/HEAD.json").then((bytes) => JSON.parse(Buffer.from(bytes ?? []).toString()) as unknown);
+      machine.objects
+        .get(scope, "vectors/c/HEAD.json")
+        .then((bytes) => JSON.parse(Buffer.from(bytes ?? []).toString()) as unknown);
     expect(await mirror()).toMatchObject({ commitId, version });
     await machine.objects.delete(scope, ["vectors/c/HEAD.json"]);
     await next.vectors.compact(scope, "c");
@@ -116,9 +122,19 @@ describe("vectors: publishing", () => {
     const { version } = await process.vectors.stats(scope, "c");
     gate.resolve();
     expect(await ended).toMatchObject({ outcome: "fenced", folds: 0 });
-    expect(await process.vectors.compact(scope, "c")).toMatchObject({ outcome: "done", folds: 0, merges: 0, rowsWritten: 0 });
+    expect(await process.vectors.compact(scope, "c")).toMatchObject({
+      outcome: "done",
+      folds: 0,
+      merges: 0,
+      rowsWritten: 0,
+    });
     expect(
-      await process.vectors.append(scope, "c", { deltaId: "d", upsert: [put("b", 20), put("y", 4)], patch: [{ id: "a", metadata: { m: 2 } }], delete: ["x"] }),
+      await process.vectors.append(scope, "c", {
+        deltaId: "d",
+        upsert: [put("b", 20), put("y", 4)],
+        patch: [{ id: "a", metadata: { m: 2 } }],
+        delete: ["x"],
+      }),
     ).toMatchObject({ repeated: true });
     expect(await process.vectors.compact(scope, "c")).toMatchObject({ folds: 0 });
     expect((await process.vectors.stats(scope, "c")).version).toBe(version);

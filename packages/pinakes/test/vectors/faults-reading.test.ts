@@ -15,7 +15,10 @@ describe("vectors: readers and the collection of garbage", () => {
     const reader = counted.machine.process();
     await rowsOf(reader.vectors);
     const calls = reader.calls.names.length;
-    for (const policy of [{}, { retentionMs: defaultPolicy.retentionMs, appliedDeltaMs: defaultPolicy.appliedDeltaMs }]) {
+    for (const policy of [
+      {},
+      { retentionMs: defaultPolicy.retentionMs, appliedDeltaMs: defaultPolicy.appliedDeltaMs },
+    ]) {
       for (let number = 0; number < calls; number += 1) {
         const { machine, process } = await fresh(policy);
         await versions(process, 3);
@@ -77,12 +80,18 @@ describe("vectors: readers and the collection of garbage", () => {
     await foldScenario.prepare(machine.process());
     const process = machine.process();
     const { put: honest } = machine.objects;
-    const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
+    const full = Object.assign(new Error("ENOSPC: no space left on device, write"), {
+      code: "ENOSPC",
+      syscall: "write",
+    });
     machine.objects.put = async () => Promise.reject(full);
     await expect(process.vectors.append(scope, "c", { upsert: [put("a", 1)] })).rejects.toThrow("ENOSPC");
     await expect(process.vectors.compact(scope, "c")).rejects.toThrow("ENOSPC");
     await expect(process.worker.sweep()).rejects.toThrow("ENOSPC");
-    expect(process.worker.metrics).toMatchObject({ compactionFailuresInARow: 1, lastError: expect.stringContaining("ENOSPC") as string });
+    expect(process.worker.metrics).toMatchObject({
+      compactionFailuresInARow: 1,
+      lastError: expect.stringContaining("ENOSPC") as string,
+    });
     expect(await rowsOf(process.vectors)).toEqual(foldScenario.expected);
     machine.objects.put = honest;
     await recover(machine, process);

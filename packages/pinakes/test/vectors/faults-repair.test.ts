@@ -13,10 +13,13 @@ const dayMs = 24 * hourMs;
 /** The items of all tenants' vectors, as a backup of the database has them. */
 async function backup({ items }: Machine): Promise<() => Promise<void>> {
   const read = async (): Promise<readonly JsonObject[]> =>
-    (await items.query(scope, vectorsContainer.name, { equals: { collection: "c" }, limit: 500 })).items.map(({ document }) => document);
+    (await items.query(scope, vectorsContainer.name, { equals: { collection: "c" }, limit: 500 })).items.map(
+      ({ document }) => document,
+    );
   const saved = await read();
   return async () => {
-    for (const { id } of await read()) await items.write(scope, vectorsContainer.name, ["c"], { op: "delete", id: String(id) });
+    for (const { id } of await read())
+      await items.write(scope, vectorsContainer.name, ["c"], { op: "delete", id: String(id) });
     for (const document of saved) await items.write(scope, vectorsContainer.name, ["c"], { op: "create", document });
   };
 }
@@ -33,7 +36,9 @@ describe("vectors: checking and repairing", () => {
     expect((await process.vectors.fsck(scope, "c")).findings).toEqual([]);
     const applied = new Set((await process.site().deltas(0, 100)).filter(({ seq }) => seq <= 3).map(({ key }) => key));
     const dead = new Set((await process.vectors.dead.list(scope, "c")).map(({ key }) => key));
-    const needed = (await machine.keys("vectors/c/")).filter((key) => !key.endsWith("HEAD.json") && (!applied.has(key) || dead.has(key)));
+    const needed = (await machine.keys("vectors/c/")).filter(
+      (key) => !key.endsWith("HEAD.json") && (!applied.has(key) || dead.has(key)),
+    );
     expect(needed.length).toBeGreaterThan(6);
     for (const key of needed) {
       const whole = (await machine.objects.get(scope, key)) as Uint8Array;
@@ -43,7 +48,8 @@ describe("vectors: checking and repairing", () => {
       expect(report.findings.map((finding) => finding.key)).toContain(key);
       for (const finding of report.findings) expect(finding.detail).toContain(key);
       const read = await rowsOf(machine.process().vectors).catch((error: unknown) => error);
-      if (read instanceof Error) expect(read).toMatchObject({ code: "CORRUPT", message: expect.stringContaining(key) as string });
+      if (read instanceof Error)
+        expect(read).toMatchObject({ code: "CORRUPT", message: expect.stringContaining(key) as string });
       await machine.objects.put(scope, key, whole);
     }
     const { segments } = await process.vectors.stats(scope, "c");
@@ -55,8 +61,13 @@ describe("vectors: checking and repairing", () => {
           key,
           whole.map((byte, i) => (i === at ? byte ^ 1 : byte)),
         );
-        expect((await process.vectors.fsck(scope, "c")).findings, `${key} byte ${at}`).toMatchObject([{ severity: "error", kind: "damaged", key }]);
-        expect(await refusalOf(rowsOf(machine.process().vectors))).toMatchObject({ code: "CORRUPT", message: expect.stringContaining(key) as string });
+        expect((await process.vectors.fsck(scope, "c")).findings, `${key} byte ${at}`).toMatchObject([
+          { severity: "error", kind: "damaged", key },
+        ]);
+        expect(await refusalOf(rowsOf(machine.process().vectors))).toMatchObject({
+          code: "CORRUPT",
+          message: expect.stringContaining(key) as string,
+        });
       }
       await machine.objects.put(scope, key, whole);
     }
@@ -77,8 +88,13 @@ describe("vectors: checking and repairing", () => {
     await next.vectors.append(scope, "c", { deltaId: "kept", upsert: [put("kept", 1)] });
     await expect(next.worker.sweep()).rejects.toThrow("diverged");
     expect(await next.vectors.stats(scope, "c")).toMatchObject({ status: "diverged" });
-    expect(await refusalOf(next.vectors.append(scope, "c", { upsert: [put("z", 1)] }))).toMatchObject({ code: "UNAVAILABLE", retryable: false });
-    expect((await next.vectors.fsck(scope, "c")).findings).toContainEqual(expect.objectContaining({ kind: "diverged" }));
+    expect(await refusalOf(next.vectors.append(scope, "c", { upsert: [put("z", 1)] }))).toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: false,
+    });
+    expect((await next.vectors.fsck(scope, "c")).findings).toContainEqual(
+      expect.objectContaining({ kind: "diverged" }),
+    );
     const repaired = await next.vectors.repair(scope, "c");
     expect(repaired).toMatchObject({ pending: 1, recovered: 0 });
     expect(repaired.unknownDeltas).toHaveLength(1);
@@ -105,7 +121,9 @@ describe("vectors: checking and repairing", () => {
       const repaired = await next.vectors.repair(scope, "c", { recoverDeltas });
       expect(repaired.unknownDeltas).toHaveLength(2);
       expect(repaired.recovered).toBe(recoverDeltas ? 2 : 0);
-      const rows = recoverDeltas ? [...foldScenario.expected.filter((text) => !text.includes('"b"')), row("unapplied", 2)].sort() : foldScenario.expected;
+      const rows = recoverDeltas
+        ? [...foldScenario.expected.filter((text) => !text.includes('"b"')), row("unapplied", 2)].sort()
+        : foldScenario.expected;
       expect(await rowsOf(next.vectors)).toEqual(rows);
       expect(await codeOf(next.vectors.count(scope, "c", { session }))).toBe("CONFLICT");
       await recover(machine, next);
@@ -172,7 +190,9 @@ describe("vectors: checking and repairing", () => {
       const { version } = await process.vectors.repair(scope, "c");
       expect(version).toBe((await process.vectors.stats(scope, "c")).version);
       expect(await rowsOf(machine.process().vectors)).toEqual(then);
-      const mirror = JSON.parse(Buffer.from((await machine.objects.get(scope, "vectors/c/HEAD.json")) ?? []).toString()) as { version: number };
+      const mirror = JSON.parse(
+        Buffer.from((await machine.objects.get(scope, "vectors/c/HEAD.json")) ?? []).toString(),
+      ) as { version: number };
       expect(mirror.version).toBe(version);
     }
   });
@@ -205,5 +225,6 @@ describe("vectors: checking and repairing", () => {
 });
 
 async function loseWork({ items }: Machine): Promise<void> {
-  for (let shard = 0; shard < 8; shard += 1) await items.deletePartition(scope, vectorWorkContainer.name, [String(shard)]);
+  for (let shard = 0; shard < 8; shard += 1)
+    await items.deletePartition(scope, vectorWorkContainer.name, [String(shard)]);
 }

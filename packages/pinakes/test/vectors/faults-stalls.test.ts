@@ -21,7 +21,11 @@ import {
 import { codeOf, expectClean, recover, rowsOf } from "./support/state.ts";
 
 /** Runs the scenario up to the call, then `meanwhile` in another process, then the rest of the scenario. */
-async function stall(scenario: Scenario, number: number, meanwhile: (other: Process) => Promise<void>): Promise<Machine> {
+async function stall(
+  scenario: Scenario,
+  number: number,
+  meanwhile: (other: Process) => Promise<void>,
+): Promise<Machine> {
   const { machine, process } = await prepared(scenario);
   const gate = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
@@ -69,14 +73,20 @@ async function stallsEverywhere(scenario: Scenario): Promise<void> {
 }
 
 describe("vectors: a process that stands still at any call", () => {
-  it("rows 2, 4, 7: an append that was overtaken by a collection of garbage puts its object again and is there once", () => stallsEverywhere(appendScenario));
-  it("rows 9, 11, 22: R-CMP-12 a fold that was overtaken never publishes over its successor", () => stallsEverywhere(foldScenario));
-  it("rows 9, 11, 22: R-CMP-12 a merge that was overtaken never publishes over its successor", () => stallsEverywhere(mergeScenario));
+  it("rows 2, 4, 7: an append that was overtaken by a collection of garbage puts its object again and is there once", () =>
+    stallsEverywhere(appendScenario));
+  it("rows 9, 11, 22: R-CMP-12 a fold that was overtaken never publishes over its successor", () =>
+    stallsEverywhere(foldScenario));
+  it("rows 9, 11, 22: R-CMP-12 a merge that was overtaken never publishes over its successor", () =>
+    stallsEverywhere(mergeScenario));
   for (const scenario of [foldScenario, mergeScenario]) {
     it(`rows 9, 22: R-CMP-12 a ${scenario.name} whose lease and objects others took, though they published nothing, publishes nothing either`, () =>
-      everyCall(scenario, async (number) => expectRecovered(scenario, await stall(scenario, number, othersOnlyCollect))));
+      everyCall(scenario, async (number) =>
+        expectRecovered(scenario, await stall(scenario, number, othersOnlyCollect)),
+      ));
   }
-  it("row 21: R-CMP-31 a collection of garbage that was overtaken by a compactor deletes nothing that lives", () => stallsEverywhere(collectScenario));
+  it("row 21: R-CMP-31 a collection of garbage that was overtaken by a compactor deletes nothing that lives", () =>
+    stallsEverywhere(collectScenario));
   it("row 23: R-CMP-10 a redrive that was overtaken overrides nothing newer", () => stallsEverywhere(redriveScenario));
 
   it("row 25: R-CMP-30 a restore that was overtaken by writes comes before them or after them as a whole", async () => {
@@ -96,7 +106,12 @@ describe("vectors: a process that stands still at any call", () => {
       const skewed = machine.process({ skewMs });
       const gate = Promise.withResolvers<void>();
       const reached = Promise.withResolvers<void>();
-      skewed.calls.add({ at: (name) => name.startsWith("batch check fence, check lease"), kind: "hold", until: gate.promise, reached: reached.resolve });
+      skewed.calls.add({
+        at: (name) => name.startsWith("batch check fence, check lease"),
+        kind: "hold",
+        until: gate.promise,
+        reached: reached.resolve,
+      });
       const ended = skewed.vectors.compact(scope, "c");
       await reached.promise;
       const other = machine.process({ skewMs: -skewMs });
@@ -158,7 +173,14 @@ async function expectGone(machine: Machine): Promise<void> {
 }
 
 describe("vectors: deleted meanwhile", () => {
-  for (const scenario of [appendScenario, foldScenario, mergeScenario, collectScenario, redriveScenario, restoreScenario]) {
+  for (const scenario of [
+    appendScenario,
+    foldScenario,
+    mergeScenario,
+    collectScenario,
+    redriveScenario,
+    restoreScenario,
+  ]) {
     it(`row 24: R-CMP-32 purged at any call of ${scenario.name}: it is refused, and nothing of it is left after the second sweep`, () =>
       everyCall(scenario, async (number) => {
         const machine = await stall(scenario, number, async (other) => void (await other.vectors.purge(scope, "c")));

@@ -17,15 +17,27 @@ describe("vectors: earlier versions", () => {
       const { machine, process } = await fresh(policy);
       const seen: { version: number; time: number; rows: string[] }[] = [];
       for (let x = 1; x <= 4; x += 1) {
-        await process.vectors.append(scope, "c", { upsert: [put("a", x), put(`r${x}`, x)], ...(x === 4 ? { delete: ["r1"] } : {}) });
+        await process.vectors.append(scope, "c", {
+          upsert: [put("a", x), put(`r${x}`, x)],
+          ...(x === 4 ? { delete: ["r1"] } : {}),
+        });
         await process.vectors.compact(scope, "c");
-        seen.push({ version: (await process.vectors.stats(scope, "c")).version, time: machine.now, rows: await rowsOf(process.vectors) });
+        seen.push({
+          version: (await process.vectors.stats(scope, "c")).version,
+          time: machine.now,
+          rows: await rowsOf(process.vectors),
+        });
         machine.now += hourMs;
       }
       machine.now += days * dayMs - 4 * hourMs;
       expect(await process.vectors.collect(scope, "c")).toMatchObject({ outcome: "done", versions: 1 });
       for (const { version, time, rows } of seen) {
-        for (const asOf of [{ version }, { time }, { time: time + hourMs - 1 }, { time: new Date(time).toISOString() }]) {
+        for (const asOf of [
+          { version },
+          { time },
+          { time: time + hourMs - 1 },
+          { time: new Date(time).toISOString() },
+        ]) {
           expect(await rowsOf(process.vectors, "c", { asOf })).toEqual(rows);
         }
       }
@@ -44,12 +56,17 @@ describe("vectors: earlier versions", () => {
     await vectors.compact(scope, "c");
     const pending = await vectors.append(scope, "c", { deltaId: "lost", upsert: [put("b", 2)] });
     const { version } = await vectors.stats(scope, "c");
-    expect(await vectors.restore(scope, "c", { version: then })).toEqual({ version: version + 1, restored: then, discarded: [folded.seq, pending.seq] });
+    expect(await vectors.restore(scope, "c", { version: then })).toEqual({
+      version: version + 1,
+      restored: then,
+      discarded: [folded.seq, pending.seq],
+    });
     const other = machine.process();
     for (const reader of [process, other]) {
       expect(await rowsOf(reader.vectors)).toEqual([row("a", 1)]);
       expect(await rowsOf(reader.vectors, "c", { session: early.session })).toEqual([row("a", 1)]);
-      for (const { session } of [folded, pending]) expect(await codeOf(reader.vectors.count(scope, "c", { session }))).toBe("CONFLICT");
+      for (const { session } of [folded, pending])
+        expect(await codeOf(reader.vectors.count(scope, "c", { session }))).toBe("CONFLICT");
     }
     const later = await vectors.append(scope, "c", { upsert: [put("b", 3)] });
     expect(later.seq).toBe(pending.seq + 1);
@@ -104,7 +121,11 @@ describe("vectors: deleting", () => {
     await machine.process().worker.sweep();
     expect(await machine.keys()).toEqual([]);
     expect(await codeOf(process.vectors.undelete(scope, "c"))).toBe("NOT_FOUND");
-    await machine.objects.put(scope, "vectors/c/deltas/late.seg", Buffer.from("of a writer that was stopped in the middle"));
+    await machine.objects.put(
+      scope,
+      "vectors/c/deltas/late.seg",
+      Buffer.from("of a writer that was stopped in the middle"),
+    );
     machine.now += dayMs;
     await machine.process().worker.sweep();
     expect(await machine.keys()).toEqual([]);

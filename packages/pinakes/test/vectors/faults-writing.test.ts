@@ -32,10 +32,14 @@ describe("vectors: writing", () => {
   it("row 6: R-CMP-03 the same id with other content is refused with 409, before and after it was folded, and in one batch", async () => {
     const { process } = await fresh();
     await process.vectors.append(scope, "c", { deltaId: "d1", upsert: [put("a", 1)] });
-    expect(await refusalOf(process.vectors.append(scope, "c", { deltaId: "d1", upsert: [put("a", 2)] }))).toMatchObject({ code: "CONFLICT", status: 409 });
+    expect(await refusalOf(process.vectors.append(scope, "c", { deltaId: "d1", upsert: [put("a", 2)] }))).toMatchObject(
+      { code: "CONFLICT", status: 409 },
+    );
     await process.vectors.compact(scope, "c");
     expect(await codeOf(process.vectors.append(scope, "c", { deltaId: "d1", delete: ["a"] }))).toBe("CONFLICT");
-    const both = await Promise.allSettled([1, 2].map((x) => process.vectors.append(scope, "c", { deltaId: "d2", upsert: [put("b", x)] })));
+    const both = await Promise.allSettled(
+      [1, 2].map((x) => process.vectors.append(scope, "c", { deltaId: "d2", upsert: [put("b", x)] })),
+    );
     expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     expect(await process.vectors.stats(scope, "c")).toMatchObject({ lastSeq: 2 });
     await recover(process.machine, process);
@@ -52,7 +56,10 @@ describe("vectors: writing", () => {
     const whole = (await machine.objects.get(scope, key)) as Uint8Array;
     for (const bytes of [0, 63, 64, whole.length - 1]) {
       await machine.objects.put(scope, key, whole.slice(0, bytes));
-      expect(await refusalOf(rowsOf(process.vectors))).toMatchObject({ code: "CORRUPT", message: expect.stringContaining(key) });
+      expect(await refusalOf(rowsOf(process.vectors))).toMatchObject({
+        code: "CORRUPT",
+        message: expect.stringContaining(key),
+      });
     }
     await machine.objects.put(scope, key, whole);
     expect(await rowsOf(process.vectors)).toEqual([row("b", 1)]);
@@ -62,7 +69,10 @@ describe("vectors: writing", () => {
     const { machine, process } = await fresh();
     const other = machine.process();
     const results = await Promise.all(
-      [1, 2, 3, 4, 5, 6].map(async (x) => ({ x, seq: (await (x % 2 === 0 ? process : other).vectors.append(scope, "c", { upsert: [put("same", x)] })).seq })),
+      [1, 2, 3, 4, 5, 6].map(async (x) => ({
+        x,
+        seq: (await (x % 2 === 0 ? process : other).vectors.append(scope, "c", { upsert: [put("same", x)] })).seq,
+      })),
     );
     const newest = results.toSorted((a, b) => b.seq - a.seq)[0]?.x as number;
     expect(await rowsOf(machine.process().vectors)).toEqual([row("same", newest)]);
@@ -95,7 +105,11 @@ describe("vectors: names", () => {
     const first = await openVectors({ items, objects, system, clock, threads: 1 });
     const second = await openVectors({ items, objects, system, clock, threads: 1 });
     await first.vectors.create(scope, "c", { dims: 3, metric: "dot" });
-    await Promise.all(Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? first : second).vectors.append(scope, "c", { upsert: [put(`r${i}`, i)] })));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        (i % 2 === 0 ? first : second).vectors.append(scope, "c", { upsert: [put(`r${i}`, i)] }),
+      ),
+    );
     expect(await machine.keys("vectors/c/deltas/")).toHaveLength(100);
     expect(await rowsOf(machine.process().vectors)).toHaveLength(100);
     await first.close();

@@ -20,7 +20,8 @@ describe("vectors: idle collections", () => {
 
     const perDirty: number[] = [];
     for (const dirty of [1, 100]) {
-      for (let i = 0; i < dirty; i += 1) await writer.vectors.append(scope, `c${i * 97}`, { upsert: [put("a", dirty)] });
+      for (let i = 0; i < dirty; i += 1)
+        await writer.vectors.append(scope, `c${i * 97}`, { upsert: [put("a", dirty)] });
       const before = process.calls.names.length;
       await process.worker.sweep();
       expect(process.worker.metrics.due).toBe(dirty);
@@ -66,9 +67,23 @@ describe("vectors: idle collections", () => {
     expect(stats).toMatchObject({ pendingDeltas: 2, oldestPendingMs: 400_000, lastSeq: 2, appliedSeq: 0 });
     expect(stats.pendingBytes).toBeGreaterThan(100);
     await worker.sweep();
-    expect(await vectors.stats(scope, "c")).toMatchObject({ pendingDeltas: 0, pendingBytes: 0, oldestPendingMs: 0, liveRows: 2 });
-    expect(vectors.metrics()).toMatchObject({ compactions: 1, folds: 1, rowsWritten: 2, due: 1, lastSweepAt: machine.now });
-    expect(await vectors.history(scope, "c")).toMatchObject([{ reason: "init" }, { reason: "fold", live: 2, appliedSeq: 2, committedAt: machine.now }]);
+    expect(await vectors.stats(scope, "c")).toMatchObject({
+      pendingDeltas: 0,
+      pendingBytes: 0,
+      oldestPendingMs: 0,
+      liveRows: 2,
+    });
+    expect(vectors.metrics()).toMatchObject({
+      compactions: 1,
+      folds: 1,
+      rowsWritten: 2,
+      due: 1,
+      lastSweepAt: machine.now,
+    });
+    expect(await vectors.history(scope, "c")).toMatchObject([
+      { reason: "init" },
+      { reason: "fold", live: 2, appliedSeq: 2, committedAt: machine.now },
+    ]);
   });
 });
 
@@ -82,7 +97,11 @@ describe("vectors: one that is stuck", () => {
       await process.vectors.append(scope, id, { upsert: [put("x", 2)] });
     }
     const hanging = machine.process();
-    hanging.calls.add({ at: (name) => name.startsWith("put vectors/a/segments/"), kind: "hold", until: new Promise(() => {}) });
+    hanging.calls.add({
+      at: (name) => name.startsWith("put vectors/a/segments/"),
+      kind: "hold",
+      until: new Promise(() => {}),
+    });
     void hanging.vectors.compact(scope, "a");
     await new Promise(setImmediate);
     const sweeper = machine.process();
@@ -91,7 +110,8 @@ describe("vectors: one that is stuck", () => {
     expect(await process.vectors.stats(scope, "c")).toMatchObject({ pendingDeltas: 0 });
     expect(await rowsOf(process.vectors, "c")).toEqual([row("x", 2)]);
     const left = [];
-    for await (const { kind, key } of vectorWork(machine.items, system).due(machine.now)) if (kind === "compact") left.push(key);
+    for await (const { kind, key } of vectorWork(machine.items, system).due(machine.now))
+      if (kind === "compact") left.push(key);
     expect(left.sort()).toEqual(["a", "b"]);
     machine.now += hourMs;
     await recover(machine);

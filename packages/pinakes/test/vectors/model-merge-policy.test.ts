@@ -10,9 +10,30 @@ import { recover } from "./support/state.ts";
 const sum = "0".repeat(32);
 const sha256 = "0".repeat(64);
 
-function entry({ rows, puts = rows, deleted = 0, rowBytes = 100 }: { rows: number; puts?: number; deleted?: number; rowBytes?: number }): SegmentEntry {
+function entry({
+  rows,
+  puts = rows,
+  deleted = 0,
+  rowBytes = 100,
+}: {
+  rows: number;
+  puts?: number;
+  deleted?: number;
+  rowBytes?: number;
+}): SegmentEntry {
   const deletions = deleted === 0 ? {} : { deletions: { key: "d", offset: 0, bytes: 0, sha256, count: deleted, sum } };
-  return { key: "k", sha256, bytes: rows * rowBytes, headBytes: 0, rows, puts, minSeq: 0, maxSeq: 0, sum, ...deletions };
+  return {
+    key: "k",
+    sha256,
+    bytes: rows * rowBytes,
+    headBytes: 0,
+    rows,
+    puts,
+    minSeq: 0,
+    maxSeq: 0,
+    sum,
+    ...deletions,
+  };
 }
 
 /** What a merge makes of the chosen: their live rows, in one. */
@@ -23,7 +44,11 @@ function merged(segments: readonly SegmentEntry[], chosen: readonly number[], ro
 }
 
 /** Folds of `rows` rows until there are `total`, with every merge that is worth it after each. */
-function ingest(total: number, rows: number, rowBytes = 100): { written: number; most: number; segments: readonly SegmentEntry[] } {
+function ingest(
+  total: number,
+  rows: number,
+  rowBytes = 100,
+): { written: number; most: number; segments: readonly SegmentEntry[] } {
   let segments: SegmentEntry[] = [];
   let written = 0;
   let most = 0;
@@ -65,7 +90,9 @@ describe("vectors: the merge policy", () => {
     await process.vectors.create(scope, "c", { dims: 2 });
     let written = 0;
     for (let delta = 0; delta < 16; delta += 1) {
-      await process.vectors.append(scope, "c", { upsert: Array.from({ length: 1_000 }, (_, i) => ({ id: `r${delta}.${i}`, vector: [i, 1] })) });
+      await process.vectors.append(scope, "c", {
+        upsert: Array.from({ length: 1_000 }, (_, i) => ({ id: `r${delta}.${i}`, vector: [i, 1] })),
+      });
       const result = await process.vectors.compact(scope, "c");
       written += result.rowsWritten;
       expect((await process.vectors.stats(scope, "c")).segments.length).toBeLessThanOrEqual(24);
@@ -98,7 +125,9 @@ describe("vectors: the merge policy", () => {
         const chosen = chooseMerge(all, everything);
         expect(new Set(chosen).size).toBe(chosen.length);
         const live = chosen.map((i) => liveOf(all[i] as SegmentEntry));
-        const bytes = chosen.map((i) => (all[i] as SegmentEntry).bytes * (liveOf(all[i] as SegmentEntry) / (all[i] as SegmentEntry).rows));
+        const bytes = chosen.map(
+          (i) => (all[i] as SegmentEntry).bytes * (liveOf(all[i] as SegmentEntry) / (all[i] as SegmentEntry).rows),
+        );
         expect(live.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(vectorLimits.segmentRowsMax);
         expect(bytes.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(vectorLimits.segmentBytesMax);
       }),
@@ -114,7 +143,8 @@ describe("vectors: the merge policy", () => {
           const chosen = chooseMerge(all, everything);
           if (chosen.length === 0) break;
           const next = merged(all, chosen, 100);
-          const dead = (list: readonly SegmentEntry[]): number => list.reduce((total, segment) => total + segment.rows - liveOf(segment), 0);
+          const dead = (list: readonly SegmentEntry[]): number =>
+            list.reduce((total, segment) => total + segment.rows - liveOf(segment), 0);
           expect(next.length < all.length || dead(next) < dead(all)).toBe(true);
           all = next;
           expect(step).toBeLessThan(200);
@@ -129,7 +159,10 @@ describe("vectors: the merge policy", () => {
     const process = machine.process();
     await process.vectors.create(scope, "c", { dims: 2 });
     for (let delta = 0; delta < 12; delta += 1) {
-      await process.vectors.append(scope, "c", { delete: Array.from({ length: 50 }, (_, i) => `r${delta}.${i}`), upsert: [{ id: "a", vector: [delta, 1] }] });
+      await process.vectors.append(scope, "c", {
+        delete: Array.from({ length: 50 }, (_, i) => `r${delta}.${i}`),
+        upsert: [{ id: "a", vector: [delta, 1] }],
+      });
       expect(await process.vectors.compact(scope, "c", { all: true })).toMatchObject({ outcome: "done" });
     }
     expect(await process.vectors.count(scope, "c")).toBe(1);

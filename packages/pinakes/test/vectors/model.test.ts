@@ -14,7 +14,8 @@ describe("vectors: model", () => {
         const next = await recover(real.machine);
         expect(await rowsOf(next.vectors)).toEqual(linesOf(model.rows));
         expect((await next.vectors.fsck(scope, "c")).ok).toBe(true);
-        for (const [version, { rows }] of model.versions) expect(await rowsOf(next.vectors, "c", { asOf: { version } })).toEqual(linesOf(rows));
+        for (const [version, { rows }] of model.versions)
+          expect(await rowsOf(next.vectors, "c", { asOf: { version } })).toEqual(linesOf(rows));
       }),
       { numRuns: 150 },
     );

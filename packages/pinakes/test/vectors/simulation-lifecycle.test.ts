@@ -5,25 +5,45 @@ import { explore } from "./simulation/explore.ts";
 const timeout = 1_800_000;
 
 describe("simulated schedules", () => {
-  it("R-CMP-42 R-CMP-28 earlier versions stay readable within their retention, while garbage is collected (retention)", { timeout }, async () => {
-    await explore("retention", 0.08, ["earlierReads", "collected", "publishes"]);
-  });
+  it(
+    "R-CMP-42 R-CMP-28 earlier versions stay readable within their retention, while garbage is collected (retention)",
+    { timeout },
+    async () => {
+      await explore("retention", 0.08, ["earlierReads", "collected", "publishes"]);
+    },
+  );
 
-  it("R-CMP-42 a collection that falls asleep and wakes up is always found by the sweep (quiet)", { timeout }, async () => {
-    await explore("quiet", 0.08, ["stalls", "crashes", "fenced", "publishes"]);
-  });
+  it(
+    "R-CMP-42 a collection that falls asleep and wakes up is always found by the sweep (quiet)",
+    { timeout },
+    async () => {
+      await explore("quiet", 0.08, ["stalls", "crashes", "fenced", "publishes"]);
+    },
+  );
 
-  it("R-CMP-42 an earlier version is restored while others write, compact and collect (restores)", { timeout }, async () => {
-    await explore("restores", 0.1, ["restores", "fenced", "crashes", "collected"]);
-  });
+  it(
+    "R-CMP-42 an earlier version is restored while others write, compact and collect (restores)",
+    { timeout },
+    async () => {
+      await explore("restores", 0.1, ["restores", "fenced", "crashes", "collected"]);
+    },
+  );
 
-  it("R-CMP-42 R-CMP-24 damaged deltas die and come back, and nothing that was deleted since rises again (dead)", { timeout }, async () => {
-    await explore("dead", 0.08, ["deaths", "redrives", "discards", "merges", "collected"]);
-  });
+  it(
+    "R-CMP-42 R-CMP-24 damaged deltas die and come back, and nothing that was deleted since rises again (dead)",
+    { timeout },
+    async () => {
+      await explore("dead", 0.08, ["deaths", "redrives", "discards", "merges", "collected"]);
+    },
+  );
 
-  it("R-CMP-42 a collection is trashed, undeleted and purged under its writers, and nothing is left (deletion)", { timeout }, async () => {
-    await explore("deletion", 0.1, ["commits", "fenced", "collected", "errors"]);
-  });
+  it(
+    "R-CMP-42 a collection is trashed, undeleted and purged under its writers, and nothing is left (deletion)",
+    { timeout },
+    async () => {
+      await explore("deletion", 0.1, ["commits", "fenced", "collected", "errors"]);
+    },
+  );
 
   it("R-CMP-42 all of it at once (everything)", { timeout }, async () => {
     await explore("everything", 0.06, ["crashes", "stalls", "errors", "restores", "deaths", "redrives", "fenced"]);

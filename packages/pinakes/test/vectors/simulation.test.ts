@@ -15,13 +15,21 @@ describe("simulated schedules", () => {
     expect((await runSchedule(profiles.everything, 4712)).fingerprint).not.toBe(first.fingerprint);
   });
 
-  it("R-CMP-42 R-CMP-01 R-CMP-05 writers, compactors, readers and a collector in any order lose nothing, and seq has no gap (races)", { timeout }, async () => {
-    await explore("races", 0.1, ["commits", "publishes", "merges", "collected", "reads", "earlierReads"]);
-  });
+  it(
+    "R-CMP-42 R-CMP-01 R-CMP-05 writers, compactors, readers and a collector in any order lose nothing, and seq has no gap (races)",
+    { timeout },
+    async () => {
+      await explore("races", 0.1, ["commits", "publishes", "merges", "collected", "reads", "earlierReads"]);
+    },
+  );
 
-  it("R-CMP-42 R-CMP-19 processes die at any call, before it, after it or half-way, and the next ones finish (crashes)", { timeout }, async () => {
-    await explore("crashes", 0.12, ["crashes", "repeated", "publishes", "merges", "collected"]);
-  });
+  it(
+    "R-CMP-42 R-CMP-19 processes die at any call, before it, after it or half-way, and the next ones finish (crashes)",
+    { timeout },
+    async () => {
+      await explore("crashes", 0.12, ["crashes", "repeated", "publishes", "merges", "collected"]);
+    },
+  );
 
   it(
     "R-CMP-42 R-CMP-12 R-CMP-14 R-CMP-15 owners stand still for longer than their lease and go on, with clocks hours apart (stalls)",
@@ -31,7 +39,11 @@ describe("simulated schedules", () => {
     },
   );
 
-  it("R-CMP-42 R-CMP-20 R-CMP-21 answers are lost, and calls arrive when nobody waits for them any more (answers)", { timeout }, async () => {
-    await explore("answers", 0.12, ["errors", "repeated", "publishes", "collected"]);
-  });
+  it(
+    "R-CMP-42 R-CMP-20 R-CMP-21 answers are lost, and calls arrive when nobody waits for them any more (answers)",
+    { timeout },
+    async () => {
+      await explore("answers", 0.12, ["errors", "repeated", "publishes", "collected"]);
+    },
+  );
 });

@@ -37,7 +37,10 @@ class Paused {
   constructor(task: PausedTask) {
     const program = fileURLToPath(new URL("./soak/paused-process.ts", import.meta.url));
     const env = { ...process.env, NODE_COMPILE_CACHE: compiled };
-    this.process = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "pipe", "inherit"], env });
+    this.process = spawn(process.execPath, [program, JSON.stringify(task)], {
+      stdio: ["pipe", "pipe", "inherit"],
+      env,
+    });
     running.add(this.process);
     this.#lines = createInterface({ input: this.process.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   }
@@ -49,7 +52,10 @@ class Paused {
   async stop(): Promise<void> {
     this.process.kill("SIGSTOP");
     // "T": it stands still. Elsewhere than on Linux there is no such file, and the signal is taken on trust.
-    const state = (): string => (process.platform === "linux" ? (/\) (\w)/.exec(readFileSync(`/proc/${this.process.pid}/stat`, "utf8"))?.[1] ?? "") : "T");
+    const state = (): string =>
+      process.platform === "linux"
+        ? (/\) (\w)/.exec(readFileSync(`/proc/${this.process.pid}/stat`, "utf8"))?.[1] ?? "")
+        : "T";
     while (state() !== "T") await sleep(5);
   }
 
@@ -103,7 +109,10 @@ async function prepared(): Promise<StackPlace> {
 
 /** The rows are those of the deltas, nothing is damaged, and once everything has been collected nothing is left over. */
 async function expectRight(place: StackPlace, deltas: typeof drafts): Promise<void> {
-  const opened = await openPlace(place, { skewMs: 2 * hourMs, policy: { ...soakPolicy, leaseMs: 50, retentionMs: 0, appliedDeltaMs: 0 } });
+  const opened = await openPlace(place, {
+    skewMs: 2 * hourMs,
+    policy: { ...soakPolicy, leaseMs: 50, retentionMs: 0, appliedDeltaMs: 0 },
+  });
   const rows = await Array.fromAsync(opened.vectors.rows(scope, collection));
   checkState(rows);
   expect(difference(replay(deltas), rows)).toEqual([]);
@@ -157,7 +166,13 @@ async function overtake({ call, skewMs, successorSkewMs }: Overtaken): Promise<v
 }
 
 describe("a compactor that is stopped", () => {
-  for (const call of ["before get HEAD.json", "before get deltas", "before put segments", "after put deletions", "after put manifests"]) {
+  for (const call of [
+    "before get HEAD.json",
+    "before get deltas",
+    "before put segments",
+    "after put deletions",
+    "after put manifests",
+  ]) {
     it(`R-CMP-14 stopped (SIGSTOP) ${call} and overtaken, it never publishes when it goes on (SIGCONT)`, async () => {
       await overtake({ call, skewMs: 0, successorSkewMs: 0 });
     });

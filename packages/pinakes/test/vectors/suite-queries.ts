@@ -50,7 +50,11 @@ const filters: Record<string, Filter> = {
   and: { and: [{ lang: "en" }, { free: true }] },
   or: { or: [{ year: 1900 }, { lang: "fr", free: true }] },
   not: { not: { lang: "en" } },
-  "all together": { year: { gte: 1910, lt: 1950 }, or: [{ lang: "de" }, { not: { tags: { contains: "odd" } } }], and: [{ note: { exists: false } }] },
+  "all together": {
+    year: { gte: 1910, lt: 1950 },
+    or: [{ lang: "de" }, { not: { tags: { contains: "odd" } } }],
+    and: [{ note: { exists: false } }],
+  },
   nothing: { year: { gt: 3000 } },
 };
 
@@ -70,8 +74,12 @@ export function queryCases(fixture: Fixture): void {
     const { first } = fixture;
     const id = fixture.id();
     await first.create(scope, id, { dims: 4, metric });
-    await first.append(scope, id, { upsert: [...books.slice(0, 30), { ...(books[40] as Book), vector: [9, 9, 9, 9], text: "outdated whales" }] });
-    await first.append(scope, id, { upsert: [{ id: "deleted", vector: [9, 9, 9, 9], text: "whales whales", metadata: {} }] });
+    await first.append(scope, id, {
+      upsert: [...books.slice(0, 30), { ...(books[40] as Book), vector: [9, 9, 9, 9], text: "outdated whales" }],
+    });
+    await first.append(scope, id, {
+      upsert: [{ id: "deleted", vector: [9, 9, 9, 9], text: "whales whales", metadata: {} }],
+    });
     await first.compact(scope, id);
     await first.append(scope, id, { delete: ["deleted"], upsert: books.slice(30, 50) });
     await first.append(scope, id, { upsert: books.slice(50) });
@@ -90,13 +98,20 @@ export function queryCases(fixture: Fixture): void {
             [-0.3, 0.8, 0.2, -2],
           ]) {
             const expected = books.toSorted((a, b) => score(query, b.vector) - score(query, a.vector)).slice(0, 12);
-            const { hits, mode } = await reader.query(scope, id, { vector: query, limit: 12, recall: 1, includeVectors: true });
+            const { hits, mode } = await reader.query(scope, id, {
+              vector: query,
+              limit: 12,
+              recall: 1,
+              includeVectors: true,
+            });
             expect(mode).toBe("vector");
             expect(hits.map((hit) => hit.id)).toEqual(expected.map((book) => book.id));
             for (const [i, hit] of hits.entries()) {
               expect(hit.score).toBeCloseTo(score(query, (expected[i] as Book).vector), 3);
               expect(hit).toMatchObject({ text: expected[i]?.text, metadata: expected[i]?.metadata });
-              expect([...(hit.vector ?? [])].map((x) => x.toFixed(4))).toEqual(expected[i]?.vector.map((x) => x.toFixed(4)));
+              expect([...(hit.vector ?? [])].map((x) => x.toFixed(4))).toEqual(
+                expected[i]?.vector.map((x) => x.toFixed(4)),
+              );
             }
           }
           await second.compact(scope, id);
@@ -120,9 +135,14 @@ export function queryCases(fixture: Fixture): void {
         const both = await reader.query(scope, id, { text: "sea", vector: query, limit: 5 });
         expect(both.mode).toBe("hybrid");
         expect(both.hits[0]?.id).toBe("book7");
-        expect(both.hits[0]?.scores).toMatchObject({ vector: expect.closeTo(1, 3) as number, keyword: expect.any(Number) as number });
+        expect(both.hits[0]?.scores).toMatchObject({
+          vector: expect.closeTo(1, 3) as number,
+          keyword: expect.any(Number) as number,
+        });
         expect((await reader.query(scope, id, { text: "zeppelin" })).hits).toEqual([]);
-        expect((await reader.query(scope, id, { vector: query, minScore: 0.9999, recall: 1 })).hits.map((hit) => hit.id)).toEqual(["book7"]);
+        expect(
+          (await reader.query(scope, id, { vector: query, minScore: 0.9999, recall: 1 })).hits.map((hit) => hit.id),
+        ).toEqual(["book7"]);
         await second.compact(scope, id);
       }
     });
@@ -136,7 +156,10 @@ export function queryCases(fixture: Fixture): void {
       await first.append(scope, many, { upsert: books.slice(3) });
       const text = "whales and bees of volume 2 zeppelin";
       for (const reader of [first, second]) {
-        const counts = { few: await reader.countTerms(scope, few, text), many: await reader.countTerms(scope, many, text) };
+        const counts = {
+          few: await reader.countTerms(scope, few, text),
+          many: await reader.countTerms(scope, many, text),
+        };
         expect([counts.few.rows, counts.many.rows]).toEqual([3, 57]);
         const { hits } = await reader.query(scope, all, { text, limit: 100 });
         const apart = [
@@ -144,7 +167,9 @@ export function queryCases(fixture: Fixture): void {
           ...(await reader.query(scope, many, { text, limit: 100, elsewhere: counts.few })).hits,
         ];
         expect(hits.length).toBeGreaterThan(20);
-        expect(new Map(apart.map(({ id, score }) => [id, score]))).toEqual(new Map(hits.map(({ id, score }) => [id, score])));
+        expect(new Map(apart.map(({ id, score }) => [id, score]))).toEqual(
+          new Map(hits.map(({ id, score }) => [id, score])),
+        );
         for (const id of [all, many]) await second.compact(scope, id);
       }
     });

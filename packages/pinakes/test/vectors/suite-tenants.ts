@@ -11,9 +11,11 @@ type Call = (vectors: Vectors, who: Scope, id: string) => Promise<unknown>;
 /** Every method that is about a collection. */
 const calls: Record<string, Call> = {
   append: (vectors, who, id) => vectors.append(who, id, { upsert: [{ id: "x", vector: [1, 1] }] }),
-  "append again": (vectors, who, id) => vectors.append(who, id, { deltaId: "known", upsert: [{ id: "a", vector: [1, 1] }] }),
+  "append again": (vectors, who, id) =>
+    vectors.append(who, id, { deltaId: "known", upsert: [{ id: "a", vector: [1, 1] }] }),
   query: (vectors, who, id) => vectors.query(who, id, { vector: [1, 1] }),
-  "query with a session": (vectors, who, id) => vectors.query(who, id, { vector: [1, 1], session: Buffer.from('["x",1]').toString("base64url") }),
+  "query with a session": (vectors, who, id) =>
+    vectors.query(who, id, { vector: [1, 1], session: Buffer.from('["x",1]').toString("base64url") }),
   countTerms: (vectors, who, id) => vectors.countTerms(who, id, "a"),
   get: (vectors, who, id) => vectors.get(who, id, ["a"]),
   rows: (vectors, who, id) => vectors.rows(who, id).next(),
@@ -45,7 +47,12 @@ async function answer(call: Call, vectors: Vectors, who: Scope, id: string): Pro
     return { value: await call(vectors, who, id) };
   } catch (error) {
     if (!PinakesError.isInstance(error)) throw error;
-    return { code: error.code, message: error.message.replaceAll(id, "?"), retryable: error.retryable, context: error.context };
+    return {
+      code: error.code,
+      message: error.message.replaceAll(id, "?"),
+      retryable: error.retryable,
+      context: error.context,
+    };
   }
 }
 
@@ -97,7 +104,9 @@ export function tenantCases(fixture: Fixture): void {
       };
       for (const who of [undefined, null, {}, { tenant: "acme" }, "acme"]) {
         for (const [name, call] of Object.entries(all)) {
-          expect(await answer(call, first, who as unknown as Scope, id), name).toMatchObject({ code: "UNAUTHENTICATED" });
+          expect(await answer(call, first, who as unknown as Scope, id), name).toMatchObject({
+            code: "UNAUTHENTICATED",
+          });
         }
       }
     });

@@ -13,9 +13,15 @@ export function writeCases(fixture: Fixture): void {
       await first.create(scope, id, { dims: 2 });
       await second.create(scope, id, { dims: 2 });
       expect(await codeOf(second.create(scope, id, { dims: 3 }))).toBe("CONFLICT");
-      expect(await second.stats(scope, id)).toMatchObject({ settings: { dims: 2, metric: "cosine", language: "english" }, liveRows: 0, lastSeq: 0 });
+      expect(await second.stats(scope, id)).toMatchObject({
+        settings: { dims: 2, metric: "cosine", language: "english" },
+        liveRows: 0,
+        lastSeq: 0,
+      });
       expect(await rowsOf(second, id)).toEqual([]);
-      expect((await second.list(scope, { limit: 500 })).collections.some(({ collection }) => collection === id)).toBe(true);
+      expect((await second.list(scope, { limit: 500 })).collections.some(({ collection }) => collection === id)).toBe(
+        true,
+      );
     });
 
     it("R-CMP-06 R-CMP-34 upsert replaces, patch merges and null clears, delete removes; the last write wins, before and after compaction", async () => {
@@ -30,7 +36,9 @@ export function writeCases(fixture: Fixture): void {
           { id: "ä/ß 日本", vector: v(4), text: "" },
         ],
       });
-      await first.append(scope, id, { patch: [{ id: "a", metadata: { clear: null, more: null, deep: { y: 2 }, list: [1, null] } }] });
+      await first.append(scope, id, {
+        patch: [{ id: "a", metadata: { clear: null, more: null, deep: { y: 2 }, list: [1, null] } }],
+      });
       await first.append(scope, id, { upsert: [{ id: "b", vector: v(20) }], delete: ["c", "never there"] });
       await first.append(scope, id, {
         patch: [
@@ -48,7 +56,11 @@ export function writeCases(fixture: Fixture): void {
       expect(await second.compact(scope, id)).toMatchObject({ outcome: "done", folds: 1 });
       expect(await rowsOf(first, id)).toEqual(expected);
       expect(await first.count(scope, id)).toBe(3);
-      expect((await first.get(scope, id, ["c", "b", "nope"])).map((row) => row?.id)).toEqual([undefined, "b", undefined]);
+      expect((await first.get(scope, id, ["c", "b", "nope"])).map((row) => row?.id)).toEqual([
+        undefined,
+        "b",
+        undefined,
+      ]);
       expect((await first.fsck(scope, id)).findings).toEqual([]);
     });
 
@@ -92,14 +104,21 @@ export function writeCases(fixture: Fixture): void {
       for (const seqs of all) expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
       const sorted = all.flat().toSorted((a, b) => a - b);
       expect(sorted).toEqual(Array.from({ length: 32 }, (_, i) => i + 1));
-      const last = all.flatMap((seqs, p) => seqs.map((seq, i) => ({ seq, x: p * 10 + i + 1 }))).find(({ seq }) => seq === 32)?.x;
+      const last = all
+        .flatMap((seqs, p) => seqs.map((seq, i) => ({ seq, x: p * 10 + i + 1 })))
+        .find(({ seq }) => seq === 32)?.x;
       for (const reader of [first, second]) {
         expect(await reader.count(scope, id)).toBe(33);
         expect((await reader.get(scope, id, ["shared"]))[0]?.vector[0]).toBe(last);
       }
       expect(await first.compact(scope, id)).toMatchObject({ outcome: "done" });
       expect((await first.get(scope, id, ["shared"]))[0]?.vector[0]).toBe(last);
-      expect(await second.stats(scope, id)).toMatchObject({ lastSeq: 32, appliedSeq: 32, pendingDeltas: 0, liveRows: 33 });
+      expect(await second.stats(scope, id)).toMatchObject({
+        lastSeq: 32,
+        appliedSeq: 32,
+        pendingDeltas: 0,
+        liveRows: 33,
+      });
     });
 
     it("R-CMP-03 a delta sent again by the other process is the first one; with other content it is a conflict", async () => {
@@ -109,7 +128,9 @@ export function writeCases(fixture: Fixture): void {
       const sent = await first.append(scope, id, { deltaId: "d:1@x+y", upsert: [{ id: "a", vector: v(1) }] });
       const again = await second.append(scope, id, { deltaId: "d:1@x+y", upsert: [{ id: "a", vector: v(1) }] });
       expect(again).toEqual({ ...sent, repeated: true });
-      expect(await codeOf(second.append(scope, id, { deltaId: "d:1@x+y", upsert: [{ id: "a", vector: v(2) }] }))).toBe("CONFLICT");
+      expect(await codeOf(second.append(scope, id, { deltaId: "d:1@x+y", upsert: [{ id: "a", vector: v(2) }] }))).toBe(
+        "CONFLICT",
+      );
       expect(await second.stats(scope, id)).toMatchObject({ lastSeq: 1 });
     });
 
@@ -117,7 +138,8 @@ export function writeCases(fixture: Fixture): void {
       const { first } = fixture;
       const id = fixture.id();
       await first.create(scope, id, { dims: 2, metric: "dot" });
-      for (let time = 0; time < 3; time += 1) await first.append(scope, id, { upsert: [{ id: "a", vector: v(1), text: "one whale" }] });
+      for (let time = 0; time < 3; time += 1)
+        await first.append(scope, id, { upsert: [{ id: "a", vector: v(1), text: "one whale" }] });
       expect((await first.query(scope, id, { text: "whale", limit: 5 })).hits).toHaveLength(1);
       expect((await first.query(scope, id, { vector: v(1), limit: 5 })).hits).toHaveLength(1);
       expect(await first.count(scope, id)).toBe(1);
@@ -141,7 +163,13 @@ export function writeCases(fixture: Fixture): void {
       await first.create(scope, id, { dims: 2, metric: "dot" });
       for (let x = 1; x <= 3; x += 1) {
         await first.append(scope, id, { upsert: [{ id: `r${x}`, vector: v(x) }] });
-        if (x === 1) expect(await second.stats(scope, id)).toMatchObject({ pendingDeltas: 1, lastSeq: 1, appliedSeq: 0, deadDeltas: 0 });
+        if (x === 1)
+          expect(await second.stats(scope, id)).toMatchObject({
+            pendingDeltas: 1,
+            lastSeq: 1,
+            appliedSeq: 0,
+            deadDeltas: 0,
+          });
         await first.compact(scope, id);
       }
       const history = await second.history(scope, id);
@@ -153,7 +181,9 @@ export function writeCases(fixture: Fixture): void {
       ]);
       expect(await second.count(scope, id, { asOf: { version: 1 } })).toBe(1);
       expect(await second.count(scope, id, { asOf: { time: history[2]?.committedAt as number } })).toBe(2);
-      expect((await second.query(scope, id, { vector: v(1), asOf: { version: 2 } })).hits.map((hit) => hit.id)).toEqual(["r2", "r1"]);
+      expect((await second.query(scope, id, { vector: v(1), asOf: { version: 2 } })).hits.map((hit) => hit.id)).toEqual(
+        ["r2", "r1"],
+      );
       expect(await second.restore(scope, id, { version: 1 })).toEqual({ version: 4, restored: 1, discarded: [2, 3] });
       expect(await rowsOf(first, id)).toEqual([line("r1", v(1))]);
       expect(await first.count(scope, id, { asOf: { version: 3 } })).toBe(3);

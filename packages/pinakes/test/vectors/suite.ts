@@ -42,7 +42,9 @@ export function vectorStoreSuite(name: string, open: OpenStores): void {
       for (let process = 0; process < 2; process += 1) {
         const { items, objects } = await open();
         stores.push({ items, objects });
-        opened.push(await openVectors({ items, objects, system: systemScope("suite of the vector store", () => {}), threads: 1 }));
+        opened.push(
+          await openVectors({ items, objects, system: systemScope("suite of the vector store", () => {}), threads: 1 }),
+        );
       }
     });
     afterAll(async () => {

@@ -14,7 +14,20 @@ import type { ItemStore } from "../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../src/ports/object-store.ts";
 import { openVectors, type Vectors, type VectorRow } from "../../src/vectors/index.ts";
 import { Random } from "./simulation/random.ts";
-import { checkGroup, checkState, collection, difference, draft, groupIds, groupRows, groups, replay, scope, settings, type PlainRow } from "./soak/drafts.ts";
+import {
+  checkGroup,
+  checkState,
+  collection,
+  difference,
+  draft,
+  groupIds,
+  groupRows,
+  groups,
+  replay,
+  scope,
+  settings,
+  type PlainRow,
+} from "./soak/drafts.ts";
 
 const seed = 42;
 /** What must have happened before the hammer rests, however long that takes. */
@@ -61,7 +74,11 @@ class Hammer {
     const work = stores.flatMap((vectors, i) => [this.#care(vectors, i * 2 + 1), this.#care(vectors, i * 2 + 2)]);
     if (this.#restores) work.push(this.#restore(first));
     work.push(...stores.flatMap((vectors, i) => [this.#write(vectors, i * 2 + 1), this.#write(vectors, i * 2 + 2)]));
-    work.push(...stores.flatMap((vectors, i) => Array.from({ length: readersEach }, (_, reader) => this.#read(vectors, i * readersEach + reader))));
+    work.push(
+      ...stores.flatMap((vectors, i) =>
+        Array.from({ length: readersEach }, (_, reader) => this.#read(vectors, i * readersEach + reader)),
+      ),
+    );
     const ended = await Promise.allSettled(work.map((job) => job.catch((error: unknown) => this.#fail(error))));
     for (const outcome of ended) if (outcome.status === "rejected") throw outcome.reason;
     await compactAll(first);
@@ -82,7 +99,8 @@ class Hammer {
     try {
       const [row] = await vectors.get(scope, collection, [`lane.${lane}`], { session });
       // A patch of a row that a restore has taken away leaves it away.
-      if (!this.#restores || row !== undefined) expect(row?.metadata["n"], `session read of delta ${n} of lane ${lane}`).toBe(n);
+      if (!this.#restores || row !== undefined)
+        expect(row?.metadata["n"], `session read of delta ${n} of lane ${lane}`).toBe(n);
       this.figures.sessions += 1;
     } catch (error) {
       // Taken back by a restore: the caller is told so.
@@ -112,7 +130,11 @@ class Hammer {
       if (kind >= 3) {
         const vector = Array.from({ length: 8 }, () => random.next() + 0.1);
         const wanted = kind === 3 ? { limit: 1_000, recall: 1 } : { text: "mark", filter: { group }, limit: 100 };
-        const { hits, version, seq } = await vectors.query(scope, collection, { vector, includeVectors: true, ...wanted });
+        const { hits, version, seq } = await vectors.query(scope, collection, {
+          vector,
+          includeVectors: true,
+          ...wanted,
+        });
         expect(version).toBeGreaterThanOrEqual(seen.version);
         expect(seq).toBeGreaterThanOrEqual(seen.seq);
         Object.assign(seen, { version, seq });
@@ -128,7 +150,8 @@ class Hammer {
   async #readIds(vectors: Vectors): Promise<void> {
     const ids = Array.from({ length: groups }, (_, group) => groupIds(group)).flat();
     const rows = await vectors.get(scope, collection, ids);
-    for (let group = 0; group < groups; group += 1) checkGroup(group, present(rows.slice(group * groupRows, (group + 1) * groupRows)));
+    for (let group = 0; group < groups; group += 1)
+      checkGroup(group, present(rows.slice(group * groupRows, (group + 1) * groupRows)));
   }
 
   /** After a restore a patch may find no row of its lane, so only a run without restores compares marks with lanes. */
@@ -136,7 +159,8 @@ class Hammer {
     if (!this.#restores) checkState(rows);
     const byId = new Map(rows.map((row) => [row.id, row]));
     expect(byId.size).toBe(rows.length);
-    for (let group = 0; group < groups; group += 1) checkGroup(group, present(groupIds(group).map((id) => byId.get(id))));
+    for (let group = 0; group < groups; group += 1)
+      checkGroup(group, present(groupIds(group).map((id) => byId.get(id))));
   }
 
   async #care(vectors: Vectors, number: number): Promise<void> {
@@ -208,7 +232,13 @@ async function hammer(opened: readonly Pinakes[], restores: boolean): Promise<vo
 
 /** Old versions stay a while where they are restored; elsewhere they go at once. */
 function optionsFor(restores: boolean): Pick<OpenOptions, "background" | "vectors"> {
-  const policy = { leaseMs: 200, retentionMs: restores ? 500 : 0, appliedDeltaMs: 0, collectAfterMs: 0, sessionWaitMs: 60_000 };
+  const policy = {
+    leaseMs: 200,
+    retentionMs: restores ? 500 : 0,
+    appliedDeltaMs: 0,
+    collectAfterMs: 0,
+    sessionWaitMs: 60_000,
+  };
   return { background: false, vectors: { threads: 2, policy } };
 }
 
@@ -263,14 +293,21 @@ describe("the torn-read hammer", () => {
     await vectors.compact(scope, collection);
     await vectors.append(scope, collection, discarded);
     const { items, held, goOn } = holding(pinakes.items);
-    const slow = await openVectors({ items, objects: pinakes.objects, system: systemScope("a test", () => {}), threads: 1 });
+    const slow = await openVectors({
+      items,
+      objects: pinakes.objects,
+      system: systemScope("a test", () => {}),
+      threads: 1,
+    });
     const read = Array.fromAsync(slow.vectors.rows(scope, collection));
     await held;
     await vectors.restore(scope, collection, { version: 1 });
     await vectors.append(scope, collection, last);
     goOn();
     const rows = await read;
-    const states = [replay([first, discarded]), replay([first]), replay([first, last])].map((state) => difference(state, rows));
+    const states = [replay([first, discarded]), replay([first]), replay([first, last])].map((state) =>
+      difference(state, rows),
+    );
     expect(states.filter((different) => different.length === 0)).toHaveLength(1);
     expect(difference(replay([first, last]), await Array.fromAsync(slow.vectors.rows(scope, collection)))).toEqual([]);
     await slow.close();
@@ -279,11 +316,17 @@ describe("the torn-read hammer", () => {
   for (const restores of [false, true]) {
     const beside = restores ? "compaction, garbage collection and restores" : "compaction and garbage collection";
     it(`R-CMP-17 in memory, beside ${beside}, every answer is of one state`, async () => {
-      await hammer([await open({ dir: folder(), items: "memory:", objects: "memory:", ...optionsFor(restores) })], restores);
+      await hammer(
+        [await open({ dir: folder(), items: "memory:", objects: "memory:", ...optionsFor(restores) })],
+        restores,
+      );
     });
     it(`R-CMP-17 on one folder opened twice, beside ${beside}, every answer is of one state`, async () => {
       const dir = folder();
-      await hammer([await open({ dir, ...optionsFor(restores) }), await open({ dir, ...optionsFor(restores) })], restores);
+      await hammer(
+        [await open({ dir, ...optionsFor(restores) }), await open({ dir, ...optionsFor(restores) })],
+        restores,
+      );
     });
   }
 });
@@ -303,7 +346,12 @@ describe("a compaction beside a writer that never rests", () => {
       return pinakes.objects.put(by, key, ...rest);
     };
     const objects = replacing(pinakes.objects, { put });
-    const opened = await openVectors({ items: pinakes.items, objects, system: systemScope("a test", () => {}), threads: 1 });
+    const opened = await openVectors({
+      items: pinakes.items,
+      objects,
+      system: systemScope("a test", () => {}),
+      threads: 1,
+    });
     await opened.vectors.create(scope, collection, settings);
     await write();
     expect(await opened.vectors.compact(scope, collection)).toMatchObject({ outcome: "done", folds: 1 });

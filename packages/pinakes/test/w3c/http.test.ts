@@ -29,7 +29,9 @@ describe.skipIf(!hasW3c)("W3C, over HTTP", () => {
   });
 
   it("the protocol: every test passes", async () => {
-    await runSuite("SPARQL 1.1 Protocol", testsOf("sparql/sparql11/protocol/manifest.ttl"), {}, (test) => protocolTest(test, endpoint));
+    await runSuite("SPARQL 1.1 Protocol", testsOf("sparql/sparql11/protocol/manifest.ttl"), {}, (test) =>
+      protocolTest(test, endpoint),
+    );
   });
 
   it.each([
@@ -62,12 +64,18 @@ async function requestTest(facts: Facts, request: TermText, endpoint: HttpEndpoi
     .list(facts.one(request, `${ht}headers`))
     .map((header) => [facts.value(header, `${ht}fieldName`), facts.value(header, `${ht}fieldValue`)]);
   const body = facts.one(request, `${ht}body`);
-  const reply = await endpoint.send(value("methodName") as string, (value("absolutePath") as string).replace(/^\/sparql\/?/, endpoint.path), {
-    headers: Object.fromEntries(headers) as Record<string, string>,
-    ...(body === undefined ? {} : { body: bodyOf(facts, body) }),
-  });
+  const reply = await endpoint.send(
+    value("methodName") as string,
+    (value("absolutePath") as string).replace(/^\/sparql\/?/, endpoint.path),
+    {
+      headers: Object.fromEntries(headers) as Record<string, string>,
+      ...(body === undefined ? {} : { body: bodyOf(facts, body) }),
+    },
+  );
   const response = facts.one(request, `${ht}resp`) as TermText;
-  const classes = facts.all(response, `${mf}expectedStatus`).map((status) => Number(/StatusCode(\d)/.exec(termOf(status).value)?.[1]));
+  const classes = facts
+    .all(response, `${mf}expectedStatus`)
+    .map((status) => Number(/StatusCode(\d)/.exec(termOf(status).value)?.[1]));
   const told = `${reply.status} ${reply.headers.get("content-type")}: ${reply.text.slice(0, 300)}`;
   if (!classes.includes(Math.floor(reply.status / 100))) return wrong(told);
   const format = facts.value(response, `${mf}expectedFormat`);

@@ -31,17 +31,24 @@ const inProcess = (): Endpoint => {
 
 async function quadsOf({ file, graph }: GraphFile, at: number): Promise<readonly Quad[]> {
   const quads = await read(rdfFormatOf(file), bytesAt(file), { baseIri: file, blankPrefix: `f${at}` });
-  return graph === undefined ? quads : quads.map((quad) => ({ ...quad, g: quad.g === defaultGraph ? iri(graph) : quad.g }));
+  return graph === undefined
+    ? quads
+    : quads.map((quad) => ({ ...quad, g: quad.g === defaultGraph ? iri(graph) : quad.g }));
 }
 
 /** Queries, updates, results and the syntax of federation; what needs another endpoint is below. */
-const sparql11Tests = () => [...testsOf("sparql/sparql11/manifest.ttl"), ...testsOf("sparql/sparql11/syntax-fed/manifest.ttl")];
+const sparql11Tests = () => [
+  ...testsOf("sparql/sparql11/manifest.ttl"),
+  ...testsOf("sparql/sparql11/syntax-fed/manifest.ttl"),
+];
 
 describe.skipIf(!hasW3c)("W3C SPARQL, in process", () => {
   const endpoint = inProcess();
 
   it("SPARQL 1.0: every test but the expected failures passes, and no answer is wrong", async () => {
-    await runSuite("SPARQL 1.0", testsOf("sparql/sparql10/manifest.ttl"), sparql10Failures, (test) => sparqlTest(test, endpoint));
+    await runSuite("SPARQL 1.0", testsOf("sparql/sparql10/manifest.ttl"), sparql10Failures, (test) =>
+      sparqlTest(test, endpoint),
+    );
   });
 
   it("SPARQL 1.1: every test but the expected failures passes, and no answer is wrong", async () => {
@@ -50,7 +57,9 @@ describe.skipIf(!hasW3c)("W3C SPARQL, in process", () => {
 
   it("SPARQL 1.1 Federated Query is refused, every test of it", async () => {
     const tests = testsOf("sparql/sparql11/service/manifest.ttl");
-    const refused = Object.fromEntries(tests.map(({ id }) => [id, "SERVICE is off: no request makes the server call another (R-TG-126)."]));
+    const refused = Object.fromEntries(
+      tests.map(({ id }) => [id, "SERVICE is off: no request makes the server call another (R-TG-126)."]),
+    );
     await runSuite("SPARQL 1.1 federation", tests, refused, (test) => sparqlTest(test, endpoint));
   });
 });

@@ -13,7 +13,10 @@ export function AccessAnswer({ decision, user }: { readonly decision: AccessDeci
   return (
     <div role="status" className="flex flex-col gap-4">
       <div className="flex items-start gap-2">
-        <Icon className={level === null ? "mt-0.5 size-5 shrink-0 text-bad" : "mt-0.5 size-5 shrink-0 text-good"} aria-hidden />
+        <Icon
+          className={level === null ? "mt-0.5 size-5 shrink-0 text-bad" : "mt-0.5 size-5 shrink-0 text-good"}
+          aria-hidden
+        />
         <p className="min-w-0 flex-1 font-medium break-words">{s.verdicts[level ?? "none"](user)}</p>
         <Badge tone={level === null ? "bad" : "good"}>{level ?? s.no}</Badge>
       </div>
@@ -28,7 +31,11 @@ export function AccessAnswer({ decision, user }: { readonly decision: AccessDeci
   );
 }
 
-function DocumentWords({ of: { status, uploaded_by, searchable } }: { readonly of: NonNullable<AccessDecision["document"]> }) {
+function DocumentWords({
+  of: { status, uploaded_by, searchable },
+}: {
+  readonly of: NonNullable<AccessDecision["document"]>;
+}) {
   return (
     <>
       <p>{s.documentState(status, uploaded_by)}</p>

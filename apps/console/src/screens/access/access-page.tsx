@@ -27,7 +27,10 @@ export function AccessPage() {
         label={s.tabs.label}
         value={tab}
         onChoose={(next) => void navigate({ search: (old) => ({ ...old, tab: next }), replace: true })}
-        tabs={[...(isAdmin ? admins : []), { value: "test", label: s.tabs.test, content: tab === "test" && <AccessTester isAdmin={isAdmin} /> }]}
+        tabs={[
+          ...(isAdmin ? admins : []),
+          { value: "test", label: s.tabs.test, content: tab === "test" && <AccessTester isAdmin={isAdmin} /> },
+        ]}
       />
     </Page>
   );

@@ -25,7 +25,12 @@ export function AccessTester({ isAdmin }: { readonly isAdmin: boolean }) {
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Panel title={s.title}>
-        <Form key={`${search.user ?? ""} ${search.groups?.join(",") ?? ""}`} isAdmin={isAdmin} asking={isFetching} onAgain={() => void refetch()} />
+        <Form
+          key={`${search.user ?? ""} ${search.groups?.join(",") ?? ""}`}
+          isAdmin={isAdmin}
+          asking={isFetching}
+          onAgain={() => void refetch()}
+        />
       </Panel>
       <Panel title={s.result}>
         {question === undefined ? (
@@ -55,7 +60,13 @@ function Form({ isAdmin, asking, onAgain }: FormProps) {
   const change = (next: Partial<typeof draft>) => setDraft((old) => ({ ...old, ...next }));
   const ask = () => {
     const { user, groups, repository, collection, document } = draft;
-    const next: AccessSearch = { user: textOf(user), groups: listOf(groupsOf(groups)), repository, collection, document: textOf(document) };
+    const next: AccessSearch = {
+      user: textOf(user),
+      groups: listOf(groupsOf(groups)),
+      repository,
+      collection,
+      document: textOf(document),
+    };
     const same = JSON.stringify(next) === JSON.stringify({ ...search, tab: undefined });
     if (same) onAgain();
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
@@ -79,11 +90,22 @@ function Form({ isAdmin, asking, onAgain }: FormProps) {
             autoComplete="off"
             onChange={({ target }) => change({ user: target.value })}
           />
-          <TextField label={s.groups} hint={s.groupsHint} value={draft.groups} spellCheck={false} onChange={({ target }) => change({ groups: target.value })} />
+          <TextField
+            label={s.groups}
+            hint={s.groupsHint}
+            value={draft.groups}
+            spellCheck={false}
+            onChange={({ target }) => change({ groups: target.value })}
+          />
           <p className="text-xs text-soft">{s.role}</p>
         </>
       )}
-      <PlaceFields repository={draft.repository} collection={draft.collection} document={draft.document} onChange={change} />
+      <PlaceFields
+        repository={draft.repository}
+        collection={draft.collection}
+        document={draft.document}
+        onChange={change}
+      />
       <Button type="submit" look="main" className="self-start" disabled={draft.repository === undefined || asking}>
         {s.ask}
       </Button>
@@ -92,7 +114,10 @@ function Form({ isAdmin, asking, onAgain }: FormProps) {
 }
 
 /** Groups without a user are about nobody: they are left out. */
-function questionOf({ user, groups = [], repository, collection, document }: AccessSearch, isAdmin: boolean): AccessQuestion | undefined {
+function questionOf(
+  { user, groups = [], repository, collection, document }: AccessSearch,
+  isAdmin: boolean,
+): AccessQuestion | undefined {
   if (repository === undefined) return undefined;
   return {
     repository,

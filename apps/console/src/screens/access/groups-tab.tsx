@@ -15,10 +15,25 @@ const s = accessStrings.groups;
 const lookedAtMax = 1_000;
 
 const columns: readonly Column<NamedGroup>[] = [
-  { id: "group", header: s.columns.group, width: "minmax(10rem,1fr)", cell: ({ group }) => <span className="truncate font-medium">{group}</span> },
+  {
+    id: "group",
+    header: s.columns.group,
+    width: "minmax(10rem,1fr)",
+    cell: ({ group }) => <span className="truncate font-medium">{group}</span>,
+  },
   { id: "users", header: s.columns.users, width: "minmax(10rem,1fr)", cell: ({ users }) => <Names of={users} /> },
-  { id: "repositories", header: s.columns.repositories, width: "minmax(10rem,1fr)", cell: ({ repositories }) => <Names of={repositories} /> },
-  { id: "collections", header: s.columns.collections, width: "minmax(10rem,1fr)", cell: ({ collections }) => <Names of={collections} /> },
+  {
+    id: "repositories",
+    header: s.columns.repositories,
+    width: "minmax(10rem,1fr)",
+    cell: ({ repositories }) => <Names of={repositories} />,
+  },
+  {
+    id: "collections",
+    header: s.columns.collections,
+    width: "minmax(10rem,1fr)",
+    cell: ({ collections }) => <Names of={collections} />,
+  },
 ];
 
 export function GroupsTab() {
@@ -29,7 +44,9 @@ export function GroupsTab() {
   const failed = sources.find(({ error, data }) => error !== null && data === undefined);
   const cutOff = [keys, collections].map(moreOf).find(({ error }) => error !== undefined);
   const ready = keys.data !== undefined && collections.data !== undefined && repositories.data !== undefined;
-  const groups = ready ? namedGroups({ keys: keys.data.items, repositories: repositories.data.items, collections: collections.data.items }) : undefined;
+  const groups = ready
+    ? namedGroups({ keys: keys.data.items, repositories: repositories.data.items, collections: collections.data.items })
+    : undefined;
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm text-soft">{s.about}</p>
@@ -43,7 +60,9 @@ export function GroupsTab() {
         empty={<Empty title={s.empty}>{s.emptyAbout}</Empty>}
         {...(cutOff === undefined ? {} : { more: cutOff })}
       />
-      {cutOff === undefined && (keys.hasNextPage || collections.hasNextPage) && <p className="text-sm text-soft">{s.cut(formatNumber(lookedAtMax))}</p>}
+      {cutOff === undefined && (keys.hasNextPage || collections.hasNextPage) && (
+        <p className="text-sm text-soft">{s.cut(formatNumber(lookedAtMax))}</p>
+      )}
     </div>
   );
 }

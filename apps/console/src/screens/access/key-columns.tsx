@@ -17,13 +17,28 @@ interface Actions {
 export function keyColumns(actions: Actions): readonly Column<Key>[] {
   const of = s.columns;
   return [
-    { id: "name", header: of.name, width: "minmax(8rem,1fr)", cell: ({ name }) => <Cut text={name ?? s.noName} soft={name === null} /> },
+    {
+      id: "name",
+      header: of.name,
+      width: "minmax(8rem,1fr)",
+      cell: ({ name }) => <Cut text={name ?? s.noName} soft={name === null} />,
+    },
     { id: "user", header: of.user, width: "minmax(6rem,1fr)", cell: ({ user_id }) => <Cut text={user_id} /> },
     { id: "role", header: of.role, width: "9.5rem", cell: ({ role }) => <Cut text={accessStrings.roles[role]} /> },
-    { id: "groups", header: of.groups, width: "minmax(6rem,1fr)", cell: ({ groups }) => <Cut text={groups.join(", ")} /> },
+    {
+      id: "groups",
+      header: of.groups,
+      width: "minmax(6rem,1fr)",
+      cell: ({ groups }) => <Cut text={groups.join(", ")} />,
+    },
     { id: "may", header: of.may, width: "10.5rem", cell: (key) => <Cut text={mayOf(key)} /> },
     { id: "expires", header: of.expires, width: "7rem", cell: ({ expires_at }) => <Ends at={expires_at} /> },
-    { id: "used", header: of.used, width: "7rem", cell: ({ last_used_at }) => (last_used_at === null ? s.never : <Ago at={last_used_at} />) },
+    {
+      id: "used",
+      header: of.used,
+      width: "7rem",
+      cell: ({ last_used_at }) => (last_used_at === null ? s.never : <Ago at={last_used_at} />),
+    },
     { id: "actions", header: of.actions, width: "4.5rem", cell: (key) => <RowActions of={key} {...actions} /> },
   ];
 }

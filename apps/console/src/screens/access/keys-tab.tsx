@@ -23,7 +23,8 @@ export function KeysTab() {
   const list = useInfiniteQuery(keysOptions);
   const columns = keyColumns({
     onRevoke: setRevoking,
-    onTest: ({ user_id, groups }) => void navigate({ search: (old) => ({ ...old, tab: "test", user: user_id, groups }) }),
+    onTest: ({ user_id, groups }) =>
+      void navigate({ search: (old) => ({ ...old, tab: "test", user: user_id, groups }) }),
   });
   return (
     <div className="flex flex-col gap-4">

@@ -23,9 +23,16 @@ export function namedGroups({ keys, repositories, collections }: Seen): readonly
     return named;
   };
   for (const { user_id, groups } of keys) for (const group of groups) at(group).users.add(user_id);
-  for (const { name, allowed_groups } of repositories) for (const group of allowed_groups ?? []) at(group).repositories.push(name);
-  for (const { name, allowed_groups } of collections) for (const group of allowed_groups ?? []) at(group).collections.push(name);
+  for (const { name, allowed_groups } of repositories)
+    for (const group of allowed_groups ?? []) at(group).repositories.push(name);
+  for (const { name, allowed_groups } of collections)
+    for (const group of allowed_groups ?? []) at(group).collections.push(name);
   return [...found]
-    .map(([group, named]) => ({ group, users: [...named.users], repositories: named.repositories, collections: named.collections }))
+    .map(([group, named]) => ({
+      group,
+      users: [...named.users],
+      repositories: named.repositories,
+      collections: named.collections,
+    }))
     .toSorted((a, b) => a.group.localeCompare(b.group));
 }

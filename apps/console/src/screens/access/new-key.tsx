@@ -29,7 +29,11 @@ const empty: Values = { user: "", name: "", groups: "", role: "user", readOnly: 
 export function NewKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const [values, setValues] = useState(empty);
   const client = useQueryClient();
-  const making = useMutation({ mutationFn: createKey, gcTime: 0, onSuccess: () => client.invalidateQueries({ queryKey: keysKey }) });
+  const making = useMutation({
+    mutationFn: createKey,
+    gcTime: 0,
+    onSuccess: () => client.invalidateQueries({ queryKey: keysKey }),
+  });
   if (making.data !== undefined) return <Made of={making.data} onClose={onClose} />;
   return (
     <Dialog open onClose={onClose} title={accessStrings.keys.create} about={s.about} unsaved={values !== empty}>
@@ -65,7 +69,12 @@ function Fields({ values, onChange }: { readonly values: Values; readonly onChan
         value={values.user}
         onChange={({ target }) => onChange({ user: target.value })}
       />
-      <TextField label={s.name} hint={s.nameHint} value={values.name} onChange={({ target }) => onChange({ name: target.value })} />
+      <TextField
+        label={s.name}
+        hint={s.nameHint}
+        value={values.name}
+        onChange={({ target }) => onChange({ name: target.value })}
+      />
       <Select
         label={s.role}
         hint={s.roleHints[values.role]}
@@ -99,7 +108,13 @@ function Made({ of: { key }, onClose }: { readonly of: MadeKey; readonly onClose
     <Dialog open onClose={onClose} title={s.madeTitle} about={s.madeAbout}>
       <div className="flex flex-col gap-4">
         <div className="flex flex-wrap items-center gap-2 rounded-md bg-raised p-3">
-          <code aria-label={s.key} role="textbox" aria-readonly tabIndex={0} className="min-w-0 flex-1 font-mono text-xs break-all select-all">
+          <code
+            aria-label={s.key}
+            role="textbox"
+            aria-readonly
+            tabIndex={0}
+            className="min-w-0 flex-1 font-mono text-xs break-all select-all"
+          >
             {key}
           </code>
           <CopyButton text={key} />

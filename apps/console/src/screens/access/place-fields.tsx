@@ -17,14 +17,20 @@ interface Props extends Place {
 
 /** A repository, a collection in it, a document in that. */
 export function PlaceFields({ repository, collection, document, onChange }: Props) {
-  const repositories = useQuery(repositoriesOptions).data?.items.map(({ repository_id, name }) => ({ value: repository_id, label: name })) ?? [];
+  const repositories =
+    useQuery(repositoriesOptions).data?.items.map(({ repository_id, name }) => ({
+      value: repository_id,
+      label: name,
+    })) ?? [];
   return (
     <>
       <Select
         label={s.repository}
         value={repository ?? ""}
         choices={[{ value: "", label: s.choose }, ...withChosen(repositories, repository)]}
-        onChoose={(next) => onChange({ repository: next === "" ? undefined : next, collection: undefined, document: undefined })}
+        onChoose={(next) =>
+          onChange({ repository: next === "" ? undefined : next, collection: undefined, document: undefined })
+        }
       />
       {repository !== undefined && (
         <CollectionChoice
@@ -66,6 +72,11 @@ function CollectionChoice({ repository, collection, onChoose }: ChoiceProps) {
 }
 
 /** What the address names is offered even where the list does not have it (yet). */
-function withChosen(choices: readonly { readonly value: string; readonly label: string }[], chosen: string | undefined) {
-  return chosen === undefined || choices.some(({ value }) => value === chosen) ? choices : [...choices, { value: chosen, label: chosen }];
+function withChosen(
+  choices: readonly { readonly value: string; readonly label: string }[],
+  chosen: string | undefined,
+) {
+  return chosen === undefined || choices.some(({ value }) => value === chosen)
+    ? choices
+    : [...choices, { value: chosen, label: chosen }];
 }

@@ -24,7 +24,9 @@ export function AuditPage() {
   return (
     <Page title={s.title} about={s.about}>
       <StartAudit onStarted={(id) => set({ job: id, kind: undefined })} />
-      {shown !== undefined && <AuditReportPanel key={shown} id={shown} kind={kind} onKind={(next) => set({ kind: next })} />}
+      {shown !== undefined && (
+        <AuditReportPanel key={shown} id={shown} kind={kind} onKind={(next) => set({ kind: next })} />
+      )}
       <PastAudits found={found} onShow={(id) => set({ job: id, kind: undefined })} />
     </Page>
   );

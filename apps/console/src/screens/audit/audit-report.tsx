@@ -57,7 +57,11 @@ function Report({ job, kind, onKind }: Omit<Props, "id"> & { readonly job: JobRo
   if (report === undefined)
     return (
       <div className="flex flex-col gap-3 text-sm">
-        {job.error === null ? <p>{s.underWay}</p> : <p className="break-words text-bad">{`${s.failed}: ${job.error}`}</p>}
+        {job.error === null ? (
+          <p>{s.underWay}</p>
+        ) : (
+          <p className="break-words text-bad">{`${s.failed}: ${job.error}`}</p>
+        )}
         <JobProgress progress={job.progress} />
       </div>
     );
@@ -69,7 +73,11 @@ function Report({ job, kind, onKind }: Omit<Props, "id"> & { readonly job: JobRo
   );
 }
 
-function Summary({ report: { began_at, finished_at, repair, found, left, waiting, checked } }: { readonly report: AuditReport }) {
+function Summary({
+  report: { began_at, finished_at, repair, found, left, waiting, checked },
+}: {
+  readonly report: AuditReport;
+}) {
   const looked = Object.entries(checked).map(([what, count]) => `${s.things[what] ?? what}: ${formatNumber(count)}`);
   return (
     <>

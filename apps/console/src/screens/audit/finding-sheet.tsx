@@ -34,7 +34,11 @@ export function FindingSheet({ finding, onClose }: { readonly finding: Finding; 
         ]}
       />
       {rid !== undefined && cid !== undefined && (
-        <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="mt-4 inline-block text-sm text-brand hover:underline">
+        <Link
+          to="/collections/$rid/$cid"
+          params={{ rid, cid }}
+          className="mt-4 inline-block text-sm text-brand hover:underline"
+        >
           {s.toCollection}
         </Link>
       )}

@@ -60,7 +60,12 @@ function kindsOf(rows: readonly Row[], chosen: FindingKind | undefined) {
 
 const columns: readonly Column<Row>[] = [
   { id: "kind", header: s.columns.kind, width: "minmax(11rem,1fr)", cell: ({ kind }) => <Cut text={s.kinds[kind]} /> },
-  { id: "where", header: s.columns.where, width: "minmax(9rem,1fr)", cell: (finding) => <Cut text={placeOf(finding)} /> },
+  {
+    id: "where",
+    header: s.columns.where,
+    width: "minmax(9rem,1fr)",
+    cell: (finding) => <Cut text={placeOf(finding)} />,
+  },
   { id: "store", header: s.columns.store, width: "7rem", cell: ({ store }) => store },
   { id: "detail", header: s.columns.detail, width: "minmax(11rem,1.5fr)", cell: ({ detail }) => <Cut text={detail} /> },
   {

@@ -18,9 +18,19 @@ const s = auditStrings.past;
 const columnsOf = (nameOf: PlaceName): readonly Column<JobRow>[] => [
   { id: "at", header: s.columns.at, width: "8rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   { id: "status", header: s.columns.status, width: "7rem", cell: ({ status }) => <Status value={status} /> },
-  { id: "where", header: s.columns.where, width: "minmax(9rem,1fr)", cell: (job) => <span className="truncate">{placeOf(job, nameOf)}</span> },
+  {
+    id: "where",
+    header: s.columns.where,
+    width: "minmax(9rem,1fr)",
+    cell: (job) => <span className="truncate">{placeOf(job, nameOf)}</span>,
+  },
   { id: "how", header: s.columns.how, width: "9rem", cell: (job) => <How job={job} /> },
-  { id: "progress", header: s.columns.progress, width: "11rem", cell: ({ progress }) => <JobProgress progress={progress} /> },
+  {
+    id: "progress",
+    header: s.columns.progress,
+    width: "11rem",
+    cell: ({ progress }) => <JobProgress progress={progress} />,
+  },
   { id: "found", header: s.columns.found, width: "5rem", align: "right", cell: (job) => count(reportOf(job)?.found) },
   { id: "left", header: s.columns.left, width: "5rem", align: "right", cell: (job) => count(reportOf(job)?.left) },
 ];

@@ -14,7 +14,10 @@ export const auditRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/audit",
-    validateSearch: (search: Record<string, unknown>): AuditSearch => ({ job: textParam(search["job"]), kind: oneOfParam(search["kind"], findingKinds) }),
+    validateSearch: (search: Record<string, unknown>): AuditSearch => ({
+      job: textParam(search["job"]),
+      kind: oneOfParam(search["kind"], findingKinds),
+    }),
     component: lazyPage(async () => (await import("./audit-page.tsx")).AuditPage),
   }),
 ] as const;

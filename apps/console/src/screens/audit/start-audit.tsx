@@ -63,7 +63,13 @@ export function StartAudit({ onStarted }: { readonly onStarted: (jobId: string) 
   );
 }
 
-function Where({ input: { repository, collection }, onChange }: { readonly input: NewAudit; readonly onChange: (next: Partial<NewAudit>) => void }) {
+function Where({
+  input: { repository, collection },
+  onChange,
+}: {
+  readonly input: NewAudit;
+  readonly onChange: (next: Partial<NewAudit>) => void;
+}) {
   const repositories = useQuery(repositoriesOptions).data?.items ?? [];
   return (
     <div className="flex flex-wrap gap-3">
@@ -71,10 +77,19 @@ function Where({ input: { repository, collection }, onChange }: { readonly input
         label={s.repository}
         className="w-full sm:w-64"
         value={repository ?? ""}
-        choices={[{ value: "", label: s.everything }, ...repositories.map(({ repository_id, name }) => ({ value: repository_id, label: name }))]}
+        choices={[
+          { value: "", label: s.everything },
+          ...repositories.map(({ repository_id, name }) => ({ value: repository_id, label: name })),
+        ]}
         onChoose={(next) => onChange({ repository: next === "" ? undefined : next, collection: undefined })}
       />
-      {repository !== undefined && <CollectionChoice repository={repository} collection={collection} onChoose={(next) => onChange({ collection: next })} />}
+      {repository !== undefined && (
+        <CollectionChoice
+          repository={repository}
+          collection={collection}
+          onChoose={(next) => onChange({ collection: next })}
+        />
+      )}
     </div>
   );
 }
@@ -92,7 +107,10 @@ function CollectionChoice({ repository, collection, onChoose }: ChoiceProps) {
       label={s.collection}
       className="w-full sm:w-64"
       value={collection ?? ""}
-      choices={[{ value: "", label: s.wholeRepository }, ...collections.map(({ collection_id, name }) => ({ value: collection_id, label: name }))]}
+      choices={[
+        { value: "", label: s.wholeRepository },
+        ...collections.map(({ collection_id, name }) => ({ value: collection_id, label: name })),
+      ]}
       onChoose={(next) => onChoose(next === "" ? undefined : next)}
     />
   );

@@ -27,7 +27,9 @@ export function AbsentCollection({ id, error, onRetry, followed }: Props) {
       {followed}
       {error === null && <Loading what={s.loading} />}
       {error !== null && !missing && <ErrorBox error={error} onRetry={onRetry} />}
-      {missing && followed === false && <Reason id={id} error={error} purgeAt={deleted?.status === "DELETED" ? deleted.purge_at : undefined} />}
+      {missing && followed === false && (
+        <Reason id={id} error={error} purgeAt={deleted?.status === "DELETED" ? deleted.purge_at : undefined} />
+      )}
       {missing && (
         <div className="flex flex-wrap items-center gap-2">
           <Link to="/trash" className={buttonClass()}>
@@ -42,7 +44,15 @@ export function AbsentCollection({ id, error, onRetry, followed }: Props) {
   );
 }
 
-function Reason({ id, error, purgeAt }: { readonly id: CollectionId; readonly error: unknown; readonly purgeAt: string | null | undefined }) {
+function Reason({
+  id,
+  error,
+  purgeAt,
+}: {
+  readonly id: CollectionId;
+  readonly error: unknown;
+  readonly purgeAt: string | null | undefined;
+}) {
   if (purgeAt === null || purgeAt === undefined) return <ErrorBox error={error} />;
   return (
     <Panel title={s.deleted}>

@@ -8,7 +8,13 @@ import { toast } from "../../ui/toast.tsx";
 
 const s = collectionStrings.actions;
 
-export function ArchiveDialog({ collection, onClose }: { readonly collection: Collection; readonly onClose: () => void }) {
+export function ArchiveDialog({
+  collection,
+  onClose,
+}: {
+  readonly collection: Collection;
+  readonly onClose: () => void;
+}) {
   const client = useQueryClient();
   const { repository_id: rid, collection_id: cid, name, status } = collection;
   const archived = status === "ARCHIVED";
@@ -20,7 +26,10 @@ export function ArchiveDialog({ collection, onClose }: { readonly collection: Co
     },
     // Also after a refusal: the page behind then shows what has changed, and a second click is meant for that.
     onSettled: () =>
-      Promise.all([showBegunWork(client), ...[["collection", rid, cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey }))]),
+      Promise.all([
+        showBegunWork(client),
+        ...[["collection", rid, cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey })),
+      ]),
   });
   return (
     <Confirm

@@ -40,7 +40,13 @@ export default function AskTab({ id, asked, onAsk }: Props) {
           onAsk(query === "" ? undefined : query);
         }}
       >
-        <TextField type="search" label={s.label} className="min-w-56 flex-1" value={typed} onChange={({ target }) => setTyped(target.value)} />
+        <TextField
+          type="search"
+          label={s.label}
+          className="min-w-56 flex-1"
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+        />
         <Button type="submit" look="main">
           <Search aria-hidden />
           {s.submit}
@@ -58,7 +64,8 @@ export default function AskTab({ id, asked, onAsk }: Props) {
 function Answer({ id, query }: { readonly id: CollectionId; readonly query: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ["search", id.rid, id.cid, query],
-    queryFn: ({ signal }) => search({ query, collections: [{ repository: id.rid, collection: id.cid }], limit: hitsMax }, signal),
+    queryFn: ({ signal }) =>
+      search({ query, collections: [{ repository: id.rid, collection: id.cid }], limit: hitsMax }, signal),
   });
   if (error !== null) return <ErrorBox error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading />;
@@ -77,7 +84,15 @@ function Answer({ id, query }: { readonly id: CollectionId; readonly query: stri
 
 function Found({ hit, query }: { readonly hit: Hit; readonly query: string }) {
   const { row_id, page, section, start, end } = hit.citation;
-  const link = documentLink({ rid: hit.repository_id, cid: hit.collection_id, did: hit.document_id, chunk: hit.chunk_id, start, end, q: query });
+  const link = documentLink({
+    rid: hit.repository_id,
+    cid: hit.collection_id,
+    did: hit.document_id,
+    chunk: hit.chunk_id,
+    start,
+    end,
+    q: query,
+  });
   return (
     <li className="rounded-lg border bg-panel p-4">
       <p className="flex flex-wrap items-baseline gap-x-3 text-sm">

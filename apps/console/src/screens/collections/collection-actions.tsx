@@ -31,7 +31,12 @@ export function CollectionActions({ collection, onChange }: Props) {
       disabled: !mayChange,
       onChoose: () => setAsked("archive"),
     },
-    { label: s.reindex, icon: <RefreshCw aria-hidden />, disabled: !mayChange || archived, onChoose: () => setAsked("reindex") },
+    {
+      label: s.reindex,
+      icon: <RefreshCw aria-hidden />,
+      disabled: !mayChange || archived,
+      onChoose: () => setAsked("reindex"),
+    },
     {
       label: s.deleteDocuments,
       icon: <FileX aria-hidden />,
@@ -39,7 +44,13 @@ export function CollectionActions({ collection, onChange }: Props) {
       disabled: !mayChange || archived || document_count === 0,
       onChoose: () => setAsked("documents"),
     },
-    { label: s.delete, icon: <Trash2 aria-hidden />, danger: true, disabled: !mayChange, onChoose: () => setAsked("delete") },
+    {
+      label: s.delete,
+      icon: <Trash2 aria-hidden />,
+      danger: true,
+      disabled: !mayChange,
+      onChoose: () => setAsked("delete"),
+    },
   ];
   const close = () => setAsked(undefined);
   const follow = (job: string) => {

@@ -17,18 +17,53 @@ const s = collectionsStrings.columns;
 export const collectionColumns: readonly Column<Collection>[] = [
   { id: "name", header: s.name, width: "minmax(8.5rem,1.5fr)", cell: (one) => <Name collection={one} /> },
   // Early, so that a phone shows them without scrolling.
-  { id: "indexing", header: s.indexing, sortable: false, width: "7rem", cell: (one) => <IndexingBadge collection={one} inRow /> },
+  {
+    id: "indexing",
+    header: s.indexing,
+    sortable: false,
+    width: "7rem",
+    cell: (one) => <IndexingBadge collection={one} inRow />,
+  },
   { id: "status", header: s.status, sortable: false, width: "6.5rem", cell: ({ status }) => <Status value={status} /> },
-  { id: "repository", header: s.repository, sortable: false, width: "minmax(7rem,1fr)", cell: ({ repository_name }) => <Cut>{repository_name}</Cut> },
-  { id: "documents", header: s.documents, sortable: false, width: "6rem", align: "right", cell: ({ document_count }) => formatNumber(document_count) },
-  { id: "size", header: s.size, width: "5rem", align: "right", cell: ({ total_size_bytes }) => formatBytes(total_size_bytes) },
-  { id: "tags", header: s.tags, sortable: false, width: "minmax(7rem,1fr)", cell: ({ metadata }) => <Tags of={metadata.tags ?? []} /> },
+  {
+    id: "repository",
+    header: s.repository,
+    sortable: false,
+    width: "minmax(7rem,1fr)",
+    cell: ({ repository_name }) => <Cut>{repository_name}</Cut>,
+  },
+  {
+    id: "documents",
+    header: s.documents,
+    sortable: false,
+    width: "6rem",
+    align: "right",
+    cell: ({ document_count }) => formatNumber(document_count),
+  },
+  {
+    id: "size",
+    header: s.size,
+    width: "5rem",
+    align: "right",
+    cell: ({ total_size_bytes }) => formatBytes(total_size_bytes),
+  },
+  {
+    id: "tags",
+    header: s.tags,
+    sortable: false,
+    width: "minmax(7rem,1fr)",
+    cell: ({ metadata }) => <Tags of={metadata.tags ?? []} />,
+  },
   { id: "updated_at", header: s.updated, width: "6.5rem", cell: ({ updated_at }) => <Ago at={updated_at} /> },
   { id: "by", header: s.by, sortable: false, width: "6rem", cell: ({ created_by }) => <Cut>{created_by}</Cut> },
 ];
 
 /** For the mouse: a link opens in a new tab too. With the keyboard the row itself is opened. */
-function Name({ collection: { repository_id: rid, collection_id: cid, name, status, private: hidden } }: { readonly collection: Collection }) {
+function Name({
+  collection: { repository_id: rid, collection_id: cid, name, status, private: hidden },
+}: {
+  readonly collection: Collection;
+}) {
   const shown = (
     <span className="truncate font-medium" title={shownName(name)}>
       <ShownName of={name} />

@@ -17,10 +17,18 @@ export function CollectionFilters({ search: { q, tag, repository, status, sort, 
   const repositories = useQuery(repositoriesOptions).data?.items ?? [];
   const known = repositories.map(({ repository_id, name }) => ({ value: repository_id, label: name }));
   // One that came with the address and is on no first page of repositories is a choice all the same.
-  const missing = repository !== undefined && known.every(({ value }) => value !== repository) ? [{ value: repository, label: repository }] : [];
+  const missing =
+    repository !== undefined && known.every(({ value }) => value !== repository)
+      ? [{ value: repository, label: repository }]
+      : [];
   const filtered = [q, tag, repository, status].some((one) => one !== undefined);
   return (
-    <form role="search" aria-label={s.label} className="grid grid-cols-2 items-end gap-2 sm:flex sm:flex-wrap" onSubmit={(event) => event.preventDefault()}>
+    <form
+      role="search"
+      aria-label={s.label}
+      className="grid grid-cols-2 items-end gap-2 sm:flex sm:flex-wrap"
+      onSubmit={(event) => event.preventDefault()}
+    >
       <FilterField label={s.q} value={q} className="col-span-2 sm:w-64" onFilter={(next) => onChange({ q: next })} />
       <FilterField label={s.tag} value={tag} className="sm:w-28" onFilter={(next) => onChange({ tag: next })} />
       <Select
@@ -45,7 +53,10 @@ export function CollectionFilters({ search: { q, tag, repository, status, sort, 
         onChoose={(next) => onChange(sortOf(next))}
       />
       {filtered && (
-        <Button look="quiet" onClick={() => onChange({ q: undefined, tag: undefined, repository: undefined, status: undefined })}>
+        <Button
+          look="quiet"
+          onClick={() => onChange({ q: undefined, tag: undefined, repository: undefined, status: undefined })}
+        >
           {s.clear}
         </Button>
       )}
@@ -59,5 +70,7 @@ const sortChoices = Object.entries(orders).map(([value, label]) => ({ value, lab
 function sortOf(choice: string): Pick<CollectionsSearch, "sort" | "order"> {
   const [name, order] = choice.split(" ");
   const sort = collectionSorts.find((one) => one === name);
-  return choice === "created_at desc" ? { sort: undefined, order: undefined } : { sort, order: order === "desc" ? "desc" : "asc" };
+  return choice === "created_at desc"
+    ? { sort: undefined, order: undefined }
+    : { sort, order: order === "desc" ? "desc" : "asc" };
 }

@@ -24,13 +24,21 @@ export function CollectionPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data, error, refetch } = useQuery(collectionOptions(id));
-  const change = (next: Partial<CollectionSearch>) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  const change = (next: Partial<CollectionSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   // The last answer may still be in the cache: it is not there any more, whatever was read before.
   const collection = isProblem(error, 404) ? undefined : data;
-  const followed = search.job !== undefined && <FollowedJob key={search.job} jobId={search.job} collection={id} onHide={() => change({ job: undefined })} />;
-  if (collection === undefined) return <AbsentCollection id={id} error={error} onRetry={() => void refetch()} followed={followed} />;
+  const followed = search.job !== undefined && (
+    <FollowedJob key={search.job} jobId={search.job} collection={id} onHide={() => change({ job: undefined })} />
+  );
+  if (collection === undefined)
+    return <AbsentCollection id={id} error={error} onRetry={() => void refetch()} followed={followed} />;
   return (
-    <Page title={collection.name} about={<Head collection={collection} />} actions={<CollectionActions collection={collection} onChange={change} />}>
+    <Page
+      title={collection.name}
+      about={<Head collection={collection} />}
+      actions={<CollectionActions collection={collection} onChange={change} />}
+    >
       {followed}
       <CollectionTabs id={id} collection={collection} search={search} onChange={change} />
       {search.edit === true && <EditWizard collection={collection} onClose={() => change({ edit: undefined })} />}
@@ -39,11 +47,23 @@ export function CollectionPage() {
 }
 
 function Head({ collection }: { readonly collection: Collection }) {
-  const { repository_name, status, indexing_status, document_count, chunk_count, row_count, total_size_bytes, documents_by_status, description } = collection;
+  const {
+    repository_name,
+    status,
+    indexing_status,
+    document_count,
+    chunk_count,
+    row_count,
+    total_size_bytes,
+    documents_by_status,
+    description,
+  } = collection;
   const failed = documents_by_status["failed"] ?? 0;
   return (
     <>
-      {description !== undefined && description !== "" && <span className="block whitespace-pre-line">{description}</span>}
+      {description !== undefined && description !== "" && (
+        <span className="block whitespace-pre-line">{description}</span>
+      )}
       <span className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1">
         <Status value={status} />
         {document_count > 0 && <IndexingBadge collection={collection} />}

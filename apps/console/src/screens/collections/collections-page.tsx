@@ -17,19 +17,25 @@ import { collectionSorts, type CollectionsSearch } from "./routes.ts";
 import { useFreshCounts } from "./use-fresh-counts.ts";
 
 const route = getRouteApi("/shell/collections");
-const CreateWizard = lazyPart(async () => (await import("./form/create-wizard.tsx")).default, { whileLoading: () => null });
+const CreateWizard = lazyPart(async () => (await import("./form/create-wizard.tsx")).default, {
+  whileLoading: () => null,
+});
 
 export function CollectionsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { repository, new: creating, ...query } = search;
   const asked = { status: "live", include_total: "true", ...defined(query) };
-  const list = useInfiniteQuery(repository === undefined ? collectionsOptions(asked) : repositoryCollectionsOptions(repository, asked));
+  const list = useInfiniteQuery(
+    repository === undefined ? collectionsOptions(asked) : repositoryCollectionsOptions(repository, asked),
+  );
   useFreshCounts();
-  const change = (next: Partial<CollectionsSearch>) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  const change = (next: Partial<CollectionsSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   const open = ({ repository_id: rid, collection_id: cid, status }: Collection) => {
     // One that is on its way out has no page any more, but its removal has.
-    if (status === "ACTIVE" || status === "ARCHIVED") void navigate({ to: "/collections/$rid/$cid", params: { rid, cid }, search: {} });
+    if (status === "ACTIVE" || status === "ARCHIVED")
+      void navigate({ to: "/collections/$rid/$cid", params: { rid, cid }, search: {} });
     else void navigate({ to: "/deletions", search: {} });
   };
   const create = (
@@ -55,7 +61,9 @@ export function CollectionsPage() {
         error={list.data === undefined ? list.error : undefined}
         onRetry={() => void list.refetch()}
         more={moreOf(list)}
-        empty={isFiltered(search) ? <Empty title={s.nothing.title} /> : <Empty title={s.empty.title}>{s.empty.about}</Empty>}
+        empty={
+          isFiltered(search) ? <Empty title={s.nothing.title} /> : <Empty title={s.empty.title}>{s.empty.about}</Empty>
+        }
       />
       {creating === true && <CreateWizard repository={repository} onClose={() => change({ new: undefined })} />}
     </Page>
@@ -72,5 +80,7 @@ function isFiltered({ q, tag, repository, status }: CollectionsSearch): boolean 
 }
 
 function defined(query: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  return Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

@@ -62,7 +62,8 @@ export function DeleteDialog({ collection, onClose, onStarted }: Props) {
 
 function WhatGoes({ collection }: { readonly collection: Collection }) {
   const usage = useQuery(usageOptions({ rid: collection.repository_id, cid: collection.collection_id }));
-  const triples = usage.data === undefined ? (usage.error === null ? s.counting : s.unknown) : formatNumber(usage.data.triples);
+  const triples =
+    usage.data === undefined ? (usage.error === null ? s.counting : s.unknown) : formatNumber(usage.data.triples);
   return (
     <section aria-label={s.goes} className="rounded-md border p-3">
       <Facts
@@ -90,8 +91,18 @@ function How({ purge, onChoose }: { readonly purge: boolean; readonly onChoose: 
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-1 text-xs font-medium text-soft">{s.how}</legend>
       {choices.map(({ value, label, about, disabled }) => (
-        <label key={label} className="flex items-start gap-2 rounded-md border p-2 has-checked:border-brand has-disabled:opacity-60">
-          <input type="radio" name="how" className="mt-1 accent-brand" checked={purge === value} disabled={disabled} onChange={() => onChoose(value)} />
+        <label
+          key={label}
+          className="flex items-start gap-2 rounded-md border p-2 has-checked:border-brand has-disabled:opacity-60"
+        >
+          <input
+            type="radio"
+            name="how"
+            className="mt-1 accent-brand"
+            checked={purge === value}
+            disabled={disabled}
+            onChange={() => onChoose(value)}
+          />
           <span>
             <span className="font-medium">{label}</span>
             <span className="block text-soft">{about}</span>

@@ -51,13 +51,25 @@ export function FollowedJob({ jobId, collection, onHide }: Props) {
   );
 }
 
-function JobState({ job, collection, onHide }: { readonly job: JobRow; readonly collection: CollectionId; readonly onHide: () => void }) {
+function JobState({
+  job,
+  collection,
+  onHide,
+}: {
+  readonly job: JobRow;
+  readonly collection: CollectionId;
+  readonly onHide: () => void;
+}) {
   if (job.kind === "purge") return <PurgeReport operationId={job.job_id} />;
   const until = job.result?.["mode"] === "soft" ? job.result["purge_at"] : undefined;
   if (typeof until === "string") return <InTrash until={until} collection={collection} onRestored={onHide} />;
   return (
     <div className="flex flex-col gap-3 text-sm">
-      {job.progress.total > 0 ? <HowFar {...job.progress} /> : job.status === "queued" && <p className="text-soft">{s.waiting}</p>}
+      {job.progress.total > 0 ? (
+        <HowFar {...job.progress} />
+      ) : (
+        job.status === "queued" && <p className="text-soft">{s.waiting}</p>
+      )}
       {job.error !== null && <p className="break-words text-bad">{job.error}</p>}
       <Link to="/jobs" className="self-start text-brand hover:underline">
         {s.jobs}
@@ -84,6 +96,7 @@ function useRefreshAtEnd(job: JobRow | undefined, { rid, cid }: CollectionId): v
   const ended = job !== undefined && !gone && !isUnderWay(job);
   useEffect(() => {
     if (!ended) return;
-    for (const kind of ["collection", "documents", "usage"]) void client.invalidateQueries({ queryKey: [kind, rid, cid] });
+    for (const kind of ["collection", "documents", "usage"])
+      void client.invalidateQueries({ queryKey: [kind, rid, cid] });
   }, [client, ended, rid, cid]);
 }

@@ -21,7 +21,11 @@ export function InTrash({ until, collection, onRestored }: Props) {
   const restoring = useMutation({
     mutationFn: () => restoreCollection(collection),
     onSuccess: async () => {
-      await Promise.all([["collection", collection.rid, collection.cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey })));
+      await Promise.all(
+        [["collection", collection.rid, collection.cid], ["collections"]].map((queryKey) =>
+          client.invalidateQueries({ queryKey }),
+        ),
+      );
       toast(s.restored);
       onRestored?.();
     },

@@ -8,7 +8,13 @@ import { Badge, Status } from "../../ui/badge.tsx";
 interface Props {
   readonly collection: Pick<
     Collection,
-    "repository_id" | "collection_id" | "status" | "indexing_status" | "document_count" | "row_count" | "documents_by_status"
+    | "repository_id"
+    | "collection_id"
+    | "status"
+    | "indexing_status"
+    | "document_count"
+    | "row_count"
+    | "documents_by_status"
   >;
   /** In a row that is opened with the keyboard as a whole. */
   readonly inRow?: boolean;
@@ -17,7 +23,8 @@ interface Props {
 export function IndexingBadge({ collection, inRow = false }: Props) {
   const { document_count, row_count, indexing_status } = collection;
   // Where there is no document, nothing is pending.
-  if (document_count === 0 && row_count > 0) return <span className="text-xs text-soft">{s.rows(formatNumber(row_count), row_count === 1)}</span>;
+  if (document_count === 0 && row_count > 0)
+    return <span className="text-xs text-soft">{s.rows(formatNumber(row_count), row_count === 1)}</span>;
   if (document_count === 0) return <span className="text-xs text-soft">{s.noDocuments}</span>;
   if (indexing_status !== "error") return <Status value={indexing_status} />;
   return <FailedBadge collection={collection} inRow={inRow} />;

@@ -14,7 +14,11 @@ interface Props {
   readonly onStarted: (jobId: string) => void;
 }
 
-export function ReindexDialog({ collection: { repository_id: rid, collection_id: cid, name, document_count }, onClose, onStarted }: Props) {
+export function ReindexDialog({
+  collection: { repository_id: rid, collection_id: cid, name, document_count },
+  onClose,
+  onStarted,
+}: Props) {
   const client = useQueryClient();
   const starting = useMutation({
     mutationFn: () => reindexCollection({ rid, cid }),

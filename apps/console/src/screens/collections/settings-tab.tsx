@@ -12,7 +12,13 @@ import { Ago } from "../../ui/time.tsx";
 
 const { facts: s, actions, strategy, units } = collectionStrings;
 
-export default function SettingsTab({ collection, onEdit }: { readonly collection: Collection; readonly onEdit: () => void }) {
+export default function SettingsTab({
+  collection,
+  onEdit,
+}: {
+  readonly collection: Collection;
+  readonly onEdit: () => void;
+}) {
   const { metadata, access } = collection;
   const fields = metadata.custom_fields ?? {};
   const edit = (
@@ -38,18 +44,35 @@ export default function SettingsTab({ collection, onEdit }: { readonly collectio
 }
 
 function factsOf(collection: Collection): Parameters<typeof Facts>[0]["of"] {
-  const { description, metadata, own_chunking_strategy: own, effective_groups, last_sync_at, last_used_at } = collection;
+  const {
+    description,
+    metadata,
+    own_chunking_strategy: own,
+    effective_groups,
+    last_sync_at,
+    last_used_at,
+  } = collection;
   return [
     [s.name, <ShownName key="name" of={collection.name} />],
     [s.id, <Copied key="id" text={collection.collection_id} />],
     [s.repository, <Copied key="repository" text={collection.repository_id} />],
-    [s.description, description === undefined || description === "" ? s.none : <span className="whitespace-pre-line">{description}</span>],
+    [
+      s.description,
+      description === undefined || description === "" ? (
+        s.none
+      ) : (
+        <span className="whitespace-pre-line">{description}</span>
+      ),
+    ],
     [s.tags, <Tags key="tags" of={metadata.tags ?? []} />],
     [s.chunking, `${chunkingWords(collection.chunking_strategy)}${own === null ? ` (${s.inherited})` : ""}`],
     [s.override, collection.allow_chunking_override ? s.allowed : s.notAllowed],
     [s.model, collection.embedding_model],
     [s.graph, collection.graph.extract],
-    [s.access, collection.private ? s.onlyCreator : effective_groups === null ? s.everybody : effective_groups.join(", ")],
+    [
+      s.access,
+      collection.private ? s.onlyCreator : effective_groups === null ? s.everybody : effective_groups.join(", "),
+    ],
     [s.yours, collection.access ?? s.none],
     [s.createdBy, collection.created_by],
     [s.created, <Ago key="created" at={collection.created_at} />],
@@ -67,7 +90,12 @@ function factsOf(collection: Collection): Parameters<typeof Facts>[0]["of"] {
 
 function chunkingWords({ type, chunk_size, chunk_overlap, unit }: ChunkingStrategy): string {
   if (type === "NONE" || chunk_size === undefined) return type;
-  return strategy(type, formatNumber(chunk_size), formatNumber(chunk_overlap ?? 0), unit === "token" ? units.token : units.char);
+  return strategy(
+    type,
+    formatNumber(chunk_size),
+    formatNumber(chunk_overlap ?? 0),
+    unit === "token" ? units.token : units.char,
+  );
 }
 
 function Tags({ of }: { readonly of: readonly string[] }) {

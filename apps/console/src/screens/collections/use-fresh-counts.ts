@@ -5,7 +5,8 @@ import { renewSoon } from "../../app/query-client.ts";
 
 export function useFreshCounts(): void {
   useEvents(({ type, resource: { repository_id, collection_id } }) => {
-    if (type === "document.status" && repository_id !== undefined && collection_id !== undefined) renewCounts({ repository_id, collection_id });
+    if (type === "document.status" && repository_id !== undefined && collection_id !== undefined)
+      renewCounts({ repository_id, collection_id });
   });
 }
 

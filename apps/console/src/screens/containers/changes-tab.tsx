@@ -35,7 +35,9 @@ export function ChangesTab({ name }: { readonly name: string }) {
           { value: "now", label: s.from.now },
           { value: "oldest", label: s.from.oldest },
         ]}
-        onChoose={(next) => void navigate({ search: (old) => ({ ...old, from: next === "oldest" ? next : undefined }), replace: true })}
+        onChoose={(next) =>
+          void navigate({ search: (old) => ({ ...old, from: next === "oldest" ? next : undefined }), replace: true })
+        }
       />
       {from === "oldest" ? <Kept name={name} /> : <Live name={name} />}
     </div>
@@ -95,7 +97,22 @@ const columns: readonly Column<Row>[] = [
       </>
     ),
   },
-  { id: "pk", header: s.columns.pk, width: "minmax(8rem,1fr)", cell: ({ change }) => <span className="truncate">{pkText(change.pk)}</span> },
-  { id: "id", header: s.columns.id, width: "minmax(10rem,1fr)", cell: ({ change }) => <code className="truncate font-mono text-xs">{change.id}</code> },
-  { id: "etag", header: s.columns.etag, width: "13rem", cell: ({ change }) => <code className="truncate font-mono text-xs text-soft">{change.etag}</code> },
+  {
+    id: "pk",
+    header: s.columns.pk,
+    width: "minmax(8rem,1fr)",
+    cell: ({ change }) => <span className="truncate">{pkText(change.pk)}</span>,
+  },
+  {
+    id: "id",
+    header: s.columns.id,
+    width: "minmax(10rem,1fr)",
+    cell: ({ change }) => <code className="truncate font-mono text-xs">{change.id}</code>,
+  },
+  {
+    id: "etag",
+    header: s.columns.etag,
+    width: "13rem",
+    cell: ({ change }) => <code className="truncate font-mono text-xs text-soft">{change.etag}</code>,
+  },
 ];

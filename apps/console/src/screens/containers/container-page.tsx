@@ -25,7 +25,15 @@ export function ContainerPage() {
   const { c } = route.useParams();
   const container = useQuery(containerOptions(c));
   if (container.data === undefined) {
-    return <Page title={c}>{container.error === null ? <Loading /> : <ErrorBox error={container.error} onRetry={() => void container.refetch()} />}</Page>;
+    return (
+      <Page title={c}>
+        {container.error === null ? (
+          <Loading />
+        ) : (
+          <ErrorBox error={container.error} onRetry={() => void container.refetch()} />
+        )}
+      </Page>
+    );
   }
   return <One key={c} container={container.data} />;
 }
@@ -45,7 +53,15 @@ function One({ container }: { readonly container: Container }) {
         </>
       }
       about={`${s.columns.partitionKey}: ${pathsOf(container.partition_key).join(", ")}`}
-      actions={kind === "own" && <Menu entries={[{ label: s.remove.label, danger: true, icon: <Trash2 aria-hidden />, onChoose: () => setRemoving(true) }]} />}
+      actions={
+        kind === "own" && (
+          <Menu
+            entries={[
+              { label: s.remove.label, danger: true, icon: <Trash2 aria-hidden />, onChoose: () => setRemoving(true) },
+            ]}
+          />
+        )
+      }
     >
       <Tabs
         label={s.tabs.label}

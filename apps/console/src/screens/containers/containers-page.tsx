@@ -38,7 +38,9 @@ const columns: readonly Column<Container>[] = [
     id: "partitionKey",
     header: s.columns.partitionKey,
     width: "minmax(10rem,1fr)",
-    cell: ({ partition_key }) => <code className="truncate font-mono text-xs">{pathsOf(partition_key).join(", ")}</code>,
+    cell: ({ partition_key }) => (
+      <code className="truncate font-mono text-xs">{pathsOf(partition_key).join(", ")}</code>
+    ),
   },
   {
     id: "indexes",
@@ -48,12 +50,19 @@ const columns: readonly Column<Container>[] = [
     align: "right",
     cell: ({ indexes }) => Object.keys(indexes).length,
   },
-  { id: "ttl", header: s.columns.ttl, width: "8rem", cell: ({ default_ttl: ttl }) => (ttl === null ? s.ttl.off : ttl === -1 ? s.ttl.own : formatSeconds(ttl)) },
+  {
+    id: "ttl",
+    header: s.columns.ttl,
+    width: "8rem",
+    cell: ({ default_ttl: ttl }) => (ttl === null ? s.ttl.off : ttl === -1 ? s.ttl.own : formatSeconds(ttl)),
+  },
   {
     id: "rules",
     header: s.columns.rules,
     width: "minmax(8rem,1fr)",
-    cell: ({ append_only, strict }) => <span className="truncate">{[append_only && s.appendOnly, strict && s.strict].filter(Boolean).join(", ")}</span>,
+    cell: ({ append_only, strict }) => (
+      <span className="truncate">{[append_only && s.appendOnly, strict && s.strict].filter(Boolean).join(", ")}</span>
+    ),
   },
 ];
 

@@ -17,7 +17,12 @@ export function itemColumns(items: readonly JsonObject[], paths: readonly string
   const topLevel = new Set(paths.map((path) => path.slice(1)));
   const names = namesOf(items).filter((name) => !topLevel.has(name));
   return [
-    { id: "id", header: s.id, width: "minmax(12rem,1fr)", cell: ({ id }) => <code className="truncate font-mono text-xs">{cellText(id)}</code> },
+    {
+      id: "id",
+      header: s.id,
+      width: "minmax(12rem,1fr)",
+      cell: ({ id }) => <code className="truncate font-mono text-xs">{cellText(id)}</code>,
+    },
     ...paths.map((path): Column<JsonObject> => ({
       id: path,
       header: path,
@@ -25,16 +30,29 @@ export function itemColumns(items: readonly JsonObject[], paths: readonly string
       cell: (item) => <span className="truncate">{cellText(valueAt(item, path))}</span>,
     })),
     ...names.map(fieldColumn),
-    { id: "changed", header: s.changed, width: "8rem", cell: ({ _ts }) => typeof _ts === "number" && <Ago at={_ts * 1_000} /> },
+    {
+      id: "changed",
+      header: s.changed,
+      width: "8rem",
+      cell: ({ _ts }) => typeof _ts === "number" && <Ago at={_ts * 1_000} />,
+    },
   ];
 }
 
 /** Of a query's answer: whatever it selected. */
 export function resultColumns(items: readonly Json[]): readonly Column<{ readonly value: Json }>[] {
   const objects = items.filter(isObject);
-  const names = [...new Set(objects.slice(0, looked).flatMap((item) => Object.keys(item)))].filter((name) => name === "id" || !hidden.has(name));
+  const names = [...new Set(objects.slice(0, looked).flatMap((item) => Object.keys(item)))].filter(
+    (name) => name === "id" || !hidden.has(name),
+  );
   if (names.length === 0) {
-    return [{ id: "value", header: containerStrings.query.value, cell: ({ value }) => <span className="truncate">{cellText(value)}</span> }];
+    return [
+      {
+        id: "value",
+        header: containerStrings.query.value,
+        cell: ({ value }) => <span className="truncate">{cellText(value)}</span>,
+      },
+    ];
   }
   return names.map((name) => ({
     id: name,
@@ -45,7 +63,9 @@ export function resultColumns(items: readonly Json[]): readonly Column<{ readonl
 }
 
 function namesOf(items: readonly JsonObject[]): readonly string[] {
-  const simple = items.slice(0, looked).flatMap((item) => Object.keys(item).filter((name) => !hidden.has(name) && !isList(item[name])));
+  const simple = items
+    .slice(0, looked)
+    .flatMap((item) => Object.keys(item).filter((name) => !hidden.has(name) && !isList(item[name])));
   return [...new Set(simple)].slice(0, moreColumnsMax);
 }
 
@@ -54,7 +74,12 @@ function isList(value: Json | undefined): boolean {
 }
 
 function fieldColumn(name: string): Column<JsonObject> {
-  return { id: `field ${name}`, header: name, width: "minmax(7rem,1fr)", cell: (item) => <span className="truncate text-soft">{cellText(item[name])}</span> };
+  return {
+    id: `field ${name}`,
+    header: name,
+    width: "minmax(7rem,1fr)",
+    cell: (item) => <span className="truncate text-soft">{cellText(item[name])}</span>,
+  };
 }
 
 function cellText(value: Json | undefined): string {

@@ -10,7 +10,12 @@ const s = containerStrings.indexes;
 const againMs = 2_000;
 
 const columns: readonly Column<IndexState>[] = [
-  { id: "name", header: s.columns.name, width: "minmax(10rem,1fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
+  {
+    id: "name",
+    header: s.columns.name,
+    width: "minmax(10rem,1fr)",
+    cell: ({ name }) => <span className="truncate font-medium">{name}</span>,
+  },
   {
     id: "partition",
     header: s.columns.partition,
@@ -29,7 +34,9 @@ const columns: readonly Column<IndexState>[] = [
     width: "minmax(10rem,1fr)",
     cell: ({ state, progress, error }) => (
       <>
-        <Badge tone={state === "ready" ? "good" : "brand"}>{state === "ready" ? state : s.building(Math.round(progress * 100))}</Badge>
+        <Badge tone={state === "ready" ? "good" : "brand"}>
+          {state === "ready" ? state : s.building(Math.round(progress * 100))}
+        </Badge>
         {error !== undefined && <span className="truncate text-bad">{error}</span>}
       </>
     ),
@@ -39,7 +46,8 @@ const columns: readonly Column<IndexState>[] = [
 export function IndexesTab({ name }: { readonly name: string }) {
   const indexes = useQuery({
     ...indexesOptions(name),
-    refetchInterval: ({ state }) => (state.data?.items.some((one) => one.state === "building") === true ? againMs : false),
+    refetchInterval: ({ state }) =>
+      state.data?.items.some((one) => one.state === "building") === true ? againMs : false,
   });
   return (
     <DataTable

@@ -44,7 +44,11 @@ export function ItemConflict(props: ItemConflictProps) {
       </div>
       <section>
         <h3 className="mb-2 text-sm font-semibold">{s.differences}</h3>
-        {differences.length === 0 ? <p className="text-sm text-soft">{s.same}</p> : <Differences of={differences} before={s.theirs} after={s.mine} />}
+        {differences.length === 0 ? (
+          <p className="text-sm text-soft">{s.same}</p>
+        ) : (
+          <Differences of={differences} before={s.theirs} after={s.mine} />
+        )}
       </section>
       <div className="grid gap-3 sm:grid-cols-2">
         <Side title={s.theirs} document={data} />

@@ -94,7 +94,14 @@ export function ItemEditor({ container, itemKey, first, onClose }: ItemEditorPro
           [s.changed, typeof base["_ts"] === "number" ? <Ago key="at" at={base["_ts"] * 1_000} /> : ""],
         ]}
       />
-      <CodeEditor label={s.json} language="json" value={text} onChange={setText} onRun={submit} readOnly={container.append_only} />
+      <CodeEditor
+        label={s.json}
+        language="json"
+        value={text}
+        onChange={setText}
+        onRun={submit}
+        readOnly={container.append_only}
+      />
       {container.append_only && <p className="text-sm text-soft">{s.readOnly}</p>}
       {"error" in parsed && <p className="text-sm text-bad">{parsed.error}</p>}
       {save.error !== null && <ErrorBox error={save.error} />}

@@ -17,7 +17,14 @@ export function ItemSheet({ container }: { readonly container: Container }) {
   const open = id !== undefined && pk !== undefined;
   return (
     <Dialog open={open} onClose={close} title={s.title(id ?? "")} about={s.about(pk ?? "")} place="side">
-      {open && <Loaded key={`${pk} ${id}`} container={container} itemKey={{ container: container.name, id, pk }} onClose={close} />}
+      {open && (
+        <Loaded
+          key={`${pk} ${id}`}
+          container={container}
+          itemKey={{ container: container.name, id, pk }}
+          onClose={close}
+        />
+      )}
     </Dialog>
   );
 }
@@ -31,6 +38,7 @@ interface LoadedProps {
 function Loaded({ container, itemKey, onClose }: LoadedProps) {
   const item = useQuery(itemOptions(itemKey));
   // Once it is open, a later reading that fails does not take away what was typed.
-  if (item.data === undefined) return item.error === null ? <Loading /> : <ErrorBox error={item.error} onRetry={() => void item.refetch()} />;
+  if (item.data === undefined)
+    return item.error === null ? <Loading /> : <ErrorBox error={item.error} onRetry={() => void item.refetch()} />;
   return <ItemEditor container={container} itemKey={itemKey} first={item.data} onClose={onClose} />;
 }

@@ -23,12 +23,16 @@ export function ItemsTab({ container }: { readonly container: Container }) {
   const [creating, setCreating] = useState(false);
   const paths = pathsOf(container.partition_key);
   const partition = pk === undefined ? undefined : readPk(pk);
-  const question = partition === null ? undefined : { query: containerStrings.query.first, ...(partition === undefined ? {} : { pk: partition }) };
+  const question =
+    partition === null
+      ? undefined
+      : { query: containerStrings.query.first, ...(partition === undefined ? {} : { pk: partition }) };
   const list = useInfiniteQuery(sqlOptions(container.name, question));
   const items = list.data?.items.filter(isObject);
   const open = (item: JsonObject) => {
     const itemPk = pkOf(item, paths);
-    if (typeof item["id"] === "string" && itemPk !== undefined) void navigate({ search: (old) => ({ ...old, item: item["id"] as string, itemPk }) });
+    if (typeof item["id"] === "string" && itemPk !== undefined)
+      void navigate({ search: (old) => ({ ...old, item: item["id"] as string, itemPk }) });
   };
   return (
     <div className="flex flex-col gap-3">
@@ -51,7 +55,11 @@ export function ItemsTab({ container }: { readonly container: Container }) {
         items={partition === null ? [] : items}
         rowId={(item) => JSON.stringify([pkOf(item, paths), item["id"]])}
         onOpen={open}
-        empty={<Empty title={pk === undefined ? s.nothing : s.nothingHere}>{pk === undefined ? s.nothingAbout : undefined}</Empty>}
+        empty={
+          <Empty title={pk === undefined ? s.nothing : s.nothingHere}>
+            {pk === undefined ? s.nothingAbout : undefined}
+          </Empty>
+        }
         error={list.error}
         onRetry={() => void list.refetch()}
         more={moreOf(list)}

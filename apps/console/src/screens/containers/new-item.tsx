@@ -32,7 +32,14 @@ export function NewItem({ container, onClose }: { readonly container: Container;
     if ("document" in read && !create.isPending) create.mutate(read.document);
   };
   return (
-    <Dialog open onClose={onClose} title={s.create} about={s.createAbout(paths.join(", "))} place="side" unsaved={text !== first}>
+    <Dialog
+      open
+      onClose={onClose}
+      title={s.create}
+      about={s.createAbout(paths.join(", "))}
+      place="side"
+      unsaved={text !== first}
+    >
       <div className="flex flex-col gap-3">
         <CodeEditor label={s.json} language="json" value={text} onChange={setText} onRun={submit} />
         {"error" in parsed && <p className="text-sm text-bad">{parsed.error}</p>}

@@ -10,7 +10,10 @@ export function valueAt(document: Json | undefined, path: string): Json | undefi
   return path
     .split("/")
     .filter((name) => name !== "")
-    .reduce<Json | undefined>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), document);
+    .reduce<Json | undefined>(
+      (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      document,
+    );
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {
@@ -20,7 +23,9 @@ export function isObject(value: Json | undefined): value is JsonObject {
 /** As the server takes it: a text as it is; numbers, several values, nothing and what begins with "[" as a JSON list. */
 export function pkText(values: readonly PkValue[]): string {
   const [only] = values;
-  return values.length === 1 && typeof only === "string" && only !== "" && !only.startsWith("[") ? only : JSON.stringify(values);
+  return values.length === 1 && typeof only === "string" && only !== "" && !only.startsWith("[")
+    ? only
+    : JSON.stringify(values);
 }
 
 /** Undefined when the document lacks one of the values. */

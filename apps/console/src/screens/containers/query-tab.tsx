@@ -27,7 +27,11 @@ export function QueryTab({ container }: { readonly container: Container }) {
     <div className="flex flex-col gap-3">
       <QueryBox name={container.name} badPk={pk === null} />
       {plan === true && question !== undefined && <Explained name={container.name} question={question} />}
-      {question === undefined ? <Empty title={s.before}>{s.beforeAbout}</Empty> : <Results container={container} question={question} advise={plan !== true} />}
+      {question === undefined ? (
+        <Empty title={s.before}>{s.beforeAbout}</Empty>
+      ) : (
+        <Results container={container} question={question} advise={plan !== true} />
+      )}
     </div>
   );
 }
@@ -45,7 +49,13 @@ function QueryBox({ name, badPk }: { readonly name: string; readonly badPk: bool
   };
   return (
     <div className="flex flex-col gap-3">
-      <CodeEditor label={s.label} language="sql" value={text} onChange={setText} onRun={(now) => void run(search.plan, now)} />
+      <CodeEditor
+        label={s.label}
+        language="sql"
+        value={text}
+        onChange={setText}
+        onRun={(now) => void run(search.plan, now)}
+      />
       <div className="flex flex-wrap items-start gap-3">
         <TextField
           className="w-72"
@@ -97,7 +107,12 @@ function Results({ container, question, advise }: ResultsProps) {
     const { value } = row;
     const itemPk = isObject(value) ? pkOf(value, pathsOf(container.partition_key)) : undefined;
     // Only a whole document can be edited; of a part of one just that part is shown.
-    if (isObject(value) && typeof value["_etag"] === "string" && typeof value["id"] === "string" && itemPk !== undefined) {
+    if (
+      isObject(value) &&
+      typeof value["_etag"] === "string" &&
+      typeof value["id"] === "string" &&
+      itemPk !== undefined
+    ) {
       void navigate({ search: (old) => ({ ...old, item: value["id"] as string, itemPk }) });
     } else setShown(row);
   };
@@ -116,7 +131,9 @@ function Results({ container, question, advise }: ResultsProps) {
         more={moreOf(list)}
       />
       <Dialog open={shown !== undefined} onClose={() => setShown(undefined)} title={s.row} place="side">
-        {shown !== undefined && <CodeEditor label={s.row} language="json" readOnly value={JSON.stringify(shown.value, null, 2)} />}
+        {shown !== undefined && (
+          <CodeEditor label={s.row} language="json" readOnly value={JSON.stringify(shown.value, null, 2)} />
+        )}
       </Dialog>
     </>
   );

@@ -29,12 +29,20 @@ export function DeletionsPage() {
     <Page title={s.title} about={s.about}>
       <LagPanel onOpen={(id) => set({ operation: id })} />
       <div className="flex flex-wrap items-end gap-3">
-        <FilterField label={s.filters.collection} className="w-full sm:w-56" value={collection} onFilter={(next) => set({ collection: next })} />
+        <FilterField
+          label={s.filters.collection}
+          className="w-full sm:w-56"
+          value={collection}
+          onFilter={(next) => set({ collection: next })}
+        />
         <Select
           label={s.filters.status}
           className="w-36"
           value={status ?? ""}
-          choices={[{ value: "", label: s.filters.anyStatus }, ...operationStatuses.map((value) => ({ value, label: s.statuses[value] }))]}
+          choices={[
+            { value: "", label: s.filters.anyStatus },
+            ...operationStatuses.map((value) => ({ value, label: s.statuses[value] })),
+          ]}
           onChoose={(next) => set({ status: operationStatuses.find((one) => one === next) })}
         />
       </div>

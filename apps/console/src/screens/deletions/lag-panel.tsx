@@ -44,7 +44,9 @@ export function LagPanel({ onOpen }: { readonly onOpen: (operationId: string) =>
             ]}
           />
           {/* Not an alert: it has the seconds in it, and would be read out again and again. */}
-          {data.warning !== null && <p className="rounded-md bg-bad-soft p-3 text-sm break-words text-bad">{data.warning}</p>}
+          {data.warning !== null && (
+            <p className="rounded-md bg-bad-soft p-3 text-sm break-words text-bad">{data.warning}</p>
+          )}
         </div>
       )}
     </Panel>

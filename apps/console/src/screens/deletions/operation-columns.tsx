@@ -43,15 +43,28 @@ export const operationColumns = (nameOf: PlaceName): readonly Column<OperationRo
     width: "6rem",
     cell: ({ stores }) => s.confirmed(stores.filter(({ status }) => status === "confirmed").length, stores.length),
   },
-  { id: "deleted", header: s.columns.deleted, width: "5rem", align: "right", cell: (row) => formatNumber(deletedBy(row)) },
-  { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: ({ stores }) => <RemainingCell of={remainingOf(stores)} /> },
+  {
+    id: "deleted",
+    header: s.columns.deleted,
+    width: "5rem",
+    align: "right",
+    cell: (row) => formatNumber(deletedBy(row)),
+  },
+  {
+    id: "remaining",
+    header: s.columns.remaining,
+    width: "6rem",
+    align: "right",
+    cell: ({ stores }) => <RemainingCell of={remainingOf(stores)} />,
+  },
   { id: "begun", header: s.columns.begun, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   {
     id: "took",
     header: s.columns.took,
     width: "5.5rem",
     align: "right",
-    cell: ({ created_at, finished_at }) => (finished_at === null ? "–" : formatMs(Date.parse(finished_at) - Date.parse(created_at))),
+    cell: ({ created_at, finished_at }) =>
+      finished_at === null ? "–" : formatMs(Date.parse(finished_at) - Date.parse(created_at)),
   },
   {
     id: "error",

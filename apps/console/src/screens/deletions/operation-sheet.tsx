@@ -20,7 +20,15 @@ export function OperationSheet({ id, onClose }: { readonly id: string; readonly 
   const title = data === undefined ? "…" : s.title(actionOf(data.action), data.collection_id);
   return (
     <Dialog open onClose={onClose} title={title} place="side">
-      {data === undefined ? error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} /> : <Report operation={data} />}
+      {data === undefined ? (
+        error === null ? (
+          <Loading />
+        ) : (
+          <ErrorBox error={error} onRetry={() => void refetch()} />
+        )
+      ) : (
+        <Report operation={data} />
+      )}
     </Dialog>
   );
 }

@@ -12,13 +12,47 @@ import { StoreUnits } from "./store-units.tsx";
 const s = deletionStrings.detail;
 
 const columns: readonly Column<StoreReport>[] = [
-  { id: "store", header: s.columns.store, width: "minmax(7rem,1fr)", cell: ({ store }) => <span className="truncate font-medium">{store}</span> },
+  {
+    id: "store",
+    header: s.columns.store,
+    width: "minmax(7rem,1fr)",
+    cell: ({ store }) => <span className="truncate font-medium">{store}</span>,
+  },
   { id: "status", header: s.columns.status, width: "6.5rem", cell: ({ status }) => <Status value={status} /> },
-  { id: "deleted", header: s.columns.deleted, width: "5.5rem", align: "right", cell: ({ deleted }) => formatNumber(deleted) },
-  { id: "remaining", header: s.columns.remaining, width: "6rem", align: "right", cell: ({ remaining }) => <RemainingCell of={remaining} /> },
-  { id: "took", header: s.columns.took, width: "5rem", align: "right", cell: ({ duration_ms }) => formatMs(duration_ms) },
-  { id: "tries", header: s.columns.tries, width: "4rem", align: "right", cell: ({ attempts }) => formatNumber(attempts) },
-  { id: "next", header: s.columns.next, width: "6rem", cell: ({ next_at }) => (next_at === null ? null : <Ago at={next_at} />) },
+  {
+    id: "deleted",
+    header: s.columns.deleted,
+    width: "5.5rem",
+    align: "right",
+    cell: ({ deleted }) => formatNumber(deleted),
+  },
+  {
+    id: "remaining",
+    header: s.columns.remaining,
+    width: "6rem",
+    align: "right",
+    cell: ({ remaining }) => <RemainingCell of={remaining} />,
+  },
+  {
+    id: "took",
+    header: s.columns.took,
+    width: "5rem",
+    align: "right",
+    cell: ({ duration_ms }) => formatMs(duration_ms),
+  },
+  {
+    id: "tries",
+    header: s.columns.tries,
+    width: "4rem",
+    align: "right",
+    cell: ({ attempts }) => formatNumber(attempts),
+  },
+  {
+    id: "next",
+    header: s.columns.next,
+    width: "6rem",
+    cell: ({ next_at }) => (next_at === null ? null : <Ago at={next_at} />),
+  },
 ];
 
 interface StoreTableProps {

@@ -12,7 +12,12 @@ export function useLiveOperations(): void {
     // A new one may not fit the filters: the server decides.
     if (!known) return client.invalidateQueries({ queryKey: operationListKey });
     try {
-      replaceInPages<OperationRow>(client, operationListKey, await readOperation(id), ({ operation_id }) => operation_id);
+      replaceInPages<OperationRow>(
+        client,
+        operationListKey,
+        await readOperation(id),
+        ({ operation_id }) => operation_id,
+      );
     } catch {
       // Gone since, or no answer: then the list as a whole is read again when the connection is back.
     }

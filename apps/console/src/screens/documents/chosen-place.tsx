@@ -48,7 +48,10 @@ export function ChosenPlace({ document, place: { chosen, choose, words }, span }
 }
 
 /** As searches give it, and as POST /v1/citations:verify takes it. */
-function citationOf({ repository_id, collection_id, document_id, name, live_version, version }: Document, passage: Passage): Citation {
+function citationOf(
+  { repository_id, collection_id, document_id, name, live_version, version }: Document,
+  passage: Passage,
+): Citation {
   const { page, section, start, end, text } = passage;
   return {
     repository_id,

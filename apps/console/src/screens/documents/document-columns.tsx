@@ -19,16 +19,36 @@ type Actions = ReturnType<typeof useDocumentActions>;
 export function documentColumns(actions: Actions): readonly Column<Document>[] {
   return [
     { id: "name", header: s.name, width: "minmax(14rem,2fr)", cell: (document) => <Name document={document} /> },
-    { id: "status", header: s.status, width: "minmax(12rem,2fr)", cell: (document) => <StatusCell document={document} /> },
+    {
+      id: "status",
+      header: s.status,
+      width: "minmax(12rem,2fr)",
+      cell: (document) => <StatusCell document={document} />,
+    },
     { id: "size", header: s.size, width: "6rem", align: "right", cell: ({ size_bytes }) => formatBytes(size_bytes) },
-    { id: "passages", header: s.passages, width: "6rem", align: "right", cell: ({ chunk_count }) => formatNumber(chunk_count) },
+    {
+      id: "passages",
+      header: s.passages,
+      width: "6rem",
+      align: "right",
+      cell: ({ chunk_count }) => formatNumber(chunk_count),
+    },
     { id: "version", header: s.version, width: "5rem", align: "right", cell: ({ version }) => version },
     { id: "uploaded", header: s.uploaded, width: "8rem", cell: ({ uploaded_at }) => <Ago at={uploaded_at} /> },
-    { id: "actions", header: s.actions, width: "4.5rem", cell: (document) => <RowMenu document={document} actions={actions} /> },
+    {
+      id: "actions",
+      header: s.actions,
+      width: "4.5rem",
+      cell: (document) => <RowMenu document={document} actions={actions} />,
+    },
   ];
 }
 
-function Name({ document: { repository_id: rid, collection_id: cid, document_id: did, name } }: { readonly document: Document }) {
+function Name({
+  document: { repository_id: rid, collection_id: cid, document_id: did, name },
+}: {
+  readonly document: Document;
+}) {
   return (
     <Link
       {...documentLink({ rid, cid, did })}
@@ -43,7 +63,12 @@ function Name({ document: { repository_id: rid, collection_id: cid, document_id:
 
 /** A reason is long: here its beginning, as a whole on the document's page. */
 function StatusCell({ document: { status, error, progress } }: { readonly document: Document }) {
-  const more = status === "failed" ? error : progress === null || progress === undefined ? undefined : s.progress(progress.done, progress.total);
+  const more =
+    status === "failed"
+      ? error
+      : progress === null || progress === undefined
+        ? undefined
+        : s.progress(progress.done, progress.total);
   return (
     <>
       <Status value={status} />
@@ -60,18 +85,32 @@ function RowMenu({ document, actions }: { readonly document: Document; readonly 
   const { actions: words } = documentStrings;
   return (
     // A click in the menu is not a click on the row.
-    <div onClick={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()} role="presentation">
+    <div
+      onClick={(event) => event.stopPropagation()}
+      onKeyDown={(event) => event.stopPropagation()}
+      role="presentation"
+    >
       <Menu
         label={words.label(document.name)}
         entries={[
-          { label: words.download, icon: <Download aria-hidden />, disabled: actions.pending, onChoose: () => actions.download(document) },
+          {
+            label: words.download,
+            icon: <Download aria-hidden />,
+            disabled: actions.pending,
+            onChoose: () => actions.download(document),
+          },
           {
             label: document.status === "failed" ? words.retry : words.reindex,
             icon: <RefreshCw aria-hidden />,
             disabled: actions.pending || document.status === "uploading",
             onChoose: () => actions.reindex(document),
           },
-          { label: words.delete, icon: <Trash2 aria-hidden />, danger: true, onChoose: () => actions.askDelete(document) },
+          {
+            label: words.delete,
+            icon: <Trash2 aria-hidden />,
+            danger: true,
+            onChoose: () => actions.askDelete(document),
+          },
         ]}
       />
     </div>

@@ -23,6 +23,7 @@ export function documentFilters(search: Readonly<Record<string, unknown>>): Docu
 export function useDocumentFilters(): readonly [DocumentFilters, (change: DocumentFilters) => void] {
   const filters = documentFilters(useSearch({ strict: false }));
   const navigate = useNavigate();
-  const change = (wanted: DocumentFilters) => void navigate({ to: ".", search: (old) => ({ ...old, ...wanted }), replace: true });
+  const change = (wanted: DocumentFilters) =>
+    void navigate({ to: ".", search: (old) => ({ ...old, ...wanted }), replace: true });
   return [filters, change];
 }

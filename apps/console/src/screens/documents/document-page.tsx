@@ -24,7 +24,11 @@ export function DocumentPage() {
   if (document.data !== undefined) return <Loaded id={id} document={document.data} />;
   return (
     <Page title={documentStrings.list.label} about={<CollectionLink id={id} />}>
-      {document.error === null ? <Loading /> : <ErrorBox error={document.error} onRetry={() => void document.refetch()} />}
+      {document.error === null ? (
+        <Loading />
+      ) : (
+        <ErrorBox error={document.error} onRetry={() => void document.refetch()} />
+      )}
     </Page>
   );
 }
@@ -40,7 +44,14 @@ function Loaded({ id, document }: { readonly id: DocumentId; readonly document: 
       about={
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <Status value={status} />
-          <span>{s.facts(file_type, formatBytes(size_bytes), s.passageCount(chunk_count, formatNumber(chunk_count)), version)}</span>
+          <span>
+            {s.facts(
+              file_type,
+              formatBytes(size_bytes),
+              s.passageCount(chunk_count, formatNumber(chunk_count)),
+              version,
+            )}
+          </span>
           <CollectionLink id={id} />
         </span>
       }

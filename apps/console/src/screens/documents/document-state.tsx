@@ -5,7 +5,11 @@ import { Progress } from "../../ui/progress.tsx";
 
 const s = documentStrings.page;
 
-export function DocumentState({ document: { status, error, attempts, live_version, progress } }: { readonly document: Document }) {
+export function DocumentState({
+  document: { status, error, attempts, live_version, progress },
+}: {
+  readonly document: Document;
+}) {
   if (status === "indexed") return null;
   if (status === "failed")
     return (

@@ -24,12 +24,19 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
   const navigate = route.useNavigate();
   // Nothing was indexed yet: there is no text to show and nothing to ask for.
   const live = document.live_version !== null;
-  const none = document.status === "failed" ? <Empty title={words.failed}>{words.failedText}</Empty> : <Empty title={words.nothing}>{words.nothingText}</Empty>;
+  const none =
+    document.status === "failed" ? (
+      <Empty title={words.failed}>{words.failedText}</Empty>
+    ) : (
+      <Empty title={words.nothing}>{words.nothingText}</Empty>
+    );
   return (
     <Tabs
       label={s.tabs}
       value={tab ?? "text"}
-      onChoose={(value) => void navigate({ search: (old) => ({ ...old, tab: value === "text" ? undefined : value }), replace: true })}
+      onChoose={(value) =>
+        void navigate({ search: (old) => ({ ...old, tab: value === "text" ? undefined : value }), replace: true })
+      }
       tabs={[
         {
           value: "text",
@@ -42,7 +49,11 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
             none
           ),
         },
-        { value: "passages", label: s.passages, content: live ? <WithPlace id={id} document={document} tab="passages" /> : none },
+        {
+          value: "passages",
+          label: s.passages,
+          content: live ? <WithPlace id={id} document={document} tab="passages" /> : none,
+        },
         { value: "triples", label: s.triples, content: live ? <TriplesTab id={id} document={document} /> : none },
         { value: "versions", label: s.versions, content: <VersionsTab id={id} document={document} /> },
         { value: "metadata", label: s.metadata, content: <MetadataTab document={document} /> },

@@ -41,7 +41,12 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
   useEffect(() => {
     if (cutOff && !isFetching) void fetchNextPage();
   }, [cutOff, isFetching, fetchNextPage]);
-  if (windows === undefined) return text.error === null ? <Loading what={s.loading} /> : <ErrorBox error={text.error} onRetry={() => void text.refetch()} />;
+  if (windows === undefined)
+    return text.error === null ? (
+      <Loading what={s.loading} />
+    ) : (
+      <ErrorBox error={text.error} onRetry={() => void text.refetch()} />
+    );
   return (
     <>
       {windows.flatMap(({ warnings }) => warnings).length > 0 && <Warnings windows={windows} />}
@@ -91,7 +96,13 @@ function Scroller({ place: { span, passages, words }, windows, text }: ScrollerP
   }, [shown, span?.start, span?.end]);
   if (whole === "" && from === 0) return <Empty title={s.nothing} />;
   return (
-    <div ref={scroller} role="region" aria-label={s.label} tabIndex={0} className="max-h-[68dvh] overflow-y-auto p-4 focus-visible:-outline-offset-2">
+    <div
+      ref={scroller}
+      role="region"
+      aria-label={s.label}
+      tabIndex={0}
+      className="max-h-[68dvh] overflow-y-auto p-4 focus-visible:-outline-offset-2"
+    >
       {text.hasPreviousPage && (
         <Button size="small" className="mb-3" disabled={text.isFetching} onClick={() => void text.fetchPreviousPage()}>
           {s.earlier}
@@ -121,7 +132,8 @@ function scrollTo(scroller: HTMLElement | null, mark: HTMLElement | null): void 
   const down = (element: HTMLElement) => element.getBoundingClientRect().top - top;
   scroller.scrollBy({ top: down(mark) - scroller.clientHeight / 4 });
   const word = mark.querySelector<HTMLElement>("[data-best]");
-  if (word !== null && down(word) > scroller.clientHeight * (3 / 4)) scroller.scrollBy({ top: down(word) - scroller.clientHeight / 2 });
+  if (word !== null && down(word) > scroller.clientHeight * (3 / 4))
+    scroller.scrollBy({ top: down(word) - scroller.clientHeight / 2 });
 }
 
 interface PieceViewProps {
@@ -138,7 +150,11 @@ function PieceView({ piece: { text, passages, odd, chosen }, words, ref }: Piece
       </mark>
     );
   // Neighbours in turns, so that one sees where a passage ends; what two share is tinted most.
-  return <span className={cx(passages === 1 && (odd ? "bg-raised" : "bg-brand-soft/60"), passages > 1 && "bg-brand-soft")}>{text}</span>;
+  return (
+    <span className={cx(passages === 1 && (odd ? "bg-raised" : "bg-brand-soft/60"), passages > 1 && "bg-brand-soft")}>
+      {text}
+    </span>
+  );
 }
 
 /** The whole passage is marked already: the words of the question stand out of it. */
@@ -149,7 +165,11 @@ function Stressed({ text, words }: { readonly text: string; readonly words: read
     const from = at;
     at += part.text.length;
     return part.found ? (
-      <strong key={from} className="underline decoration-2 underline-offset-2" data-best={from === best ? "" : undefined}>
+      <strong
+        key={from}
+        className="underline decoration-2 underline-offset-2"
+        data-best={from === best ? "" : undefined}
+      >
         {part.text}
       </strong>
     ) : (
@@ -171,7 +191,10 @@ function Warnings({ windows }: { readonly windows: readonly TextWindow[] }) {
 function GoToPage({ windows, onGo }: { readonly windows: readonly TextWindow[]; readonly onGo: (span: Span) => void }) {
   const pages = new Map(windows.flatMap(({ pages: of }) => of).map((one) => [String(one.page), one]));
   if (pages.size < 2) return null;
-  const choices = [{ value: "", label: s.choosePage }, ...[...pages].map(([value, { page }]) => ({ value, label: s.page(page) }))];
+  const choices = [
+    { value: "", label: s.choosePage },
+    ...[...pages].map(([value, { page }]) => ({ value, label: s.page(page) })),
+  ];
   return (
     <Select
       label={s.goToPage}

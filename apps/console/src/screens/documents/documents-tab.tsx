@@ -29,11 +29,19 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
   const actions = useDocumentActions();
   const why = useWhyClosed({ rid, cid });
   const repository = useQuery(repositoryOptions(rid)).data;
-  const limits = repository === undefined || repository.personal === true ? undefined : documentStrings.drop.limitsShared;
-  const list = useInfiniteQuery(documentsOptions({ rid, cid }, { q: name, status: documentStatus, order, include_total: "true" }));
+  const limits =
+    repository === undefined || repository.personal === true ? undefined : documentStrings.drop.limitsShared;
+  const list = useInfiniteQuery(
+    documentsOptions({ rid, cid }, { q: name, status: documentStatus, order, include_total: "true" }),
+  );
   const filtered = name !== undefined || documentStatus !== undefined;
   return (
-    <DropZone onFiles={(files) => addUploads({ rid, cid }, files)} disabled={why !== undefined} why={why} limits={limits}>
+    <DropZone
+      onFiles={(files) => addUploads({ rid, cid }, files)}
+      disabled={why !== undefined}
+      why={why}
+      limits={limits}
+    >
       <UploadList of={{ rid, cid }} />
       <Filters />
       <Total of={list.data?.total} words={collectionStrings.counts.documents} />
@@ -48,7 +56,12 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
         more={moreOf(list)}
         empty={
           filtered ? (
-            <Empty title={s.nothingFound} action={<Button onClick={() => setFilters({ name: undefined, documentStatus: undefined })}>{s.clear}</Button>}>
+            <Empty
+              title={s.nothingFound}
+              action={
+                <Button onClick={() => setFilters({ name: undefined, documentStatus: undefined })}>{s.clear}</Button>
+              }
+            >
               {s.nothingFoundText}
             </Empty>
           ) : (
@@ -93,4 +106,7 @@ function Filters() {
   );
 }
 
-const statusChoices = (Object.keys(statusWords) as (keyof typeof statusWords)[]).map((value) => ({ value, label: statusWords[value] }));
+const statusChoices = (Object.keys(statusWords) as (keyof typeof statusWords)[]).map((value) => ({
+  value,
+  label: statusWords[value],
+}));

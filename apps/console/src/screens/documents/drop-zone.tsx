@@ -46,9 +46,17 @@ export function DropZone({ onFiles, disabled = false, why, limits = s.limits, ch
       onDragOver={dragged}
       onDragLeave={left}
       onDrop={dropped}
-      className={cx("flex w-full min-w-0 flex-col gap-4 rounded-lg", over && "ring-2 ring-brand ring-offset-4 ring-offset-page")}
+      className={cx(
+        "flex w-full min-w-0 flex-col gap-4 rounded-lg",
+        over && "ring-2 ring-brand ring-offset-4 ring-offset-page",
+      )}
     >
-      <div className={cx("flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-dashed bg-panel p-4", over && "border-brand bg-brand-soft")}>
+      <div
+        className={cx(
+          "flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-dashed bg-panel p-4",
+          over && "border-brand bg-brand-soft",
+        )}
+      >
         <Upload className="size-5 text-soft" aria-hidden />
         <p className="text-sm">
           <span className="font-medium">{over ? s.over : s.drop}</span> {s.or}

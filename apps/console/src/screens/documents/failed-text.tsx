@@ -31,7 +31,12 @@ function Source({ id, document }: { readonly id: DocumentId; readonly document: 
   if (text === "") return <Empty title={s.nothing} />;
   return (
     <Panel title={s.source}>
-      <div role="region" aria-label={s.label} tabIndex={0} className="max-h-[68dvh] max-w-prose overflow-y-auto leading-6 break-words whitespace-pre-wrap">
+      <div
+        role="region"
+        aria-label={s.label}
+        tabIndex={0}
+        className="max-h-[68dvh] max-w-prose overflow-y-auto leading-6 break-words whitespace-pre-wrap"
+      >
         {text}
       </div>
       <p className="mt-2 text-xs text-soft">{s.range(formatNumber(start), formatNumber(end), formatNumber(length))}</p>

@@ -14,5 +14,9 @@ interface DocumentPlace {
 
 /** For <Link {...documentLink({ … })}> and navigate(documentLink({ … })). */
 export function documentLink({ rid, cid, did, chunk, start, end, q }: DocumentPlace) {
-  return { to: "/collections/$rid/$cid/documents/$did", params: { rid, cid, did }, search: { chunk, start, end, q } } as const;
+  return {
+    to: "/collections/$rid/$cid/documents/$did",
+    params: { rid, cid, did },
+    search: { chunk, start, end, q },
+  } as const;
 }

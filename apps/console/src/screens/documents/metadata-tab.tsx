@@ -21,7 +21,10 @@ export function MetadataTab({ document }: { readonly document: Document }) {
             [s.uploaded, formatDateTime(document.uploaded_at)],
             [s.uploadedBy, document.uploaded_by],
             [s.indexed, indexed_at ? formatDateTime(indexed_at) : s.never],
-            [s.chunking, cut ? s.chunkingOf(cut.type, cut.chunk_size ?? 0, cut.chunk_overlap ?? 0, cut.unit ?? "") : s.never],
+            [
+              s.chunking,
+              cut ? s.chunkingOf(cut.type, cut.chunk_size ?? 0, cut.chunk_overlap ?? 0, cut.unit ?? "") : s.never,
+            ],
             [s.triples, formatNumber(graph?.triples ?? 0)],
           ]}
         />

@@ -33,7 +33,9 @@ export function PassageList({ place }: { readonly place: Place }) {
       <MoreError more={more} />
       {items !== undefined && items.length > 0 && (
         <p role="status" className="border-t px-3 py-1.5 text-xs text-soft">
-          {more.has || more.error !== undefined ? s.soFar(formatNumber(items.length)) : s.all(items.length, formatNumber(items.length))}
+          {more.has || more.error !== undefined
+            ? s.soFar(formatNumber(items.length))
+            : s.all(items.length, formatNumber(items.length))}
         </p>
       )}
     </section>
@@ -61,12 +63,22 @@ function Rows({ place, items }: { readonly place: Place; readonly items: readonl
     if (at >= 0) virtualizer.scrollToIndex(at, { align: "center" });
   }, [at, virtualizer]);
   return (
-    <div ref={scroller} className="max-h-[50dvh] min-h-24 overflow-y-auto" tabIndex={0} role="region" aria-label={s.label}>
+    <div
+      ref={scroller}
+      className="max-h-[50dvh] min-h-24 overflow-y-auto"
+      tabIndex={0}
+      role="region"
+      aria-label={s.label}
+    >
       <ol className="relative" style={{ height: virtualizer.getTotalSize() }}>
         {shown.map(({ index, start, key }) => {
           const passage = items[index];
           return passage === undefined ? null : (
-            <li key={key} className="absolute inset-x-0 top-0 border-b" style={{ height: rowHeight, transform: `translateY(${start}px)` }}>
+            <li
+              key={key}
+              className="absolute inset-x-0 top-0 border-b"
+              style={{ height: rowHeight, transform: `translateY(${start}px)` }}
+            >
               <Row passage={passage} chosen={passage === chosen} onChoose={() => choose(passage)} />
             </li>
           );
@@ -85,7 +97,9 @@ function Row({
   readonly chosen: boolean;
   readonly onChoose: () => void;
 }) {
-  const where = [page === undefined ? undefined : documentStrings.text.page(page), section].filter((part) => part !== undefined).join(" · ");
+  const where = [page === undefined ? undefined : documentStrings.text.page(page), section]
+    .filter((part) => part !== undefined)
+    .join(" · ");
   return (
     <button
       type="button"

@@ -20,8 +20,18 @@ const columns: readonly Column<Passage>[] = [
       </span>
     ),
   },
-  { id: "where", header: s.where, width: "13rem", cell: ({ start, end }) => <span className="text-soft">{s.characters(start, end)}</span> },
-  { id: "quote", header: s.quote, width: "minmax(16rem,3fr)", cell: ({ text }) => <span className="truncate">{text.slice(0, previewChars)}</span> },
+  {
+    id: "where",
+    header: s.where,
+    width: "13rem",
+    cell: ({ start, end }) => <span className="text-soft">{s.characters(start, end)}</span>,
+  },
+  {
+    id: "quote",
+    header: s.quote,
+    width: "minmax(16rem,3fr)",
+    cell: ({ text }) => <span className="truncate">{text.slice(0, previewChars)}</span>,
+  },
 ];
 
 /** A row opens the text at its passage. */

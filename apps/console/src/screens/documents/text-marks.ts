@@ -13,10 +13,20 @@ export interface Piece extends Span {
 }
 
 /** `text` begins at `from` of the whole text, in which all places are counted. Passages come in the order of their beginnings. */
-export function piecesOf(text: string, from: number, passages: readonly (Span & { readonly index: number })[], chosen: Span | undefined): readonly Piece[] {
+export function piecesOf(
+  text: string,
+  from: number,
+  passages: readonly (Span & { readonly index: number })[],
+  chosen: Span | undefined,
+): readonly Piece[] {
   const to = from + text.length;
   const touching = passages.filter(({ start, end }) => start < to && end > from);
-  const places = [from, to, ...touching.flatMap(({ start, end }) => [start, end]), ...(chosen === undefined ? [] : [chosen.start, chosen.end])];
+  const places = [
+    from,
+    to,
+    ...touching.flatMap(({ start, end }) => [start, end]),
+    ...(chosen === undefined ? [] : [chosen.start, chosen.end]),
+  ];
   const cuts = [...new Set(places)].filter((place) => place >= from && place <= to).sort((a, b) => a - b);
   let first = 0;
   return cuts.slice(1).map((end, i) => {
@@ -34,7 +44,11 @@ export function piecesOf(text: string, from: number, passages: readonly (Span & 
   });
 }
 
-function coveringAt<Passage extends Span>(touching: readonly Passage[], first: number, place: number): readonly Passage[] {
+function coveringAt<Passage extends Span>(
+  touching: readonly Passage[],
+  first: number,
+  place: number,
+): readonly Passage[] {
   const covering: Passage[] = [];
   for (let i = first; i < touching.length; i += 1) {
     const passage = touching[i] as Passage;

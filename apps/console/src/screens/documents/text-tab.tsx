@@ -24,7 +24,11 @@ export function TextTab({ id, document, place }: TextTabProps) {
             {s.gone}
           </p>
         )}
-        {place.looking && place.span === undefined ? <Loading what={s.looking} /> : <DocumentText id={id} document={document} place={place} />}
+        {place.looking && place.span === undefined ? (
+          <Loading what={s.looking} />
+        ) : (
+          <DocumentText id={id} document={document} place={place} />
+        )}
       </div>
       <div className="flex min-w-0 flex-col gap-4">
         {place.span !== undefined && <ChosenPlace document={document} place={place} span={place.span} />}

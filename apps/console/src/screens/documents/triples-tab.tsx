@@ -64,7 +64,12 @@ function columnsOf(id: DocumentId): readonly Column<DocumentTriple>[] {
     term("s", s.subject),
     term("p", s.predicate),
     term("o", s.object),
-    { id: "from", header: s.from, width: "minmax(10rem,1fr)", cell: ({ passages }) => <From id={id} passages={passages} /> },
+    {
+      id: "from",
+      header: s.from,
+      width: "minmax(10rem,1fr)",
+      cell: ({ passages }) => <From id={id} passages={passages} />,
+    },
   ];
 }
 

@@ -15,7 +15,9 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 onEvent(({ type, resource, data }) => {
   if (type !== "document.status") return;
-  const upload = allUploads().find(({ state, documentId }) => state === "indexing" && documentId === resource.document_id);
+  const upload = allUploads().find(
+    ({ state, documentId }) => state === "indexing" && documentId === resource.document_id,
+  );
   if (upload !== undefined) told(upload, data as unknown as Told);
 });
 
@@ -37,7 +39,8 @@ async function askOne(upload: Upload): Promise<void> {
     told(upload, await get<Document>(documentPath({ rid, cid, did: documentId })));
   } catch (error) {
     // Deleted meanwhile, or no longer for this reader. Anything else may pass by itself, and is asked again.
-    if (isProblem(error, 404) || isProblem(error, 403)) changeUpload(upload.id, { state: "failed", reason: messageOf(error), documentId: undefined });
+    if (isProblem(error, 404) || isProblem(error, 403))
+      changeUpload(upload.id, { state: "failed", reason: messageOf(error), documentId: undefined });
   }
 }
 

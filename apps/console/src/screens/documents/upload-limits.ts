@@ -9,7 +9,9 @@ export function sizeProblem({ size }: { readonly size: number }): string | undef
 }
 
 /** What the server reads besides what a personal collection takes. */
-const sharedExtensions = new Set("html htm xhtml json jsonl ndjson xml yaml yml rtf log ttl nt nq trig jsonld rdf owl rdfs".split(" "));
+const sharedExtensions = new Set(
+  "html htm xhtml json jsonl ndjson xml yaml yml rtf log ttl nt nq trig jsonld rdf owl rdfs".split(" "),
+);
 
 export function isSharedType(name: string): boolean {
   return sharedExtensions.has(/\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "");

@@ -32,7 +32,9 @@ export function UploadList({ of, bare = false }: { readonly of?: CollectionId; r
           <UploadRow key={upload.id} upload={upload} />
         ))}
       </ul>
-      {ordered.length > shownMax && <p className="pt-2 text-sm text-soft">{s.hidden(formatNumber(ordered.length - shownMax))}</p>}
+      {ordered.length > shownMax && (
+        <p className="pt-2 text-sm text-soft">{s.hidden(formatNumber(ordered.length - shownMax))}</p>
+      )}
     </>
   );
   if (bare) return <div className="mt-2">{list}</div>;
@@ -75,5 +77,7 @@ function AllButtons({ uploads }: { readonly uploads: readonly Upload[] }) {
 
 function rank(upload: Upload): number {
   if (isProblem(upload)) return 0;
-  return { sending: 1, indexing: 2, waiting: 3, indexed: 4, cancelled: 5, exists: 0, refused: 0, failed: 0 }[upload.state];
+  return { sending: 1, indexing: 2, waiting: 3, indexed: 4, cancelled: 5, exists: 0, refused: 0, failed: 0 }[
+    upload.state
+  ];
 }

@@ -69,7 +69,11 @@ async function send({ id, rid, cid, file, replace }: Upload): Promise<void> {
   changeUpload(id, { state: "sending", sent: 0 });
   try {
     if (file.size >= askFirstBytes) await askWhetherTaken({ rid, cid }, file.name, replace, signal);
-    const document = await uploadFile({ rid, cid }, file, { replace, signal, onProgress: (sent) => changeUpload(id, { sent }) });
+    const document = await uploadFile({ rid, cid }, file, {
+      replace,
+      signal,
+      onProgress: (sent) => changeUpload(id, { sent }),
+    });
     const indexed = document.status === "indexed";
     changeUpload(id, { state: indexed ? "indexed" : "indexing", documentId: document.document_id, sent: 1 });
     followUploads();

@@ -28,7 +28,9 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
           {/* The reason tells the size of a file that is too large. */}
           {sizeProblem(file) === undefined && <span className="text-xs text-soft">{formatBytes(file.size)}</span>}
         </p>
-        <p className={state === "failed" || state === "refused" ? "text-xs break-words text-bad" : "text-xs text-soft"}>{reason ?? wordsOf(upload)}</p>
+        <p className={state === "failed" || state === "refused" ? "text-xs break-words text-bad" : "text-xs text-soft"}>
+          {reason ?? wordsOf(upload)}
+        </p>
         {state === "refused" && isSharedType(file.name) && <WhereTaken rid={upload.rid} />}
         <Bar upload={upload} />
       </div>
@@ -53,7 +55,12 @@ function WhereTaken({ rid }: { readonly rid: string }) {
 
 function RowButtons({ upload: { id, rid, cid, file, state, documentId } }: { readonly upload: Upload }) {
   const button = (label: string, act: (id: number) => void, look?: "quiet") => (
-    <Button size="small" {...(look === undefined ? {} : { look })} aria-label={s.ofFile(label, file.name)} onClick={() => act(id)}>
+    <Button
+      size="small"
+      {...(look === undefined ? {} : { look })}
+      aria-label={s.ofFile(label, file.name)}
+      onClick={() => act(id)}
+    >
       {label}
     </Button>
   );
@@ -64,7 +71,11 @@ function RowButtons({ upload: { id, rid, cid, file, state, documentId } }: { rea
       {(state === "failed" || state === "cancelled") && button(s.retry, retryUpload)}
       {(state === "waiting" || state === "sending") && button(s.cancel, cancelUpload, "quiet")}
       {documentId !== undefined && (
-        <Link {...documentLink({ rid, cid, did: documentId })} className={buttonClass("quiet", "small")} aria-label={s.ofFile(s.open, file.name)}>
+        <Link
+          {...documentLink({ rid, cid, did: documentId })}
+          className={buttonClass("quiet", "small")}
+          aria-label={s.ofFile(s.open, file.name)}
+        >
           {s.open}
         </Link>
       )}
@@ -74,14 +85,20 @@ function RowButtons({ upload: { id, rid, cid, file, state, documentId } }: { rea
 
 /** How much is sent, then how much is indexed as far as the server tells. */
 function Bar({ upload: { state, sent, progress, file } }: { readonly upload: Upload }) {
-  const share = state === "sending" ? sent : state === "indexing" && progress && progress.total > 0 ? progress.done / progress.total : undefined;
+  const share =
+    state === "sending"
+      ? sent
+      : state === "indexing" && progress && progress.total > 0
+        ? progress.done / progress.total
+        : undefined;
   if (share === undefined) return null;
   return <Progress done={share} total={1} label={s.progress(file.name)} />;
 }
 
 function StateIcon({ state }: { readonly state: Upload["state"] }) {
   if (state === "indexed") return <CircleCheck className="size-4 shrink-0 text-good" aria-hidden />;
-  if (state === "failed" || state === "refused") return <CircleAlert className="size-4 shrink-0 text-bad" aria-hidden />;
+  if (state === "failed" || state === "refused")
+    return <CircleAlert className="size-4 shrink-0 text-bad" aria-hidden />;
   if (state === "exists") return <CircleAlert className="size-4 shrink-0 text-warn" aria-hidden />;
   if (state === "cancelled") return <CircleX className="size-4 shrink-0 text-soft" aria-hidden />;
   if (state === "waiting") return <FileText className="size-4 shrink-0 text-soft" aria-hidden />;
@@ -92,6 +109,11 @@ const percent = 100;
 
 function wordsOf({ state, sent, progress, begun = false }: Upload): string {
   if (state === "sending") return sent < 1 ? s.sending(Math.floor(sent * percent)) : s.sent;
-  if (state === "indexing") return progress && progress.total > 0 ? s.indexingOf(progress.done, progress.total) : begun ? s.indexing : s.pending;
+  if (state === "indexing")
+    return progress && progress.total > 0
+      ? s.indexingOf(progress.done, progress.total)
+      : begun
+        ? s.indexing
+        : s.pending;
   return s[state];
 }

@@ -39,14 +39,23 @@ export function usePlace(id: DocumentId, document: Document): Place {
   const more = moreOf(list);
   const items = list.data?.items;
   const given = spanOf(start, end);
-  const chosen = items?.find((passage) => (chunk === undefined ? passage.start === given?.start && passage.end === given.end : passage.chunk_id === chunk));
+  const chosen = items?.find((passage) =>
+    chunk === undefined ? passage.start === given?.start && passage.end === given.end : passage.chunk_id === chunk,
+  );
   const missing = chunk !== undefined && items !== undefined && chosen === undefined;
   // Passages come in pages, and nobody knows on which one this is.
   useEffect(() => {
     if (missing && more.has && !isFetching) void fetchNextPage();
   }, [missing, more.has, isFetching, fetchNextPage]);
-  const go = (search: { readonly chunk?: string | undefined; readonly start?: number | undefined; readonly end?: number | undefined }) =>
-    void navigate({ search: (old) => ({ ...old, tab: undefined, chunk: search.chunk, start: search.start, end: search.end }), replace: true });
+  const go = (search: {
+    readonly chunk?: string | undefined;
+    readonly start?: number | undefined;
+    readonly end?: number | undefined;
+  }) =>
+    void navigate({
+      search: (old) => ({ ...old, tab: undefined, chunk: search.chunk, start: search.start, end: search.end }),
+      replace: true,
+    });
   return {
     passages: {
       items,
@@ -66,5 +75,7 @@ export function usePlace(id: DocumentId, document: Document): Place {
 
 /** Whatever somebody typed into the address. */
 function spanOf(start = -1, end = -1): Span | undefined {
-  return Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end > start ? { start, end } : undefined;
+  return Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end > start
+    ? { start, end }
+    : undefined;
 }

@@ -49,9 +49,17 @@ export default function CytoscapePicture({ picture, focus, onChoose }: Cytoscape
   }, [focus, key]);
   return (
     // Cytoscape would put a style element into the page, which its policy forbids; it does not where something has this id already.
-    <figure id="__________cytoscape_stylesheet" className="relative h-[55dvh] min-h-72 overflow-hidden rounded-lg border bg-panel">
+    <figure
+      id="__________cytoscape_stylesheet"
+      className="relative h-[55dvh] min-h-72 overflow-hidden rounded-lg border bg-panel"
+    >
       <div ref={place} role="img" aria-label={s.picture(nodes.length, edges.length)} className="relative size-full" />
-      <Button size="icon" className="absolute right-2 bottom-2 z-10" aria-label={s.fit} onClick={() => core.current?.fit(undefined, fitPadding)}>
+      <Button
+        size="icon"
+        className="absolute right-2 bottom-2 z-10"
+        aria-label={s.fit}
+        onClick={() => core.current?.fit(undefined, fitPadding)}
+      >
         <Maximize aria-hidden />
       </Button>
     </figure>
@@ -73,7 +81,8 @@ function draw(core: Core, { nodes, edges }: Picture, focus: string): void {
       if (known.empty()) core.add({ data: { id, label }, position: beside(around, index, nodes.length) });
       core.getElementById(id).data("label", label).toggleClass("open", open);
     }
-    for (const { id, from, to, label } of edges) if (core.getElementById(id).empty()) core.add({ data: { id, source: from, target: to, label } });
+    for (const { id, from, to, label } of edges)
+      if (core.getElementById(id).empty()) core.add({ data: { id, source: from, target: to, label } });
   });
   core
     .layout({
@@ -91,7 +100,11 @@ function draw(core: Core, { nodes, edges }: Picture, focus: string): void {
     .run();
 }
 
-function beside({ x, y }: { readonly x: number; readonly y: number }, index: number, count: number): { x: number; y: number } {
+function beside(
+  { x, y }: { readonly x: number; readonly y: number },
+  index: number,
+  count: number,
+): { x: number; y: number } {
   const angle = (index / Math.max(1, count)) * 2 * Math.PI;
   const distance = 120;
   return { x: x + Math.cos(angle) * distance, y: y + Math.sin(angle) * distance };
@@ -129,7 +142,14 @@ function styleOf({ ink, soft, brand, brandSoft, line, panel }: Colours): Stylesh
     { selector: "node.open", style: { "background-color": brand, width: 20, height: 20 } },
     {
       selector: "node.focus",
-      style: { "border-width": 4, "border-color": brandSoft, "background-color": brand, width: 26, height: 26, "font-weight": "bold" },
+      style: {
+        "border-width": 4,
+        "border-color": brandSoft,
+        "background-color": brand,
+        width: 26,
+        height: 26,
+        "font-weight": "bold",
+      },
     },
     {
       selector: "edge",
@@ -166,5 +186,12 @@ function colours(): Colours {
     const [red = 0, green = 0, blue = 0] = context.getImageData(0, 0, 1, 1).data;
     return `rgb(${red}, ${green}, ${blue})`;
   };
-  return { ink: of("--ink"), soft: of("--ink-soft"), brand: of("--brand"), brandSoft: of("--brand-soft"), line: of("--line"), panel: of("--panel") };
+  return {
+    ink: of("--ink"),
+    soft: of("--ink-soft"),
+    brand: of("--brand"),
+    brandSoft: of("--brand-soft"),
+    line: of("--line"),
+    panel: of("--panel"),
+  };
 }

@@ -28,24 +28,45 @@ export function EntityDetail({ around, onChoose, onSeeAll, onSources }: EntityDe
     width: "5.5rem",
     cell: (triple) => <SourcesButton triple={triple} onSources={onSources} />,
   };
-  const property: Column<Triple> = { id: "p", header: s.outColumns.p, width: "minmax(5rem,1fr)", cell: ({ p }) => <TermView term={p} /> };
+  const property: Column<Triple> = {
+    id: "p",
+    header: s.outColumns.p,
+    width: "minmax(5rem,1fr)",
+    cell: ({ p }) => <TermView term={p} />,
+  };
   const entity = (place: "s" | "o", header: string): Column<Triple> => ({
     id: place,
     header,
     width: "minmax(6rem,2fr)",
-    cell: ({ [place]: one }) => <TermView term={one} onChoose={isEntity(one) ? () => onChoose(termText(one)) : undefined} />,
+    cell: ({ [place]: one }) => (
+      <TermView term={one} onChoose={isEntity(one) ? () => onChoose(termText(one)) : undefined} />
+    ),
   });
   return (
     <section className="flex min-w-0 flex-col gap-3" aria-label={nameIn(out) ?? term}>
       <div className="flex flex-col gap-1">
-        <h2 className="text-base font-semibold break-words">{nameIn(out) ?? (own === undefined ? term : shortTerm(own))}</h2>
+        <h2 className="text-base font-semibold break-words">
+          {nameIn(out) ?? (own === undefined ? term : shortTerm(own))}
+        </h2>
         <p className="flex flex-wrap items-center gap-2 font-mono text-xs break-all text-soft">
           {own?.value ?? term}
           <CopyButton text={own?.value ?? term} />
         </p>
       </div>
-      <Side title={s.out} columns={[property, entity("o", s.outColumns.o), sources]} items={out} cut={outCut} onSeeAll={() => onSeeAll({ s: term })} />
-      <Side title={s.into} columns={[entity("s", s.inColumns.s), property, sources]} items={into} cut={intoCut} onSeeAll={() => onSeeAll({ o: term })} />
+      <Side
+        title={s.out}
+        columns={[property, entity("o", s.outColumns.o), sources]}
+        items={out}
+        cut={outCut}
+        onSeeAll={() => onSeeAll({ s: term })}
+      />
+      <Side
+        title={s.into}
+        columns={[entity("s", s.inColumns.s), property, sources]}
+        items={into}
+        cut={intoCut}
+        onSeeAll={() => onSeeAll({ o: term })}
+      />
     </section>
   );
 }
@@ -62,7 +83,14 @@ function Side({ title, columns, items, cut, onSeeAll }: SideProps) {
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <h3 className="text-sm font-medium">{title}</h3>
-      <DataTable label={title} columns={columns} items={items} rowId={sameTriple} empty={<Empty title={s.nothing} />} className="max-h-80 min-h-0" />
+      <DataTable
+        label={title}
+        columns={columns}
+        items={items}
+        rowId={sameTriple}
+        empty={<Empty title={s.nothing} />}
+        className="max-h-80 min-h-0"
+      />
       {cut && (
         <p className="flex items-center gap-2 text-xs text-soft">
           {s.cut(aroundTriplesMax)}

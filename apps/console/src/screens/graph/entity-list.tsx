@@ -25,7 +25,12 @@ const columns: readonly Column<FoundEntity>[] = [
       </span>
     ),
   },
-  { id: "name", header: s.columns.name, width: "minmax(12rem,2fr)", cell: ({ text }) => <span className="truncate">{text ?? ""}</span> },
+  {
+    id: "name",
+    header: s.columns.name,
+    width: "minmax(12rem,2fr)",
+    cell: ({ text }) => <span className="truncate">{text ?? ""}</span>,
+  },
   {
     id: "triples",
     header: s.columns.triples,

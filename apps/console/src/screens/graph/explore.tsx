@@ -24,7 +24,14 @@ export function Explore({ id }: { readonly id: CollectionId }) {
   const navigate = route.useNavigate();
   const go = useGo();
   if (focus !== undefined) return <Looking id={id} focus={focus} />;
-  return <EntityList id={id} find={find} onFind={(words) => void navigate({ search: (old) => ({ ...old, find: words }) })} onChoose={go} />;
+  return (
+    <EntityList
+      id={id}
+      find={find}
+      onFind={(words) => void navigate({ search: (old) => ({ ...old, find: words }) })}
+      onChoose={go}
+    />
+  );
 }
 
 function Looking({ id, focus }: { readonly id: CollectionId; readonly focus: string }) {
@@ -40,10 +47,16 @@ function Looking({ id, focus }: { readonly id: CollectionId; readonly focus: str
     void navigate({ search: (old) => ({ ...old, open: left.length === 0 ? undefined : left, focus: left.at(-1) }) });
   };
   const seeAll = (pattern: TriplePattern) =>
-    void navigate({ search: (old) => ({ ...old, tab: "pattern", s: pattern.s, p: undefined, o: pattern.o, g: undefined }) });
+    void navigate({
+      search: (old) => ({ ...old, tab: "pattern", s: pattern.s, p: undefined, o: pattern.o, g: undefined }),
+    });
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <Button look="quiet" className="self-start" onClick={() => void navigate({ search: (old) => ({ ...old, focus: undefined, open: undefined }) })}>
+      <Button
+        look="quiet"
+        className="self-start"
+        onClick={() => void navigate({ search: (old) => ({ ...old, focus: undefined, open: undefined }) })}
+      >
         <ArrowLeft aria-hidden />
         {s.all}
       </Button>
@@ -54,7 +67,12 @@ function Looking({ id, focus }: { readonly id: CollectionId; readonly focus: str
         ) : own.data === undefined ? (
           <Loading />
         ) : (
-          <EntityDetail around={own.data} onChoose={go} onSeeAll={seeAll} onSources={(triple) => void navigate({ search: (old) => ({ ...old, triple }) })} />
+          <EntityDetail
+            around={own.data}
+            onChoose={go}
+            onSeeAll={seeAll}
+            onSources={(triple) => void navigate({ search: (old) => ({ ...old, triple }) })}
+          />
         )}
       </div>
     </div>

@@ -26,7 +26,8 @@ const firstTriplesMax = 500;
 export function entitiesOptions(id: CollectionId, words: string | undefined) {
   return queryOptions({
     queryKey: ["triples", id.rid, id.cid, "entities", words ?? ""],
-    queryFn: ({ signal }): Promise<FoundEntities> => (words === undefined ? mostUsed(id, signal) : named(id, words, signal)),
+    queryFn: ({ signal }): Promise<FoundEntities> =>
+      words === undefined ? mostUsed(id, signal) : named(id, words, signal),
   });
 }
 
@@ -37,7 +38,10 @@ const mostUsedQuery = `SELECT ?entity (COUNT(*) AS ?triples) (SAMPLE(?name) AS ?
 
 async function mostUsed(id: CollectionId, signal: AbortSignal): Promise<FoundEntities> {
   try {
-    return { entities: rowsOf(await askSparql(id, mostUsedQuery, { union: true, timeoutMs: countMsMax, signal })), partly: false };
+    return {
+      entities: rowsOf(await askSparql(id, mostUsedQuery, { union: true, timeoutMs: countMsMax, signal })),
+      partly: false,
+    };
   } catch (error) {
     if (!isProblem(error) || error.status === 401 || error.status === 403 || error.status === 404) throw error;
     return { entities: await firstOnes(id, signal), partly: true };
@@ -68,7 +72,15 @@ async function named(id: CollectionId, words: string, signal: AbortSignal): Prom
 function rowsOf(result: SparqlResult): readonly FoundEntity[] {
   if (result.kind !== "rows") return [];
   return result.rows.flatMap(({ entity, text, triples }) =>
-    entity === undefined ? [] : [{ term: termOfBound(entity), text: text?.value, triples: triples === undefined ? undefined : Number(triples.value) }],
+    entity === undefined
+      ? []
+      : [
+          {
+            term: termOfBound(entity),
+            text: text?.value,
+            triples: triples === undefined ? undefined : Number(triples.value),
+          },
+        ],
   );
 }
 

@@ -22,7 +22,8 @@ export function GraphPage() {
   const navigate = route.useNavigate();
   const id = search.in === undefined ? undefined : collectionOfRef(search.in);
   // What was looked at in one collection says nothing in another one; the query may.
-  const choose = (chosen: CollectionId) => void navigate({ search: ({ tab, sparql, union }) => ({ in: refOf(chosen), tab, sparql, union }) });
+  const choose = (chosen: CollectionId) =>
+    void navigate({ search: ({ tab, sparql, union }) => ({ in: refOf(chosen), tab, sparql, union }) });
   return (
     <Page
       title={s.title}
@@ -60,14 +61,20 @@ function Views({ id }: { readonly id: CollectionId }) {
       <Tabs
         label={s.tabs.label}
         value={tab}
-        onChoose={(next) => void navigate({ search: (old) => ({ ...old, tab: next === "explore" ? undefined : next }) })}
+        onChoose={(next) =>
+          void navigate({ search: (old) => ({ ...old, tab: next === "explore" ? undefined : next }) })
+        }
         tabs={[
           { value: "explore", label: s.tabs.explore, content: <Explore id={id} /> },
           { value: "pattern", label: s.tabs.pattern, content: <Pattern id={id} /> },
           { value: "sparql", label: s.tabs.sparql, content: <Sparql id={id} /> },
         ]}
       />
-      <ProvenanceSheet id={id} triple={triple} onClose={() => void navigate({ search: (old) => ({ ...old, triple: undefined }), replace: true })} />
+      <ProvenanceSheet
+        id={id}
+        triple={triple}
+        onClose={() => void navigate({ search: (old) => ({ ...old, triple: undefined }), replace: true })}
+      />
     </>
   );
 }

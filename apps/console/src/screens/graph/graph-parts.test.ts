@@ -7,7 +7,12 @@ import { expandedMax, readGraphSearch } from "./graph-state.ts";
 import { nodesMax, pictureOf } from "./picture.ts";
 
 const iri = (value: string): Term => ({ type: "iri", value });
-const triple = (s: string, p: string, o: string | Term): Triple => ({ s: iri(s), p: iri(p), o: typeof o === "string" ? iri(o) : o, g: null });
+const triple = (s: string, p: string, o: string | Term): Triple => ({
+  s: iri(s),
+  p: iri(p),
+  o: typeof o === "string" ? iri(o) : o,
+  g: null,
+});
 const around = (term: string, out: readonly Triple[], into: readonly Triple[] = []): Around => ({
   term: termText(iri(term)),
   out,
@@ -37,9 +42,14 @@ describe("a term as text", () => {
 
   it("is short where people read it", () => {
     expect(
-      ["https://e.org/ada", "https://e.org/ns#name", "urn:x:e/ada_l", "https://e.org/a%20b/", "https://e.org/%zz", "urn:"].map((value) =>
-        shortTerm(iri(value)),
-      ),
+      [
+        "https://e.org/ada",
+        "https://e.org/ns#name",
+        "urn:x:e/ada_l",
+        "https://e.org/a%20b/",
+        "https://e.org/%zz",
+        "urn:",
+      ].map((value) => shortTerm(iri(value))),
     ).toEqual(["ada", "name", "ada_l", "a b", "%zz", "urn:"]);
   });
 });
@@ -50,7 +60,12 @@ describe("the picture", () => {
     const { nodes, edges, nodesAll } = pictureOf([
       around(
         "u:a",
-        [triple("u:a", "u:name", name), triple("u:a", "x:/name", name), triple("u:a", "u:knows", "u:c"), triple("u:a", "u:likes", "u:c")],
+        [
+          triple("u:a", "u:name", name),
+          triple("u:a", "x:/name", name),
+          triple("u:a", "u:knows", "u:c"),
+          triple("u:a", "u:likes", "u:c"),
+        ],
         [triple("u:d", "u:knows", "u:a")],
       ),
     ]);
@@ -100,7 +115,14 @@ describe("the picture", () => {
 describe("the address of the graph page", () => {
   it("keeps what it knows and drops the rest", () => {
     const open = Array.from({ length: expandedMax + 1 }, (_, i) => `<u:${i}>`);
-    const search = readGraphSearch({ in: "r/c", tab: "magic", focus: "<u:a>", open, triple: { s: "<u:a>", p: "<u:p>", o: '"x"' }, junk: true });
+    const search = readGraphSearch({
+      in: "r/c",
+      tab: "magic",
+      focus: "<u:a>",
+      open,
+      triple: { s: "<u:a>", p: "<u:p>", o: '"x"' },
+      junk: true,
+    });
     expect(search).toMatchObject({ in: "r/c", tab: undefined, focus: "<u:a>", triple: { s: "<u:a>", o: '"x"' } });
     expect(search.open).toHaveLength(expandedMax);
     expect("junk" in search).toBe(false);

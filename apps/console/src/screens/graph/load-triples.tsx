@@ -40,7 +40,11 @@ export function LoadTriples({ id, onClose }: { readonly id: CollectionId; readon
     const file = target.files?.[0];
     target.value = "";
     loading.reset();
-    setRefused(file !== undefined && file.size > textBytesMax ? s.tooLarge(formatBytes(file.size), formatBytes(textBytesMax)) : undefined);
+    setRefused(
+      file !== undefined && file.size > textBytesMax
+        ? s.tooLarge(formatBytes(file.size), formatBytes(textBytesMax))
+        : undefined,
+    );
     if (file === undefined || file.size > textBytesMax) return;
     setChosen({ text: await file.text(), filename: file.name });
     setType((old) => rdfTypeOf(file.name) ?? old);
@@ -55,10 +59,20 @@ export function LoadTriples({ id, onClose }: { readonly id: CollectionId; readon
         }}
       >
         <div className="grid gap-4 sm:grid-cols-2">
-          <Select label={s.format} value={type} choices={rdfFormats.map(({ type: value, label }) => ({ value, label }))} onChoose={setType} />
+          <Select
+            label={s.format}
+            value={type}
+            choices={rdfFormats.map(({ type: value, label }) => ({ value, label }))}
+            onChoose={setType}
+          />
           <label className="flex min-w-0 flex-col gap-1 text-xs font-medium text-soft">
             {s.file}
-            <input type="file" accept={rdfEndings} className={`${inputClass} py-1.5 font-normal`} onChange={(event) => void takeFile(event)} />
+            <input
+              type="file"
+              accept={rdfEndings}
+              className={`${inputClass} py-1.5 font-normal`}
+              onChange={(event) => void takeFile(event)}
+            />
           </label>
         </div>
         {refused !== undefined && (
@@ -79,7 +93,13 @@ export function LoadTriples({ id, onClose }: { readonly id: CollectionId; readon
   );
 }
 
-function Body({ chosen: { text, filename }, onChange }: { readonly chosen: Chosen; readonly onChange: (next: Chosen) => void }) {
+function Body({
+  chosen: { text, filename },
+  onChange,
+}: {
+  readonly chosen: Chosen;
+  readonly onChange: (next: Chosen) => void;
+}) {
   if (text.length > shownCharsMax)
     return (
       <div className="flex flex-wrap items-center gap-3 text-sm">

@@ -23,7 +23,8 @@ export function Pattern({ id }: { readonly id: CollectionId }) {
   const { s: subject, p, o, g } = route.useSearch();
   const pattern = { s: subject, p, o, g };
   const navigate = route.useNavigate();
-  const ask = (next: TriplePattern) => void navigate({ search: (old) => ({ ...old, s: next.s, p: next.p, o: next.o, g: next.g }) });
+  const ask = (next: TriplePattern) =>
+    void navigate({ search: (old) => ({ ...old, s: next.s, p: next.p, o: next.o, g: next.g }) });
   const found = useInfiniteQuery(triplesOptions(id, pattern));
   const columns = columnsOf(
     (place, term) => ask({ ...pattern, [place]: term }),
@@ -46,13 +47,22 @@ export function Pattern({ id }: { readonly id: CollectionId }) {
   );
 }
 
-function Fields({ pattern, onAsk }: { readonly pattern: TriplePattern; readonly onAsk: (pattern: TriplePattern) => void }) {
+function Fields({
+  pattern,
+  onAsk,
+}: {
+  readonly pattern: TriplePattern;
+  readonly onAsk: (pattern: TriplePattern) => void;
+}) {
   const key = JSON.stringify(pattern);
   const [kept, setKept] = useState({ of: key, draft: draftOf(pattern) });
   // A term was chosen in the table, or the browser went back.
   if (kept.of !== key) setKept({ of: key, draft: draftOf(pattern) });
   const { draft } = kept;
-  const asked = () => Object.fromEntries(places.map((place) => [place, draft[place].trim() === "" ? undefined : draft[place].trim()])) as TriplePattern;
+  const asked = () =>
+    Object.fromEntries(
+      places.map((place) => [place, draft[place].trim() === "" ? undefined : draft[place].trim()]),
+    ) as TriplePattern;
   return (
     <form
       className="flex min-w-0 flex-wrap items-start gap-3"
@@ -94,12 +104,17 @@ function draftOf({ s: subject = "", p = "", o = "", g = "" }: TriplePattern): Re
   return { s: subject, p, o, g };
 }
 
-function columnsOf(onTerm: (place: Place, term: string) => void, onSources: (triple: TriplePattern) => void): readonly Column<Triple>[] {
+function columnsOf(
+  onTerm: (place: Place, term: string) => void,
+  onSources: (triple: TriplePattern) => void,
+): readonly Column<Triple>[] {
   const column = (place: "s" | "p" | "o"): Column<Triple> => ({
     id: place,
     header: s.fields[place],
     width: place === "p" ? "minmax(9rem,1fr)" : "minmax(12rem,2fr)",
-    cell: ({ [place]: term }) => <TermView term={term} onChoose={() => onTerm(place, termText(term))} whole={place === "s"} />,
+    cell: ({ [place]: term }) => (
+      <TermView term={term} onChoose={() => onTerm(place, termText(term))} whole={place === "s"} />
+    ),
   });
   return [
     column("s"),
@@ -109,13 +124,29 @@ function columnsOf(onTerm: (place: Place, term: string) => void, onSources: (tri
       id: "g",
       header: s.fields.g,
       width: "minmax(7rem,1fr)",
-      cell: ({ g }) => (g === null ? <span className="text-soft">{s.defaultGraph}</span> : <TermView term={g} onChoose={() => onTerm("g", termText(g))} />),
+      cell: ({ g }) =>
+        g === null ? (
+          <span className="text-soft">{s.defaultGraph}</span>
+        ) : (
+          <TermView term={g} onChoose={() => onTerm("g", termText(g))} />
+        ),
     },
-    { id: "sources", header: graphStrings.explore.sources, width: "7rem", cell: (triple) => <SourcesButton triple={triple} onSources={onSources} /> },
+    {
+      id: "sources",
+      header: graphStrings.explore.sources,
+      width: "7rem",
+      cell: (triple) => <SourcesButton triple={triple} onSources={onSources} />,
+    },
   ];
 }
 
-export function SourcesButton({ triple, onSources }: { readonly triple: Triple; readonly onSources: (triple: TriplePattern) => void }) {
+export function SourcesButton({
+  triple,
+  onSources,
+}: {
+  readonly triple: Triple;
+  readonly onSources: (triple: TriplePattern) => void;
+}) {
   const { sources, sourcesOf } = graphStrings.explore;
   return (
     <Button
@@ -124,7 +155,12 @@ export function SourcesButton({ triple, onSources }: { readonly triple: Triple; 
       aria-label={sourcesOf([triple.s, triple.p, triple.o].map(shortTerm).join(" "))}
       onClick={(event) => {
         event.stopPropagation();
-        onSources({ s: termText(triple.s), p: termText(triple.p), o: termText(triple.o), g: triple.g === null ? undefined : termText(triple.g) });
+        onSources({
+          s: termText(triple.s),
+          p: termText(triple.p),
+          o: termText(triple.o),
+          g: triple.g === null ? undefined : termText(triple.g),
+        });
       }}
     >
       {sources}

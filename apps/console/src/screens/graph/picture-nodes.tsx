@@ -35,7 +35,13 @@ export function PictureNodes({ picture: { nodes }, focus, onChoose, onClose }: P
               {label}
             </button>
             {open && onClose !== undefined && (
-              <Button look="quiet" size="small" className="px-1" aria-label={`${s.close}: ${label}`} onClick={() => onClose(id)}>
+              <Button
+                look="quiet"
+                size="small"
+                className="px-1"
+                aria-label={`${s.close}: ${label}`}
+                onClick={() => onClose(id)}
+              >
                 <X aria-hidden />
               </Button>
             )}

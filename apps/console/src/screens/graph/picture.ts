@@ -34,7 +34,9 @@ export function pictureOf(around: readonly Around[]): Picture {
     const text = termText(one);
     if (!terms.has(text)) terms.set(text, one);
   }
-  const nodes = [...terms].slice(0, nodesMax).map(([id, term]): PictureNode => ({ id, label: names.get(id) ?? shortTerm(term), open: open.has(id) }));
+  const nodes = [...terms]
+    .slice(0, nodesMax)
+    .map(([id, term]): PictureNode => ({ id, label: names.get(id) ?? shortTerm(term), open: open.has(id) }));
   const shown = new Set(nodes.map(({ id }) => id));
   return { nodes, edges: edgesBetween(around, shown), nodesAll: terms.size };
 }

@@ -36,7 +36,13 @@ function Sources({ id, triple }: { readonly id: CollectionId; readonly triple: T
   return data === undefined ? <Loading /> : <Shown id={id} of={data} />;
 }
 
-function Shown({ id, of: { triple, asserted, sources, prov } }: { readonly id: CollectionId; readonly of: Provenance }) {
+function Shown({
+  id,
+  of: { triple, asserted, sources, prov },
+}: {
+  readonly id: CollectionId;
+  readonly of: Provenance;
+}) {
   return (
     <div className="flex flex-col gap-4">
       <Facts
@@ -68,11 +74,16 @@ function Source({ id, source }: { readonly id: CollectionId; readonly source: Pr
       <p className="font-medium break-words">
         <ShownName of={filename} />
       </p>
-      <p className="text-xs text-soft">{[s.version(version), ...(page === undefined ? [] : [s.page(page)])].join(" · ")}</p>
+      <p className="text-xs text-soft">
+        {[s.version(version), ...(page === undefined ? [] : [s.page(page)])].join(" · ")}
+      </p>
       <blockquote className="max-h-60 overflow-auto border-l-2 pl-3 break-words whitespace-pre-wrap" tabIndex={0}>
         {quote}
       </blockquote>
-      <Link {...documentLink({ ...id, did, chunk, start, end })} className={buttonClass("plain", "small", "self-start")}>
+      <Link
+        {...documentLink({ ...id, did, chunk, start, end })}
+        className={buttonClass("plain", "small", "self-start")}
+      >
         <FileText aria-hidden />
         {s.open}
       </Link>

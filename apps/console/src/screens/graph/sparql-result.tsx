@@ -27,12 +27,17 @@ interface ResultProps {
 
 export function SparqlResultView({ result, onTerm }: ResultProps) {
   const [view, setView] = useState<"table" | "raw">("table");
-  if (result.kind === "rdf") return <Raw label={s.rdf} text={result.text.trim() === "" ? s.rdfEmpty : result.text} language="text" />;
+  if (result.kind === "rdf")
+    return <Raw label={s.rdf} text={result.text.trim() === "" ? s.rdfEmpty : result.text} language="text" />;
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <Select label={s.view} value={view} choices={views} onChoose={setView} className="w-40" />
       {view === "raw" ? (
-        <Raw label={s.result} text={JSON.stringify(result.kind === "rows" ? result.rows : { boolean: result.value }, null, 2)} language="json" />
+        <Raw
+          label={s.result}
+          text={JSON.stringify(result.kind === "rows" ? result.rows : { boolean: result.value }, null, 2)}
+          language="json"
+        />
       ) : result.kind === "boolean" ? (
         <p className="flex items-center gap-2 text-sm">
           <Badge tone={result.value ? "good" : "warn"}>{String(result.value)}</Badge>
@@ -50,7 +55,15 @@ interface Row {
   readonly binding: Binding;
 }
 
-function Rows({ vars, rows, onTerm }: { readonly vars: readonly string[]; readonly rows: readonly Binding[]; readonly onTerm: (term: string) => void }) {
+function Rows({
+  vars,
+  rows,
+  onTerm,
+}: {
+  readonly vars: readonly string[];
+  readonly rows: readonly Binding[];
+  readonly onTerm: (term: string) => void;
+}) {
   const columns = vars.map((name): Column<Row> => ({
     id: name,
     header: `?${name}`,
@@ -73,7 +86,15 @@ function Rows({ vars, rows, onTerm }: { readonly vars: readonly string[]; readon
   );
 }
 
-function Raw({ label, text, language }: { readonly label: string; readonly text: string; readonly language: "json" | "text" }) {
+function Raw({
+  label,
+  text,
+  language,
+}: {
+  readonly label: string;
+  readonly text: string;
+  readonly language: "json" | "text";
+}) {
   return (
     <div className="flex min-w-0 flex-col gap-2">
       <div className="flex items-center gap-2">

@@ -39,18 +39,34 @@ export function Sparql({ id }: { readonly id: CollectionId }) {
   };
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <CodeEditor label={s.label} language="sparql" value={kept.text} onChange={(text) => setKept({ of: sparql, text })} onRun={run} className="min-h-40" />
+      <CodeEditor
+        label={s.label}
+        language="sparql"
+        value={kept.text}
+        onChange={(text) => setKept({ of: sparql, text })}
+        onRun={run}
+        className="min-h-40"
+      />
       <div className="flex flex-wrap items-center gap-3">
         <Button look="main" onClick={() => run()} disabled={asked.isFetching || kept.text.trim() === ""}>
           <Play aria-hidden />
           {s.run}
           <kbd className="hidden rounded border border-current px-1 font-sans text-xs sm:inline">{s.shortcut}</kbd>
         </Button>
-        <Menu entries={sparqlExamples.map(({ name, query }) => ({ label: name, onChoose: () => setKept({ of: sparql, text: query }) }))}>{s.examples}</Menu>
+        <Menu
+          entries={sparqlExamples.map(({ name, query }) => ({
+            label: name,
+            onChoose: () => setKept({ of: sparql, text: query }),
+          }))}
+        >
+          {s.examples}
+        </Menu>
         <Check
           label={s.union}
           checked={union === true}
-          onCheck={(checked) => void navigate({ search: (old) => ({ ...old, union: checked ? true : undefined }), replace: true })}
+          onCheck={(checked) =>
+            void navigate({ search: (old) => ({ ...old, union: checked ? true : undefined }), replace: true })
+          }
         />
         <p className="text-xs text-soft">{s.limit(formatNumber(rowsMax))}</p>
       </div>
@@ -62,7 +78,10 @@ export function Sparql({ id }: { readonly id: CollectionId }) {
         ) : asked.data === undefined ? (
           <Loading what={s.running} />
         ) : (
-          <SparqlResultView result={asked.data} onTerm={(focus) => void navigate({ search: (old) => ({ ...old, tab: undefined, focus, open: [focus] }) })} />
+          <SparqlResultView
+            result={asked.data}
+            onTerm={(focus) => void navigate({ search: (old) => ({ ...old, tab: undefined, focus, open: [focus] }) })}
+          />
         )}
       </div>
     </div>

@@ -11,10 +11,17 @@ interface TermViewProps {
 
 export function TermView({ term, whole = false, onChoose }: TermViewProps) {
   const text = whole && term.type === "iri" ? term.value : shortTerm(term);
-  const kind = term.language === undefined ? (term.datatype === undefined ? undefined : shortTerm({ type: "iri", value: term.datatype })) : `@${term.language}`;
+  const kind =
+    term.language === undefined
+      ? term.datatype === undefined
+        ? undefined
+        : shortTerm({ type: "iri", value: term.datatype })
+      : `@${term.language}`;
   const shown = (
     <>
-      <span className={term.type === "literal" ? "truncate" : "truncate font-mono text-xs"}>{term.type === "literal" ? `“${text}”` : text}</span>
+      <span className={term.type === "literal" ? "truncate" : "truncate font-mono text-xs"}>
+        {term.type === "literal" ? `“${text}”` : text}
+      </span>
       {kind !== undefined && <span className="shrink-0 text-xs text-soft">{kind}</span>}
     </>
   );

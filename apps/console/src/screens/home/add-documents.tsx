@@ -16,7 +16,9 @@ const choicesMax = 100;
 const nameCharsMax = 100;
 
 export function AddDocuments({ collections }: { readonly collections: readonly Collection[] }) {
-  const writable = collections.filter(({ access, status }) => access !== "READ" && access !== null && status === "ACTIVE").slice(0, choicesMax);
+  const writable = collections
+    .filter(({ access, status }) => access !== "READ" && access !== null && status === "ACTIVE")
+    .slice(0, choicesMax);
   const [chosen, setChosen] = useState<string>();
   const [name, setName] = useState<string>(s.nameDefault);
   // The sample is for the sample; own files go elsewhere unless the reader says so.
@@ -25,25 +27,38 @@ export function AddDocuments({ collections }: { readonly collections: readonly C
   const target = writable.find((one) => keyOf(one) === key);
   const add = useMutation({
     mutationFn: async (files: readonly File[]) => {
-      const place: CollectionId = target === undefined ? await makeOwn(name) : { rid: target.repository_id, cid: target.collection_id };
+      const place: CollectionId =
+        target === undefined ? await makeOwn(name) : { rid: target.repository_id, cid: target.collection_id };
       addUploads(place, files);
       // More files go to the same place.
       setChosen(`${place.rid} ${place.cid}`);
     },
   });
   return (
-    <DropZone onFiles={(files) => add.mutate(files)} disabled={add.isPending || (target === undefined && name.trim() === "")}>
+    <DropZone
+      onFiles={(files) => add.mutate(files)}
+      disabled={add.isPending || (target === undefined && name.trim() === "")}
+    >
       <div className="grid gap-2 sm:grid-cols-2">
         {writable.length > 0 && (
           <Select
             label={s.to}
             value={target === undefined ? "" : key}
-            choices={[...writable.map((one) => ({ value: keyOf(one), label: `${one.name} · ${one.repository_name}` })), { value: "", label: s.own }]}
+            choices={[
+              ...writable.map((one) => ({ value: keyOf(one), label: `${one.name} · ${one.repository_name}` })),
+              { value: "", label: s.own },
+            ]}
             onChoose={setChosen}
           />
         )}
         {target === undefined && (
-          <TextField label={s.name} value={name} onChange={({ target: input }) => setName(input.value)} required maxLength={nameCharsMax} />
+          <TextField
+            label={s.name}
+            value={name}
+            onChange={({ target: input }) => setName(input.value)}
+            required
+            maxLength={nameCharsMax}
+          />
         )}
       </div>
       {add.isPending && (

@@ -28,20 +28,30 @@ export function Answers() {
 
 function AnswersTo({ q }: { readonly q: string }) {
   const client = useQueryClient();
-  const answer = useQuery({ queryKey: ["home-answers", q], queryFn: ({ signal }) => search({ query: q, limit: hitsMax }, signal) });
+  const answer = useQuery({
+    queryKey: ["home-answers", q],
+    queryFn: ({ signal }) => search({ query: q, limit: hitsMax }, signal),
+  });
   // What was just indexed may know more.
   useEvents(({ type, data }) => {
-    if (type === "document.status" && data["status"] === "indexed") void client.invalidateQueries({ queryKey: ["home-answers"] });
+    if (type === "document.status" && data["status"] === "indexed")
+      void client.invalidateQueries({ queryKey: ["home-answers"] });
   });
   if (answer.data === undefined)
-    return answer.error === null ? <Loading what={s.asking} /> : <ErrorBox error={answer.error} onRetry={() => void answer.refetch()} />;
+    return answer.error === null ? (
+      <Loading what={s.asking} />
+    ) : (
+      <ErrorBox error={answer.error} onRetry={() => void answer.refetch()} />
+    );
   const { hits, timings } = answer.data;
   if (hits.length === 0) return <NothingFound answer={answer.data} />;
   const words = wordsOf(q);
   return (
     <section aria-label={s.answers} className="flex flex-col gap-2">
       <p role="status" className="flex flex-wrap items-center gap-2 text-sm text-soft">
-        <span className="min-w-0 flex-1 basis-60">{fitsBadly(q, hits) ? s.farOff : s.found(hits.length, formatMs(timings.total_ms))}</span>
+        <span className="min-w-0 flex-1 basis-60">
+          {fitsBadly(q, hits) ? s.farOff : s.found(hits.length, formatMs(timings.total_ms))}
+        </span>
         <Link to="/search" search={{ q }} className={buttonClass("quiet", "small")}>
           {s.inLab}
         </Link>
@@ -73,7 +83,9 @@ const scoreDigits = 2;
 function HitLink({ hit, q, words }: { readonly hit: Hit; readonly q: string; readonly words: readonly string[] }) {
   const { repository_id: rid, collection_id: cid, document_id: did, chunk_id: chunk, text, score, citation } = hit;
   const { page, section, start, end } = citation;
-  const where = [page === undefined ? undefined : s.page(page), section].filter((part) => part !== undefined).join(" · ");
+  const where = [page === undefined ? undefined : s.page(page), section]
+    .filter((part) => part !== undefined)
+    .join(" · ");
   const content = (
     <>
       <span className="flex flex-wrap items-baseline gap-x-2 text-sm">
@@ -90,7 +102,10 @@ function HitLink({ hit, q, words }: { readonly hit: Hit; readonly q: string; rea
   );
   if (citation.row_id !== undefined) return <div className="rounded-lg border bg-panel p-3">{content}</div>;
   return (
-    <Link {...documentLink({ rid, cid, did, chunk, start, end, q })} className="block rounded-lg border bg-panel p-3 hover:border-brand">
+    <Link
+      {...documentLink({ rid, cid, did, chunk, start, end, q })}
+      className="block rounded-lg border bg-panel p-3 hover:border-brand"
+    >
       {content}
     </Link>
   );

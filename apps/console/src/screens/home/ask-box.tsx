@@ -10,7 +10,13 @@ const s = homeStrings.ask;
 const route = getRouteApi("/shell/");
 
 /** The question goes into the address of the page; whoever shows answers reads it there. */
-export function AskBox({ questions = [], children }: { readonly questions?: readonly string[]; readonly children?: ReactNode }) {
+export function AskBox({
+  questions = [],
+  children,
+}: {
+  readonly questions?: readonly string[];
+  readonly children?: ReactNode;
+}) {
   const { q = "" } = route.useSearch();
   const navigate = route.useNavigate();
   const [typed, setTyped] = useState(q);
@@ -20,7 +26,8 @@ export function AskBox({ questions = [], children }: { readonly questions?: read
     setAsked(q);
     setTyped(q);
   }
-  const ask = (question: string) => void navigate({ search: { q: question.trim() === "" ? undefined : question.trim() } });
+  const ask = (question: string) =>
+    void navigate({ search: { q: question.trim() === "" ? undefined : question.trim() } });
   return (
     <div className="flex flex-col gap-2">
       <form
@@ -49,7 +56,12 @@ export function AskBox({ questions = [], children }: { readonly questions?: read
         <div className="flex flex-wrap items-center gap-2">
           <span className="text-xs text-soft">{s.tryThese}</span>
           {questions.map((question) => (
-            <Button key={question} size="small" className="h-auto min-h-7 max-w-full py-1 text-left whitespace-normal" onClick={() => ask(question)}>
+            <Button
+              key={question}
+              size="small"
+              className="h-auto min-h-7 max-w-full py-1 text-left whitespace-normal"
+              onClick={() => ask(question)}
+            >
               {question}
             </Button>
           ))}

@@ -27,7 +27,10 @@ export function Everyday({ collections }: { readonly collections: readonly Colle
           <Answers />
         </div>
       </Panel>
-      <Panel title={s.add.title} actions={sample ? undefined : <SampleButton look="quiet" label={s.steps.sampleAgain} />}>
+      <Panel
+        title={s.add.title}
+        actions={sample ? undefined : <SampleButton look="quiet" label={s.steps.sampleAgain} />}
+      >
         <AddDocuments collections={collections} />
       </Panel>
       <UploadList />

@@ -65,7 +65,15 @@ function PutIn({ collections, added }: { readonly collections: readonly Collecti
   );
 }
 
-function Step({ title, done, children }: { readonly title: string; readonly done: boolean; readonly children: ReactNode }) {
+function Step({
+  title,
+  done,
+  children,
+}: {
+  readonly title: string;
+  readonly done: boolean;
+  readonly children: ReactNode;
+}) {
   return (
     <Panel title={title} actions={done && <Badge tone="good">{s.done}</Badge>}>
       {children}

@@ -19,7 +19,11 @@ export function HomePage() {
   if (items === undefined)
     return (
       <Page title={s.title} about={s.about}>
-        {collections.error === null ? <Loading /> : <ErrorBox error={collections.error} onRetry={() => void collections.refetch()} />}
+        {collections.error === null ? (
+          <Loading />
+        ) : (
+          <ErrorBox error={collections.error} onRetry={() => void collections.refetch()} />
+        )}
       </Page>
     );
   return (

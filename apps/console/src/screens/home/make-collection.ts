@@ -21,7 +21,9 @@ export function isUnused({ is_default, document_count }: Collection): boolean {
 
 /** Its id can be read and typed, as in me/my-documents, unless the name has no letters for it. */
 export async function makeOwn(name: string): Promise<CollectionId> {
-  const { items } = await get<Page<Collection>>(path`/v1/repositories/${own}/collections`, { query: { limit: listedMax } });
+  const { items } = await get<Page<Collection>>(path`/v1/repositories/${own}/collections`, {
+    query: { limit: listedMax },
+  });
   const id = freeSlug(name, new Set(items.map(({ collection_id }) => collection_id)));
   return made(await createCollection(own, { name, ...(id === undefined ? {} : { collection_id: id }) }));
 }

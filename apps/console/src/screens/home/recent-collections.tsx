@@ -37,7 +37,11 @@ function Row({ collection }: { readonly collection: Collection }) {
   const { repository_id: rid, collection_id: cid, name, document_count, updated_at } = collection;
   return (
     <li className="flex flex-wrap items-center gap-x-3 text-sm">
-      <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="min-w-0 flex-1 basis-40 truncate font-medium text-brand hover:underline">
+      <Link
+        to="/collections/$rid/$cid"
+        params={{ rid, cid }}
+        className="min-w-0 flex-1 basis-40 truncate font-medium text-brand hover:underline"
+      >
         <ShownName of={name} />
       </Link>
       <span className="text-xs text-soft">{s.count(formatNumber(document_count), document_count === 1)}</span>

@@ -8,7 +8,9 @@ export const homeRoutes = [
     getParentRoute: () => shellRoute,
     path: "/",
     /** The question that was asked, so that its answers can be shared and come back with "back". */
-    validateSearch: (search: Record<string, unknown>): { readonly q?: string | undefined } => ({ q: textParam(search["q"]) }),
+    validateSearch: (search: Record<string, unknown>): { readonly q?: string | undefined } => ({
+      q: textParam(search["q"]),
+    }),
     component: lazyPage(async () => (await import("./home-page.tsx")).HomePage),
   }),
 ] as const;

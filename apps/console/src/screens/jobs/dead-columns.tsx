@@ -22,10 +22,26 @@ export function deadColumns(actions: Actions): readonly Column<DeadLetter>[] {
       width: "minmax(14rem,2fr)",
       cell: ({ reason, cause }) => <Cut text={`${cause}: ${reason ?? s.noReason}`} />,
     },
-    { id: "about", header: s.columns.about, width: "minmax(10rem,1fr)", cell: (letter) => <Cut text={aboutOf(letter)} /> },
-    { id: "failures", header: s.columns.failures, width: "4rem", align: "right", cell: ({ failures }) => formatNumber(failures) },
+    {
+      id: "about",
+      header: s.columns.about,
+      width: "minmax(10rem,1fr)",
+      cell: (letter) => <Cut text={aboutOf(letter)} />,
+    },
+    {
+      id: "failures",
+      header: s.columns.failures,
+      width: "4rem",
+      align: "right",
+      cell: ({ failures }) => formatNumber(failures),
+    },
     { id: "at", header: s.columns.at, width: "7.5rem", cell: ({ dead_at }) => <Ago at={dead_at} /> },
-    { id: "actions", header: s.columns.actions, width: "12rem", cell: (letter) => <RowActions letter={letter} {...actions} /> },
+    {
+      id: "actions",
+      header: s.columns.actions,
+      width: "12rem",
+      cell: (letter) => <RowActions letter={letter} {...actions} />,
+    },
   ];
 }
 

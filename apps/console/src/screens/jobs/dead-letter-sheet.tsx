@@ -23,7 +23,10 @@ export function DeadLetterSheet({ letter, onClose }: { readonly letter: DeadLett
         {message !== undefined && (
           <section>
             <h2 className="mb-2 text-sm font-semibold">{s.message}</h2>
-            <pre tabIndex={0} className="overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap">
+            <pre
+              tabIndex={0}
+              className="overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap"
+            >
               {JSON.stringify(message, null, 2)}
             </pre>
           </section>

@@ -55,7 +55,9 @@ export function DeadLetters({ queue }: { readonly queue: string }) {
         empty={<Empty title={s.empty}>{s.emptyAbout}</Empty>}
       />
       {asked?.what === "show" && <DeadLetterSheet letter={asked.letter} onClose={() => setAsked(undefined)} />}
-      {asked?.what === "all" && <SettleAll queue={queue} action={asked.action} letters={asked.letters} onClose={() => setAsked(undefined)} />}
+      {asked?.what === "all" && (
+        <SettleAll queue={queue} action={asked.action} letters={asked.letters} onClose={() => setAsked(undefined)} />
+      )}
       <Confirm
         open={asked?.what === "discard"}
         onClose={() => setAsked(undefined)}
@@ -73,7 +75,8 @@ export function DeadLetters({ queue }: { readonly queue: string }) {
 function useSettle(queue: string, onDone: () => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ letter, action }: { readonly letter: DeadLetter; readonly action: DeadAction }) => settleDeadLetter(queue, letter.dead_id, action),
+    mutationFn: ({ letter, action }: { readonly letter: DeadLetter; readonly action: DeadAction }) =>
+      settleDeadLetter(queue, letter.dead_id, action),
     onSuccess: (_, { action }) => {
       toast(action === "redrive" ? s.redriven : s.discarded);
       onDone();

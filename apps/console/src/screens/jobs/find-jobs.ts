@@ -23,8 +23,8 @@ export function matchesJob(job: JobRow, { status, kind, q, nameOf }: JobFilter):
   if (kind !== undefined && job.kind !== kind) return false;
   if (q === undefined) return true;
   const wanted = q.toLowerCase();
-  return [job.job_id, job.repository_id, job.collection_id, job.created_by, job.error ?? "", nameOf?.(job) ?? ""].some((text) =>
-    text.toLowerCase().includes(wanted),
+  return [job.job_id, job.repository_id, job.collection_id, job.created_by, job.error ?? "", nameOf?.(job) ?? ""].some(
+    (text) => text.toLowerCase().includes(wanted),
   );
 }
 

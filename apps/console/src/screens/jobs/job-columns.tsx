@@ -18,11 +18,27 @@ interface Actions {
 export function jobColumns(actions: Actions): readonly Column<JobRow>[] {
   const of = s.columns;
   return [
-    { id: "kind", header: of.kind, width: "6.5rem", cell: ({ kind }) => <span className="truncate font-medium">{kindOf(kind)}</span> },
+    {
+      id: "kind",
+      header: of.kind,
+      width: "6.5rem",
+      cell: ({ kind }) => <span className="truncate font-medium">{kindOf(kind)}</span>,
+    },
     { id: "status", header: of.status, width: "6.5rem", cell: ({ status }) => <Status value={status} /> },
-    { id: "collection", header: of.collection, width: "minmax(12rem,2fr)", cell: (job) => <Place job={job} nameOf={actions.nameOf} /> },
+    {
+      id: "collection",
+      header: of.collection,
+      width: "minmax(12rem,2fr)",
+      cell: (job) => <Place job={job} nameOf={actions.nameOf} />,
+    },
     { id: "progress", header: of.progress, width: "8rem", cell: ({ progress }) => <JobProgress progress={progress} /> },
-    { id: "attempts", header: of.attempts, width: "3.5rem", align: "right", cell: ({ attempts }) => formatNumber(attempts) },
+    {
+      id: "attempts",
+      header: of.attempts,
+      width: "3.5rem",
+      align: "right",
+      cell: ({ attempts }) => formatNumber(attempts),
+    },
     { id: "error", header: of.error, width: "minmax(7rem,1.5fr)", cell: ({ error }) => <Cause error={error} /> },
     { id: "age", header: of.age, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
     { id: "actions", header: of.actions, width: "6.5rem", cell: (job) => <RowActions job={job} {...actions} /> },

@@ -18,17 +18,35 @@ interface DocumentRow {
   readonly error: string | null;
 }
 
-export function JobResult({ job, result }: { readonly job: JobRow; readonly result: Readonly<Record<string, unknown>> }) {
-  const documents = job.kind === "ingest" && Array.isArray(result["documents"]) ? (result["documents"] as readonly DocumentRow[]) : undefined;
+export function JobResult({
+  job,
+  result,
+}: {
+  readonly job: JobRow;
+  readonly result: Readonly<Record<string, unknown>>;
+}) {
+  const documents =
+    job.kind === "ingest" && Array.isArray(result["documents"])
+      ? (result["documents"] as readonly DocumentRow[])
+      : undefined;
   return (
     <section className="flex min-w-0 flex-col gap-2">
       <h2 className="text-sm font-semibold">{documents === undefined ? s.result : s.documents}</h2>
       {documents === undefined ? (
-        <pre tabIndex={0} className="max-h-96 overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap">
+        <pre
+          tabIndex={0}
+          className="max-h-96 overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap"
+        >
           {JSON.stringify(result, null, 2)}
         </pre>
       ) : (
-        <DataTable label={s.documentsTable} columns={columnsOf(job)} items={documents} rowId={({ document_id }) => document_id} empty={null} />
+        <DataTable
+          label={s.documentsTable}
+          columns={columnsOf(job)}
+          items={documents}
+          rowId={({ document_id }) => document_id}
+          empty={null}
+        />
       )}
     </section>
   );
@@ -44,7 +62,11 @@ function columnsOf({ repository_id: rid, collection_id: cid }: JobRow): readonly
         name === null ? (
           <span className="text-soft">{s.gone}</span>
         ) : (
-          <Link {...documentLink({ rid, cid, did })} className="truncate text-brand hover:underline" title={shownName(name)}>
+          <Link
+            {...documentLink({ rid, cid, did })}
+            className="truncate text-brand hover:underline"
+            title={shownName(name)}
+          >
             <ShownName of={name} />
           </Link>
         ),

@@ -21,7 +21,15 @@ export function JobSheet({ id, onClose }: { readonly id: string; readonly onClos
   const { data: job, error, refetch } = useQuery(jobDetailOptions(id));
   return (
     <Dialog open onClose={onClose} title={s.title(job === undefined ? "…" : kindOf(job.kind))} place="side">
-      {job === undefined ? error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} /> : <Detail job={job} />}
+      {job === undefined ? (
+        error === null ? (
+          <Loading />
+        ) : (
+          <ErrorBox error={error} onRetry={() => void refetch()} />
+        )
+      ) : (
+        <Detail job={job} />
+      )}
     </Dialog>
   );
 }

@@ -56,7 +56,10 @@ function NoJobs({ found: { looking, seen, lookFurther } }: { readonly found: Ret
   if (looking) return <Loading what={s.looking} />;
   if (seen === 0) return <Empty title={s.empty}>{s.emptyAbout}</Empty>;
   return (
-    <Empty title={s.nothing} action={lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.lookFurther}</Button>}>
+    <Empty
+      title={s.nothing}
+      action={lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.lookFurther}</Button>}
+    >
       {s.nothingSoFar(formatNumber(seen))}
     </Empty>
   );

@@ -23,7 +23,13 @@ const job = (job_id: string, more: Partial<JobRow> = {}): JobRow => ({
 });
 
 describe("which jobs an event is about", () => {
-  const event = (type: ServerEvent["type"], resource: ServerEvent["resource"]): ServerEvent => ({ id: "1", type, resource, data: {}, at: "" });
+  const event = (type: ServerEvent["type"], resource: ServerEvent["resource"]): ServerEvent => ({
+    id: "1",
+    type,
+    resource,
+    data: {},
+    at: "",
+  });
   const place = { repository_id: "kb", collection_id: "papers", document_id: "d1" };
 
   it("the one that it names; of a document, the uploads of its collection that may hold it", () => {
@@ -50,7 +56,9 @@ describe("a row that changed", () => {
     pageParams: [],
   };
   const put = (into: typeof data, one: JobRow) =>
-    withItem(into, one, ({ job_id }) => job_id).pages.map(({ items }) => items.map(({ job_id, attempts }) => `${job_id}${attempts}`));
+    withItem(into, one, ({ job_id }) => job_id).pages.map(({ items }) =>
+      items.map(({ job_id, attempts }) => `${job_id}${attempts}`),
+    );
 
   it("takes its place in its page; a new one comes first, and nothing twice", () => {
     expect(put(data, job("c", at(2, { attempts: 2 })))).toEqual([["a1", "b1"], ["c2"]]);
@@ -82,10 +90,20 @@ it("a filter looks at status, kind, and the words of a job in any case", () => {
 
 it("a place is told by the names of its parts; a personal repository of somebody else, and what is gone, by what is left to say", () => {
   const own = `personal-${"0".repeat(32)}`;
-  const nameOf = placeName([{ repository_id: own, name: "Personal" }], [{ repository_id: own, collection_id: "c1", name: "My documents" }]);
+  const nameOf = placeName(
+    [{ repository_id: own, name: "Personal" }],
+    [{ repository_id: own, collection_id: "c1", name: "My documents" }],
+  );
   const told = (repository_id: string, collection_id: string) => nameOf({ repository_id, collection_id });
-  expect([told(own, "c1"), told(own, "gone"), told(own, "")]).toEqual(["Personal / My documents", "Personal / gone", "Personal"]);
-  expect([told(`personal-4813494d${"1".repeat(24)}`, "c1"), told("kb", "c1")]).toEqual(["Personal 4813494d / c1", "kb / c1"]);
+  expect([told(own, "c1"), told(own, "gone"), told(own, "")]).toEqual([
+    "Personal / My documents",
+    "Personal / gone",
+    "Personal",
+  ]);
+  expect([told(`personal-4813494d${"1".repeat(24)}`, "c1"), told("kb", "c1")]).toEqual([
+    "Personal 4813494d / c1",
+    "kb / c1",
+  ]);
 });
 
 it("what may be tried again or cancelled is what the server takes", () => {

@@ -12,17 +12,46 @@ import { DeadLetters } from "./dead-letters.tsx";
 const route = getRouteApi("/shell/jobs");
 
 const columns: readonly Column<Queue>[] = [
-  { id: "name", header: s.columns.name, width: "minmax(18rem,1fr)", cell: ({ name }) => <span className="truncate font-medium">{name}</span> },
-  { id: "waiting", header: s.columns.waiting, width: "6.5rem", align: "right", cell: ({ waiting }) => formatNumber(waiting) },
-  { id: "in_progress", header: s.columns.in_progress, width: "6.5rem", align: "right", cell: ({ in_progress }) => formatNumber(in_progress) },
-  { id: "failed", header: s.columns.failed, width: "6.5rem", align: "right", cell: ({ failed }) => formatNumber(failed) },
+  {
+    id: "name",
+    header: s.columns.name,
+    width: "minmax(18rem,1fr)",
+    cell: ({ name }) => <span className="truncate font-medium">{name}</span>,
+  },
+  {
+    id: "waiting",
+    header: s.columns.waiting,
+    width: "6.5rem",
+    align: "right",
+    cell: ({ waiting }) => formatNumber(waiting),
+  },
+  {
+    id: "in_progress",
+    header: s.columns.in_progress,
+    width: "6.5rem",
+    align: "right",
+    cell: ({ in_progress }) => formatNumber(in_progress),
+  },
+  {
+    id: "failed",
+    header: s.columns.failed,
+    width: "6.5rem",
+    align: "right",
+    cell: ({ failed }) => formatNumber(failed),
+  },
   {
     id: "dead",
     header: s.columns.dead,
     width: "6.5rem",
     align: "right",
     cell: ({ dead, dead_unknown }) =>
-      dead === null ? <span title={dead_unknown}>–</span> : dead === 0 ? formatNumber(0) : <Badge tone="bad">{formatNumber(dead)}</Badge>,
+      dead === null ? (
+        <span title={dead_unknown}>–</span>
+      ) : dead === 0 ? (
+        formatNumber(0)
+      ) : (
+        <Badge tone="bad">{formatNumber(dead)}</Badge>
+      ),
   },
   {
     id: "oldest",
@@ -51,7 +80,11 @@ export function QueuesTab() {
         onRetry={() => void refetch()}
         empty={<Empty title={s.empty} />}
       />
-      {chosen === undefined ? <p className="text-sm text-soft">{s.dead.choose}</p> : <DeadLetters key={chosen} queue={chosen} />}
+      {chosen === undefined ? (
+        <p className="text-sm text-soft">{s.dead.choose}</p>
+      ) : (
+        <DeadLetters key={chosen} queue={chosen} />
+      )}
     </div>
   );
 }

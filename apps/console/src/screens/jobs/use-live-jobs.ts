@@ -39,11 +39,16 @@ async function readSingles(client: QueryClient, ids: readonly string[]): Promise
   for (const job of found) if (job !== undefined) putInPages<JobRow>(client, jobListKey, job, ({ job_id }) => job_id);
 }
 
-export function jobsOf({ type, resource: { job_id, document_id, repository_id, collection_id } }: ServerEvent, known: readonly JobRow[]): readonly string[] {
+export function jobsOf(
+  { type, resource: { job_id, document_id, repository_id, collection_id } }: ServerEvent,
+  known: readonly JobRow[],
+): readonly string[] {
   if (type === "job.progress" || type === "job.done") return job_id === undefined ? [] : [job_id];
   if (type !== "document.status") return [];
   return known
-    .filter((job) => job.kind === "ingest" && job.repository_id === repository_id && job.collection_id === collection_id)
+    .filter(
+      (job) => job.kind === "ingest" && job.repository_id === repository_id && job.collection_id === collection_id,
+    )
     .filter((job) => isUnderWay(job) || documentIds(job).includes(document_id))
     .map((job) => job.job_id);
 }

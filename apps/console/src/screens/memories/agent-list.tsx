@@ -14,8 +14,18 @@ const s = memoryStrings.agents;
 const route = getRouteApi("/shell/memories");
 
 const columns: readonly Column<Agent>[] = [
-  { id: "agent", header: s.columns.agent, width: "minmax(12rem,2fr)", cell: ({ agent_id }) => <span className="truncate font-medium">{agent_id}</span> },
-  { id: "first", header: s.columns.first, width: "minmax(9rem,1fr)", cell: ({ first_message_at: at }) => <Ago at={at} /> },
+  {
+    id: "agent",
+    header: s.columns.agent,
+    width: "minmax(12rem,2fr)",
+    cell: ({ agent_id }) => <span className="truncate font-medium">{agent_id}</span>,
+  },
+  {
+    id: "first",
+    header: s.columns.first,
+    width: "minmax(9rem,1fr)",
+    cell: ({ first_message_at: at }) => <Ago at={at} />,
+  },
   { id: "last", header: s.columns.last, width: "minmax(9rem,1fr)", cell: ({ last_message_at: at }) => <Ago at={at} /> },
 ];
 
@@ -56,7 +66,14 @@ function OpenAgent({ onOpen }: { readonly onOpen: (agent: string) => void }) {
         if (id.trim() !== "") onOpen(id.trim());
       }}
     >
-      <TextField label={words.label} placeholder={words.hint} className="w-64" autoComplete="off" value={id} onChange={({ target }) => setId(target.value)} />
+      <TextField
+        label={words.label}
+        placeholder={words.hint}
+        className="w-64"
+        autoComplete="off"
+        value={id}
+        onChange={({ target }) => setId(target.value)}
+      />
       <Button type="submit" disabled={id.trim() === ""}>
         {words.submit}
       </Button>

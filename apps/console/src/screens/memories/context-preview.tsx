@@ -2,7 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { contextOptions, contextStrategies, type ContextStrategy, type ContextWindow, type SessionId } from "../../api/memories.ts";
+import {
+  contextOptions,
+  contextStrategies,
+  type ContextStrategy,
+  type ContextWindow,
+  type SessionId,
+} from "../../api/memories.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { Button } from "../../ui/button.tsx";
@@ -25,7 +31,11 @@ export function useContextPreview(id: SessionId): Preview {
   const { tokens, strategy = "recent" } = route.useSearch();
   const { data, error } = useQuery(contextOptions(id, tokens, strategy));
   const window = tokens === undefined ? undefined : data;
-  return { window, error, ids: window === undefined ? undefined : new Set(window.messages.map((message) => message.id)) };
+  return {
+    window,
+    error,
+    ids: window === undefined ? undefined : new Set(window.messages.map((message) => message.id)),
+  };
 }
 
 export function ContextPreview({ preview: { window, error } }: { readonly preview: Preview }) {
@@ -33,7 +43,10 @@ export function ContextPreview({ preview: { window, error } }: { readonly previe
   const navigate = route.useNavigate();
   const [typed, setTyped] = useState(String(tokens ?? tokensFirst));
   const show = (next: number | undefined, how: ContextStrategy = strategy) =>
-    void navigate({ search: (old) => ({ ...old, tokens: next, strategy: next === undefined ? undefined : how }), replace: true });
+    void navigate({
+      search: (old) => ({ ...old, tokens: next, strategy: next === undefined ? undefined : how }),
+      replace: true,
+    });
   return (
     <Panel title={s.title}>
       <form
@@ -45,7 +58,14 @@ export function ContextPreview({ preview: { window, error } }: { readonly previe
       >
         <p className="text-sm text-soft">{s.about}</p>
         <div className="grid grid-cols-2 gap-3">
-          <TextField label={s.maxTokens} type="number" min={1} required value={typed} onChange={({ target }) => setTyped(target.value)} />
+          <TextField
+            label={s.maxTokens}
+            type="number"
+            min={1}
+            required
+            value={typed}
+            onChange={({ target }) => setTyped(target.value)}
+          />
           <Select
             label={s.strategy}
             value={strategy}

@@ -41,7 +41,13 @@ export function ForkDialog({ id, upTo, onClose }: ForkDialogProps) {
         }}
       >
         <p className="text-sm break-words">{upTo === undefined ? s.all : s.upTo(upTo)}</p>
-        <TextField label={s.name} required autoComplete="off" value={name} onChange={({ target }) => setName(target.value)} />
+        <TextField
+          label={s.name}
+          required
+          autoComplete="off"
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
         {fork.error !== null && <ErrorBox error={fork.error} />}
         <div className="flex justify-end">
           <Button type="submit" look="main" disabled={fork.isPending || name.trim() === ""}>

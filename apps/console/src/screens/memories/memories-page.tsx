@@ -36,7 +36,10 @@ function Trail({ agent, session }: { readonly agent: string | undefined; readonl
   const { q, mode } = route.useSearch();
   if (agent === undefined) return null;
   return (
-    <nav aria-label={s.path.label} className="flex min-w-0 flex-wrap items-center gap-1 text-sm [&>svg]:size-4 [&>svg]:text-soft">
+    <nav
+      aria-label={s.path.label}
+      className="flex min-w-0 flex-wrap items-center gap-1 text-sm [&>svg]:size-4 [&>svg]:text-soft"
+    >
       <Link to="/memories" search={{ q, mode }} className={crumb}>
         {s.path.agents}
       </Link>

@@ -48,16 +48,38 @@ export function MemorySearchBox() {
         <Search aria-hidden />
         {s.submit}
       </Button>
-      {q !== undefined && <Button onClick={() => void navigate({ search: (old) => ({ ...old, q: undefined }) })}>{s.clear}</Button>}
+      {q !== undefined && (
+        <Button onClick={() => void navigate({ search: (old) => ({ ...old, q: undefined }) })}>{s.clear}</Button>
+      )}
     </form>
   );
 }
 
 const columns: readonly Column<Hit>[] = [
-  { id: "content", header: s.columns.content, width: "minmax(18rem,3fr)", cell: ({ memory }) => <span className="truncate">{memory.content}</span> },
-  { id: "role", header: s.columns.role, width: "7rem", cell: ({ memory }) => <Badge>{memory.message_type.replaceAll("_", " ")}</Badge> },
-  { id: "agent", header: s.columns.agent, width: "minmax(8rem,1fr)", cell: ({ memory }) => <span className="truncate">{memory.agent_id}</span> },
-  { id: "session", header: s.columns.session, width: "minmax(8rem,1fr)", cell: ({ memory }) => <span className="truncate">{memory.session_id}</span> },
+  {
+    id: "content",
+    header: s.columns.content,
+    width: "minmax(18rem,3fr)",
+    cell: ({ memory }) => <span className="truncate">{memory.content}</span>,
+  },
+  {
+    id: "role",
+    header: s.columns.role,
+    width: "7rem",
+    cell: ({ memory }) => <Badge>{memory.message_type.replaceAll("_", " ")}</Badge>,
+  },
+  {
+    id: "agent",
+    header: s.columns.agent,
+    width: "minmax(8rem,1fr)",
+    cell: ({ memory }) => <span className="truncate">{memory.agent_id}</span>,
+  },
+  {
+    id: "session",
+    header: s.columns.session,
+    width: "minmax(8rem,1fr)",
+    cell: ({ memory }) => <span className="truncate">{memory.session_id}</span>,
+  },
   { id: "at", header: s.columns.at, width: "8rem", cell: ({ memory }) => <Ago at={memory.timestamp} /> },
   { id: "score", header: s.columns.score, width: "6rem", align: "right", cell: ({ score }) => score.toFixed(4) },
 ];
@@ -76,7 +98,15 @@ export function MemorySearchResults() {
         items={found.data?.hits}
         rowId={({ memory }) => `${memory.agent_id} ${memory.id}`}
         onOpen={({ memory }) =>
-          void navigate({ search: (old) => ({ ...old, q: undefined, agent: memory.agent_id, session: memory.session_id, message: memory.id }) })
+          void navigate({
+            search: (old) => ({
+              ...old,
+              q: undefined,
+              agent: memory.agent_id,
+              session: memory.session_id,
+              message: memory.id,
+            }),
+          })
         }
         empty={<Empty title={s.nothing}>{s.nothingAbout}</Empty>}
         error={found.error}

@@ -24,7 +24,9 @@ export function MessageView({ message, fits, onThread, onFork }: MessageViewProp
   return (
     <div className={cx("flex flex-col gap-2", fits === false && "border-l-4 pl-3")}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-soft">
-        <Badge tone={tones[type] ?? "plain"}>{Object.hasOwn(s.roles, type) ? s.roles[type as keyof typeof s.roles] : type}</Badge>
+        <Badge tone={tones[type] ?? "plain"}>
+          {Object.hasOwn(s.roles, type) ? s.roles[type as keyof typeof s.roles] : type}
+        </Badge>
         <time dateTime={message.timestamp}>{formatDateTime(message.timestamp)}</time>
         <span>{s.tokens(message.token_count)}</span>
         {typeof tool === "string" && <span>{tool}</span>}
@@ -53,7 +55,10 @@ function Json({ title, value }: { readonly title: string; readonly value: unknow
   return (
     <details className="text-xs">
       <summary className="w-fit cursor-pointer rounded text-soft">{title}</summary>
-      <pre tabIndex={0} className="mt-1 max-h-60 overflow-auto rounded bg-raised p-2 font-mono break-words whitespace-pre-wrap">
+      <pre
+        tabIndex={0}
+        className="mt-1 max-h-60 overflow-auto rounded bg-raised p-2 font-mono break-words whitespace-pre-wrap"
+      >
         {JSON.stringify(value, null, 2)}
       </pre>
     </details>

@@ -18,9 +18,25 @@ const columns: readonly Column<Session>[] = [
     width: "minmax(12rem,2fr)",
     cell: ({ session_id }) => <span className="truncate font-medium">{session_id}</span>,
   },
-  { id: "messages", header: s.columns.messages, width: "7rem", align: "right", cell: ({ message_count }) => formatNumber(message_count) },
-  { id: "first", header: s.columns.first, width: "9rem", cell: ({ first_message_at: at }) => at !== null && <Ago at={at} /> },
-  { id: "last", header: s.columns.last, width: "9rem", cell: ({ last_message_at: at }) => at !== null && <Ago at={at} /> },
+  {
+    id: "messages",
+    header: s.columns.messages,
+    width: "7rem",
+    align: "right",
+    cell: ({ message_count }) => formatNumber(message_count),
+  },
+  {
+    id: "first",
+    header: s.columns.first,
+    width: "9rem",
+    cell: ({ first_message_at: at }) => at !== null && <Ago at={at} />,
+  },
+  {
+    id: "last",
+    header: s.columns.last,
+    width: "9rem",
+    cell: ({ last_message_at: at }) => at !== null && <Ago at={at} />,
+  },
   {
     id: "forkedFrom",
     header: s.columns.forkedFrom,

@@ -50,7 +50,11 @@ export function SessionView({ id }: { readonly id: SessionId }) {
   );
 }
 
-function SessionFacts({ session: { message_count, token_count, first_message_at: first, last_message_at: last, forked_from } }: { readonly session: Session }) {
+function SessionFacts({
+  session: { message_count, token_count, first_message_at: first, last_message_at: last, forked_from },
+}: {
+  readonly session: Session;
+}) {
   return (
     <Facts
       of={[
@@ -64,7 +68,15 @@ function SessionFacts({ session: { message_count, token_count, first_message_at:
   );
 }
 
-function Remove({ id, count, onClose }: { readonly id: SessionId; readonly count: number; readonly onClose: () => void }) {
+function Remove({
+  id,
+  count,
+  onClose,
+}: {
+  readonly id: SessionId;
+  readonly count: number;
+  readonly onClose: () => void;
+}) {
   const client = useQueryClient();
   const navigate = route.useNavigate();
   const words = memoryStrings.remove;
@@ -72,7 +84,9 @@ function Remove({ id, count, onClose }: { readonly id: SessionId; readonly count
     mutationFn: () => deleteSession(id),
     onSuccess: async (deleted) => {
       toast(words.done(deleted));
-      await navigate({ search: (old) => ({ ...old, session: undefined, message: undefined, tokens: undefined, strategy: undefined }) });
+      await navigate({
+        search: (old) => ({ ...old, session: undefined, message: undefined, tokens: undefined, strategy: undefined }),
+      });
       await client.invalidateQueries({ queryKey: ["memories"] });
     },
   });

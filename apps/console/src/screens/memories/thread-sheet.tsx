@@ -34,7 +34,16 @@ export function ThreadSheet({ agent, message }: { readonly agent: string; readon
                 <Button
                   size="small"
                   className="mt-2"
-                  onClick={() => void navigate({ search: (old) => ({ ...old, q: undefined, session: found.message.session_id, message: undefined }) })}
+                  onClick={() =>
+                    void navigate({
+                      search: (old) => ({
+                        ...old,
+                        q: undefined,
+                        session: found.message.session_id,
+                        message: undefined,
+                      }),
+                    })
+                  }
                 >
                   {s.open}
                 </Button>

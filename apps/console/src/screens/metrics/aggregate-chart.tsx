@@ -1,6 +1,11 @@
 /** Figures over time, by group. Used by metrics and the tool log. */
 import { useQuery } from "@tanstack/react-query";
-import { aggregateOptions, type AggregateName, type AggregateQuestion, type AggregateSource } from "../../api/aggregates.ts";
+import {
+  aggregateOptions,
+  type AggregateName,
+  type AggregateQuestion,
+  type AggregateSource,
+} from "../../api/aggregates.ts";
 import { metricStrings } from "../../strings/metrics.ts";
 import { Chart } from "../../ui/chart.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -21,13 +26,26 @@ interface AggregateChartProps {
   readonly format: (value: number) => string;
 }
 
-export function AggregateChart({ title, source, question, bucket, measure, measureLabel, format }: AggregateChartProps) {
+export function AggregateChart({
+  title,
+  source,
+  question,
+  bucket,
+  measure,
+  measureLabel,
+  format,
+}: AggregateChartProps) {
   const totals = useQuery(aggregateOptions(source, { ...question, aggregates: ["count"] }));
   const rows = useQuery(aggregateOptions(source, { ...question, bucket, aggregates: [measure] }));
   const error = rows.error ?? totals.error;
   const retry = () => void Promise.all([rows.refetch(), totals.refetch()]);
   return (
-    <Panel title={title} actions={rows.data !== undefined && <span className="text-xs text-soft">{s.rows(rows.data.rows_aggregated)}</span>}>
+    <Panel
+      title={title}
+      actions={
+        rows.data !== undefined && <span className="text-xs text-soft">{s.rows(rows.data.rows_aggregated)}</span>
+      }
+    >
       {error !== null ? (
         <ErrorBox error={error} onRetry={retry} />
       ) : rows.data === undefined || totals.data === undefined ? (
@@ -35,7 +53,13 @@ export function AggregateChart({ title, source, question, bucket, measure, measu
       ) : rows.data.items.length === 0 ? (
         <Empty title={s.nothing}>{s.nothingAbout}</Empty>
       ) : (
-        <Drawn drawing={drawingOf(rows.data.items, totals.data.items, measure)} bucket={bucket} measure={measure} label={measureLabel} format={format} />
+        <Drawn
+          drawing={drawingOf(rows.data.items, totals.data.items, measure)}
+          bucket={bucket}
+          measure={measure}
+          label={measureLabel}
+          format={format}
+        />
       )}
     </Panel>
   );

@@ -1,6 +1,13 @@
 /** All figures of all groups over the whole time. */
 import { useQuery } from "@tanstack/react-query";
-import { aggregateNames, aggregateOptions, type AggregateName, type AggregateQuestion, type AggregateRow, type AggregateSource } from "../../api/aggregates.ts";
+import {
+  aggregateNames,
+  aggregateOptions,
+  type AggregateName,
+  type AggregateQuestion,
+  type AggregateRow,
+  type AggregateSource,
+} from "../../api/aggregates.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { metricStrings } from "../../strings/metrics.ts";
 import { DataTable, type Column, type Sorting } from "../../ui/data-table.tsx";

@@ -22,6 +22,9 @@ const measures: Readonly<Partial<Record<MetricType, AggregateName>>> = {
   tool_usage: "count",
 };
 
-export function choiceOf({ type = "latency", agent, measure, group = "agent_id", bucket }: MetricSearch, range: TimeRange): MetricChoice {
+export function choiceOf(
+  { type = "latency", agent, measure, group = "agent_id", bucket }: MetricSearch,
+  range: TimeRange,
+): MetricChoice {
   return { range, type, agent, measure: measure ?? measures[type] ?? "avg", group, bucket: bucket ?? bucketFor(range) };
 }

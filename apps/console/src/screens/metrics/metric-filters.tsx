@@ -17,7 +17,10 @@ export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
   const navigate = route.useNavigate();
   const names = useQuery(metricNamesOptions());
   const types = withChosen([...metricTypes, ...(names.data?.types ?? [])], choice.type);
-  const groups = withChosen([...metricGroups, ...(names.data?.dimensions ?? [])], choice.group === "none" ? undefined : choice.group);
+  const groups = withChosen(
+    [...metricGroups, ...(names.data?.dimensions ?? [])],
+    choice.group === "none" ? undefined : choice.group,
+  );
   const set = (next: MetricSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   return (
     <div className="flex flex-wrap items-end gap-3">
@@ -48,7 +51,10 @@ export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
         label={s.bucket}
         className="w-32"
         value={search.bucket ?? ""}
-        choices={[{ value: "", label: s.bucketAuto }, ...bucketNames.map((value) => ({ value, label: s.buckets[value] }))]}
+        choices={[
+          { value: "", label: s.bucketAuto },
+          ...bucketNames.map((value) => ({ value, label: s.buckets[value] })),
+        ]}
         onChoose={(bucket) => set({ bucket: bucketNames.find((one) => one === bucket) })}
       />
     </div>
@@ -61,9 +67,23 @@ function withChosen<Value extends string>(known: readonly Value[], chosen: Value
 }
 
 /** Those that measured something in this time; the chosen one is there even if it did not. */
-function AgentChoice({ choice: { range, type, agent }, onChoose }: { readonly choice: MetricChoice; readonly onChoose: (agent: string | undefined) => void }) {
+function AgentChoice({
+  choice: { range, type, agent },
+  onChoose,
+}: {
+  readonly choice: MetricChoice;
+  readonly onChoose: (agent: string | undefined) => void;
+}) {
   const { from, to } = range;
-  const seen = useQuery(aggregateOptions("metrics", { from, to, aggregates: ["count"], group_by: ["agent_id"], filter: { metric_type: type } }));
+  const seen = useQuery(
+    aggregateOptions("metrics", {
+      from,
+      to,
+      aggregates: ["count"],
+      group_by: ["agent_id"],
+      filter: { metric_type: type },
+    }),
+  );
   const ids = seen.data?.items.map(({ group }) => group["agent_id"]).filter((id) => typeof id === "string") ?? [];
   const all = agent === undefined || ids.includes(agent) ? ids : [agent, ...ids];
   return (

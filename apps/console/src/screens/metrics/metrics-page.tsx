@@ -53,7 +53,12 @@ export function MetricsPage() {
         format={figureFormat(type, measure)}
       />
       <h2 className="text-sm font-semibold">{s.totals.title}</h2>
-      <AggregateTable source="metrics" question={question} format={metricFormat(type)} hidden={type === "success_rate" ? ["sum"] : []} />
+      <AggregateTable
+        source="metrics"
+        question={question}
+        format={metricFormat(type)}
+        hidden={type === "success_rate" ? ["sum"] : []}
+      />
       <h2 className="text-sm font-semibold">{s.points.title}</h2>
       <Points choice={choice} />
     </Page>
@@ -81,7 +86,12 @@ function columnsOf(type: MetricType): readonly Column<Metric>[] {
   const { columns } = s.points;
   return [
     { id: "at", header: columns.at, width: "12rem", cell: ({ timestamp }) => formatDateTime(timestamp) },
-    { id: "agent", header: columns.agent, width: "minmax(10rem,16rem)", cell: ({ agent_id }) => <span className="truncate">{agent_id}</span> },
+    {
+      id: "agent",
+      header: columns.agent,
+      width: "minmax(10rem,16rem)",
+      cell: ({ agent_id }) => <span className="truncate">{agent_id}</span>,
+    },
     { id: "value", header: columns.value, width: "8rem", align: "right", cell: ({ value }) => format(value) },
     {
       id: "dimensions",

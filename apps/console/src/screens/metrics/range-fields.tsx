@@ -20,12 +20,26 @@ export function RangeFields({ search, onChange }: RangeFieldsProps) {
         className="w-40"
         value={range}
         choices={rangeNames.map((value) => ({ value, label: s[value] }))}
-        onChoose={(next) => onChange(next === "custom" ? { range: next } : { range: next, from: undefined, to: undefined })}
+        onChoose={(next) =>
+          onChange(next === "custom" ? { range: next } : { range: next, from: undefined, to: undefined })
+        }
       />
       {range === "custom" && (
         <>
-          <TextField className="w-40" type="date" label={s.from} value={from ?? ""} onChange={({ target }) => onChange({ from: dateParam(target.value) })} />
-          <TextField className="w-40" type="date" label={s.to} value={to ?? ""} onChange={({ target }) => onChange({ to: dateParam(target.value) })} />
+          <TextField
+            className="w-40"
+            type="date"
+            label={s.from}
+            value={from ?? ""}
+            onChange={({ target }) => onChange({ from: dateParam(target.value) })}
+          />
+          <TextField
+            className="w-40"
+            type="date"
+            label={s.to}
+            value={to ?? ""}
+            onChange={({ target }) => onChange({ to: dateParam(target.value) })}
+          />
           {isShortened(search, Date.now()) && (
             <p role="status" className="basis-full text-xs text-warn">
               {s.shortened(customDaysMax)}

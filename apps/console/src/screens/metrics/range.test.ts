@@ -5,7 +5,10 @@ const now = Date.parse("2026-11-16T13:00:00Z");
 
 describe("time ranges in the address", () => {
   it("ends now when it is named, a week when it is not", () => {
-    expect(timeRangeOf({ range: "day" }, now)).toMatchObject({ from: "2026-11-15T13:00:00.000Z", to: "2026-11-16T13:00:00.000Z" });
+    expect(timeRangeOf({ range: "day" }, now)).toMatchObject({
+      from: "2026-11-15T13:00:00.000Z",
+      to: "2026-11-16T13:00:00.000Z",
+    });
     expect(timeRangeOf({}, now)).toMatchObject({ from: "2026-11-09T13:00:00.000Z" });
   });
 
@@ -32,6 +35,10 @@ describe("time ranges in the address", () => {
   });
 
   it("drops what is no date and no range", () => {
-    expect(rangeSearch({ range: "for ever", from: "yesterday", to: "2026-99-99" })).toEqual({ range: undefined, from: undefined, to: undefined });
+    expect(rangeSearch({ range: "for ever", from: "yesterday", to: "2026-99-99" })).toEqual({
+      range: undefined,
+      from: undefined,
+      to: undefined,
+    });
   });
 });

@@ -36,7 +36,11 @@ export interface TimeRange {
 }
 
 export function rangeSearch(search: Record<string, unknown>): RangeSearch {
-  return { range: oneOfParam(search["range"], rangeNames), from: dateParam(search["from"]), to: dateParam(search["to"]) };
+  return {
+    range: oneOfParam(search["range"], rangeNames),
+    from: dateParam(search["from"]),
+    to: dateParam(search["to"]),
+  };
 }
 
 export function dateParam(value: unknown): string | undefined {
@@ -63,7 +67,10 @@ function startOfDay(now: number): number {
 /** Whether the range that is asked for is longer than can be looked at. */
 export function isShortened(search: RangeSearch, now: number): boolean {
   const { range, to } = search;
-  return range === "custom" && Date.parse(timeRangeOf(search, now).to) < (to === undefined ? startOfDay(now) : Date.parse(to)) + dayMs;
+  return (
+    range === "custom" &&
+    Date.parse(timeRangeOf(search, now).to) < (to === undefined ? startOfDay(now) : Date.parse(to)) + dayMs
+  );
 }
 
 /** Stays the same until the reader refreshes, so that all of a page speaks of the same time. */
@@ -73,7 +80,13 @@ export function useTimeRange(search: RangeSearch): readonly [range: TimeRange, r
 }
 
 /** How long each bucket is, of those that this page asks for. */
-const bucketLengths: Readonly<Record<string, number>> = { minute: dayMs / 1440, "5m": dayMs / 288, hour: dayMs / 24, "6h": dayMs / 4, day: dayMs };
+const bucketLengths: Readonly<Record<string, number>> = {
+  minute: dayMs / 1440,
+  "5m": dayMs / 288,
+  hour: dayMs / 24,
+  "6h": dayMs / 4,
+  day: dayMs,
+};
 
 export function bucketMs(bucket: string): number | undefined {
   return bucketLengths[bucket];

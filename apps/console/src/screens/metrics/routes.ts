@@ -18,11 +18,17 @@ const customType = /^custom\.[a-z][a-z0-9_]{0,62}$/;
 const customGroup = /^dimensions\.[a-z][a-z0-9_]{0,62}$/;
 
 function typeParam(value: unknown): MetricType | undefined {
-  return oneOfParam(value, metricTypes) ?? (typeof value === "string" && customType.test(value) ? (value as MetricType) : undefined);
+  return (
+    oneOfParam(value, metricTypes) ??
+    (typeof value === "string" && customType.test(value) ? (value as MetricType) : undefined)
+  );
 }
 
 function groupParam(value: unknown): MetricGroup | "none" | undefined {
-  return oneOfParam(value, [...metricGroups, "none"]) ?? (typeof value === "string" && customGroup.test(value) ? (value as MetricGroup) : undefined);
+  return (
+    oneOfParam(value, [...metricGroups, "none"]) ??
+    (typeof value === "string" && customGroup.test(value) ? (value as MetricGroup) : undefined)
+  );
 }
 
 export const metricRoutes = [

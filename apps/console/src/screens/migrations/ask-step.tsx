@@ -24,10 +24,19 @@ export function AskStep({ step, migration, pending, error, onClose, onConfirm }:
   const [removeOld, setRemoveOld] = useState(false);
   const [now, setNow] = useState(false);
   const [force, setForce] = useState(false);
-  const options = step === "finish" ? { remove_old: removeOld, now: removeOld && now } : step === "rollback" ? { force } : {};
+  const options =
+    step === "finish" ? { remove_old: removeOld, now: removeOld && now } : step === "rollback" ? { force } : {};
   const { retain_until } = migration;
   return (
-    <Confirm open onClose={onClose} title={titles[step]} action={s.confirm[step]} pending={pending} error={error} onConfirm={() => onConfirm(options)}>
+    <Confirm
+      open
+      onClose={onClose}
+      title={titles[step]}
+      action={s.confirm[step]}
+      pending={pending}
+      error={error}
+      onConfirm={() => onConfirm(options)}
+    >
       <div className="flex flex-col gap-3">
         <p>{migrationStrings.steps[step].about}</p>
         {step === "finish" && <Check label={s.removeOld} checked={removeOld} onCheck={setRemoveOld} />}

@@ -26,8 +26,20 @@ export function MigrationPage() {
     </Link>
   );
   return (
-    <Page title={s.title(data === undefined ? mid : kindName(data.kind))} about={<code className="font-mono text-xs">{mid}</code>} actions={back}>
-      {data === undefined ? error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} /> : <Detail migration={data} />}
+    <Page
+      title={s.title(data === undefined ? mid : kindName(data.kind))}
+      about={<code className="font-mono text-xs">{mid}</code>}
+      actions={back}
+    >
+      {data === undefined ? (
+        error === null ? (
+          <Loading />
+        ) : (
+          <ErrorBox error={error} onRetry={() => void refetch()} />
+        )
+      ) : (
+        <Detail migration={data} />
+      )}
     </Page>
   );
 }
@@ -68,7 +80,19 @@ function Course({ progress: { unit, done, total } }: { readonly progress: NonNul
 }
 
 function Overview({ migration }: { readonly migration: Migration }) {
-  const { state, working, unit_count, row_count, created_by, created_at, switched_at, retain_until, trash_until = null, finished_at, source } = migration;
+  const {
+    state,
+    working,
+    unit_count,
+    row_count,
+    created_by,
+    created_at,
+    switched_at,
+    retain_until,
+    trash_until = null,
+    finished_at,
+    source,
+  } = migration;
   const back = state === "rolled_back";
   const at = (name: string, time: string | null) => (time === null ? [] : [[name, formatDateTime(time)] as const]);
   const doing = isWork(state) ? ` (${working ? s.working : s.waitsForWorker})` : "";
@@ -90,7 +114,11 @@ function Overview({ migration }: { readonly migration: Migration }) {
             ...at(s.finished, finished_at),
           ]}
         />
-        <pre tabIndex={0} aria-label={s.source} className="max-h-64 overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap">
+        <pre
+          tabIndex={0}
+          aria-label={s.source}
+          className="max-h-64 overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap"
+        >
           {JSON.stringify(source, null, 2)}
         </pre>
       </div>

@@ -18,11 +18,33 @@ import { kindName, StateBadge } from "./state-badge.tsx";
 const route = getRouteApi("/shell/migrations");
 
 const columns: readonly Column<Migration>[] = [
-  { id: "kind", header: s.columns.kind, width: "9rem", cell: ({ kind }) => <span className="truncate font-medium">{kindName(kind, "kindsShort")}</span> },
+  {
+    id: "kind",
+    header: s.columns.kind,
+    width: "9rem",
+    cell: ({ kind }) => <span className="truncate font-medium">{kindName(kind, "kindsShort")}</span>,
+  },
   { id: "state", header: s.columns.state, width: "7rem", cell: (migration) => <StateBadge migration={migration} /> },
-  { id: "source", header: s.columns.source, width: "minmax(14rem,1fr)", cell: ({ source }) => <Source source={source} /> },
-  { id: "units", header: s.columns.units, width: "6.5rem", align: "right", cell: ({ unit_count }) => formatNumber(unit_count) },
-  { id: "rows", header: s.columns.rows, width: "5.5rem", align: "right", cell: ({ row_count }) => formatNumber(row_count) },
+  {
+    id: "source",
+    header: s.columns.source,
+    width: "minmax(14rem,1fr)",
+    cell: ({ source }) => <Source source={source} />,
+  },
+  {
+    id: "units",
+    header: s.columns.units,
+    width: "6.5rem",
+    align: "right",
+    cell: ({ unit_count }) => formatNumber(unit_count),
+  },
+  {
+    id: "rows",
+    header: s.columns.rows,
+    width: "5.5rem",
+    align: "right",
+    cell: ({ row_count }) => formatNumber(row_count),
+  },
   {
     id: "problems",
     header: s.columns.problems,
@@ -31,7 +53,12 @@ const columns: readonly Column<Migration>[] = [
     cell: ({ problem_count: count }) => (count === 0 ? "0" : <Badge tone="bad">{formatNumber(count)}</Badge>),
   },
   { id: "begun", header: s.columns.begun, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
-  { id: "by", header: s.columns.by, width: "5.5rem", cell: ({ created_by }) => <span className="truncate">{created_by}</span> },
+  {
+    id: "by",
+    header: s.columns.by,
+    width: "5.5rem",
+    cell: ({ created_by }) => <span className="truncate">{created_by}</span>,
+  },
 ];
 
 export function MigrationsPage() {

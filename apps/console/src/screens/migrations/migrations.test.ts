@@ -8,7 +8,11 @@ describe("steps", () => {
   it("a button can be pressed exactly where the server begins the step", () => {
     for (const state of states)
       for (const step of migrationSteps)
-        expect([state, step, mayStep({ state, problem_count: 0, error: null }, step)]).toEqual([state, step, begins(state, step)]);
+        expect([state, step, mayStep({ state, problem_count: 0, error: null }, step)]).toEqual([
+          state,
+          step,
+          begins(state, step),
+        ]);
   });
 
   it("a plan with problems is not copied, and a rollback that was refused can be asked for again", () => {
@@ -35,7 +39,14 @@ describe("the form", () => {
   const values = { kind: "rows", fields: {}, more: "", retainDays: "", auto: false } as const;
 
   it("leaves out what is empty, and puts a field inside another where it belongs", () => {
-    const fields = { repository: "kb", collection: "old", "to.collection": " new ", "to.repository": "", allow_partial: false, path: "of another kind" };
+    const fields = {
+      repository: "kb",
+      collection: "old",
+      "to.collection": " new ",
+      "to.repository": "",
+      allow_partial: false,
+      path: "of another kind",
+    };
     expect(readMigration({ ...values, kind: "collection", fields, retainDays: "9", auto: true }).input).toEqual({
       source: { kind: "collection", repository: "kb", collection: "old", to: { collection: "new" } },
       auto: true,
@@ -43,7 +54,12 @@ describe("the form", () => {
   });
 
   it("more fields count more than those of the form", () => {
-    const read = readMigration({ ...values, fields: { path: "/a", lossy: true }, more: '{"path":"/b"}', retainDays: "9" });
+    const read = readMigration({
+      ...values,
+      fields: { path: "/a", lossy: true },
+      more: '{"path":"/b"}',
+      retainDays: "9",
+    });
     expect(read.input).toEqual({ source: { kind: "rows", path: "/b", lossy: true }, retain_days: 9 });
   });
 

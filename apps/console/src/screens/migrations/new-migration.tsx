@@ -13,7 +13,13 @@ import { sourceFields, sourceKinds } from "./source-fields.ts";
 
 const s = migrationStrings.form;
 
-const first: FormValues = { kind: "collection", fields: { objects: "absolute" }, more: "", retainDays: "", auto: false };
+const first: FormValues = {
+  kind: "collection",
+  fields: { objects: "absolute" },
+  more: "",
+  retainDays: "",
+  auto: false,
+};
 
 interface Props {
   readonly onClose: () => void;
@@ -71,7 +77,12 @@ function Fields({ values, errors, onChange }: FieldsProps) {
       />
       <div className="grid gap-4 sm:grid-cols-2">
         {sourceFields[kind].map((field) => (
-          <SourceInput key={field.name} field={field} values={fields} onChange={(next) => onChange({ fields: { ...fields, ...next } })} />
+          <SourceInput
+            key={field.name}
+            field={field}
+            values={fields}
+            onChange={(next) => onChange({ fields: { ...fields, ...next } })}
+          />
         ))}
       </div>
       <TextArea

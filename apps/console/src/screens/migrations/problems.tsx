@@ -6,7 +6,13 @@ import { Panel } from "../../ui/panel.tsx";
 const s = migrationStrings.detail;
 
 /** At most 20 are told, so they are simply listed. */
-export function Problems({ problems, count }: { readonly problems: readonly MigrationProblem[]; readonly count: number }) {
+export function Problems({
+  problems,
+  count,
+}: {
+  readonly problems: readonly MigrationProblem[];
+  readonly count: number;
+}) {
   return (
     <Panel title={s.problems(formatNumber(count))}>
       <p className="mb-3 text-sm text-soft">{s.problemsAbout}</p>

@@ -29,7 +29,11 @@ export function readMigration({ kind, fields, more, retainDays, auto }: FormValu
     ...(days !== undefined && !Number.isInteger(days) ? { retainDays: s.notNumber } : {}),
   };
   if (extra === undefined || Object.keys(errors).length > 0) return { input: undefined, errors };
-  const input = { source: sourceOf(kind, fields, extra), ...(days === undefined ? {} : { retain_days: days }), ...(auto ? { auto } : {}) };
+  const input = {
+    source: sourceOf(kind, fields, extra),
+    ...(days === undefined ? {} : { retain_days: days }),
+    ...(auto ? { auto } : {}),
+  };
   return { input, errors };
 }
 
@@ -37,7 +41,9 @@ function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -17,9 +17,19 @@ export interface SourceField extends Words {
 }
 
 const s: Readonly<Record<keyof typeof migrationStrings.fields, Words>> = migrationStrings.fields;
-const text = (name: string, words: Words, required = false): SourceField => ({ name, input: "text", ...words, required });
+const text = (name: string, words: Words, required = false): SourceField => ({
+  name,
+  input: "text",
+  ...words,
+  required,
+});
 const flag = (name: string, words: Words): SourceField => ({ name, input: "flag", ...words });
-const target = (name: string, words: Words, required = false): SourceField => ({ name, input: "target", ...words, required });
+const target = (name: string, words: Words, required = false): SourceField => ({
+  name,
+  input: "target",
+  ...words,
+  required,
+});
 const into = [target("repository", s.repository), text("user", s.user)];
 
 export const sourceFields: Readonly<Record<SourceKind, readonly SourceField[]>> = {
@@ -40,7 +50,13 @@ export const sourceFields: Readonly<Record<SourceKind, readonly SourceField[]>> 
     ...into,
     text("iri_base", s.iri_base),
   ],
-  rows: [text("path", s.path, true), ...into, text("collection", s.collection), text("text_field", s.text_field), flag("lossy", s.lossy)],
+  rows: [
+    text("path", s.path, true),
+    ...into,
+    text("collection", s.collection),
+    text("text_field", s.text_field),
+    flag("lossy", s.lossy),
+  ],
   chroma: [
     text("folder", s.folder),
     text("server", s.server),
@@ -57,7 +73,11 @@ export const sourceFields: Readonly<Record<SourceKind, readonly SourceField[]>> 
 export type FieldValues = Readonly<Record<string, string | boolean | undefined>>;
 
 /** What is empty is left out: the server has its own defaults. */
-export function sourceOf(kind: SourceKind, values: FieldValues, more: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+export function sourceOf(
+  kind: SourceKind,
+  values: FieldValues,
+  more: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
   const source: Record<string, unknown> = { kind };
   // The place that it goes to is always named, even where nothing changes: the server says what is wrong with it.
   if (kind === "collection") source["to"] = {};

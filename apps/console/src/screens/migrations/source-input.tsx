@@ -30,12 +30,22 @@ export function SourceInput(props: Props) {
       <Select
         label={label}
         value={words}
-        choices={(["absolute", "literal", "iri"] as const).map((one) => ({ value: one as string, label: s.objects[one] }))}
+        choices={(["absolute", "literal", "iri"] as const).map((one) => ({
+          value: one as string,
+          label: s.objects[one],
+        }))}
         onChoose={(next) => onChange({ [name]: next })}
       />
     );
   return (
-    <TextField label={label} hint={hint} value={words} required={required} spellCheck={false} onChange={({ target }) => onChange({ [name]: target.value })} />
+    <TextField
+      label={label}
+      hint={hint}
+      value={words}
+      required={required}
+      spellCheck={false}
+      onChange={({ target }) => onChange({ [name]: target.value })}
+    />
   );
 }
 
@@ -45,7 +55,10 @@ function RepositoryChoice({ field: { name, label }, values, onChange }: Props) {
     <Select
       label={label}
       value={String(values[name] ?? "")}
-      choices={[{ value: "", label: s.form.none }, ...repositories.map((one) => ({ value: one.repository_id, label: one.name }))]}
+      choices={[
+        { value: "", label: s.form.none },
+        ...repositories.map((one) => ({ value: one.repository_id, label: one.name })),
+      ]}
       onChoose={(next) => onChange({ [name]: next, collection: "" })}
     />
   );
@@ -59,7 +72,10 @@ function CollectionChoice({ field: { name, label }, values, onChange }: Props) {
       label={label}
       value={String(values[name] ?? "")}
       disabled={repository === ""}
-      choices={[{ value: "", label: s.form.none }, ...(data?.items ?? []).map((one) => ({ value: one.collection_id, label: one.name }))]}
+      choices={[
+        { value: "", label: s.form.none },
+        ...(data?.items ?? []).map((one) => ({ value: one.collection_id, label: one.name })),
+      ]}
       onChoose={(next) => onChange({ [name]: next })}
     />
   );

@@ -2,7 +2,12 @@ import { isWork, type Migration, type MigrationState } from "../../api/migration
 import { migrationStrings as s } from "../../strings/migrations.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 
-const ended: Readonly<Partial<Record<MigrationState, Tone>>> = { switched: "good", finished: "good", ready: "good", rolled_back: "warn" };
+const ended: Readonly<Partial<Record<MigrationState, Tone>>> = {
+  switched: "good",
+  finished: "good",
+  ready: "good",
+  rolled_back: "warn",
+};
 
 export function StateBadge({ migration: { state, error, problem_count } }: { readonly migration: Migration }) {
   const wrong = error !== null || (state === "planned" && problem_count > 0);

@@ -1,7 +1,15 @@
 /** The steps as buttons: those that the state allows can be pressed. What cannot simply be taken back is asked for once more. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { migrationOptions, migrationsKey, migrationSteps, takeStep, type Migration, type MigrationStep, type StepOptions } from "../../api/migrations.ts";
+import {
+  migrationOptions,
+  migrationsKey,
+  migrationSteps,
+  takeStep,
+  type Migration,
+  type MigrationStep,
+  type StepOptions,
+} from "../../api/migrations.ts";
 import { migrationStrings as s } from "../../strings/migrations.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
@@ -12,7 +20,8 @@ export function StepButtons({ migration }: { readonly migration: Migration }) {
   const [asked, setAsked] = useState<AskedStep>();
   const client = useQueryClient();
   const stepping = useMutation({
-    mutationFn: ({ step, options }: { readonly step: MigrationStep; readonly options?: StepOptions }) => takeStep(migration.migration_id, step, options),
+    mutationFn: ({ step, options }: { readonly step: MigrationStep; readonly options?: StepOptions }) =>
+      takeStep(migration.migration_id, step, options),
     onSuccess: (now) => {
       client.setQueryData(migrationOptions(now.migration_id).queryKey, now);
       setAsked(undefined);

@@ -15,7 +15,11 @@ export function StepCourse({ state }: { readonly state: MigrationState }) {
       {places.map((place, index) => {
         const Icon = icons[place];
         return (
-          <li key={s.order[index]} aria-current={place === "now" ? "step" : undefined} className={`flex items-center gap-1.5 ${looks[place]}`}>
+          <li
+            key={s.order[index]}
+            aria-current={place === "now" ? "step" : undefined}
+            className={`flex items-center gap-1.5 ${looks[place]}`}
+          >
             <Icon className={place === "now" ? "size-4 animate-spin" : "size-4"} aria-hidden />
             {s.order[index]} <span className="sr-only">({s[place]})</span>
           </li>

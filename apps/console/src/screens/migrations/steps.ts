@@ -8,10 +8,24 @@ const from: Readonly<Record<MigrationStep, readonly MigrationState[]>> = {
   cutover: ["ready"],
   finish: ["switched"],
   // Once more: a copy that it had overtaken may have held something since.
-  rollback: ["planned", "copying", "copied", "verifying", "ready", "switching", "switched", "finishing", "finished", "rolled_back"],
+  rollback: [
+    "planned",
+    "copying",
+    "copied",
+    "verifying",
+    "ready",
+    "switching",
+    "switched",
+    "finishing",
+    "finished",
+    "rolled_back",
+  ],
 };
 
-export function mayStep({ state, problem_count, error }: Pick<Migration, "state" | "problem_count" | "error">, step: MigrationStep): boolean {
+export function mayStep(
+  { state, problem_count, error }: Pick<Migration, "state" | "problem_count" | "error">,
+  step: MigrationStep,
+): boolean {
   if (step === "copy" && state === "planned" && problem_count > 0) return false;
   // A rollback that was refused because something was written since is asked for again, with force.
   if (step === "rollback" && state === "rolling_back") return error !== null;

@@ -38,7 +38,15 @@ export function TargetRepository({ field: { name, label, hint, required = false 
         ]}
         onChoose={choose}
       />
-      {typing && <TextField label={s.repositoryId(label)} required={required} spellCheck={false} value={value} onChange={({ target }) => set(target.value)} />}
+      {typing && (
+        <TextField
+          label={s.repositoryId(label)}
+          required={required}
+          spellCheck={false}
+          value={value}
+          onChange={({ target }) => set(target.value)}
+        />
+      )}
     </div>
   );
 }

@@ -30,7 +30,12 @@ const columns: readonly Column<MigrationUnit>[] = [
       </span>
     ),
   },
-  { id: "target", header: s.columns.target, width: "minmax(10rem,1fr)", cell: ({ target }) => <span className="truncate">{targetOf(target)}</span> },
+  {
+    id: "target",
+    header: s.columns.target,
+    width: "minmax(10rem,1fr)",
+    cell: ({ target }) => <span className="truncate">{targetOf(target)}</span>,
+  },
   { id: "status", header: s.columns.status, width: "7rem", cell: ({ status }) => <Status value={status} /> },
   { id: "rows", header: s.columns.rows, width: "6rem", align: "right", cell: ({ rows }) => formatNumber(rows) },
   { id: "copied", header: s.columns.copied, width: "6rem", align: "right", cell: ({ copied }) => formatNumber(copied) },
@@ -41,7 +46,13 @@ const columns: readonly Column<MigrationUnit>[] = [
     cell: (unit) => <Badge tone={tones[sameness(unit)]}>{s[sameness(unit)]}</Badge>,
   },
   { id: "old", header: s.columns.old, width: "6rem", cell: ({ old }) => old },
-  { id: "problems", header: s.columns.problems, width: "6rem", align: "right", cell: ({ problems }) => formatNumber(problems.length) },
+  {
+    id: "problems",
+    header: s.columns.problems,
+    width: "6rem",
+    align: "right",
+    cell: ({ problems }) => formatNumber(problems.length),
+  },
 ];
 
 export function Units({ migration: { migration_id, updated_at } }: { readonly migration: Migration }) {

@@ -27,8 +27,20 @@ export function ActivityCharts({ stats, range }: { readonly stats: Stats; readon
             { key: "failed", label: s.failed },
           ]}
         />
-        <Figure title={s.searches} label={s.searchesLabel} points={points} series={[{ key: "searches", label: s.searches }]} />
-        <Figure title={s.latency} label={s.latencyLabel} points={points} series={[{ key: "search_ms", label: s.latency }]} kind="line" about={s.meanOnly} />
+        <Figure
+          title={s.searches}
+          label={s.searchesLabel}
+          points={points}
+          series={[{ key: "searches", label: s.searches }]}
+        />
+        <Figure
+          title={s.latency}
+          label={s.latencyLabel}
+          points={points}
+          series={[{ key: "search_ms", label: s.latency }]}
+          kind="line"
+          about={s.meanOnly}
+        />
         <Figure
           title={s.bytes}
           label={s.bytesLabel}
@@ -51,7 +63,11 @@ function Figure({ title, about, points, series, format = (value) => rate.format(
   const nothing = points.every((point) => series.every(({ key }) => (point[key] ?? 0) === 0));
   return (
     <Panel title={title}>
-      {nothing ? <Empty title={s.nothing} /> : <Chart {...chart} points={points} series={series} format={format} height={height} />}
+      {nothing ? (
+        <Empty title={s.nothing} />
+      ) : (
+        <Chart {...chart} points={points} series={series} format={format} height={height} />
+      )}
       {about !== undefined && <p className="mt-2 text-xs text-soft">{about}</p>}
     </Panel>
   );

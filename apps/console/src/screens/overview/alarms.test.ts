@@ -30,7 +30,9 @@ describe("alarms", () => {
 
   it("a deletion is late one second past the limit, not at it", () => {
     expect(alarmsOf({ ...well, lag })).toEqual([]);
-    expect(alarmsOf({ ...well, lag: { ...lag, lag_seconds: 301 } })).toMatchObject([{ key: "deletion lag", place: { search: { status: "running" } } }]);
+    expect(alarmsOf({ ...well, lag: { ...lag, lag_seconds: 301 } })).toMatchObject([
+      { key: "deletion lag", place: { search: { status: "running" } } },
+    ]);
     expect(alarmsOf({ ...well, lag: { ...lag, failed: 1 } }).map(({ key }) => key)).toEqual(["stuck deletions"]);
   });
 });

@@ -9,7 +9,15 @@ const s = overviewStrings.alarms;
 
 /** A page of the console that tells more. */
 export type AlarmPlace =
-  | { readonly to: "/jobs"; readonly search: { readonly tab?: "queues"; readonly queue?: string; readonly status?: "failed"; readonly kind?: "ingest" } }
+  | {
+      readonly to: "/jobs";
+      readonly search: {
+        readonly tab?: "queues";
+        readonly queue?: string;
+        readonly status?: "failed";
+        readonly kind?: "ingest";
+      };
+    }
   | { readonly to: "/deletions"; readonly search: { readonly status?: "failed" | "running" } };
 
 export interface Alarm {
@@ -36,8 +44,18 @@ function ofServer(readiness: Readiness | undefined): readonly Alarm[] {
   const reasons = Object.entries(readiness?.reasons ?? {});
   const warnings = Object.entries(readiness?.warnings ?? {});
   return [
-    ...reasons.map(([store, reason]): Alarm => ({ key: `reason ${store}`, tone: "bad", scope: "server", text: s.notReady(store, reason) })),
-    ...warnings.map(([what, why]): Alarm => ({ key: `warning ${what}`, tone: "warn", scope: "server", text: s.warning(what, why) })),
+    ...reasons.map(([store, reason]): Alarm => ({
+      key: `reason ${store}`,
+      tone: "bad",
+      scope: "server",
+      text: s.notReady(store, reason),
+    })),
+    ...warnings.map(([what, why]): Alarm => ({
+      key: `warning ${what}`,
+      tone: "warn",
+      scope: "server",
+      text: s.warning(what, why),
+    })),
   ];
 }
 
@@ -79,7 +97,13 @@ function ofDeletions(lag: DeletionLag | undefined): readonly Alarm[] {
   return [
     ...(failed > 0 ? [alarm("stuck deletions", s.stuck(s.deletions(failed)), "failed")] : []),
     ...(lag_seconds > limit_seconds
-      ? [alarm("deletion lag", s.late(formatSeconds(lag_seconds), formatSeconds(limit_seconds)), failed > 0 ? "failed" : "running")]
+      ? [
+          alarm(
+            "deletion lag",
+            s.late(formatSeconds(lag_seconds), formatSeconds(limit_seconds)),
+            failed > 0 ? "failed" : "running",
+          ),
+        ]
       : []),
   ];
 }

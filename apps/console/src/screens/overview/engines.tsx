@@ -17,7 +17,10 @@ export function Engines({ info }: { readonly info: ServerInfo }) {
           [s.objects, <Engine key="objects" name={objects.driver} durable={objects.durable} />],
           [s.queue, <Engine key="queue" name={queue.driver} durable={queue.durable} />],
           [s.triples, <Engine key="triples" name={s.reads(triples.engine, triples.reads)} durable={triples.durable} />],
-          [s.models, models.length === 0 ? s.noModels : models.map(({ id, provider }) => `${id} (${provider})`).join(", ")],
+          [
+            s.models,
+            models.length === 0 ? s.noModels : models.map(({ id, provider }) => `${id} (${provider})`).join(", "),
+          ],
         ]}
       />
     </Panel>

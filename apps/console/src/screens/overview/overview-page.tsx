@@ -47,7 +47,11 @@ export function OverviewPage() {
       }
     >
       {failed !== undefined && <ErrorBox error={failed.error} onRetry={() => void failed.refetch()} />}
-      <AlarmList alarms={alarms} looking={!connected || readiness.isPending || queues.isLoading || lag.isLoading} complete={isAdmin && failed === undefined} />
+      <AlarmList
+        alarms={alarms}
+        looking={!connected || readiness.isPending || queues.isLoading || lag.isLoading}
+        complete={isAdmin && failed === undefined}
+      />
       <Tiles readiness={readiness.data} info={info.data} queues={queues.data} lag={lag.data} ofWorkspace={isAdmin} />
       <Activity range={range} allowed={role !== undefined && role !== "user"} />
       <div className="grid gap-4 lg:grid-cols-2">

@@ -19,5 +19,7 @@ it("a step is a rate by the minute; the last one counts as long as it has lasted
 });
 
 it("where nobody searched there is no mean, not one of zero", () => {
-  expect(ratesOf({ points: [{ ...point, at: at(0) }], to: Date.parse(at(60)), stepSeconds: 60 })).toMatchObject([{ search_ms: null, searches: 0 }]);
+  expect(ratesOf({ points: [{ ...point, at: at(0) }], to: Date.parse(at(60)), stepSeconds: 60 })).toMatchObject([
+    { search_ms: null, searches: 0 },
+  ]);
 });

@@ -12,7 +12,9 @@ export const overviewRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/overview",
-    validateSearch: (search: Record<string, unknown>): OverviewSearch => ({ range: oneOfParam(search["range"], statsRanges) }),
+    validateSearch: (search: Record<string, unknown>): OverviewSearch => ({
+      range: oneOfParam(search["range"], statsRanges),
+    }),
     component: lazyPage(async () => (await import("./overview-page.tsx")).OverviewPage),
   }),
 ] as const;

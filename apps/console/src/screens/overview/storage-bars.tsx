@@ -36,24 +36,45 @@ function Bars({ collections }: { readonly collections: readonly Collection[] }) 
   const largest = Math.max(1, ...collections.map(({ total_size_bytes }) => total_size_bytes));
   return (
     <ul className="flex flex-col gap-2.5">
-      {collections.map(({ repository_id: rid, collection_id: cid, repository_name, name, total_size_bytes, document_count, chunk_count, incarnation }) => (
-        <li key={incarnation} className="text-sm">
-          <div className="flex items-baseline gap-3">
-            <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="min-w-0 truncate font-medium text-brand hover:underline">
-              <ShownName of={name} />
-            </Link>
-            <span className="min-w-0 flex-1 truncate text-xs text-soft">
-              <ShownName of={repository_name} />
-            </span>
-            <span className="whitespace-nowrap tabular-nums" title={s.item(formatNumber(document_count), formatNumber(chunk_count))}>
-              {formatBytes(total_size_bytes)}
-            </span>
-          </div>
-          <div className="mt-1 h-2 rounded bg-raised" aria-hidden>
-            <div className="h-2 min-w-0.5 rounded bg-brand" style={{ width: `${(100 * total_size_bytes) / largest}%` }} />
-          </div>
-        </li>
-      ))}
+      {collections.map(
+        ({
+          repository_id: rid,
+          collection_id: cid,
+          repository_name,
+          name,
+          total_size_bytes,
+          document_count,
+          chunk_count,
+          incarnation,
+        }) => (
+          <li key={incarnation} className="text-sm">
+            <div className="flex items-baseline gap-3">
+              <Link
+                to="/collections/$rid/$cid"
+                params={{ rid, cid }}
+                className="min-w-0 truncate font-medium text-brand hover:underline"
+              >
+                <ShownName of={name} />
+              </Link>
+              <span className="min-w-0 flex-1 truncate text-xs text-soft">
+                <ShownName of={repository_name} />
+              </span>
+              <span
+                className="whitespace-nowrap tabular-nums"
+                title={s.item(formatNumber(document_count), formatNumber(chunk_count))}
+              >
+                {formatBytes(total_size_bytes)}
+              </span>
+            </div>
+            <div className="mt-1 h-2 rounded bg-raised" aria-hidden>
+              <div
+                className="h-2 min-w-0.5 rounded bg-brand"
+                style={{ width: `${(100 * total_size_bytes) / largest}%` }}
+              />
+            </div>
+          </li>
+        ),
+      )}
     </ul>
   );
 }

@@ -74,7 +74,9 @@ function WorkspaceTiles({ queues, lag }: Pick<Props, "queues" | "lag">) {
 
 /** Unknown where the queues are a service that shows its dead letters itself. */
 function deadOf(queues: readonly Queue[]): string {
-  return queues.some(({ dead }) => dead === null) ? unknown : formatNumber(queues.reduce((sum, { dead }) => sum + (dead ?? 0), 0));
+  return queues.some(({ dead }) => dead === null)
+    ? unknown
+    : formatNumber(queues.reduce((sum, { dead }) => sum + (dead ?? 0), 0));
 }
 
 function backlogMore({ in_progress, oldest_age_seconds }: Queue): string {
@@ -96,7 +98,9 @@ function Tile({ name, scope, value, more, tone }: TileProps) {
   return (
     <li className="flex min-w-0 flex-col gap-1 rounded-lg border bg-panel p-3">
       <span className="text-xs font-medium text-soft">{name}</span>
-      <span className={tone === undefined ? "text-lg font-semibold" : `text-lg font-semibold ${tones[tone]}`}>{value}</span>
+      <span className={tone === undefined ? "text-lg font-semibold" : `text-lg font-semibold ${tones[tone]}`}>
+        {value}
+      </span>
       <span className="flex-1 text-xs text-soft">{more}</span>
       <span>
         <Badge>{scopes[scope]}</Badge>

@@ -62,7 +62,10 @@ function Found({ answer, question, marks, other }: FoundProps) {
   const relevant = relevantOf(marks.questions, question);
   const changes = other?.answer === undefined ? undefined : rankChanges(hits, other.answer.hits);
   const largest = largestParts(hits);
-  const collections = (explain?.collections ?? hits).map(({ repository_id: rid, collection_id: cid }) => ({ rid, cid }));
+  const collections = (explain?.collections ?? hits).map(({ repository_id: rid, collection_id: cid }) => ({
+    rid,
+    cid,
+  }));
   return (
     <>
       <Summary answer={answer} question={question} relevant={relevant} />
@@ -114,9 +117,20 @@ function Summary({ answer, question, relevant }: SummaryProps) {
       </p>
       {fitsBadly(question, hits) && <p className="text-sm text-warn">{s.farOff}</p>}
       {explain !== undefined && explain.mode === "hybrid" && <p>{s.mix(explain.fusion, explain.vector_weight)}</p>}
-      {explain?.graph !== undefined && <p>{s.graphMix(explain.graph.hops, explain.graph.weight, explain.graph.entities, explain.graph.passages_added)}</p>}
+      {explain?.graph !== undefined && (
+        <p>
+          {s.graphMix(explain.graph.hops, explain.graph.weight, explain.graph.entities, explain.graph.passages_added)}
+        </p>
+      )}
       {quality !== undefined && (
-        <p className="text-ink">{searchStrings.marks.quality(quality.ndcg.toFixed(3), quality.recall.toFixed(3), quality.mrr.toFixed(3), quality.k)}</p>
+        <p className="text-ink">
+          {searchStrings.marks.quality(
+            quality.ndcg.toFixed(3),
+            quality.recall.toFixed(3),
+            quality.mrr.toFixed(3),
+            quality.k,
+          )}
+        </p>
       )}
     </div>
   );

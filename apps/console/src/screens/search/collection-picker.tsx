@@ -54,7 +54,11 @@ export function CollectionsPicker({ label, refs, onChoose }: PickManyProps) {
       <Labelled id={id} label={label}>
         <Combobox.Chips className={boxClass}>
           {chosen.map((one) => (
-            <Combobox.Chip key={one.ref} aria-label={one.name} className="flex min-w-0 items-center gap-1 rounded bg-brand-soft pl-1.5 text-xs text-brand">
+            <Combobox.Chip
+              key={one.ref}
+              aria-label={one.name}
+              className="flex min-w-0 items-center gap-1 rounded bg-brand-soft pl-1.5 text-xs text-brand"
+            >
               <span className="max-w-48 truncate" title={one.place}>
                 <ShownName of={one.name} />
               </span>
@@ -93,7 +97,9 @@ export function CollectionPicker({ label, value, onChoose, className }: PickOneP
       itemToStringLabel={(one: Choice) => one.name}
       // Until somebody types, the field shows what is chosen.
       inputValue={typed ?? chosen?.name ?? ""}
-      onInputValueChange={(next, { reason }) => setTyped(reason === "input-change" || reason === "input-clear" ? next : undefined)}
+      onInputValueChange={(next, { reason }) =>
+        setTyped(reason === "input-change" || reason === "input-clear" ? next : undefined)
+      }
       onOpenChange={(open) => (open ? undefined : setTyped(undefined))}
       onValueChange={(next) => {
         const found = next === null ? undefined : collectionOfRef(next.ref);
@@ -139,7 +145,9 @@ function Choices({ status }: { readonly status: string | undefined }) {
     <Combobox.Portal>
       <Combobox.Positioner className="z-50 outline-hidden" sideOffset={4}>
         <Combobox.Popup className="max-h-80 w-[max(var(--anchor-width),16rem)] max-w-[var(--available-width)] overflow-auto rounded-md border bg-panel p-1 text-ink shadow-lg">
-          <Combobox.Status className="text-sm text-soft">{status !== undefined && <p className="p-2">{status}</p>}</Combobox.Status>
+          <Combobox.Status className="text-sm text-soft">
+            {status !== undefined && <p className="p-2">{status}</p>}
+          </Combobox.Status>
           <Combobox.List>
             {(one: Choice) => (
               <Combobox.Item

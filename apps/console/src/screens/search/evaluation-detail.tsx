@@ -30,11 +30,21 @@ export function EvaluationDetail({ id }: { readonly id: string }) {
   const { data, error, refetch } = useQuery(evaluationOptions(id));
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <Button look="quiet" className="self-start" onClick={() => void navigate({ search: (old) => ({ ...old, evaluation: undefined, run: undefined }) })}>
+      <Button
+        look="quiet"
+        className="self-start"
+        onClick={() => void navigate({ search: (old) => ({ ...old, evaluation: undefined, run: undefined }) })}
+      >
         <ArrowLeft aria-hidden />
         {s.back}
       </Button>
-      {error !== null ? <ErrorBox error={error} onRetry={() => void refetch()} /> : data === undefined ? <Loading /> : <Detail of={data} />}
+      {error !== null ? (
+        <ErrorBox error={error} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <Loading />
+      ) : (
+        <Detail of={data} />
+      )}
     </div>
   );
 }
@@ -45,7 +55,9 @@ function Detail({ of }: { readonly of: Evaluation }) {
   const navigate = route.useNavigate();
   const show = (job: string | undefined) => void navigate({ search: (old) => ({ ...old, run: job }) });
   const shown = runs.find(({ job_id }) => job_id === run);
-  const points = runs.toReversed().map(({ finished_at, ndcg, recall, mrr }) => ({ at: finished_at, ndcg, recall, mrr }));
+  const points = runs
+    .toReversed()
+    .map(({ finished_at, ndcg, recall, mrr }) => ({ at: finished_at, ndcg, recall, mrr }));
   return (
     <>
       <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-2">
@@ -54,7 +66,10 @@ function Detail({ of }: { readonly of: Evaluation }) {
             of={[
               [s.facts.questions, query_count],
               [s.facts.k, k],
-              [s.facts.collections, collections.map(({ repository, collection }) => `${repository} / ${collection}`).join(", ")],
+              [
+                s.facts.collections,
+                collections.map(({ repository, collection }) => `${repository} / ${collection}`).join(", "),
+              ],
               [s.facts.made, <Ago key="made" at={created_at} />],
               [s.facts.by, created_by],
             ]}
@@ -66,7 +81,14 @@ function Detail({ of }: { readonly of: Evaluation }) {
       </div>
       {points.length >= chartRunsMin && (
         <Panel title={s.quality}>
-          <Chart kind="line" label={s.chart} points={points} series={measures} format={(value) => value.toFixed(3)} formatAt={formatDateTime} />
+          <Chart
+            kind="line"
+            label={s.chart}
+            points={points}
+            series={measures}
+            format={(value) => value.toFixed(3)}
+            formatAt={formatDateTime}
+          />
         </Panel>
       )}
       <RunsTable runs={runs} onOpen={show} />

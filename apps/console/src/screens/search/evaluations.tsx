@@ -24,17 +24,36 @@ const columns: readonly Column<Evaluation>[] = [
       </span>
     ),
   },
-  { id: "questions", header: s.columns.questions, width: "6rem", align: "right", cell: ({ query_count }) => query_count },
+  {
+    id: "questions",
+    header: s.columns.questions,
+    width: "6rem",
+    align: "right",
+    cell: ({ query_count }) => query_count,
+  },
   { id: "runs", header: s.columns.runs, width: "5rem", align: "right", cell: ({ runs }) => runs.length },
-  { id: "ndcg", header: s.columns.ndcg, width: "7rem", align: "right", cell: ({ runs }) => runs[0]?.ndcg.toFixed(3) ?? "–" },
+  {
+    id: "ndcg",
+    header: s.columns.ndcg,
+    width: "7rem",
+    align: "right",
+    cell: ({ runs }) => runs[0]?.ndcg.toFixed(3) ?? "–",
+  },
   {
     id: "collections",
     header: s.columns.collections,
     width: "minmax(10rem,1fr)",
-    cell: ({ collections }) => <span className="truncate">{collections.map(({ collection }) => collection).join(", ")}</span>,
+    cell: ({ collections }) => (
+      <span className="truncate">{collections.map(({ collection }) => collection).join(", ")}</span>
+    ),
   },
   { id: "created", header: s.columns.created, width: "8rem", cell: ({ created_at }) => <Ago at={created_at} /> },
-  { id: "by", header: s.columns.by, width: "8rem", cell: ({ created_by }) => <span className="truncate">{created_by}</span> },
+  {
+    id: "by",
+    header: s.columns.by,
+    width: "8rem",
+    cell: ({ created_by }) => <span className="truncate">{created_by}</span>,
+  },
 ];
 
 export function Evaluations() {

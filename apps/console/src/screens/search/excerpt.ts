@@ -28,7 +28,8 @@ export function bestPlaceOf(text: string, words: readonly string[], charsMax: nu
   const reach = charsMax - Math.floor(charsMax / 4);
   places.forEach(({ at }, first) => {
     const within = new Set<string>();
-    for (let i = first; i < places.length && (places[i] as Place).at < at + reach; i += 1) within.add((places[i] as Place).word);
+    for (let i = first; i < places.length && (places[i] as Place).at < at + reach; i += 1)
+      within.add((places[i] as Place).word);
     const weight = [...within].reduce((sum, word) => sum + (weights.get(word) ?? 0), 0);
     if (best === undefined || weight > best.weight) best = { at, weight };
   });
@@ -51,7 +52,8 @@ function weightsOf(places: readonly Place[]): ReadonlyMap<string, number> {
   for (const { word } of places) counts.set(word, (counts.get(word) ?? 0) + 1);
   return new Map(
     [...counts].map(([word, count]) => {
-      const weight = (1 + Math.min(word.length, longWordChars) / longWordChars) * (/\p{N}/u.test(word) ? digitWeight : 1);
+      const weight =
+        (1 + Math.min(word.length, longWordChars) / longWordChars) * (/\p{N}/u.test(word) ? digitWeight : 1);
       return [word, weight / Math.sqrt(count)];
     }),
   );

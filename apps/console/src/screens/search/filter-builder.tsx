@@ -25,7 +25,10 @@ interface FilterBuilderProps {
 }
 
 export function FilterBuilder({ text, onChange, onRun, fields }: FilterBuilderProps) {
-  const [rows, setRows] = useState<{ readonly of: string; readonly rows: readonly FilterRow[] | undefined }>({ of: text, rows: readRows(text) });
+  const [rows, setRows] = useState<{ readonly of: string; readonly rows: readonly FilterRow[] | undefined }>({
+    of: text,
+    rows: readRows(text),
+  });
   const [raw, setRaw] = useState(false);
   // Changed elsewhere, such as by the browser's "back": the rows begin anew. While they are typed they are further than the text.
   if (rows.of !== text) setRows({ of: text, rows: readRows(text) });
@@ -39,7 +42,14 @@ export function FilterBuilder({ text, onChange, onRun, fields }: FilterBuilderPr
     <fieldset className="flex min-w-0 flex-col gap-2">
       <legend className="mb-1 text-xs font-medium text-soft">{s.title}</legend>
       {asJson ? (
-        <CodeEditor label={s.json} language="json" value={text} onChange={onChange} onRun={onRun} className="min-h-16" />
+        <CodeEditor
+          label={s.json}
+          language="json"
+          value={text}
+          onChange={onChange}
+          onRun={onRun}
+          className="min-h-16"
+        />
       ) : (
         <Rows rows={rows.rows ?? []} onChange={change} fields={fields} />
       )}
@@ -74,13 +84,17 @@ interface RowsProps {
 
 function Rows({ rows, onChange, fields }: RowsProps) {
   const listId = useId();
-  const put = (index: number, part: Partial<FilterRow>) => onChange(rows.map((row, i) => (i === index ? { ...row, ...part } : row)));
+  const put = (index: number, part: Partial<FilterRow>) =>
+    onChange(rows.map((row, i) => (i === index ? { ...row, ...part } : row)));
   return (
     <>
       <ul className="flex flex-col gap-2 empty:hidden">
         {rows.map((row, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- rows have no name of their own: their place is what they are
-          <li key={index} className="grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_9rem_minmax(0,1fr)_auto]">
+          <li
+            key={index}
+            className="grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_9rem_minmax(0,1fr)_auto]"
+          >
             <TextField
               label={s.field(index + 1)}
               labelHidden
@@ -113,7 +127,12 @@ function Rows({ rows, onChange, fields }: RowsProps) {
                 onChange={({ target }) => put(index, { value: target.value })}
               />
             )}
-            <Button look="quiet" size="icon" aria-label={s.remove(index + 1)} onClick={() => onChange(rows.filter((_, i) => i !== index))}>
+            <Button
+              look="quiet"
+              size="icon"
+              aria-label={s.remove(index + 1)}
+              onClick={() => onChange(rows.filter((_, i) => i !== index))}
+            >
               <X aria-hidden />
             </Button>
           </li>

@@ -58,6 +58,7 @@ function typed(operand: unknown): string | undefined {
     // A text with a comma in it would come back as two.
     return parts.every((part) => part !== undefined && !part.includes(",")) ? parts.join(", ") : undefined;
   }
-  if (typeof operand === "string") return scalarOf(operand) === operand && operand.trim() === operand ? operand : JSON.stringify(operand);
+  if (typeof operand === "string")
+    return scalarOf(operand) === operand && operand.trim() === operand ? operand : JSON.stringify(operand);
   return operand === null || typeof operand === "number" || typeof operand === "boolean" ? String(operand) : undefined;
 }

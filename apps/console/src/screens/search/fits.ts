@@ -16,7 +16,11 @@ export function fitsBadly(question: string, hits: readonly Pick<Hit, "scores" | 
   return (
     best.length > 0 &&
     best.every(({ scores, text, citation }) => {
-      const near = scores.vector === undefined || scores.vector >= vectorScoreLow || scores.keyword !== undefined || scores.graph !== undefined;
+      const near =
+        scores.vector === undefined ||
+        scores.vector >= vectorScoreLow ||
+        scores.keyword !== undefined ||
+        scores.graph !== undefined;
       return !near && ![text, citation.filename].some((one) => partsOf(one, words).some(({ found }) => found));
     })
   );

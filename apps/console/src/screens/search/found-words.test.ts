@@ -7,12 +7,22 @@ describe("words of a question", () => {
   it("are those that tell something, each once, and at most 24", () => {
     expect(wordsOf("How do I restart the workers, and the WORKERS?")).toEqual(["restart", "workers"]);
     expect(wordsOf("the and of")).toEqual([]);
-    const many = (count: number) => wordsOf(Array.from({ length: count }, (_, index) => `word${index}`).join(" ")).length;
+    const many = (count: number) =>
+      wordsOf(Array.from({ length: count }, (_, index) => `word${index}`).join(" ")).length;
     expect([many(24), many(25)]).toEqual([24, 24]);
   });
 
   it("keep a name with a digit whole, cut other joined words, and leave single letters out", () => {
-    expect(wordsOf("price of part P-117, in 5.2 (x) e-mail drain-then-restart 7")).toEqual(["price", "part", "p-117", "5.2", "mail", "drain", "restart", "7"]);
+    expect(wordsOf("price of part P-117, in 5.2 (x) e-mail drain-then-restart 7")).toEqual([
+      "price",
+      "part",
+      "p-117",
+      "5.2",
+      "mail",
+      "drain",
+      "restart",
+      "7",
+    ]);
     expect(wordsOf("(.*)+ [a-z] \\w")).toEqual([]);
     expect(wordsOf("漢")).toEqual(["漢"]);
   });
@@ -22,11 +32,16 @@ describe("words of a question", () => {
     const parts = partsOf(text, wordsOf("restarted workers"));
     expect(parts.map((part) => part.text).join("")).toBe(text);
     expect(parts.filter(({ found }) => found).map((part) => part.text)).toEqual(["Restarting", "worker"]);
-    expect(foundIn("Engines and the ENGINE were designed.", wordsOf("who designs the engine?"))).toEqual(["Engines", "designed"]);
+    expect(foundIn("Engines and the ENGINE were designed.", wordsOf("who designs the engine?"))).toEqual([
+      "Engines",
+      "designed",
+    ]);
   });
 
   it("P-117 is marked as one, where P-115, P.117x and 117 are not", () => {
-    expect(foundIn("part,price\nP-115,bearing\nP-117-A,nut\nP.117x 117 XP-117", wordsOf("price of part P-117"))).toEqual(["part", "price", "P-117"]);
+    expect(
+      foundIn("part,price\nP-115,bearing\nP-117-A,nut\nP.117x 117 XP-117", wordsOf("price of part P-117")),
+    ).toEqual(["part", "price", "P-117"]);
   });
 
   it("leave the text as it is, whatever it holds", () => {

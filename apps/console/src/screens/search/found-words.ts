@@ -27,7 +27,9 @@ export function wordsOf(question: string): readonly string[] {
     .toLowerCase()
     .match(wordPattern)
     ?.flatMap((word) => (/\p{N}/u.test(word) ? [word] : (word.match(partPattern) ?? [])));
-  return [...new Set(words)].filter((word) => !common.has(word) && !/^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]$/u.test(word)).slice(0, wordsMax);
+  return [...new Set(words)]
+    .filter((word) => !common.has(word) && !/^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]$/u.test(word))
+    .slice(0, wordsMax);
 }
 
 /** Cuts the text where one of the words stands. Endings do not count: "restarts" and "restarting" are found for "restarted". */

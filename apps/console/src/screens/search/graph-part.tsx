@@ -27,7 +27,10 @@ export function GraphPart({ graph }: { readonly graph: NonNullable<ExplainedAnsw
         <p className="text-xs font-medium text-soft">{s.edges}</p>
         <ul className="flex max-h-80 flex-col gap-2 overflow-auto" tabIndex={0} aria-label={s.edges}>
           {edges.map((edge) => (
-            <Edge key={[edge.collection_id, edge.s.value, edge.p.value, edge.o.value, edge.g?.value].join("\n")} edge={edge} />
+            <Edge
+              key={[edge.collection_id, edge.s.value, edge.p.value, edge.o.value, edge.g?.value].join("\n")}
+              edge={edge}
+            />
           ))}
         </ul>
       </div>
@@ -35,10 +38,19 @@ export function GraphPart({ graph }: { readonly graph: NonNullable<ExplainedAnsw
   );
 }
 
-function Entity({ of: { repository_id: rid, collection_id: cid, entity, words, score } }: { readonly of: GraphEntity }) {
+function Entity({
+  of: { repository_id: rid, collection_id: cid, entity, words, score },
+}: {
+  readonly of: GraphEntity;
+}) {
   return (
     <li className="flex min-w-0 items-center gap-1.5 rounded bg-raised px-2 py-1">
-      <Link to="/graph" search={{ in: refOf({ rid, cid }), focus: termText(entity) }} className="truncate text-brand underline" title={entity.value}>
+      <Link
+        to="/graph"
+        search={{ in: refOf({ rid, cid }), focus: termText(entity) }}
+        className="truncate text-brand underline"
+        title={entity.value}
+      >
         {shortTerm(entity)}
       </Link>
       <span className="text-xs text-soft">
@@ -62,7 +74,11 @@ function Edge({ edge }: { readonly edge: GraphEdge }) {
       <p className="flex flex-wrap gap-x-3 text-xs">
         {sources.length === 0 && <span className="text-soft">{s.asserted}</span>}
         {sources.map(({ document_id: did, chunk_id: chunk, filename, start, end }) => (
-          <Link key={chunk} {...documentLink({ rid, cid, did, chunk, start, end })} className="max-w-full truncate text-brand underline">
+          <Link
+            key={chunk}
+            {...documentLink({ rid, cid, did, chunk, start, end })}
+            className="max-w-full truncate text-brand underline"
+          >
             <ShownName of={filename} />
           </Link>
         ))}

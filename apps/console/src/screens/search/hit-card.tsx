@@ -85,7 +85,11 @@ export function HitCard({ hit, rank, question, largest, right, onMark, change, o
   );
 }
 
-function Details({ hit: { repository_id, collection_id, citation, metadata, explain, more } }: { readonly hit: ExplainedHit }) {
+function Details({
+  hit: { repository_id, collection_id, citation, metadata, explain, more },
+}: {
+  readonly hit: ExplainedHit;
+}) {
   const collection = useCollection({ rid: repository_id, cid: collection_id });
   const fields = typeof metadata === "object" && metadata !== null ? Object.entries(metadata) : [];
   const place = [

@@ -6,7 +6,15 @@ import { partsOf, wordsOf } from "./found-words.ts";
 /** About as much as is in sight at once. */
 const seenChars = 400;
 
-export function HitText({ text, question, label }: { readonly text: string; readonly question: string; readonly label: string }) {
+export function HitText({
+  text,
+  question,
+  label,
+}: {
+  readonly text: string;
+  readonly question: string;
+  readonly label: string;
+}) {
   const box = useRef<HTMLParagraphElement>(null);
   const best = useRef<HTMLElement>(null);
   const words = wordsOf(question);
@@ -19,7 +27,13 @@ export function HitText({ text, question, label }: { readonly text: string; read
   }, [text, place]);
   let at = 0;
   return (
-    <p ref={box} className="max-h-60 overflow-auto text-sm break-words whitespace-pre-wrap" tabIndex={0} role="group" aria-label={label}>
+    <p
+      ref={box}
+      className="max-h-60 overflow-auto text-sm break-words whitespace-pre-wrap"
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+    >
       {partsOf(text, words).map((part) => {
         const from = at;
         at += part.text.length;

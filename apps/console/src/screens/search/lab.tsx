@@ -31,7 +31,13 @@ export function Lab() {
       ) : (
         <>
           {comparing && answers[0] !== undefined && answers[1] !== undefined && (
-            <p className="text-sm">{s.answer.common(inCommon(answers[0].hits, answers[1].hits), answers[0].hits.length, answers[1].hits.length)}</p>
+            <p className="text-sm">
+              {s.answer.common(
+                inCommon(answers[0].hits, answers[1].hits),
+                answers[0].hits.length,
+                answers[1].hits.length,
+              )}
+            </p>
           )}
           <div className={comparing ? "grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-2" : "min-w-0"}>
             <AnswerColumn
@@ -42,7 +48,13 @@ export function Lab() {
               other={comparing ? { name: "B", answer: answers[1] } : undefined}
             />
             {b !== undefined && (
-              <AnswerColumn key={`b${search.q ?? ""}`} title={s.answer.b} asked={b} marks={marks} other={{ name: "A", answer: answers[0] }} />
+              <AnswerColumn
+                key={`b${search.q ?? ""}`}
+                title={s.answer.b}
+                asked={b}
+                marks={marks}
+                other={{ name: "A", answer: answers[0] }}
+              />
             )}
           </div>
         </>
@@ -76,6 +88,8 @@ function tryQuestion(
 const ownFields = ["filename", "file_type", "page"];
 
 function fieldsOf(hits: readonly { readonly metadata: unknown }[]): readonly string[] {
-  const names = hits.flatMap(({ metadata }) => (typeof metadata === "object" && metadata !== null ? Object.keys(metadata) : []));
+  const names = hits.flatMap(({ metadata }) =>
+    typeof metadata === "object" && metadata !== null ? Object.keys(metadata) : [],
+  );
   return [...new Set([...ownFields, ...names])];
 }

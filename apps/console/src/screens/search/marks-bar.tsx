@@ -66,8 +66,26 @@ function SaveForm({ marks, onSaved }: { readonly marks: Marks; readonly onSaved:
         saving.mutate(evaluationOf(name.trim(), Number(k), marks.questions));
       }}
     >
-      <TextField label={s.name} hint={s.nameHint} value={name} onChange={({ target }) => setName(target.value)} required maxLength={200} autoComplete="off" />
-      <TextField label={s.k} hint={s.kHint} type="number" min={1} max={100} step={1} required value={k} onChange={({ target }) => setK(target.value)} />
+      <TextField
+        label={s.name}
+        hint={s.nameHint}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+        required
+        maxLength={200}
+        autoComplete="off"
+      />
+      <TextField
+        label={s.k}
+        hint={s.kHint}
+        type="number"
+        min={1}
+        max={100}
+        step={1}
+        required
+        value={k}
+        onChange={({ target }) => setK(target.value)}
+      />
       <Questions marks={marks} />
       {saving.error !== null && <ErrorBox error={saving.error} />}
       <Button type="submit" look="main" className="self-end" disabled={saving.isPending || name.trim() === ""}>
@@ -85,7 +103,10 @@ function Questions({ marks: { questions, forget } }: { readonly marks: Marks }) 
         {questions.map(({ query, relevant }) => (
           <li key={query} className="flex items-center gap-2 border-b px-3 py-1.5 text-sm last:border-b-0">
             <span className="min-w-0 flex-1 break-words">{query}</span>
-            <span className="text-xs whitespace-nowrap text-soft" title={relevant.map(({ filename }) => filename).join(", ")}>
+            <span
+              className="text-xs whitespace-nowrap text-soft"
+              title={relevant.map(({ filename }) => filename).join(", ")}
+            >
               {s.right(relevant.length)}
             </span>
             <Button size="icon" look="quiet" aria-label={s.remove(query)} onClick={() => forget(query)}>
@@ -100,11 +121,16 @@ function Questions({ marks: { questions, forget } }: { readonly marks: Marks }) 
 
 /** All questions are asked in the collections of all of them: an evaluation has one list. */
 function evaluationOf(name: string, k: number, questions: readonly MarkedQuestion[]): NewEvaluation {
-  const collections = new Map(questions.flatMap((one) => one.collections).map((id) => [refOf(id), { repository: id.rid, collection: id.cid }]));
+  const collections = new Map(
+    questions.flatMap((one) => one.collections).map((id) => [refOf(id), { repository: id.rid, collection: id.cid }]),
+  );
   return {
     name,
     k,
     collections: [...collections.values()],
-    queries: questions.map(({ query, relevant }) => ({ query, relevant: relevant.map(({ id }) => ({ document_id: id })) })),
+    queries: questions.map(({ query, relevant }) => ({
+      query,
+      relevant: relevant.map(({ id }) => ({ document_id: id })),
+    })),
   };
 }

@@ -62,12 +62,22 @@ interface Toggle {
   readonly document: MarkedDocument;
 }
 
-function toggled(questions: readonly MarkedQuestion[], { query, collections, document }: Toggle): readonly MarkedQuestion[] {
+function toggled(
+  questions: readonly MarkedQuestion[],
+  { query, collections, document }: Toggle,
+): readonly MarkedQuestion[] {
   const before = questions.find((one) => one.query === query);
   const relevant = before?.relevant ?? [];
   const without = relevant.filter(({ id }) => id !== document.id);
-  const changed = { query, collections, relevant: without.length < relevant.length ? without : [...relevant, document].slice(0, relevantMax) };
-  const all = before === undefined ? [...questions, changed].slice(0, questionsMax) : questions.map((one) => (one === before ? changed : one));
+  const changed = {
+    query,
+    collections,
+    relevant: without.length < relevant.length ? without : [...relevant, document].slice(0, relevantMax),
+  };
+  const all =
+    before === undefined
+      ? [...questions, changed].slice(0, questionsMax)
+      : questions.map((one) => (one === before ? changed : one));
   return all.filter((one) => one.relevant.length > 0);
 }
 

@@ -13,7 +13,10 @@ import { fusions, modes } from "./search-state.ts";
 const s = searchStrings.evaluations;
 const { modes: modeNames, fusions: fusionNames, weightHint, diversityHint } = searchStrings.settings;
 const modeChoices = modes.map((value) => ({ value, label: modeNames[value] }));
-const fusionChoices = ["", ...fusions].map((value) => ({ value, label: fusionNames[value as keyof typeof fusionNames] }));
+const fusionChoices = ["", ...fusions].map((value) => ({
+  value,
+  label: fusionNames[value as keyof typeof fusionNames],
+}));
 
 interface Draft {
   readonly mode: string;
@@ -38,7 +41,12 @@ export function RunForm({ id }: { readonly id: string }) {
     >
       <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         <Select label={s.fields.mode} value={draft.mode} choices={modeChoices} onChoose={(mode) => put({ mode })} />
-        <Select label={s.fields.fusion} value={draft.fusion} choices={fusionChoices} onChoose={(fusion) => put({ fusion })} />
+        <Select
+          label={s.fields.fusion}
+          value={draft.fusion}
+          choices={fusionChoices}
+          onChoose={(fusion) => put({ fusion })}
+        />
         <TextField
           label={s.fields.weight}
           hint={weightHint}
@@ -89,6 +97,9 @@ function useRun(jobId: string | undefined) {
 
 function configurationOf({ mode, fusion, weight, diversity }: Draft): RunConfiguration {
   const chosen = { mode: oneOfParam(mode, modes), fusion: oneOfParam(fusion, fusions) };
-  const numbers = { vector_weight: weight === "" ? undefined : numberParam(weight), diversity: diversity === "" ? undefined : numberParam(diversity) };
+  const numbers = {
+    vector_weight: weight === "" ? undefined : numberParam(weight),
+    diversity: diversity === "" ? undefined : numberParam(diversity),
+  };
   return Object.fromEntries(Object.entries({ ...chosen, ...numbers }).filter(([, value]) => value !== undefined));
 }

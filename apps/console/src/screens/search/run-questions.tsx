@@ -15,7 +15,12 @@ const route = getRouteApi("/shell/search");
 
 const columns: readonly Column<RunQuestion>[] = [
   { id: "number", header: s.columns.number, width: "3.5rem", align: "right", cell: ({ number }) => number },
-  { id: "query", header: s.columns.query, width: "minmax(10rem,2fr)", cell: ({ query }) => <span className="truncate">{query}</span> },
+  {
+    id: "query",
+    header: s.columns.query,
+    width: "minmax(10rem,2fr)",
+    cell: ({ query }) => <span className="truncate">{query}</span>,
+  },
   { id: "ranks", header: s.columns.ranks, width: "minmax(9rem,1fr)", cell: (question) => <Ranks of={question} /> },
   { id: "ndcg", header: s.columns.ndcg, width: "5rem", align: "right", cell: ({ ndcg }) => ndcg.toFixed(3) },
   { id: "recall", header: s.columns.recall, width: "5rem", align: "right", cell: ({ recall }) => recall.toFixed(3) },
@@ -41,7 +46,9 @@ export function RunQuestions({ of, run, onClose }: Props) {
         columns={columns}
         items={list.data?.items}
         rowId={({ number }) => String(number)}
-        onOpen={({ query }) => void navigate({ search: { tab: "try", q: query, in: places, mode, fusion, weight, diversity } })}
+        onOpen={({ query }) =>
+          void navigate({ search: { tab: "try", q: query, in: places, mode, fusion, weight, diversity } })
+        }
         empty={<Empty title={s.empty} />}
         error={list.error}
         onRetry={() => void list.refetch()}

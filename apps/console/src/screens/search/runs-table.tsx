@@ -22,13 +22,23 @@ export function RunsTable({ runs, onOpen }: Props) {
   const base = runs.find(({ job_id }) => job_id === baseId);
   const choices = [
     { value: "", label: s.baseNone },
-    ...runs.map((run) => ({ value: run.job_id, label: `${formatDateTime(run.finished_at)} · ${nameOf(run.configuration)}` })),
+    ...runs.map((run) => ({
+      value: run.job_id,
+      label: `${formatDateTime(run.finished_at)} · ${nameOf(run.configuration)}`,
+    })),
   ];
   return (
     <Panel title={s.runs}>
       <div className="flex flex-col gap-3">
         {runs.length > 1 && (
-          <Select label={s.base} hint={s.keptRuns} value={base === undefined ? "" : baseId} choices={choices} onChoose={setBaseId} className="max-w-md" />
+          <Select
+            label={s.base}
+            hint={s.keptRuns}
+            value={base === undefined ? "" : baseId}
+            choices={choices}
+            onChoose={setBaseId}
+            className="max-w-md"
+          />
         )}
         {runs.length > 0 && <p className="text-sm text-soft">{s.openRun}</p>}
         <DataTable
@@ -63,8 +73,20 @@ function columnsWith(base: EvaluationRun | undefined): readonly Column<Evaluatio
     measure("ndcg"),
     measure("recall"),
     measure("mrr"),
-    { id: "p50", header: names.p50, width: "7rem", align: "right", cell: ({ search_ms_p50 }) => formatMs(search_ms_p50) },
-    { id: "p95", header: names.p95, width: "7rem", align: "right", cell: ({ search_ms_p95 }) => formatMs(search_ms_p95) },
+    {
+      id: "p50",
+      header: names.p50,
+      width: "7rem",
+      align: "right",
+      cell: ({ search_ms_p50 }) => formatMs(search_ms_p50),
+    },
+    {
+      id: "p95",
+      header: names.p95,
+      width: "7rem",
+      align: "right",
+      cell: ({ search_ms_p95 }) => formatMs(search_ms_p95),
+    },
     { id: "by", header: names.by, width: "8rem", cell: ({ run_by }) => <span className="truncate">{run_by}</span> },
   ];
 }

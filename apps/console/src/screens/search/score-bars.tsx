@@ -11,7 +11,13 @@ export function ScoreBars({ hit, largest }: { readonly hit: ExplainedHit; readon
   return (
     <ul className="flex min-w-40 flex-col gap-1">
       {shown.map((name) => (
-        <Bar key={name} name={s.parts[name]} share={hit.explain?.parts[name]} raw={hit.scores[name]} full={largest[name]} />
+        <Bar
+          key={name}
+          name={s.parts[name]}
+          share={hit.explain?.parts[name]}
+          raw={hit.scores[name]}
+          full={largest[name]}
+        />
       ))}
     </ul>
   );
@@ -27,7 +33,10 @@ interface BarProps {
 function Bar({ name, share, raw, full = 1 }: BarProps) {
   const width = full > 0 ? Math.min(1, Math.max(0, (share ?? raw ?? 0) / full)) : 0;
   return (
-    <li className="grid grid-cols-[4.5rem_minmax(3rem,1fr)_7rem] items-center gap-2 text-xs" title={s.part(name, numberText(share), numberText(raw))}>
+    <li
+      className="grid grid-cols-[4.5rem_minmax(3rem,1fr)_7rem] items-center gap-2 text-xs"
+      title={s.part(name, numberText(share), numberText(raw))}
+    >
       <span className="text-soft">{name}</span>
       <span className="h-1.5 overflow-hidden rounded-full bg-raised" aria-hidden>
         <span className="block h-full rounded-full bg-brand" style={{ width: `${width * 100}%` }} />
@@ -45,7 +54,8 @@ function Bar({ name, share, raw, full = 1 }: BarProps) {
  */
 export function largestParts(hits: readonly ExplainedHit[]): Parts {
   const shares = Math.max(0, ...hits.flatMap(({ explain }) => Object.values(explain?.parts ?? {})));
-  const largest = (name: keyof Parts) => (shares > 0 ? shares : Math.max(0, ...hits.map(({ scores }) => scores[name] ?? 0)));
+  const largest = (name: keyof Parts) =>
+    shares > 0 ? shares : Math.max(0, ...hits.map(({ scores }) => scores[name] ?? 0));
   return { vector: largest("vector"), keyword: largest("keyword"), graph: largest("graph") };
 }
 

@@ -32,12 +32,19 @@ describe("a filter as rows", () => {
   });
 
   it("is left to JSON where rows cannot say it", () => {
-    for (const filter of [{ or: [{ a: 1 }] }, { not: { a: 1 } }, { a: { matches: "x" } }, { a: { in: ["x,y"] } }, { a: { b: { c: 1 } } }])
+    for (const filter of [
+      { or: [{ a: 1 }] },
+      { not: { a: 1 } },
+      { a: { matches: "x" } },
+      { a: { in: ["x,y"] } },
+      { a: { b: { c: 1 } } },
+    ])
       expect(rowsOf(filter)).toBeUndefined();
   });
 
   it("has a row for every comparison the server knows", () => {
-    for (const operator of operators) expect(rowsOf(JSON.parse(filterTextOf([{ field: "f", operator, value: "1" }])))).toHaveLength(1);
+    for (const operator of operators)
+      expect(rowsOf(JSON.parse(filterTextOf([{ field: "f", operator, value: "1" }])))).toHaveLength(1);
   });
 });
 

@@ -47,7 +47,8 @@ export function readLabSearch(search: Readonly<Record<string, unknown>>): LabSea
     q: textParam(search["q"]),
     in: listParam(search["in"]),
     ...readSettings(search),
-    b: typeof b === "object" && b !== null && !Array.isArray(b) ? readSettings(b as Record<string, unknown>) : undefined,
+    b:
+      typeof b === "object" && b !== null && !Array.isArray(b) ? readSettings(b as Record<string, unknown>) : undefined,
     evaluation: textParam(search["evaluation"]),
     run: textParam(search["run"]),
   };
@@ -71,7 +72,19 @@ function readSettings(search: Readonly<Record<string, unknown>>): Settings {
   };
 }
 
-export function settingsOf({ mode, limit, min, filter, asof, fusion, weight, diversity, hops, user, groups }: Settings): Settings {
+export function settingsOf({
+  mode,
+  limit,
+  min,
+  filter,
+  asof,
+  fusion,
+  weight,
+  diversity,
+  hops,
+  user,
+  groups,
+}: Settings): Settings {
   return { mode, limit, min, filter, asof, fusion, weight, diversity, hops, user, groups };
 }
 
@@ -88,12 +101,17 @@ export function parseFilter(text: string | undefined): Readonly<Record<string, u
   } catch (cause) {
     throw new FilterError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) throw new FilterError('{ "year": { "gte": 2020 } }');
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
+    throw new FilterError('{ "year": { "gte": 2020 } }');
   return parsed as Readonly<Record<string, unknown>>;
 }
 
 /** Undefined as long as nothing is asked. Whatever is out of bounds is sent as it is: the server says why. */
-export function questionOf(q: string | undefined, refs: readonly string[] | undefined, settings: Settings): LabQuestion | undefined {
+export function questionOf(
+  q: string | undefined,
+  refs: readonly string[] | undefined,
+  settings: Settings,
+): LabQuestion | undefined {
   if (q === undefined || q.trim() === "") return undefined;
   const { mode, limit, min, asof, fusion, weight, diversity, hops, user, groups } = settings;
   const filter = parseFilter(settings.filter);
@@ -113,7 +131,9 @@ export function questionOf(q: string | undefined, refs: readonly string[] | unde
     ...(weight === undefined ? {} : { vector_weight: weight }),
     ...(diversity === undefined ? {} : { diversity }),
     ...(hops === undefined ? {} : { graph: { hops } }),
-    ...(user === undefined ? {} : { as_user: { user_id: user, ...(groups === undefined ? {} : { groups: groupList(groups) }) } }),
+    ...(user === undefined
+      ? {}
+      : { as_user: { user_id: user, ...(groups === undefined ? {} : { groups: groupList(groups) }) } }),
   };
 }
 

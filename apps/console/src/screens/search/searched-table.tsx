@@ -17,16 +17,38 @@ const columns: readonly Column<Searched>[] = [
     header: names.collection,
     cell: (one) => <Name of={one} />,
   },
-  { id: "passages", header: names.passages, width: "6rem", align: "right", cell: ({ passages }) => formatNumber(passages) },
-  { id: "removed", header: names.removed, width: "11rem", align: "right", cell: ({ removed_by_filter }) => formatNumber(removed_by_filter) },
+  {
+    id: "passages",
+    header: names.passages,
+    width: "6rem",
+    align: "right",
+    cell: ({ passages }) => formatNumber(passages),
+  },
+  {
+    id: "removed",
+    header: names.removed,
+    width: "11rem",
+    align: "right",
+    cell: ({ removed_by_filter }) => formatNumber(removed_by_filter),
+  },
   { id: "access", header: names.access, width: "minmax(10rem,1fr)", cell: ({ access }) => <Cut text={access} /> },
-  { id: "model", header: names.model, width: "minmax(9rem,1fr)", cell: ({ embedding_model }) => <Cut text={embedding_model} /> },
+  {
+    id: "model",
+    header: names.model,
+    width: "minmax(9rem,1fr)",
+    cell: ({ embedding_model }) => <Cut text={embedding_model} />,
+  },
 ];
 
 function Name({ of: { repository_id: rid, collection_id: cid } }: { readonly of: Searched }) {
   const collection = useCollection({ rid, cid });
   return (
-    <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="truncate text-brand underline" title={`${rid} / ${cid}`}>
+    <Link
+      to="/collections/$rid/$cid"
+      params={{ rid, cid }}
+      className="truncate text-brand underline"
+      title={`${rid} / ${cid}`}
+    >
       <ShownName of={collection?.name ?? cid} />
     </Link>
   );

@@ -4,7 +4,19 @@ import { fusions, modes, type Settings } from "./search-state.ts";
 
 export type SettingsDraft = Readonly<Record<keyof Settings, string>>;
 
-export function draftOf({ mode, limit, min, filter, asof, fusion, weight, diversity, hops, user, groups }: Settings): SettingsDraft {
+export function draftOf({
+  mode,
+  limit,
+  min,
+  filter,
+  asof,
+  fusion,
+  weight,
+  diversity,
+  hops,
+  user,
+  groups,
+}: Settings): SettingsDraft {
   const text = (value: number | string | undefined) => (value === undefined ? "" : String(value));
   return {
     mode: mode ?? "hybrid",

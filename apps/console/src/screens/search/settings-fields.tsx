@@ -27,15 +27,34 @@ export function SettingsFields({ draft, onChange, onRun, fields }: SettingsField
   return (
     <div className="@container flex min-w-0 flex-col gap-3">
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-3">
-        <Select label={s.mode} value={draft.mode} choices={modeChoices} onChoose={(mode) => onChange({ mode }, true)} className="col-span-2 sm:col-span-1" />
-        <Numeric label={s.limit} min={1} max={1000} step={1} placeholder={String(limitDefault)} value={draft.limit} onType={(limit) => onChange({ limit })} />
+        <Select
+          label={s.mode}
+          value={draft.mode}
+          choices={modeChoices}
+          onChoose={(mode) => onChange({ mode }, true)}
+          className="col-span-2 sm:col-span-1"
+        />
+        <Numeric
+          label={s.limit}
+          min={1}
+          max={1000}
+          step={1}
+          placeholder={String(limitDefault)}
+          value={draft.limit}
+          onType={(limit) => onChange({ limit })}
+        />
         <Numeric label={s.min} step="any" value={draft.min} onType={(min) => onChange({ min })} />
       </div>
       <details open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary className="w-fit cursor-pointer rounded text-sm text-soft hover:text-ink">{s.more}</summary>
         {open && (
           <div className="mt-3 flex flex-col gap-3">
-            <FilterBuilder text={draft.filter} onChange={(filter) => onChange({ filter })} onRun={onRun} fields={fields} />
+            <FilterBuilder
+              text={draft.filter}
+              onChange={(filter) => onChange({ filter })}
+              onRun={onRun}
+              fields={fields}
+            />
             <More draft={draft} onChange={onChange} />
           </div>
         )}
@@ -48,10 +67,40 @@ function More({ draft, onChange }: Pick<SettingsFieldsProps, "draft" | "onChange
   const isAdmin = useQuery(meOptions).data?.role === "admin";
   return (
     <div className="grid grid-cols-2 gap-3 @3xl:grid-cols-4">
-      <Select label={s.fusion} value={draft.fusion} choices={fusionChoices} onChoose={(fusion) => onChange({ fusion }, true)} />
-      <Numeric label={s.weight} hint={s.weightHint} min={0} max={1} step="any" value={draft.weight} onType={(weight) => onChange({ weight })} />
-      <Numeric label={s.diversity} hint={s.diversityHint} min={0} max={1} step="any" value={draft.diversity} onType={(diversity) => onChange({ diversity })} />
-      <Numeric label={s.hops} hint={s.hopsHint} min={0} max={3} step={1} placeholder="1" value={draft.hops} onType={(hops) => onChange({ hops })} />
+      <Select
+        label={s.fusion}
+        value={draft.fusion}
+        choices={fusionChoices}
+        onChoose={(fusion) => onChange({ fusion }, true)}
+      />
+      <Numeric
+        label={s.weight}
+        hint={s.weightHint}
+        min={0}
+        max={1}
+        step="any"
+        value={draft.weight}
+        onType={(weight) => onChange({ weight })}
+      />
+      <Numeric
+        label={s.diversity}
+        hint={s.diversityHint}
+        min={0}
+        max={1}
+        step="any"
+        value={draft.diversity}
+        onType={(diversity) => onChange({ diversity })}
+      />
+      <Numeric
+        label={s.hops}
+        hint={s.hopsHint}
+        min={0}
+        max={3}
+        step={1}
+        placeholder="1"
+        value={draft.hops}
+        onType={(hops) => onChange({ hops })}
+      />
       <TextField
         label={s.asOf}
         hint={s.asOfHint}

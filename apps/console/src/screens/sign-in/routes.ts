@@ -7,7 +7,9 @@ export const signInRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/sign-in",
-    validateSearch: (search: Record<string, unknown>): { readonly next?: string | undefined; readonly ended?: true | undefined } => ({
+    validateSearch: (
+      search: Record<string, unknown>,
+    ): { readonly next?: string | undefined; readonly ended?: true | undefined } => ({
       next: ownPage(textParam(search["next"])),
       ended: flagParam(search["ended"]),
     }),

@@ -53,8 +53,17 @@ export function SignInPage() {
         </div>
         {ended === true && <p className="rounded-md bg-warn-soft p-3 text-sm text-warn">{s.ended}</p>}
         <p className="text-sm">{s.about}</p>
-        <TextField label={s.token} type="password" value={token} onChange={({ target }) => setToken(target.value)} hint={s.where} autoComplete="off" />
-        {signing.error !== null && <ErrorBox error={isProblem(signing.error, 401) ? new Error(s.refused) : signing.error} />}
+        <TextField
+          label={s.token}
+          type="password"
+          value={token}
+          onChange={({ target }) => setToken(target.value)}
+          hint={s.where}
+          autoComplete="off"
+        />
+        {signing.error !== null && (
+          <ErrorBox error={isProblem(signing.error, 401) ? new Error(s.refused) : signing.error} />
+        )}
         <Button type="submit" look="main" className="justify-center" disabled={signing.isPending}>
           {signing.isPending ? s.checking : s.submit}
         </Button>

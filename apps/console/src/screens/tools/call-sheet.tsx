@@ -58,9 +58,14 @@ function Call({ call }: { readonly call: ToolInvocation }) {
       {error !== null && (
         <section>
           <h3 className="mb-2 text-sm font-semibold text-bad">{s.error}</h3>
-          <p className="text-sm break-words">{[error.error_type, error.error_message].filter((word) => word !== "").join(": ")}</p>
+          <p className="text-sm break-words">
+            {[error.error_type, error.error_message].filter((word) => word !== "").join(": ")}
+          </p>
           {error.stack_trace !== "" && (
-            <pre tabIndex={0} className="mt-2 max-h-48 overflow-auto rounded bg-raised p-2 font-mono text-xs whitespace-pre-wrap">
+            <pre
+              tabIndex={0}
+              className="mt-2 max-h-48 overflow-auto rounded bg-raised p-2 font-mono text-xs whitespace-pre-wrap"
+            >
               {error.stack_trace}
             </pre>
           )}
@@ -76,7 +81,11 @@ function Call({ call }: { readonly call: ToolInvocation }) {
 function WorkflowLink({ wid }: { readonly wid: string }) {
   const navigate = route.useNavigate();
   return (
-    <button type="button" className="text-brand underline" onClick={() => void navigate({ to: "/workflows/$wid", params: { wid }, search: {} })}>
+    <button
+      type="button"
+      className="text-brand underline"
+      onClick={() => void navigate({ to: "/workflows/$wid", params: { wid }, search: {} })}
+    >
       {wid}
     </button>
   );

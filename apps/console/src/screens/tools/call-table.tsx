@@ -24,14 +24,31 @@ const columns: readonly Column<ToolInvocation>[] = [
     ),
   },
   { id: "status", header: s.columns.status, width: "6rem", cell: ({ status }) => <Status value={status} /> },
-  { id: "duration", header: s.columns.duration, width: "6.5rem", align: "right", cell: ({ duration_ms }) => formatMs(duration_ms) },
-  { id: "agent", header: s.columns.agent, width: "minmax(9rem,1fr)", cell: ({ agent_id }) => <span className="truncate">{agent_id}</span> },
-  { id: "session", header: s.columns.session, width: "8rem", cell: ({ session_id }) => <span className="truncate">{session_id}</span> },
+  {
+    id: "duration",
+    header: s.columns.duration,
+    width: "6.5rem",
+    align: "right",
+    cell: ({ duration_ms }) => formatMs(duration_ms),
+  },
+  {
+    id: "agent",
+    header: s.columns.agent,
+    width: "minmax(9rem,1fr)",
+    cell: ({ agent_id }) => <span className="truncate">{agent_id}</span>,
+  },
+  {
+    id: "session",
+    header: s.columns.session,
+    width: "8rem",
+    cell: ({ session_id }) => <span className="truncate">{session_id}</span>,
+  },
   {
     id: "error",
     header: s.columns.error,
     width: "minmax(9rem,1fr)",
-    cell: ({ error_details: error }) => error !== null && <span className="truncate text-soft">{error.error_message || error.error_type}</span>,
+    cell: ({ error_details: error }) =>
+      error !== null && <span className="truncate text-soft">{error.error_message || error.error_type}</span>,
   },
 ];
 

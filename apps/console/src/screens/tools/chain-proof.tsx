@@ -29,7 +29,14 @@ export function ChainProof() {
             check.mutate(day);
           }}
         >
-          <TextField className="w-44" label={s.day} type="date" required value={day} onChange={({ target }) => setDay(target.value)} />
+          <TextField
+            className="w-44"
+            label={s.day}
+            type="date"
+            required
+            value={day}
+            onChange={({ target }) => setDay(target.value)}
+          />
           <Button type="submit" look="main" disabled={check.isPending || day === ""}>
             {s.check}
           </Button>

@@ -21,7 +21,10 @@ export function ToolFigures({ query, range }: { readonly query: ToolQuery; reado
     from,
     to,
     group_by: [group],
-    filter: Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Record<string, string>,
+    filter: Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Record<
+      string,
+      string
+    >,
   };
   return (
     <div className="flex flex-col gap-4">

@@ -15,13 +15,30 @@ export function ToolFilters({ query }: { readonly query: ToolQuery }) {
   const set = (next: ToolSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   return (
     <div className="flex flex-wrap items-end gap-3">
-      <Seen label={s.tool} all={s.anyTool} group="tool_name" query={query} value={search.tool} onChoose={(tool) => set({ tool })} />
-      <Seen label={s.agent} all={s.anyAgent} group="agent_id" query={query} value={search.agent} onChoose={(agent) => set({ agent })} />
+      <Seen
+        label={s.tool}
+        all={s.anyTool}
+        group="tool_name"
+        query={query}
+        value={search.tool}
+        onChoose={(tool) => set({ tool })}
+      />
+      <Seen
+        label={s.agent}
+        all={s.anyAgent}
+        group="agent_id"
+        query={query}
+        value={search.agent}
+        onChoose={(agent) => set({ agent })}
+      />
       <Select
         label={s.status}
         className="w-36"
         value={search.status ?? ""}
-        choices={[{ value: "", label: s.anyStatus }, ...toolStatuses.map((value) => ({ value, label: s.statuses[value] }))]}
+        choices={[
+          { value: "", label: s.anyStatus },
+          ...toolStatuses.map((value) => ({ value, label: s.statuses[value] })),
+        ]}
         onChoose={(next) => set({ status: toolStatuses.find((one) => one === next) })}
       />
       <RangeFields search={search} onChange={set} />

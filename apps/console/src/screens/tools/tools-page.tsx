@@ -19,7 +19,13 @@ export function ToolsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [range, refresh] = useTimeRange(search);
-  const query: ToolQuery = { from: range.from, to: range.to, tool_name: search.tool, agent_id: search.agent, status: search.status };
+  const query: ToolQuery = {
+    from: range.from,
+    to: range.to,
+    tool_name: search.tool,
+    agent_id: search.agent,
+    status: search.status,
+  };
   return (
     <Page title={s.title} about={s.about} actions={<Actions query={query} onRefresh={refresh} />}>
       <ToolFilters query={query} />
@@ -43,7 +49,12 @@ function Actions({ query, onRefresh }: { readonly query: ToolQuery; readonly onR
   return (
     <>
       {(["csv", "ndjson"] as const).map((format) => (
-        <a key={format} href={exportAddress(query, format)} download={`tool-invocations.${format}`} className={buttonClass()}>
+        <a
+          key={format}
+          href={exportAddress(query, format)}
+          download={`tool-invocations.${format}`}
+          className={buttonClass()}
+        >
           <Download aria-hidden />
           {s.export[format]}
         </a>

@@ -14,7 +14,15 @@ interface Props {
 
 export function PurgeDialog({ collection, onClose, onStarted }: Props) {
   const client = useQueryClient();
-  const { repository_id: rid, collection_id: cid, incarnation, name, document_count, chunk_count, total_size_bytes } = collection;
+  const {
+    repository_id: rid,
+    collection_id: cid,
+    incarnation,
+    name,
+    document_count,
+    chunk_count,
+    total_size_bytes,
+  } = collection;
   const purging = useMutation({
     mutationFn: () => deleteCollection({ rid, cid }, { purge: true, incarnation }),
     onSuccess: ({ job_id }) => onStarted(job_id),

@@ -13,7 +13,10 @@ export const trashRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/trash",
-    validateSearch: (search: Record<string, unknown>): TrashSearch => ({ q: textParam(search["q"]), operation: textParam(search["operation"]) }),
+    validateSearch: (search: Record<string, unknown>): TrashSearch => ({
+      q: textParam(search["q"]),
+      operation: textParam(search["operation"]),
+    }),
     component: lazyPage(async () => (await import("./trash-page.tsx")).TrashPage),
   }),
 ] as const;

@@ -31,11 +31,28 @@ export function trashColumns(actions: Actions): readonly Column<Collection>[] {
         </span>
       ),
     },
-    { id: "documents", header: of.documents, width: "6rem", align: "right", cell: ({ document_count }) => formatNumber(document_count) },
-    { id: "size", header: of.size, width: "5.5rem", align: "right", cell: ({ total_size_bytes }) => formatBytes(total_size_bytes) },
+    {
+      id: "documents",
+      header: of.documents,
+      width: "6rem",
+      align: "right",
+      cell: ({ document_count }) => formatNumber(document_count),
+    },
+    {
+      id: "size",
+      header: of.size,
+      width: "5.5rem",
+      align: "right",
+      cell: ({ total_size_bytes }) => formatBytes(total_size_bytes),
+    },
     { id: "deleted", header: of.deleted, width: "7.5rem", cell: ({ deleted_at }) => <At at={deleted_at} /> },
     { id: "purged", header: of.purged, width: "7.5rem", cell: ({ purge_at }) => <At at={purge_at} /> },
-    { id: "actions", header: of.actions, width: "15rem", cell: (collection) => <RowActions collection={collection} {...actions} /> },
+    {
+      id: "actions",
+      header: of.actions,
+      width: "15rem",
+      cell: (collection) => <RowActions collection={collection} {...actions} />,
+    },
   ];
 }
 
@@ -60,11 +77,22 @@ function At({ at }: { readonly at: string | null | undefined }) {
   return at === null || at === undefined ? null : <Ago at={at} />;
 }
 
-function RowActions({ collection, pending, mayPurge, onRestore, onPurge }: Actions & { readonly collection: Collection }) {
+function RowActions({
+  collection,
+  pending,
+  mayPurge,
+  onRestore,
+  onPurge,
+}: Actions & { readonly collection: Collection }) {
   const mayRestore = collection.access === "ADMIN" && !pending;
   return (
     <>
-      <Button size="small" disabled={!mayRestore} onClick={() => onRestore(collection)} aria-label={`${s.restore}: ${collection.name}`}>
+      <Button
+        size="small"
+        disabled={!mayRestore}
+        onClick={() => onRestore(collection)}
+        aria-label={`${s.restore}: ${collection.name}`}
+      >
         <RotateCcw aria-hidden />
         {s.restore}
       </Button>

@@ -81,12 +81,14 @@ function useRestore() {
   const client = useQueryClient();
   const navigate = useNavigate();
   return useMutation({
-    mutationFn: ({ repository_id: rid, collection_id: cid, incarnation }: Collection) => restoreCollection({ rid, cid }, incarnation),
+    mutationFn: ({ repository_id: rid, collection_id: cid, incarnation }: Collection) =>
+      restoreCollection({ rid, cid }, incarnation),
     onSuccess: async ({ repository_id: rid, collection_id: cid, name }) => {
       toast(s.restored(name));
       await navigate({ to: "/collections/$rid/$cid", params: { rid, cid }, search: {} });
     },
     onError: (error) => toastError(s.restore, error),
-    onSettled: () => Promise.all([["collections"], ["collection"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
+    onSettled: () =>
+      Promise.all([["collections"], ["collection"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
   });
 }

@@ -29,7 +29,12 @@ export function ActionDialog({ verb, seen, lease, onClose }: ActionDialogProps) 
   const [token, setToken] = useState("");
   const act = useMutation({
     mutationFn: (etag: string) =>
-      actOnWorkflow(seen.workflow_id, { verb, etag, fencingToken: token.trim() === "" ? undefined : Number(token), body: bodyOf(verb, fields) }),
+      actOnWorkflow(seen.workflow_id, {
+        verb,
+        etag,
+        fencingToken: token.trim() === "" ? undefined : Number(token),
+        body: bodyOf(verb, fields),
+      }),
     onSuccess: async () => {
       toast(s.done(label));
       onClose();
@@ -39,7 +44,13 @@ export function ActionDialog({ verb, seen, lease, onClose }: ActionDialogProps) 
   return (
     <Dialog open onClose={onClose} title={label} about={about} unsaved={fields !== first || token !== ""}>
       {isProblem(act.error, 412) ? (
-        <ActionConflict verb={verb} seen={seen} pending={act.isPending} onAnyway={(etag) => act.mutate(etag)} onClose={onClose} />
+        <ActionConflict
+          verb={verb}
+          seen={seen}
+          pending={act.isPending}
+          onAnyway={(etag) => act.mutate(etag)}
+          onClose={onClose}
+        />
       ) : (
         <form
           className="flex flex-col gap-4"
@@ -53,7 +64,9 @@ export function ActionDialog({ verb, seen, lease, onClose }: ActionDialogProps) 
           <TextField
             label={s.token}
             hint={s.tokenHint}
-            placeholder={lease?.owner === undefined || lease.owner === null ? undefined : lease.fencing_token?.toString()}
+            placeholder={
+              lease?.owner === undefined || lease.owner === null ? undefined : lease.fencing_token?.toString()
+            }
             inputMode="numeric"
             pattern="[0-9]*"
             value={token}
@@ -62,7 +75,11 @@ export function ActionDialog({ verb, seen, lease, onClose }: ActionDialogProps) 
           {act.error !== null && <ErrorBox error={act.error} />}
           <div className="flex justify-end gap-2">
             <Button onClick={onClose}>{s.back}</Button>
-            <Button type="submit" look={verb === "cancel" || verb === "fail" ? "danger" : "main"} disabled={act.isPending}>
+            <Button
+              type="submit"
+              look={verb === "cancel" || verb === "fail" ? "danger" : "main"}
+              disabled={act.isPending}
+            >
               {label}
             </Button>
           </div>

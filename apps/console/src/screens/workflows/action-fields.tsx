@@ -24,9 +24,15 @@ export function emptyFields({ current_step }: Workflow): ActionFields {
 }
 
 /** What is left empty is left out: then the server's own words stand. */
-export function bodyOf(verb: WorkflowVerb, { owner, seconds, errorType, message, step, recovery }: ActionFields): unknown {
+export function bodyOf(
+  verb: WorkflowVerb,
+  { owner, seconds, errorType, message, step, recovery }: ActionFields,
+): unknown {
   if (verb === "resume") {
-    return { ...(owner === "" ? {} : { owner }), ...(seconds === "" || owner === "" ? {} : { lease_seconds: Number(seconds) }) };
+    return {
+      ...(owner === "" ? {} : { owner }),
+      ...(seconds === "" || owner === "" ? {} : { lease_seconds: Number(seconds) }),
+    };
   }
   if (verb !== "fail") return undefined;
   return {
@@ -40,7 +46,12 @@ export function bodyOf(verb: WorkflowVerb, { owner, seconds, errorType, message,
 export function ResumeFields({ fields, onChange }: FieldsProps) {
   return (
     <>
-      <TextField label={s.owner} value={fields.owner} onChange={({ target }) => onChange({ ...fields, owner: target.value })} autoComplete="off" />
+      <TextField
+        label={s.owner}
+        value={fields.owner}
+        onChange={({ target }) => onChange({ ...fields, owner: target.value })}
+        autoComplete="off"
+      />
       <TextField
         label={s.seconds}
         hint={s.secondsHint}
@@ -58,9 +69,24 @@ export function ResumeFields({ fields, onChange }: FieldsProps) {
 export function FailFields({ fields, onChange }: FieldsProps) {
   return (
     <>
-      <TextField label={s.errorType} value={fields.errorType} onChange={({ target }) => onChange({ ...fields, errorType: target.value })} />
-      <TextArea label={s.errorMessage} rows={3} value={fields.message} onChange={({ target }) => onChange({ ...fields, message: target.value })} />
-      <TextField label={s.failedStep} type="number" min={0} value={fields.step} onChange={({ target }) => onChange({ ...fields, step: target.value })} />
+      <TextField
+        label={s.errorType}
+        value={fields.errorType}
+        onChange={({ target }) => onChange({ ...fields, errorType: target.value })}
+      />
+      <TextArea
+        label={s.errorMessage}
+        rows={3}
+        value={fields.message}
+        onChange={({ target }) => onChange({ ...fields, message: target.value })}
+      />
+      <TextField
+        label={s.failedStep}
+        type="number"
+        min={0}
+        value={fields.step}
+        onChange={({ target }) => onChange({ ...fields, step: target.value })}
+      />
       <Select
         label={s.recovery}
         value={fields.recovery}

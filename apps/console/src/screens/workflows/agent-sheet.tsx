@@ -9,15 +9,30 @@ import { Facts } from "../../ui/panel.tsx";
 const s = workflowStrings.agent;
 
 /** What one agent of a workflow did. */
-export function AgentSheet({ agent, onClose }: { readonly agent: WorkflowAgent | undefined; readonly onClose: () => void }) {
+export function AgentSheet({
+  agent,
+  onClose,
+}: {
+  readonly agent: WorkflowAgent | undefined;
+  readonly onClose: () => void;
+}) {
   return (
-    <Dialog open={agent !== undefined} onClose={onClose} title={s.title(agent?.agent_name ?? "")} about={agent?.agent_id} place="side">
+    <Dialog
+      open={agent !== undefined}
+      onClose={onClose}
+      title={s.title(agent?.agent_name ?? "")}
+      about={agent?.agent_id}
+      place="side"
+    >
       {agent !== undefined && (
         <div className="flex flex-col gap-4">
           <Facts
             of={[
               [workflowStrings.columns.status, <Status key="status" value={agent.status} />],
-              [s.started, agent.started_at === null ? workflowStrings.timeline.notStarted : formatDateTime(agent.started_at)],
+              [
+                s.started,
+                agent.started_at === null ? workflowStrings.timeline.notStarted : formatDateTime(agent.started_at),
+              ],
               ...(agent.completed_at === null ? [] : [[s.ended, formatDateTime(agent.completed_at)] as const]),
               ...(agent.duration_ms === null ? [] : [[s.duration, formatMs(agent.duration_ms)] as const]),
             ]}

@@ -27,7 +27,11 @@ export function CheckpointsTab({ wid }: { readonly wid: string }) {
   const { checkpoint: key } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(checkpointsOptions(wid));
-  const rows = list.data?.items.map((checkpoint, index, all): Row => ({ checkpoint, before: all[index + 1], text: JSON.stringify(contentOf(checkpoint)) }));
+  const rows = list.data?.items.map((checkpoint, index, all): Row => ({
+    checkpoint,
+    before: all[index + 1],
+    text: JSON.stringify(contentOf(checkpoint)),
+  }));
   const opened = rows?.find(({ checkpoint }) => checkpointKey(checkpoint) === key);
   return (
     <>
@@ -36,7 +40,9 @@ export function CheckpointsTab({ wid }: { readonly wid: string }) {
         columns={columns}
         items={rows}
         rowId={({ checkpoint }) => checkpointKey(checkpoint)}
-        onOpen={({ checkpoint }) => void navigate({ search: (old) => ({ ...old, checkpoint: checkpointKey(checkpoint) }) })}
+        onOpen={({ checkpoint }) =>
+          void navigate({ search: (old) => ({ ...old, checkpoint: checkpointKey(checkpoint) }) })
+        }
         empty={<Empty title={s.nothing}>{s.nothingAbout}</Empty>}
         error={list.error}
         onRetry={() => void list.refetch()}
@@ -59,7 +65,11 @@ const columns: readonly Column<Row>[] = [
   { id: "step", header: s.columns.step, width: "5rem", align: "right", cell: ({ checkpoint }) => checkpoint.step },
   { id: "at", header: s.columns.at, width: "12rem", cell: ({ checkpoint }) => formatDateTime(checkpoint.timestamp) },
   { id: "size", header: s.columns.size, width: "7rem", align: "right", cell: ({ text }) => formatBytes(text.length) },
-  { id: "changes", header: s.columns.changes, cell: (row) => (row.before === undefined ? "" : s.fields(changesOf(row).length)) },
+  {
+    id: "changes",
+    header: s.columns.changes,
+    cell: (row) => (row.before === undefined ? "" : s.fields(changesOf(row).length)),
+  },
 ];
 
 function Content({ row }: { readonly row: Row }) {
@@ -78,7 +88,12 @@ function Content({ row }: { readonly row: Row }) {
       </section>
       <section>
         <h3 className="mb-2 text-sm font-semibold">{s.content}</h3>
-        <CodeEditor label={s.content} language="json" readOnly value={JSON.stringify(contentOf(row.checkpoint), null, 2)} />
+        <CodeEditor
+          label={s.content}
+          language="json"
+          readOnly
+          value={JSON.stringify(contentOf(row.checkpoint), null, 2)}
+        />
       </section>
     </div>
   );

@@ -40,7 +40,9 @@ export function Differences({
           ))}
         </tbody>
       </table>
-      {of.length > shownMax && <p className="border-t px-3 py-2 text-xs text-soft">{s.shortened(of.length - shownMax)}</p>}
+      {of.length > shownMax && (
+        <p className="border-t px-3 py-2 text-xs text-soft">{s.shortened(of.length - shownMax)}</p>
+      )}
     </div>
   );
 }

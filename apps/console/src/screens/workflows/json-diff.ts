@@ -14,11 +14,18 @@ export function differencesOf(before: unknown, after: unknown, path = "", depth 
   if (Object.is(before, after)) return [];
   const both = partsOf(before);
   const other = partsOf(after);
-  if (both === undefined || other === undefined || Array.isArray(before) !== Array.isArray(after) || depth >= depthMax) {
+  if (
+    both === undefined ||
+    other === undefined ||
+    Array.isArray(before) !== Array.isArray(after) ||
+    depth >= depthMax
+  ) {
     return depth >= depthMax && JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path, before, after }];
   }
   const names = new Set([...Object.keys(both), ...Object.keys(other)]);
-  return [...names].flatMap((name) => differencesOf(own(both, name), own(other, name), placeOf(path, name, Array.isArray(after)), depth + 1));
+  return [...names].flatMap((name) =>
+    differencesOf(own(both, name), own(other, name), placeOf(path, name, Array.isArray(after)), depth + 1),
+  );
 }
 
 function partsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {

@@ -2,7 +2,11 @@ import type { Workflow } from "../../api/workflows.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 
 /** How many steps are done, as a bar and in words. */
-export function StepBar({ workflow: { current_step: done, total_steps: total } }: { readonly workflow: Pick<Workflow, "current_step" | "total_steps"> }) {
+export function StepBar({
+  workflow: { current_step: done, total_steps: total },
+}: {
+  readonly workflow: Pick<Workflow, "current_step" | "total_steps">;
+}) {
   const percent = total === 0 ? 0 : Math.min(100, (done / total) * 100);
   return (
     <span className="flex min-w-0 items-center gap-2">

@@ -17,12 +17,24 @@ const tones: Readonly<Record<string, string>> = {
   skipped: "bg-soft",
 };
 
-export function TimelineDrawing({ timeline, name, now }: { readonly timeline: Timeline; readonly name: string; readonly now: number }) {
+export function TimelineDrawing({
+  timeline,
+  name,
+  now,
+}: {
+  readonly timeline: Timeline;
+  readonly name: string;
+  readonly now: number;
+}) {
   const { lanes, from, to } = timeline;
   const length = Math.max(to - from, 1);
   const percentOf = (at: number) => ((at - from) / length) * 100;
   return (
-    <div role="img" aria-label={s.label(name)} className="grid grid-cols-[minmax(5rem,9rem)_1fr] gap-x-3 gap-y-1.5 text-xs">
+    <div
+      role="img"
+      aria-label={s.label(name)}
+      className="grid grid-cols-[minmax(5rem,9rem)_1fr] gap-x-3 gap-y-1.5 text-xs"
+    >
       {lanes.map((lane) => (
         <div key={lane.key} className="contents">
           <span className="truncate leading-6 text-soft" title={lane.label}>
@@ -32,7 +44,9 @@ export function TimelineDrawing({ timeline, name, now }: { readonly timeline: Ti
             {lane.entries.map((entry) => (
               <Mark key={entry.key} entry={entry} percentOf={percentOf} now={now} />
             ))}
-            {lane.entries.every((one) => one.from === undefined) && <span className="px-2 leading-6 text-soft">{s.notStarted}</span>}
+            {lane.entries.every((one) => one.from === undefined) && (
+              <span className="px-2 leading-6 text-soft">{s.notStarted}</span>
+            )}
           </div>
         </div>
       ))}
@@ -41,7 +55,11 @@ export function TimelineDrawing({ timeline, name, now }: { readonly timeline: Ti
         {ticksOf(timeline).map(({ share, label }) => (
           <span
             key={share}
-            className={cx("absolute whitespace-nowrap", share !== 0 && share !== 1 && "hidden -translate-x-1/2 xl:inline", share === 1 && "-translate-x-full")}
+            className={cx(
+              "absolute whitespace-nowrap",
+              share !== 0 && share !== 1 && "hidden -translate-x-1/2 xl:inline",
+              share === 1 && "-translate-x-full",
+            )}
             style={{ left: `${share * 100}%` }}
           >
             {label}
@@ -75,7 +93,11 @@ function Mark({ entry: { from, to, what, status }, percentOf, now }: MarkProps) 
   return (
     <span
       title={`${words} · ${formatMs(end - from)}`}
-      className={cx("absolute top-1 h-4 rounded-sm", (to !== undefined && tones[status ?? ""]) || "bg-brand", to === undefined && "opacity-70")}
+      className={cx(
+        "absolute top-1 h-4 rounded-sm",
+        (to !== undefined && tones[status ?? ""]) || "bg-brand",
+        to === undefined && "opacity-70",
+      )}
       style={{ left: `${Math.min(percentOf(from), 100 - width)}%`, width: `${width}%` }}
     />
   );

@@ -57,11 +57,17 @@ function columnsAt(now: number): readonly Column<Entry>[] {
       id: "at",
       header: s.columns.at,
       width: "12rem",
-      cell: ({ from }) => (from === undefined ? <span className="text-soft">{s.notStarted}</span> : formatDateTime(from)),
+      cell: ({ from }) =>
+        from === undefined ? <span className="text-soft">{s.notStarted}</span> : formatDateTime(from),
     },
     { id: "kind", header: s.columns.kind, width: "7rem", cell: ({ kind }) => s.kinds[kind] },
     { id: "what", header: s.columns.what, cell: ({ what }) => <span className="truncate">{what}</span> },
-    { id: "status", header: s.columns.status, width: "8rem", cell: ({ status }) => status !== undefined && <Status value={status} /> },
+    {
+      id: "status",
+      header: s.columns.status,
+      width: "8rem",
+      cell: ({ status }) => status !== undefined && <Status value={status} />,
+    },
     {
       id: "duration",
       header: s.columns.duration,

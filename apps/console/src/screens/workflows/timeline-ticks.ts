@@ -3,7 +3,12 @@ import type { Timeline } from "./timeline.ts";
 
 const shares = [0, 0.25, 0.5, 0.75, 1];
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const dayAndClock = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const dayAndClock = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "short" });
 
 export interface Tick {

@@ -31,7 +31,9 @@ export function timelineOf(workflow: Workflow, checkpoints: readonly Checkpoint[
   const agents = workflow.agents.map((agent): Lane => ({
     key: `agent ${agent.agent_id}`,
     label: agent.agent_name === "" ? agent.agent_id : agent.agent_name,
-    entries: [entry(`agent ${agent.agent_id}`, "agent", agent.agent_id, agent.status, agent.started_at, agent.completed_at)],
+    entries: [
+      entry(`agent ${agent.agent_id}`, "agent", agent.agent_id, agent.status, agent.started_at, agent.completed_at),
+    ],
   }));
   const marks = checkpoints.map(({ step, timestamp }) =>
     entry(checkpointKey({ step, timestamp }), "checkpoint", s.checkpoint(step), undefined, timestamp, timestamp),
@@ -41,7 +43,9 @@ export function timelineOf(workflow: Workflow, checkpoints: readonly Checkpoint[
     ...agents,
     ...(marks.length === 0 ? [] : [{ key: "checkpoints", label: s.checkpoints, entries: marks }]),
   ];
-  const times = lanes.flatMap(({ entries }) => entries.flatMap(({ from, to }) => (from === undefined ? [] : [from, to ?? now])));
+  const times = lanes.flatMap(({ entries }) =>
+    entries.flatMap(({ from, to }) => (from === undefined ? [] : [from, to ?? now])),
+  );
   return { lanes, from: Math.min(...times), to: Math.max(...times) };
 }
 
@@ -63,9 +67,23 @@ function lifeOf({ created_at, started_at, completed_at, status }: Workflow): rea
   return [created, entry("started", "life", s.started, status, started_at, ended)];
 }
 
-function entry(key: string, kind: Entry["kind"], what: string, status: string | undefined, from: string | null, to: string | null): Entry {
+function entry(
+  key: string,
+  kind: Entry["kind"],
+  what: string,
+  status: string | undefined,
+  from: string | null,
+  to: string | null,
+): Entry {
   const [begin, end] = [momentOf(from), momentOf(to)];
-  return { key, kind, what, status, from: begin, to: begin !== undefined && end !== undefined ? Math.max(begin, end) : end };
+  return {
+    key,
+    kind,
+    what,
+    status,
+    from: begin,
+    to: begin !== undefined && end !== undefined ? Math.max(begin, end) : end,
+  };
 }
 
 /** Times of agents are what programs wrote: one that is none counts as not known. */

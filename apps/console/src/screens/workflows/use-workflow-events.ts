@@ -28,11 +28,13 @@ export function useWorkflowEvents(wid: string): WorkflowEvents {
       if (event.type === "workflow.deleted") return;
       if (event.type === "lease.changed") setTold(event.data as unknown as Lease);
       else void client.invalidateQueries({ queryKey: ["workflows", "one", wid] });
-      if (event.type === "checkpoint.added") void client.invalidateQueries({ queryKey: ["workflows", "checkpoints", wid] });
+      if (event.type === "checkpoint.added")
+        void client.invalidateQueries({ queryKey: ["workflows", "checkpoints", wid] });
     },
     onMissed: () => {
       setTold(undefined);
-      for (const what of ["one", "checkpoints", "lease"]) void client.invalidateQueries({ queryKey: ["workflows", what, wid] });
+      for (const what of ["one", "checkpoints", "lease"])
+        void client.invalidateQueries({ queryKey: ["workflows", what, wid] });
     },
   });
   const asked = useQuery(leaseOptions(wid)).data;

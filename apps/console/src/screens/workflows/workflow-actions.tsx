@@ -3,7 +3,14 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { deleteWorkflow, readWorkflow, verbsOf, type Lease, type Workflow, type WorkflowVerb } from "../../api/workflows.ts";
+import {
+  deleteWorkflow,
+  readWorkflow,
+  verbsOf,
+  type Lease,
+  type Workflow,
+  type WorkflowVerb,
+} from "../../api/workflows.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -16,14 +23,24 @@ import { ActionDialog } from "./action-dialog.tsx";
 /** What one comes for stands as a button; the rest in the list behind the dots. */
 const mainVerbs: readonly WorkflowVerb[] = ["start", "resume", "retry", "pause", "skip"];
 
-export function WorkflowActions({ workflow, lease }: { readonly workflow: Workflow; readonly lease: Lease | undefined }) {
+export function WorkflowActions({
+  workflow,
+  lease,
+}: {
+  readonly workflow: Workflow;
+  readonly lease: Lease | undefined;
+}) {
   // The workflow as it was when the reader decided: a change after that is told, not overwritten.
   const [act, setAct] = useState<{ readonly verb: WorkflowVerb; readonly seen: Workflow }>();
   const [removing, setRemoving] = useState<Workflow>();
   const verbs = verbsOf[workflow.status];
   const entries = verbs
     .filter((verb) => !mainVerbs.includes(verb))
-    .map((verb) => ({ label: s.verbs[verb].label, danger: verb === "cancel" || verb === "fail", onChoose: () => setAct({ verb, seen: workflow }) }));
+    .map((verb) => ({
+      label: s.verbs[verb].label,
+      danger: verb === "cancel" || verb === "fail",
+      onChoose: () => setAct({ verb, seen: workflow }),
+    }));
   return (
     <>
       {verbs
@@ -33,8 +50,15 @@ export function WorkflowActions({ workflow, lease }: { readonly workflow: Workfl
             {s.verbs[verb].label}
           </Button>
         ))}
-      <Menu entries={[...entries, { label: s.remove.label, danger: true, icon: <Trash2 aria-hidden />, onChoose: () => setRemoving(workflow) }]} />
-      {act !== undefined && <ActionDialog key={act.verb} verb={act.verb} seen={act.seen} lease={lease} onClose={() => setAct(undefined)} />}
+      <Menu
+        entries={[
+          ...entries,
+          { label: s.remove.label, danger: true, icon: <Trash2 aria-hidden />, onChoose: () => setRemoving(workflow) },
+        ]}
+      />
+      {act !== undefined && (
+        <ActionDialog key={act.verb} verb={act.verb} seen={act.seen} lease={lease} onClose={() => setAct(undefined)} />
+      )}
       {removing !== undefined && <Remove workflow={removing} onClose={() => setRemoving(undefined)} />}
     </>
   );

@@ -29,7 +29,9 @@ export function WorkflowFacts({ workflow, lease }: { readonly workflow: Workflow
         <Facts
           of={[
             [s.created, formatDateTime(workflow.created_at)],
-            ...(started_at === undefined || started_at === null ? [] : [[s.started, formatDateTime(started_at)] as const]),
+            ...(started_at === undefined || started_at === null
+              ? []
+              : [[s.started, formatDateTime(started_at)] as const]),
             ...(workflow.completed_at === null ? [] : [[s.ended, formatDateTime(workflow.completed_at)] as const]),
             [s.updated, <Ago key="updated" at={workflow.updated_at} />],
             ...(figures.execution_time_ms === 0 ? [] : [[s.execution, formatMs(figures.execution_time_ms)] as const]),
@@ -87,7 +89,11 @@ export function WorkflowFailure({ error }: { readonly error: WorkflowError }) {
         ]}
       />
       {error.stack_trace !== "" && (
-        <pre tabIndex={0} aria-label={words.trace} className="mt-3 max-h-48 overflow-auto rounded bg-raised p-2 font-mono text-xs whitespace-pre-wrap">
+        <pre
+          tabIndex={0}
+          aria-label={words.trace}
+          className="mt-3 max-h-48 overflow-auto rounded bg-raised p-2 font-mono text-xs whitespace-pre-wrap"
+        >
           {error.stack_trace}
         </pre>
       )}

@@ -20,7 +20,15 @@ export function WorkflowPage() {
   const { wid } = route.useParams();
   const workflow = useQuery(workflowOptions(wid));
   if (workflow.data === undefined) {
-    return <Page title={wid}>{workflow.error === null ? <Loading /> : <ErrorBox error={workflow.error} onRetry={() => void workflow.refetch()} />}</Page>;
+    return (
+      <Page title={wid}>
+        {workflow.error === null ? (
+          <Loading />
+        ) : (
+          <ErrorBox error={workflow.error} onRetry={() => void workflow.refetch()} />
+        )}
+      </Page>
+    );
   }
   // Another workflow is another stream.
   return <One key={wid} workflow={workflow.data} />;

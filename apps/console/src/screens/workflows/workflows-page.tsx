@@ -3,7 +3,14 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import { moreOf } from "../../api/page.ts";
-import { workflowsOptions, workflowStatsOptions, workflowStatuses, workflowTypes, type Workflow, type WorkflowStatus } from "../../api/workflows.ts";
+import {
+  workflowsOptions,
+  workflowStatsOptions,
+  workflowStatuses,
+  workflowTypes,
+  type Workflow,
+  type WorkflowStatus,
+} from "../../api/workflows.ts";
 import { cx } from "../../lib/class-names.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -42,14 +49,22 @@ function Filters() {
   const { status, type, order } = route.useSearch();
   const navigate = route.useNavigate();
   const stats = useQuery(workflowStatsOptions).data;
-  const choose = (next: WorkflowStatus | undefined) => void navigate({ search: (old) => ({ ...old, status: next }), replace: true });
+  const choose = (next: WorkflowStatus | undefined) =>
+    void navigate({ search: (old) => ({ ...old, status: next }), replace: true });
   const chips = [undefined, ...workflowStatuses].map((value) => ({
     value,
-    label: s.withCount(value === undefined ? s.all : s.words(value), value === undefined ? stats?.total : stats?.by_status[value]),
+    label: s.withCount(
+      value === undefined ? s.all : s.words(value),
+      value === undefined ? stats?.total : stats?.by_status[value],
+    ),
   }));
   return (
     <div className="flex flex-wrap items-end gap-3">
-      <div role="group" aria-label={s.statusFilter} className="flex min-w-0 basis-full flex-wrap gap-1 min-[90rem]:basis-auto">
+      <div
+        role="group"
+        aria-label={s.statusFilter}
+        className="flex min-w-0 basis-full flex-wrap gap-1 min-[90rem]:basis-auto"
+      >
         {chips.map(({ value, label }) => (
           <button
             key={label}
@@ -66,8 +81,16 @@ function Filters() {
         label={s.type}
         className="w-44"
         value={type ?? ""}
-        choices={[{ value: "", label: s.anyType }, ...workflowTypes.map((value) => ({ value, label: s.withCount(s.words(value), stats?.by_type[value]) }))]}
-        onChoose={(next) => void navigate({ search: (old) => ({ ...old, type: workflowTypes.find((one) => one === next) }), replace: true })}
+        choices={[
+          { value: "", label: s.anyType },
+          ...workflowTypes.map((value) => ({ value, label: s.withCount(s.words(value), stats?.by_type[value]) })),
+        ]}
+        onChoose={(next) =>
+          void navigate({
+            search: (old) => ({ ...old, type: workflowTypes.find((one) => one === next) }),
+            replace: true,
+          })
+        }
       />
       <Select
         label={s.order}
@@ -77,7 +100,9 @@ function Filters() {
           { value: "desc", label: s.orders.desc },
           { value: "asc", label: s.orders.asc },
         ]}
-        onChoose={(next) => void navigate({ search: (old) => ({ ...old, order: next === "asc" ? next : undefined }), replace: true })}
+        onChoose={(next) =>
+          void navigate({ search: (old) => ({ ...old, order: next === "asc" ? next : undefined }), replace: true })
+        }
       />
     </div>
   );
@@ -98,7 +123,12 @@ const columns: readonly Column<Workflow>[] = [
   { id: "type", header: s.columns.type, width: "7rem", cell: ({ type }) => s.words(type) },
   { id: "steps", header: s.columns.steps, width: "10rem", cell: (workflow) => <StepBar workflow={workflow} /> },
   { id: "agents", header: s.columns.agents, width: "5rem", align: "right", cell: ({ agents }) => agents.length },
-  { id: "owner", header: s.columns.owner, width: "7rem", cell: ({ metadata }) => <span className="truncate">{metadata.created_by}</span> },
+  {
+    id: "owner",
+    header: s.columns.owner,
+    width: "7rem",
+    cell: ({ metadata }) => <span className="truncate">{metadata.created_by}</span>,
+  },
   { id: "created", header: s.columns.created, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   { id: "updated", header: s.columns.updated, width: "7rem", cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ];

@@ -18,7 +18,13 @@ export type Action =
   | { readonly do: "put"; readonly item: Attributes; readonly if?: Condition }
   | { readonly do: "delete"; readonly key: TableKey; readonly if?: Condition }
   | { readonly do: "check"; readonly key: TableKey; readonly if: Condition }
-  | { readonly do: "set"; readonly key: TableKey; readonly attribute: string; readonly number: number; readonly if?: Condition };
+  | {
+      readonly do: "set";
+      readonly key: TableKey;
+      readonly attribute: string;
+      readonly number: number;
+      readonly if?: Condition;
+    };
 
 /** done: it took effect. lost: nothing was written, plan again. unknown: the answer was lost. */
 export type Sent = { readonly outcome: "done" } | { readonly outcome: "lost" | "unknown"; readonly cause: unknown };
@@ -38,11 +44,19 @@ export function requireActions(count: number): void {
 }
 
 /** `inForce` is asked right before anything is sent: whether the definition it was planned by still holds (definitions.ts). */
-export async function send(dynamo: Dynamo, table: string, actions: readonly Action[], inForce: () => Promise<boolean>): Promise<Sent> {
+export async function send(
+  dynamo: Dynamo,
+  table: string,
+  actions: readonly Action[],
+  inForce: () => Promise<boolean>,
+): Promise<Sent> {
   if (!(await inForce())) return { outcome: "lost", cause: undefined };
   const [only] = actions;
   if (actions.length === 1 && (only?.do === "put" || only?.do === "delete")) return sendOne(dynamo, table, only);
-  const input = { TransactItems: actions.map((action) => inTransaction(table, action)), ClientRequestToken: randomUUID() };
+  const input = {
+    TransactItems: actions.map((action) => inTransaction(table, action)),
+    ClientRequestToken: randomUUID(),
+  };
   for (let attempt = 0; ; attempt += 1) {
     try {
       await dynamo.api.transactWriteItems(input);
@@ -61,7 +75,11 @@ export async function send(dynamo: Dynamo, table: string, actions: readonly Acti
 
 const resendsMax = 2;
 
-async function sendOne(dynamo: Dynamo, table: string, action: Extract<Action, { do: "put" | "delete" }>): Promise<Sent> {
+async function sendOne(
+  dynamo: Dynamo,
+  table: string,
+  action: Extract<Action, { do: "put" | "delete" }>,
+): Promise<Sent> {
   try {
     const target = { TableName: table, ...conditionOf(action.if) };
     if (action.do === "put") await dynamo.api.putItem({ ...target, Item: action.item });

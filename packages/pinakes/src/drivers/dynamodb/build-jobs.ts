@@ -46,7 +46,11 @@ export class BuildJobs {
     if (job?.version !== version) return false;
     return this.#put(
       name,
-      { job: { S: JSON.stringify(job) }, until: { N: "0" }, error: { S: error instanceof Error ? error.message : String(error) } },
+      {
+        job: { S: JSON.stringify(job) },
+        until: { N: "0" },
+        error: { S: error instanceof Error ? error.message : String(error) },
+      },
       Date.now(),
     );
   }
@@ -83,7 +87,9 @@ export class BuildJobs {
   }
 
   async #read(name: string): Promise<Attributes | undefined> {
-    const { Item } = await this.#dynamo.repeat("read an index build", (api) => api.getItem({ TableName: this.#meta, Key: key(name), ConsistentRead: true }));
+    const { Item } = await this.#dynamo.repeat("read an index build", (api) =>
+      api.getItem({ TableName: this.#meta, Key: key(name), ConsistentRead: true }),
+    );
     return Item;
   }
 

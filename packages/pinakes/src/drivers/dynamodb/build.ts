@@ -131,7 +131,12 @@ export class IndexBuilder {
     const ids = new Set(building(seen).map(({ id }) => id));
     await this.#definitions.update(name, version, (stored) => ({
       ...stored,
-      indexes: Object.fromEntries(Object.entries(stored.indexes).map(([index, state]) => [index, ids.has(state.id) ? { ...state, ready: true } : state])),
+      indexes: Object.fromEntries(
+        Object.entries(stored.indexes).map(([index, state]) => [
+          index,
+          ids.has(state.id) ? { ...state, ready: true } : state,
+        ]),
+      ),
       expiryReady: stored.expiryReady || stored.definition.ttl !== null,
       settled: true,
     }));
@@ -175,7 +180,12 @@ export class IndexBuilder {
       if (this.#stop.signal.aborted || stored.version !== job.version) return false;
       const start = job.at;
       const page = await this.#dynamo.repeat("read items to fill an index", (api) =>
-        api.scan({ TableName: definition.table, Limit: pageItemsMax, ConsistentRead: true, ...(start === undefined ? {} : { ExclusiveStartKey: start }) }),
+        api.scan({
+          TableName: definition.table,
+          Limit: pageItemsMax,
+          ConsistentRead: true,
+          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        }),
       );
       const items = (page.Items ?? []).filter((item) => item["sk"]?.S?.startsWith("i") === true);
       const placed = await mapLimited(items, updatesInParallel, (item) => this.#place(definition, item));
@@ -185,7 +195,11 @@ export class IndexBuilder {
       );
       done = page.LastEvaluatedKey === undefined;
       const { at: _at, ...rest } = job;
-      job = { ...rest, done: job.done + (page.ScannedCount ?? 0), ...(page.LastEvaluatedKey === undefined ? {} : { at: page.LastEvaluatedKey }) };
+      job = {
+        ...rest,
+        done: job.done + (page.ScannedCount ?? 0),
+        ...(page.LastEvaluatedKey === undefined ? {} : { at: page.LastEvaluatedKey }),
+      };
       if (!done && !(await this.#jobs.save(definition.compiled.name, job))) return false;
     }
     return true;
@@ -197,7 +211,11 @@ export class IndexBuilder {
     if (places === undefined || places.every(([id, key]) => inPlace(item, id, key))) return undefined;
     try {
       await this.#dynamo.repeat("fill an index", (api) =>
-        api.updateItem({ TableName: definition.table, Key: toKey(keyOf(item)), ...placeUpdate(item, places, outdated(definition, item)) }),
+        api.updateItem({
+          TableName: definition.table,
+          Key: toKey(keyOf(item)),
+          ...placeUpdate(item, places, outdated(definition, item)),
+        }),
       );
       return item;
     } catch (error) {
@@ -207,7 +225,10 @@ export class IndexBuilder {
     }
   }
 
-  async #placesOf(definition: Definition, item: Attributes): Promise<(readonly [number, IndexKey | null])[] | undefined> {
+  async #placesOf(
+    definition: Definition,
+    item: Attributes,
+  ): Promise<(readonly [number, IndexKey | null])[] | undefined> {
     const { compiled, table } = definition;
     const loaded = await this.#documents.load(table, item);
     if (loaded?.item !== item) return undefined;
@@ -217,7 +238,11 @@ export class IndexBuilder {
       const { keys } = prepareDocument(compiled, tenant, pk, JSON.parse(loaded.stored.json) as JsonObject);
       return building(definition).map(({ id, position }) => [id, keys[position] ?? null] as const);
     } catch (error) {
-      throw new PinakesError("INVALID", `item "${idKey}" of partition ${pk} does not fit: ${(error as Error).message}`, { cause: error });
+      throw new PinakesError(
+        "INVALID",
+        `item "${idKey}" of partition ${pk} does not fit: ${(error as Error).message}`,
+        { cause: error },
+      );
     }
   }
 
@@ -234,7 +259,9 @@ export class IndexBuilder {
 }
 
 function building({ compiled, indexIds, stored }: Definition): Building[] {
-  return compiled.indexes.flatMap(({ name }, position) => (stored.indexes[name]?.ready === true ? [] : [{ position, id: indexIds[position] as number, name }]));
+  return compiled.indexes.flatMap(({ name }, position) =>
+    stored.indexes[name]?.ready === true ? [] : [{ position, id: indexIds[position] as number, name }],
+  );
 }
 
 function inPlace(item: Attributes, id: number, key: IndexKey | null): boolean {
@@ -253,8 +280,15 @@ function outdated({ indexIds, stored }: Definition, item: Attributes): string[] 
   });
 }
 
-function placeUpdate(item: Attributes, places: readonly (readonly [number, IndexKey | null])[], gone: readonly string[]): Update {
-  const set: Attributes = Object.assign({}, ...places.map(([id, key]) => (key === null ? {} : indexPlace(id, key.partition, key.sort))));
+function placeUpdate(
+  item: Attributes,
+  places: readonly (readonly [number, IndexKey | null])[],
+  gone: readonly string[],
+): Update {
+  const set: Attributes = Object.assign(
+    {},
+    ...places.map(([id, key]) => (key === null ? {} : indexPlace(id, key.partition, key.sort))),
+  );
   const remove = [...places.flatMap(([id, key]) => (key === null ? [`p${id}`, `s${id}`] : [])), ...gone];
   const names = [...Object.keys(set), ...remove];
   const clauses = [
@@ -269,6 +303,9 @@ function placeUpdate(item: Attributes, places: readonly (readonly [number, Index
     UpdateExpression: clauses.join(" ").trim(),
     ConditionExpression: "#e = :e",
     ExpressionAttributeNames: { "#e": "e", ...Object.fromEntries(names.map((name) => [`#${name}`, name])) },
-    ExpressionAttributeValues: { ":e": item["e"] as never, ...Object.fromEntries(Object.entries(set).map(([name, value]) => [`:${name}`, value])) },
+    ExpressionAttributeValues: {
+      ":e": item["e"] as never,
+      ...Object.fromEntries(Object.entries(set).map(([name, value]) => [`:${name}`, value])),
+    },
   };
 }

@@ -1,5 +1,11 @@
 /** The connection to DynamoDB. The SDK is loaded only when a store is opened, and its own retries are off: ours know what is safe to repeat. */
-import type { AttributeValue, DynamoDB, KeysAndAttributes, QueryCommandInput, QueryCommandOutput } from "@aws-sdk/client-dynamodb";
+import type {
+  AttributeValue,
+  DynamoDB,
+  KeysAndAttributes,
+  QueryCommandInput,
+  QueryCommandOutput,
+} from "@aws-sdk/client-dynamodb";
 import { PinakesError } from "../../domain/errors.ts";
 import { classify, wrapError } from "./errors.ts";
 import { serviceLimits } from "./service-limits.ts";
@@ -16,7 +22,11 @@ export interface ConnectionOptions {
   readonly region: string;
   /** Another address than the region's own, for a local stand-in. */
   readonly endpoint?: string;
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
 }
 
 /** Then the client gives a request up; it may still be carried out for a while. */
@@ -58,14 +68,17 @@ export class Dynamo {
       try {
         return await call(this.api);
       } catch (error) {
-        if (["refused", "condition"].includes(classify(error)) || attempt + 1 >= readAttemptsMax) throw wrapError(error, doing);
+        if (["refused", "condition"].includes(classify(error)) || attempt + 1 >= readAttemptsMax)
+          throw wrapError(error, doing);
         await sleep(backoffMs(attempt + 2));
       }
     }
   }
 
   async get(table: string, key: TableKey): Promise<Attributes | undefined> {
-    const { Item } = await this.repeat("read an item", (api) => api.getItem({ TableName: table, Key: toKey(key), ConsistentRead: true }));
+    const { Item } = await this.repeat("read an item", (api) =>
+      api.getItem({ TableName: table, Key: toKey(key), ConsistentRead: true }),
+    );
     return Item;
   }
 
@@ -87,18 +100,25 @@ export class Dynamo {
   }
 
   /** The service answers as many keys as it likes, and names the rest. */
-  async #getChunk(table: string, keys: readonly TableKey[], only: readonly string[] | undefined): Promise<Attributes[]> {
+  async #getChunk(
+    table: string,
+    keys: readonly TableKey[],
+    only: readonly string[] | undefined,
+  ): Promise<Attributes[]> {
     const items: Attributes[] = [];
     const projection = only === undefined ? {} : projectionOf(["pk", "sk", ...only]);
     let request: KeysAndAttributes | undefined = { Keys: keys.map(toKey), ConsistentRead: true, ...projection };
     for (let idle = 0; request !== undefined;) {
       const asked: KeysAndAttributes = request;
-      const { Responses, UnprocessedKeys } = await this.repeat("read items", (api) => api.batchGetItem({ RequestItems: { [table]: asked } }));
+      const { Responses, UnprocessedKeys } = await this.repeat("read items", (api) =>
+        api.batchGetItem({ RequestItems: { [table]: asked } }),
+      );
       const page = Responses?.[table] ?? [];
       items.push(...page);
       request = UnprocessedKeys?.[table];
       idle = page.length === 0 ? idle + 1 : 0;
-      if (idle >= readAttemptsMax) throw new PinakesError("UNAVAILABLE", "DynamoDB is throttling reads of this table. Try again shortly.");
+      if (idle >= readAttemptsMax)
+        throw new PinakesError("UNAVAILABLE", "DynamoDB is throttling reads of this table. Try again shortly.");
       if (idle > 0) await sleep(backoffMs(idle + 2));
     }
     return items;
@@ -126,7 +146,10 @@ export function keyText({ pk, sk }: TableKey): string {
   return `${pk}\0${sk}`;
 }
 
-function projectionOf(names: readonly string[]): { ProjectionExpression: string; ExpressionAttributeNames: Record<string, string> } {
+function projectionOf(names: readonly string[]): {
+  ProjectionExpression: string;
+  ExpressionAttributeNames: Record<string, string>;
+} {
   return {
     ProjectionExpression: names.map((_, i) => `#n${i}`).join(", "),
     ExpressionAttributeNames: Object.fromEntries(names.map((name, i) => [`#n${i}`, name])),

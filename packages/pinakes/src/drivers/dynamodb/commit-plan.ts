@@ -1,7 +1,14 @@
 /** One attempt at a commit, up to what is to be sent: current rows, the plan, unique values, the feed, documents that spill. */
 import { serviceLimits } from "./service-limits.ts";
 import type { CommitOutcome, StoredItem } from "../../items/item-engine.ts";
-import { planBatch, touchedIds, type BatchPlan, type CommitRequest, type PlannedWrite, type PreparedOperation } from "../../items/plan-batch.ts";
+import {
+  planBatch,
+  touchedIds,
+  type BatchPlan,
+  type CommitRequest,
+  type PlannedWrite,
+  type PreparedOperation,
+} from "../../items/plan-batch.ts";
 import { settleClaims, uniqueClaims } from "../../items/unique-keys.ts";
 import { limits } from "../../domain/limits.ts";
 import { withinUtf8Bytes } from "../../domain/json.ts";
@@ -9,7 +16,16 @@ import { actionsBytes, requireActions, type Action } from "./actions.ts";
 import { keyText, type Attributes, type Dynamo } from "./client.ts";
 import type { Definition } from "./definitions.ts";
 import { counterKey, feedActions, headOf, shardOf } from "./feed.ts";
-import { decodeRow, encodeRow, itemBytes, rowKey, toStoredItem, type BlobRef, type PlannedPut, type Row } from "./rows.ts";
+import {
+  decodeRow,
+  encodeRow,
+  itemBytes,
+  rowKey,
+  toStoredItem,
+  type BlobRef,
+  type PlannedPut,
+  type Row,
+} from "./rows.ts";
 import type { Documents } from "./spill.ts";
 import { findHolders, uniqueActions, type Holders } from "./unique-items.ts";
 
@@ -70,13 +86,19 @@ export class CommitPlanner {
     const fixed = [
       ...this.#checks(request, settled, touched),
       ...uniqueActions(compiled, request.pk, settled.writes, rows, claims, holders),
-      ...(compiled.feed ? feedActions(headOf(request.tenant, request.pk, counter), request.pk, request.now, settled.changes) : []),
+      ...(compiled.feed
+        ? feedActions(headOf(request.tenant, request.pk, counter), request.pk, request.now, settled.changes)
+        : []),
     ];
     return this.#withBodies(definition, request.pk, settled, rows, fixed);
   }
 
   /** A document that was spilled is fetched only where the plan looks into it. Undefined when a row changed meanwhile. */
-  async #withDocuments(table: string, rows: ReadonlyMap<string, Row>, operations: readonly PreparedOperation[]): Promise<Map<string, StoredItem> | undefined> {
+  async #withDocuments(
+    table: string,
+    rows: ReadonlyMap<string, Row>,
+    operations: readonly PreparedOperation[],
+  ): Promise<Map<string, StoredItem> | undefined> {
     const needed = new Set(operations.flatMap((operation) => (looksInside(operation) ? [operation.idKey] : [])));
     const items = new Map<string, StoredItem>();
     for (const [idKey, row] of rows) {
@@ -116,7 +138,11 @@ export class CommitPlanner {
    * A taken value is an answer only if there was a moment at which everything that led to it was so: rows that are the same after
    * the holder was read as before it were the same in between.
    */
-  async #unchanged(definition: Definition, request: CommitRequest, touched: ReadonlyMap<string, Row>): Promise<boolean> {
+  async #unchanged(
+    definition: Definition,
+    request: CommitRequest,
+    touched: ReadonlyMap<string, Row>,
+  ): Promise<boolean> {
     const { rows } = await this.read(definition, request);
     return touchedIds(request).every((idKey) => rows.get(idKey)?.etag === touched.get(idKey)?.etag);
   }
@@ -124,32 +150,67 @@ export class CommitPlanner {
   /** Rows that were looked at and stay as they are: the commit holds only if they still do. Work of the system decides row by row. */
   #checks(request: CommitRequest, { writes }: GoodPlan, touched: ReadonlyMap<string, Row>): Action[] {
     const written = new Set(writes.map(({ idKey }) => idKey));
-    const checked = new Set(request.operations.flatMap(({ op, idKey }) => (op === "remove" || op === "purge" || written.has(idKey) ? [] : [idKey])));
-    return [...checked].map((idKey) => ({ do: "check", key: rowKey({ pk: request.pk, idKey }), if: sameRow(touched.get(idKey)) }));
+    const checked = new Set(
+      request.operations.flatMap(({ op, idKey }) =>
+        op === "remove" || op === "purge" || written.has(idKey) ? [] : [idKey],
+      ),
+    );
+    return [...checked].map((idKey) => ({
+      do: "check",
+      key: rowKey({ pk: request.pk, idKey }),
+      if: sameRow(touched.get(idKey)),
+    }));
   }
 
-  async #withBodies(definition: Definition, pk: string, plan: GoodPlan, rows: ReadonlyMap<string, Row>, fixed: readonly Action[]): Promise<Planned> {
+  async #withBodies(
+    definition: Definition,
+    pk: string,
+    plan: GoodPlan,
+    rows: ReadonlyMap<string, Row>,
+    fixed: readonly Action[],
+  ): Promise<Planned> {
     const puts = plan.writes.flatMap(({ put, operation }) =>
-      put === undefined ? [] : [{ put, operation, bytes: itemBytes(encodeRow(definition, pk, put, { json: put.json })) }],
+      put === undefined
+        ? []
+        : [{ put, operation, bytes: itemBytes(encodeRow(definition, pk, put, { json: put.json })) }],
     );
     requireActions(plan.writes.length + fixed.length);
     const spilled = chooseSpills(puts, actionsBytes(fixed) + plan.writes.length * 128);
     const first = puts.find(({ put }) => spilled.has(put.idKey));
     if (first !== undefined && !this.#documents.canSpill)
-      return { outcome: { ok: false, failure: { index: first.operation, code: "LIMIT_EXCEEDED", detail: tooLarge(first.bytes) } } };
+      return {
+        outcome: {
+          ok: false,
+          failure: { index: first.operation, code: "LIMIT_EXCEEDED", detail: tooLarge(first.bytes) },
+        },
+      };
     const blobs = new Map<string, BlobRef>();
     for (const { put } of puts) {
-      if (spilled.has(put.idKey)) blobs.set(put.idKey, await this.#documents.spill(definition.compiled.name, { pk, idKey: put.idKey }, put.json));
+      if (spilled.has(put.idKey))
+        blobs.set(put.idKey, await this.#documents.spill(definition.compiled.name, { pk, idKey: put.idKey }, put.json));
     }
-    const actions = [...plan.writes.map((write) => rowAction(definition, pk, write, rows.get(write.idKey), blobs.get(write.idKey))), ...fixed];
+    const actions = [
+      ...plan.writes.map((write) => rowAction(definition, pk, write, rows.get(write.idKey), blobs.get(write.idKey))),
+      ...fixed,
+    ];
     const replaced = plan.writes.flatMap(({ idKey }) => rows.get(idKey)?.blob ?? []);
     return { commit: { plan, actions, written: [...blobs.values()], replaced } };
   }
 }
 
-function rowAction(definition: Definition, pk: string, { idKey, put }: PlannedWrite, before: Row | undefined, blob: BlobRef | undefined): Action {
+function rowAction(
+  definition: Definition,
+  pk: string,
+  { idKey, put }: PlannedWrite,
+  before: Row | undefined,
+  blob: BlobRef | undefined,
+): Action {
   if (put === undefined) return { do: "delete", key: rowKey({ pk, idKey }), if: sameRow(before) };
-  return { do: "put", item: encodeRow(definition, pk, put, blob === undefined ? { json: put.json } : { blob }), if: sameRow(before) };
+  return {
+    do: "put",
+    item: encodeRow(definition, pk, put, blob === undefined ? { json: put.json } : { blob }),
+    if: sameRow(before),
+  };
 }
 
 function sameRow(row: Row | undefined): { attribute: string; value: string | undefined } {
@@ -176,6 +237,7 @@ function tooLarge(bytes: number): string {
 
 /** Work of the system needs the document only for an id that is longer than its key. */
 function looksInside(operation: PreparedOperation): boolean {
-  if (operation.op === "remove" || operation.op === "purge") return !withinUtf8Bytes(operation.idKey, limits.idNativeBytesMax);
+  if (operation.op === "remove" || operation.op === "purge")
+    return !withinUtf8Bytes(operation.idKey, limits.idNativeBytesMax);
   return operation.op === "patch" || operation.where !== undefined;
 }

@@ -56,7 +56,8 @@ export class Committer {
   }
 
   async commit(name: string, request: CommitRequest): Promise<CommitOutcome> {
-    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
+    if (this.#closed)
+      throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
     const committing = this.#commit(name, request);
     this.#underWay.add(committing);
     try {
@@ -70,10 +71,15 @@ export class Committer {
     const { compiled } = await this.#definitions.current(name);
     if (!isSystemWork(request)) return this.#inTurn(name, compiled.feed, request);
     // Removing and purging need not be atomic, and must not fail because of how many unique values the rows hold.
-    const rowsMax = Math.floor((serviceLimits.transactionActionsMax - feedActionsMax) / (1 + compiled.uniqueKeys.length));
+    const rowsMax = Math.floor(
+      (serviceLimits.transactionActionsMax - feedActionsMax) / (1 + compiled.uniqueKeys.length),
+    );
     const results: CommittedOperation[] = [];
     for (let start = 0; start < request.operations.length; start += rowsMax) {
-      const outcome = await this.#inParts(name, compiled.feed, { ...request, operations: request.operations.slice(start, start + rowsMax) });
+      const outcome = await this.#inParts(name, compiled.feed, {
+        ...request,
+        operations: request.operations.slice(start, start + rowsMax),
+      });
       if (!outcome.ok) return outcome;
       results.push(...outcome.results);
     }
@@ -85,7 +91,8 @@ export class Committer {
     try {
       return await this.#inTurn(name, feed, request);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "LIMIT_EXCEEDED" || request.operations.length === 1) throw error;
+      if (!PinakesError.isInstance(error) || error.code !== "LIMIT_EXCEEDED" || request.operations.length === 1)
+        throw error;
     }
     const half = Math.ceil(request.operations.length / 2);
     const first = await this.#inParts(name, feed, { ...request, operations: request.operations.slice(0, half) });
@@ -131,13 +138,15 @@ export class Committer {
   async #attempt(name: string, request: CommitRequest, first: boolean, pending: Pending | undefined): Promise<Step> {
     const definition = await this.#definitions.current(name);
     const current = await this.#current(definition, request, first);
-    if (pending !== undefined && tookEffect(pending, request, definition, current)) return { outcome: await this.#done(pending.commit) };
+    if (pending !== undefined && tookEffect(pending, request, definition, current))
+      return { outcome: await this.#done(pending.commit) };
     const planned = await this.#planner.plan(definition, request, current);
     if (planned === "again") return { cause: undefined };
     if ("outcome" in planned) return planned;
     const sent = await this.#send(definition, planned.commit);
     if (sent.outcome === "done") return { outcome: await this.#done(planned.commit) };
-    if (sent.outcome === "unknown") return { cause: sent.cause, pending: { commit: planned.commit, cause: sent.cause } };
+    if (sent.outcome === "unknown")
+      return { cause: sent.cause, pending: { commit: planned.commit, cause: sent.cause } };
     await this.#documents.discard(planned.commit.written);
     return { cause: sent.cause };
   }
@@ -145,14 +154,16 @@ export class Committer {
   /** Creating in a plain container first tries without reading: mostly the id is new, and the condition tells if it is not. */
   async #current(definition: Definition, request: CommitRequest, first: boolean): Promise<Current> {
     const plain = !definition.compiled.feed && definition.compiled.uniqueKeys.length === 0;
-    if (first && plain && request.operations.every(({ op }) => op === "create")) return { rows: new Map(), counter: undefined };
+    if (first && plain && request.operations.every(({ op }) => op === "create"))
+      return { rows: new Map(), counter: undefined };
     return this.#planner.read(definition, request);
   }
 
   async #send(definition: Definition, { actions }: PlannedCommit): ReturnType<typeof send> {
     // A single check was answered by the read itself.
     if (actions.length === 0 || (actions.length === 1 && actions[0]?.do === "check")) return { outcome: "done" };
-    const inForce = async () => (await this.#definitions.current(definition.compiled.name)).stored.version === definition.stored.version;
+    const inForce = async () =>
+      (await this.#definitions.current(definition.compiled.name)).stored.version === definition.stored.version;
     return send(this.#dynamo, definition.table, actions, inForce);
   }
 
@@ -166,7 +177,12 @@ function isSystemWork({ operations }: CommitRequest): boolean {
   return operations.every(({ op }) => op === "remove" || op === "purge");
 }
 
-function tookEffect({ commit, cause }: Pending, request: CommitRequest, { compiled }: Definition, { rows, counter }: Current): boolean {
+function tookEffect(
+  { commit, cause }: Pending,
+  request: CommitRequest,
+  { compiled }: Definition,
+  { rows, counter }: Current,
+): boolean {
   const touched = new Set(touchedIds(request));
   const writes = commit.plan.writes.filter(({ idKey }) => touched.has(idKey));
   if (writes.some(({ idKey, put }) => put !== undefined && rows.get(idKey)?.etag === put.etag)) return true;

@@ -12,7 +12,12 @@
  * A feed that is switched on waits in the same way, and so does everybody who opens the container meanwhile: `feedSettled`.
  */
 import { invariant } from "../../domain/invariant.ts";
-import { compileContainer, mergeDefinitions, type CompiledContainer, type NormalDefinition } from "../../items/compiled-container.ts";
+import {
+  compileContainer,
+  mergeDefinitions,
+  type CompiledContainer,
+  type NormalDefinition,
+} from "../../items/compiled-container.ts";
 import type { Attributes, Dynamo } from "./client.ts";
 import { errorName } from "./errors.ts";
 import { containerTable, createContainerTable, expiryGsi, indexGsi, type TableIndex } from "./schema.ts";
@@ -110,7 +115,11 @@ export class Definitions {
   }
 
   /** Changes the state of what is stored, unless the version is another one by now. */
-  async update(name: string, version: number, change: (stored: StoredDefinition) => StoredDefinition): Promise<boolean> {
+  async update(
+    name: string,
+    version: number,
+    change: (stored: StoredDefinition) => StoredDefinition,
+  ): Promise<boolean> {
     for (let attempt = 0; ; attempt += 1) {
       const before = await this.#require(name);
       if (before.stored.version !== version) return false;
@@ -131,7 +140,11 @@ export class Definitions {
     const found: NormalDefinition[] = [];
     for (let start: Attributes | undefined, first = true; first || start !== undefined; first = false) {
       const page = await this.#dynamo.repeat("list the containers", (api) =>
-        api.scan({ TableName: this.#meta, ConsistentRead: true, ...(start === undefined ? {} : { ExclusiveStartKey: start }) }),
+        api.scan({
+          TableName: this.#meta,
+          ConsistentRead: true,
+          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        }),
       );
       for (const item of page.Items ?? [])
         if (item["pk"]?.S?.startsWith("container#") === true && item["def"]?.S !== undefined)
@@ -186,7 +199,12 @@ export class Definitions {
     const names = Object.keys(definition.indexes);
     const wanted = names.map((name, i) => indexGsi(name, i + 1));
     const table = containerTable(this.#prefix, definition.name);
-    const made = await createContainerTable(this.#dynamo, table, [...wanted, ...(definition.ttl === null ? [] : [expiryGsi])], signal);
+    const made = await createContainerTable(
+      this.#dynamo,
+      table,
+      [...wanted, ...(definition.ttl === null ? [] : [expiryGsi])],
+      signal,
+    );
     const present = new Set((made.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName));
     // Another process may have made the table for another declaration: what it lacks is built, as for any later index.
     const has = ({ gsi }: TableIndex) => present.has(gsi);
@@ -217,7 +235,9 @@ export class Definitions {
         : { ConditionExpression: "rev = :rev", ExpressionAttributeValues: { ":rev": { N: String(revision) } } };
     try {
       // Repeating it after a lost answer may find our own change in place. Whoever called reads again and sees that nothing is left to do.
-      await this.#dynamo.repeat(`store the definition of ${name}`, (api) => api.putItem({ TableName: this.#meta, Item: item, ...condition }));
+      await this.#dynamo.repeat(`store the definition of ${name}`, (api) =>
+        api.putItem({ TableName: this.#meta, Item: item, ...condition }),
+      );
       return true;
     } catch (error) {
       if (errorName(error) === "ConditionalCheckFailedException") return false;
@@ -233,11 +253,15 @@ function metaKey(name: string): { pk: { S: string } } {
 /** What is stored once `merged` is in force; the same object when nothing changes. */
 function evolve(stored: StoredDefinition, merged: NormalDefinition, maxAgeMs: number): StoredDefinition {
   const age = Math.max(stored.maxAgeMs, maxAgeMs);
-  if (JSON.stringify(merged) === JSON.stringify(stored.definition)) return age === stored.maxAgeMs ? stored : { ...stored, maxAgeMs: age };
+  if (JSON.stringify(merged) === JSON.stringify(stored.definition))
+    return age === stored.maxAgeMs ? stored : { ...stored, maxAgeMs: age };
   let { nextId } = stored;
   const indexes = Object.entries(merged.indexes).map(([name, index]) => {
     const same = JSON.stringify(index) === JSON.stringify(stored.definition.indexes[name]);
-    return [name, same ? (stored.indexes[name] as { id: number; ready: boolean }) : { id: nextId++, ready: false }] as const;
+    return [
+      name,
+      same ? (stored.indexes[name] as { id: number; ready: boolean }) : { id: nextId++, ready: false },
+    ] as const;
   });
   return {
     format: 1,

@@ -22,17 +22,24 @@ const upsert = (id: string, more: JsonObject = {}): Operation => ({ op: "upsert"
 const increment: Operation = { op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }] };
 
 describe("several processes", () => {
-  it.each([false, true])("R-AGT-53 increments of one item by three engines on the same tables end exact (feed: %s)", async (withFeed) => {
-    const options = stores.options();
-    const engines = await Promise.all(Array.from({ length: 3 }, () => openDynamoItems(options)));
-    await Promise.all(engines.map((store) => store.openContainer({ name: "notes", partitionKey: ["p"], feed: withFeed })));
-    const [first] = engines as [ItemStore];
-    await first.write(scope, "notes", ["a"], upsert("x", { n: 0 }));
-    await Promise.all(engines.flatMap((store) => Array.from({ length: 15 }, () => store.write(scope, "notes", ["a"], increment))));
-    expect((await first.read(scope, "notes", { partition: ["a"], id: "x" }))?.document["n"]).toBe(45);
-    if (withFeed) expect(new Set((await wholeFeed(first, scope, 7)).map(({ etag }) => etag)).size).toBe(46);
-    await Promise.all(engines.map((store) => store.close()));
-  });
+  it.each([false, true])(
+    "R-AGT-53 increments of one item by three engines on the same tables end exact (feed: %s)",
+    async (withFeed) => {
+      const options = stores.options();
+      const engines = await Promise.all(Array.from({ length: 3 }, () => openDynamoItems(options)));
+      await Promise.all(
+        engines.map((store) => store.openContainer({ name: "notes", partitionKey: ["p"], feed: withFeed })),
+      );
+      const [first] = engines as [ItemStore];
+      await first.write(scope, "notes", ["a"], upsert("x", { n: 0 }));
+      await Promise.all(
+        engines.flatMap((store) => Array.from({ length: 15 }, () => store.write(scope, "notes", ["a"], increment))),
+      );
+      expect((await first.read(scope, "notes", { partition: ["a"], id: "x" }))?.document["n"]).toBe(45);
+      if (withFeed) expect(new Set((await wholeFeed(first, scope, 7)).map(({ etag }) => etag)).size).toBe(46);
+      await Promise.all(engines.map((store) => store.close()));
+    },
+  );
 
   it("two batches that each check what the other writes never both get through", async () => {
     const options = stores.options();
@@ -60,10 +67,13 @@ describe("several processes", () => {
   it("a unique value claimed by two engines at once has one holder, and their unique items agree with the rows", async () => {
     const options = stores.options();
     const engines = await Promise.all([openDynamoItems(options), openDynamoItems(options)]);
-    for (const store of engines) await store.openContainer({ name: "notes", partitionKey: ["p"], uniqueKeys: { name: ["name"] } });
+    for (const store of engines)
+      await store.openContainer({ name: "notes", partitionKey: ["p"], uniqueKeys: { name: ["name"] } });
     for (let round = 0; round < 10; round += 1) {
       const claims = engines.flatMap((store, e) =>
-        Array.from({ length: 3 }, (_, i) => store.write(scope, "notes", ["a"], upsert(`${e}-${i}`, { name: `n${round}` }))),
+        Array.from({ length: 3 }, (_, i) =>
+          store.write(scope, "notes", ["a"], upsert(`${e}-${i}`, { name: `n${round}` })),
+        ),
       );
       const won = (await Promise.allSettled(claims)).filter(({ status }) => status === "fulfilled");
       expect(won).toHaveLength(1);
@@ -80,7 +90,10 @@ describe("lost answers", () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"], ...more });
     proxy.loseAnswers(1);
-    const created = await store.write(scope, "notes", ["a"], { op: "create", document: { id: "x", p: "a", n: 0, u: 1 } });
+    const created = await store.write(scope, "notes", ["a"], {
+      op: "create",
+      document: { id: "x", p: "a", n: 0, u: 1 },
+    });
     expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.etag).toBe(created.etag);
     for (let i = 1; i <= 5; i += 1) {
       proxy.loseAnswers(i % 3);
@@ -91,21 +104,28 @@ describe("lost answers", () => {
     if ("feed" in more) expect(await wholeFeed(store, scope, 100)).toHaveLength(6);
   });
 
-  it.each([false, true])("a create whose answer is lost does not bring back what somebody has deleted since (feed: %s)", async (feed) => {
-    const options = stores.options();
-    await using ours = await openDynamoItems(options);
-    await using theirs = await openDynamoItems(options);
-    for (const store of [ours, theirs]) await store.openContainer({ name: "notes", partitionKey: ["p"], feed });
-    // A transaction is sent again with its token, and that answer has to get lost too.
-    proxy.loseAnswers(1, async () => {
-      await theirs.write(scope, "notes", ["a"], { op: "delete", id: "x" });
-      if (feed) proxy.loseWrites(2);
-    });
-    const error = await failure(ours.write(scope, "notes", ["a"], { op: "create", document: { id: "x", p: "a" } }));
-    expect([error.code, error.retryable, error.message]).toEqual(["UNAVAILABLE", false, expect.stringMatching(/cannot be told/)]);
-    expect(await theirs.read(scope, "notes", { partition: ["a"], id: "x" })).toBeUndefined();
-    expect(await theirs.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
-  });
+  it.each([false, true])(
+    "a create whose answer is lost does not bring back what somebody has deleted since (feed: %s)",
+    async (feed) => {
+      const options = stores.options();
+      await using ours = await openDynamoItems(options);
+      await using theirs = await openDynamoItems(options);
+      for (const store of [ours, theirs]) await store.openContainer({ name: "notes", partitionKey: ["p"], feed });
+      // A transaction is sent again with its token, and that answer has to get lost too.
+      proxy.loseAnswers(1, async () => {
+        await theirs.write(scope, "notes", ["a"], { op: "delete", id: "x" });
+        if (feed) proxy.loseWrites(2);
+      });
+      const error = await failure(ours.write(scope, "notes", ["a"], { op: "create", document: { id: "x", p: "a" } }));
+      expect([error.code, error.retryable, error.message]).toEqual([
+        "UNAVAILABLE",
+        false,
+        expect.stringMatching(/cannot be told/),
+      ]);
+      expect(await theirs.read(scope, "notes", { partition: ["a"], id: "x" })).toBeUndefined();
+      expect(await theirs.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
+    },
+  );
 
   it("a write that never arrived is done again where something tells that it was not carried out", async () => {
     await using store = await stores.open();
@@ -123,7 +143,10 @@ describe("lost answers", () => {
     // Nothing tells: the item is as absent as it would be if it had been created and deleted.
     proxy.loseWrites(1);
     const create: Operation = { op: "create", document: { id: "y", p: "a" } };
-    expect(await failure(store.write(scope, "plain", ["a"], create))).toMatchObject({ code: "UNAVAILABLE", retryable: false });
+    expect(await failure(store.write(scope, "plain", ["a"], create))).toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: false,
+    });
     await store.write(scope, "plain", ["a"], create);
   });
 
@@ -134,7 +157,11 @@ describe("lost answers", () => {
     proxy.loseAnswers(1, () => proxy.throttle(1_000));
     const error = await failure(store.write(scope, "notes", ["a"], increment));
     proxy.throttle(0);
-    expect([error.code, error.retryable, error.message]).toEqual(["UNAVAILABLE", false, expect.stringMatching(/cannot be told/)]);
+    expect([error.code, error.retryable, error.message]).toEqual([
+      "UNAVAILABLE",
+      false,
+      expect.stringMatching(/cannot be told/),
+    ]);
     expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.document["n"]).toBe(1);
   });
 
@@ -144,7 +171,11 @@ describe("lost answers", () => {
     await store.write(scope, "notes", ["a"], upsert("x"));
     proxy.loseAnswers(1);
     const error = await failure(store.write(scope, "notes", ["a"], { op: "delete", id: "x" }));
-    expect([error.code, error.retryable, error.message]).toEqual(["UNAVAILABLE", false, expect.stringMatching(/cannot be told/)]);
+    expect([error.code, error.retryable, error.message]).toEqual([
+      "UNAVAILABLE",
+      false,
+      expect.stringMatching(/cannot be told/),
+    ]);
     expect((await failure(store.write(scope, "notes", ["a"], { op: "delete", id: "x" }))).code).toBe("NOT_FOUND");
   });
 
@@ -174,7 +205,9 @@ it("closing waits for the writes under way", async () => {
   const store = await stores.open();
   await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
   let underWay = 20;
-  const writes = Array.from({ length: underWay }, (_, i) => store.write(scope, "notes", ["a"], upsert(`x${i}`)).finally(() => (underWay -= 1)));
+  const writes = Array.from({ length: underWay }, (_, i) =>
+    store.write(scope, "notes", ["a"], upsert(`x${i}`)).finally(() => (underWay -= 1)),
+  );
   await store.close();
   expect(underWay).toBe(0);
   await Promise.all(writes);
@@ -185,7 +218,8 @@ describe("limits of the service", () => {
     await using store = await stores.open();
     const uniqueKeys = Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, [key]]));
     await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true, uniqueKeys });
-    const batch = (count: number) => Array.from({ length: count }, (_, i) => upsert(`i${i}`, { a: i, b: i, c: i, d: i, e: i }));
+    const batch = (count: number) =>
+      Array.from({ length: count }, (_, i) => upsert(`i${i}`, { a: i, b: i, c: i, d: i, e: i }));
     const error = await failure(store.batch(scope, "notes", ["a"], batch(17)));
     expect([error.code, error.message]).toEqual(["LIMIT_EXCEEDED", expect.stringMatching(/105 actions.*100/)]);
     expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
@@ -222,28 +256,41 @@ describe("limits of the service", () => {
     }));
     for (const store of [plain, spilling]) {
       await store.openContainer({ name: "notes", partitionKey: ["p"] });
-      for (let i = 0; i < 12; i += 1) await store.write(scope, "notes", ["a"], upsert(`i${i}`, { text: "t".repeat(380_000) }));
+      for (let i = 0; i < 12; i += 1)
+        await store.write(scope, "notes", ["a"], upsert(`i${i}`, { text: "t".repeat(380_000) }));
     }
     const error = await failure(plain.batch(scope, "notes", ["a"], grow));
     expect([error.code, error.message]).toEqual(["LIMIT_EXCEEDED", expect.stringMatching(/4 MB/)]);
     expect((await plain.read(scope, "notes", { partition: ["a"], id: "i0" }))?.document["more"]).toBeUndefined();
     await plain.batch(scope, "notes", ["a"], grow.slice(0, 10));
     await spilling.batch(scope, "notes", ["a"], grow);
-    expect((await spilling.query(scope, "notes", { equals: { p: "a" }, filter: { more: { exists: true } } })).items.length).toBeGreaterThan(0);
+    expect(
+      (await spilling.query(scope, "notes", { equals: { p: "a" }, filter: { more: { exists: true } } })).items.length,
+    ).toBeGreaterThan(0);
     expect(await spilling.count(scope, "notes", { equals: { p: "a" }, filter: { more: { exists: true } } })).toBe(12);
   });
 
   it("more than the 16 MB that the service answers at once are read in parts", async () => {
     await using store = await stores.open();
-    await store.openContainer({ name: "notes", partitionKey: ["p"], indexes: { byN: { partition: ["p"], sort: ["n"] } } });
+    await store.openContainer({
+      name: "notes",
+      partitionKey: ["p"],
+      indexes: { byN: { partition: ["p"], sort: ["n"] } },
+    });
     const session: string[] = [];
-    for (let n = 0; n < 50; n += 1) session.push((await store.write(scope, "notes", ["a"], upsert(`i${n}`, { n, text: "t".repeat(390_000) }))).session);
+    for (let n = 0; n < 50; n += 1)
+      session.push(
+        (await store.write(scope, "notes", ["a"], upsert(`i${n}`, { n, text: "t".repeat(390_000) }))).session,
+      );
     const read = await store.readMany(
       scope,
       "notes",
       Array.from({ length: 51 }, (_, n) => ({ partition: ["a"], id: `i${50 - n}` })),
     );
-    expect(read.map((item) => item?.document["n"])).toEqual([undefined, ...Array.from({ length: 50 }, (_, n) => 49 - n)]);
+    expect(read.map((item) => item?.document["n"])).toEqual([
+      undefined,
+      ...Array.from({ length: 50 }, (_, n) => 49 - n),
+    ]);
     expect(await store.count(scope, "notes", { index: "byN", equals: { p: "a" }, session })).toBe(50);
     expect(await store.deletePartition(scope, "notes", ["a"], { limit: 8 })).toEqual({ deleted: 8, done: false });
   });
@@ -267,14 +314,25 @@ describe("limits of the service", () => {
     ] as const;
     const sessions: string[] = [];
     for (const [n, [a, b, c]] of partitions.entries()) {
-      sessions.push((await store.write(scope, "notes", [a, b, c], { op: "create", document: { id: "x", a, b, c, n, u: 1 } })).session);
-      expect((await failure(store.write(scope, "notes", [a, b, c], { op: "create", document: { id: "y", a, b, c, u: 1 } }))).code).toBe("CONFLICT");
+      sessions.push(
+        (await store.write(scope, "notes", [a, b, c], { op: "create", document: { id: "x", a, b, c, n, u: 1 } }))
+          .session,
+      );
+      expect(
+        (await failure(store.write(scope, "notes", [a, b, c], { op: "create", document: { id: "y", a, b, c, u: 1 } })))
+          .code,
+      ).toBe("CONFLICT");
     }
     for (const [n, partition] of partitions.entries())
-      expect((await store.read(scope, "notes", { partition, id: "x" }))?.document).toMatchObject({ c: partition[2], n });
-    expect((await store.query(scope, "notes", { index: "all", equals: {}, session: sessions })).items.map(({ document }) => document["c"])).toEqual(
-      partitions.map(([, , c]) => c),
-    );
+      expect((await store.read(scope, "notes", { partition, id: "x" }))?.document).toMatchObject({
+        c: partition[2],
+        n,
+      });
+    expect(
+      (await store.query(scope, "notes", { index: "all", equals: {}, session: sessions })).items.map(
+        ({ document }) => document["c"],
+      ),
+    ).toEqual(partitions.map(([, , c]) => c));
     expect(await store.count(scope, "notes", { equals: { a: long, b: long, c: long } })).toBe(1);
     const before = await wholeFeed(store, scope, 100);
     expect(before.map(({ partition }) => partition[2]).toSorted()).toEqual(partitions.map(([, , c]) => c).toSorted());
@@ -285,11 +343,23 @@ describe("limits of the service", () => {
 
   it("bounds of a query of an index may be longer than any key; those on ids are refused beyond what ids are ordered by", async () => {
     await using store = await stores.open();
-    await store.openContainer({ name: "notes", partitionKey: ["p"], indexes: { byName: { partition: ["p"], sort: ["name"] } } });
+    await store.openContainer({
+      name: "notes",
+      partitionKey: ["p"],
+      indexes: { byName: { partition: ["p"], sort: ["name"] } },
+    });
     const [longest, session] = ["x".repeat(255), [] as string[]];
-    for (const id of ["a", longest, "y", "é"]) session.push((await store.write(scope, "notes", ["a"], upsert(id, { name: id }))).session);
+    for (const id of ["a", longest, "y", "é"])
+      session.push((await store.write(scope, "notes", ["a"], upsert(id, { name: id }))).session);
     const ids = async (range: object, index?: string) =>
-      (await store.query(scope, "notes", { equals: { p: "a" }, range, session, ...(index === undefined ? {} : { index }) })).items.map(({ id }) => id);
+      (
+        await store.query(scope, "notes", {
+          equals: { p: "a" },
+          range,
+          session,
+          ...(index === undefined ? {} : { index }),
+        })
+      ).items.map(({ id }) => id);
     for (const index of [undefined, "byName"]) {
       for (const filler of ["x", "é", "\u{1f600}"]) {
         const bound = `${longest}${filler.repeat(3_000)}`;
@@ -305,7 +375,9 @@ describe("limits of the service", () => {
       expect(await ids({ lt: "y" }, index)).toEqual(["a", longest]);
       expect(await ids({ lt: "" }, index)).toEqual([]);
     }
-    expect((await store.query(scope, "notes", { index: "byName", equals: { p: "q".repeat(3_000) } })).items).toEqual([]);
+    expect((await store.query(scope, "notes", { index: "byName", equals: { p: "q".repeat(3_000) } })).items).toEqual(
+      [],
+    );
     const id = "\ue000";
     await store.write(scope, "notes", ["a"], upsert(id));
     expect(await ids({ lt: "\ue000" })).toEqual(["a", longest, "y", "é"]);

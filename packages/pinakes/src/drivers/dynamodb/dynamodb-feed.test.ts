@@ -37,7 +37,13 @@ describe("feed", () => {
       const changes = await wholeFeed(store, scope, limit);
       expect(changes.map(({ etag }) => etag).toSorted()).toEqual(expected.toSorted());
       for (let p = 0; p < 12; p += 1)
-        expect(changes.filter(({ partition }) => partition[0] === `p${p}`).map(({ id }) => id)).toEqual(["i0", "i1", "i2", "i3", "i4"]);
+        expect(changes.filter(({ partition }) => partition[0] === `p${p}`).map(({ id }) => id)).toEqual([
+          "i0",
+          "i1",
+          "i2",
+          "i3",
+          "i4",
+        ]);
     }
   });
 
@@ -46,7 +52,8 @@ describe("feed", () => {
     const options = stores.options({ definitionMaxAgeMs });
     const dynamo = await connect({ ...testConnection, endpoint: server.endpoint });
     const stored = async () =>
-      (await dynamo.api.getItem({ TableName: `${options.prefix}._meta`, Key: { pk: { S: "container#notes" } } })).Item?.["def"]?.S ?? "";
+      (await dynamo.api.getItem({ TableName: `${options.prefix}._meta`, Key: { pk: { S: "container#notes" } } }))
+        .Item?.["def"]?.S ?? "";
     await using first = await openDynamoItems(options);
     await first.openContainer({ name: "notes", partitionKey: ["p"] });
     // Switches it on, and is gone before it has waited.
@@ -71,12 +78,13 @@ describe("feed", () => {
     const options = stores.options();
     await using store = await openDynamoItems(options);
     await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
-    for (const id of ["1", "2", "3"]) await store.write(scope, "notes", ["a"], { op: "upsert", document: { id, p: "a" } });
+    for (const id of ["1", "2", "3"])
+      await store.write(scope, "notes", ["a"], { op: "upsert", document: { id, p: "a" } });
     const dynamo = await connect({ ...testConnection, endpoint: server.endpoint });
     const table = `${options.prefix}.notes`;
     const entries =
-      (await dynamo.api.scan({ TableName: table })).Items?.filter(({ sk }) => sk?.S?.startsWith("l") === true).toSorted((a, b) =>
-        (a["sk"]?.S as string) < (b["sk"]?.S as string) ? -1 : 1,
+      (await dynamo.api.scan({ TableName: table })).Items?.filter(({ sk }) => sk?.S?.startsWith("l") === true).toSorted(
+        (a, b) => ((a["sk"]?.S as string) < (b["sk"]?.S as string) ? -1 : 1),
       ) ?? [];
     const second = entries[1] as Record<string, never>;
     await dynamo.api.deleteItem({ TableName: table, Key: { pk: second["pk"] as never, sk: second["sk"] as never } });
@@ -109,7 +117,9 @@ describe("feed", () => {
     now += limits.feedRetentionMs + 1;
     const dynamo = await connect({ ...testConnection, endpoint: server.endpoint });
     const left = async () =>
-      (await dynamo.api.scan({ TableName: `${options.prefix}.notes` })).Items?.filter(({ sk }) => sk?.S?.startsWith("l") === true).length ?? 0;
+      (await dynamo.api.scan({ TableName: `${options.prefix}.notes` })).Items?.filter(
+        ({ sk }) => sk?.S?.startsWith("l") === true,
+      ).length ?? 0;
     for (let before = 18; before > 0;) {
       await engine.trimFeed(engine.container("notes") as CompiledContainer, now - limits.feedRetentionMs, 5);
       const after = await left();

@@ -14,7 +14,11 @@ import { TestStores } from "./test-stores.ts";
 
 const scope = tenantScope("acme");
 const never = 3_600_000;
-const byN: ContainerDefinition = { name: "notes", partitionKey: ["p"], indexes: { byN: { partition: ["p"], sort: ["n"] } } };
+const byN: ContainerDefinition = {
+  name: "notes",
+  partitionKey: ["p"],
+  indexes: { byN: { partition: ["p"], sort: ["n"] } },
+};
 
 let proxy: LagProxy;
 const stores = new TestStores(() => proxy.endpoint);
@@ -30,19 +34,26 @@ async function write(store: ItemStore, operation: Operation): Promise<string> {
 }
 
 async function ids(store: ItemStore, index: string, session?: string | string[]): Promise<string[]> {
-  const page = await store.query(scope, "notes", { index, equals: { p: "a" }, limit: 1_000, ...(session === undefined ? {} : { session }) });
+  const page = await store.query(scope, "notes", {
+    index,
+    equals: { p: "a" },
+    limit: 1_000,
+    ...(session === undefined ? {} : { session }),
+  });
   return page.items.map(({ id }) => id);
 }
 
 async function codeOf(promise: Promise<unknown>): Promise<string> {
   return promise.then(
     () => "fulfilled",
-    (error: unknown) => (PinakesError.isInstance(error) ? `${error.code}${error.retryable ? " retryable" : ""}` : String(error)),
+    (error: unknown) =>
+      PinakesError.isInstance(error) ? `${error.code}${error.retryable ? " retryable" : ""}` : String(error),
   );
 }
 
 async function ready(store: ItemStore): Promise<void> {
-  while ((await store.indexes("notes")).some(({ state }) => state !== "ready")) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await store.indexes("notes")).some(({ state }) => state !== "ready"))
+    await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 describe("late indexes", () => {
@@ -107,7 +118,8 @@ describe("late indexes", () => {
     proxy.lag(never);
     await write(store, upsert("renewed"));
     now += 2_000;
-    while ((await store.purgeExpired(system, "notes")).purged < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    while ((await store.purgeExpired(system, "notes")).purged < 2)
+      await new Promise((resolve) => setTimeout(resolve, 5));
     expect((await store.query(scope, "notes", { equals: { p: "a" } })).items.map(({ id }) => id)).toEqual(["renewed"]);
     proxy.lag(0);
   });
@@ -157,7 +169,8 @@ describe("online changes", () => {
     let writing = true;
     let count = 0;
     const work = (async () => {
-      for (; writing; count += 1) await write(writer, { op: "create", document: { id: `w${count}`, p: "a", m: -count } });
+      for (; writing; count += 1)
+        await write(writer, { op: "create", document: { id: `w${count}`, p: "a", m: -count } });
     })();
     while (count < 20) await new Promise((resolve) => setTimeout(resolve, 1));
     await changer.openContainer({ ...byN, indexes: { ...byN.indexes, byM: { partition: ["p"], sort: ["m"] } } });
@@ -200,7 +213,10 @@ describe("online changes", () => {
     for (const store of [unaware, changer]) await store.openContainer(byN);
     const session = [await write(unaware, upsert("low", { n: 1 })), await write(unaware, upsert("high", { n: 2 }))];
     expect(await ids(unaware, "byN", session)).toEqual(["low", "high"]);
-    await changer.openContainer({ ...byN, indexes: { byN: { partition: ["p"], sort: [{ path: "n", order: "desc" }] } } });
+    await changer.openContainer({
+      ...byN,
+      indexes: { byN: { partition: ["p"], sort: [{ path: "n", order: "desc" }] } },
+    });
     for (;;) {
       const found = await ids(unaware, "byN").catch((error: PinakesError) => error.code);
       if (found === "UNAVAILABLE") break;
@@ -225,7 +241,9 @@ describe("online changes", () => {
       expect(error?.code).toBe("UNAVAILABLE");
       if (error?.message.includes("could not be built")) {
         expect(error.message).toMatch(/"bad".*900/);
-        expect(await store.indexes("notes")).toEqual([{ name: "byN", state: "building", progress: 0, error: expect.stringMatching(/"bad".*900/) }]);
+        expect(await store.indexes("notes")).toEqual([
+          { name: "byN", state: "building", progress: 0, error: expect.stringMatching(/"bad".*900/) },
+        ]);
         break;
       }
     }
@@ -240,7 +258,9 @@ describe("online changes", () => {
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
     let releases = 0;
     // The first gives the finished job back, the second is the builder's last act.
-    const leaving = proxy.hold((operation, body) => operation === "UpdateItem" && body.includes(":zero") && ++releases === 2);
+    const leaving = proxy.hold(
+      (operation, body) => operation === "UpdateItem" && body.includes(":zero") && ++releases === 2,
+    );
     await store.openContainer(byN);
     await leaving.reached;
     await store.openContainer({ ...byN, indexes: { ...byN.indexes, byM: { partition: ["p"], sort: ["m"] } } });
@@ -253,7 +273,9 @@ describe("online changes", () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
     await write(store, upsert("bad", { n: "x".repeat(1_000) }));
-    const failing = proxy.hold((operation, body) => operation === "PutItem" && body.includes("build#notes") && body.includes('"error"'));
+    const failing = proxy.hold(
+      (operation, body) => operation === "PutItem" && body.includes("build#notes") && body.includes('"error"'),
+    );
     await store.openContainer(byN);
     await failing.reached;
     await write(store, { op: "delete", id: "bad" });
@@ -305,14 +327,17 @@ describe("online changes", () => {
     const t = "t".repeat(880);
     await write(store, upsert("x", { t, text: "x".repeat(serviceLimits.itemInlineBytesMax - t.length - 250) }));
     for (const order of ["asc", "desc"] as const) {
-      const indexes = Object.fromEntries(Array.from({ length: limits.indexesMax }, (_, i) => [`i${i}`, { partition: [], sort: [{ path: "t", order }] }]));
+      const indexes = Object.fromEntries(
+        Array.from({ length: limits.indexesMax }, (_, i) => [`i${i}`, { partition: [], sort: [{ path: "t", order }] }]),
+      );
       await store.openContainer({ name: "notes", partitionKey: ["p"], indexes });
       for (let building = true; building;) {
         const states = await store.indexes("notes");
         expect(states.flatMap(({ error }) => error ?? [])).toEqual([]);
         building = states.some(({ state }) => state === "building");
       }
-      for (const index of ["i0", "i14"]) expect((await store.query(scope, "notes", { index, equals: {} })).items.map(({ id }) => id)).toEqual(["x"]);
+      for (const index of ["i0", "i14"])
+        expect((await store.query(scope, "notes", { index, equals: {} })).items.map(({ id }) => id)).toEqual(["x"]);
     }
   });
 

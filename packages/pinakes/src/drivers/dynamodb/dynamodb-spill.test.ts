@@ -30,7 +30,11 @@ async function openSpilling(faults?: ObjectFaults) {
   const objects = openMemoryObjects(faults === undefined ? {} : { faults });
   const engine = await connectDynamoEngine(stores.options({ clock, objects: { store: objects, scope: system } }));
   const store = await createItemStore(engine, { clock });
-  await store.openContainer({ name: "notes", partitionKey: ["p"], indexes: { byN: { partition: ["p"], sort: ["n"] } } });
+  await store.openContainer({
+    name: "notes",
+    partitionKey: ["p"],
+    indexes: { byN: { partition: ["p"], sort: ["n"] } },
+  });
   return { engine, store, objects, time };
 }
 
@@ -72,7 +76,9 @@ it("without an object store a larger document is refused, saying what to do, and
   await store.openContainer({ name: "notes", partitionKey: ["p"] });
   const error = await failure(write(store, big("x")));
   expect([error.code, error.message]).toEqual(["LIMIT_EXCEEDED", expect.stringMatching(/400 KB.*objects/)]);
-  const batch = await failure(store.batch(scope, "notes", ["a"], [{ op: "create", document: { id: "y", p: "a" } }, big("x")]));
+  const batch = await failure(
+    store.batch(scope, "notes", ["a"], [{ op: "create", document: { id: "y", p: "a" } }, big("x")]),
+  );
   expect([batch.code, batch.context.batch]).toEqual(["LIMIT_EXCEEDED", { index: 1, statuses: [424, 413] }]);
   expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
 });
@@ -92,12 +98,18 @@ it("spilled documents are read, queried, patched, checked and read raw as any ot
     ],
   );
   const page = await store.query(scope, "notes", { index: "byN", equals: { p: "a" }, session });
-  expect(page.items.map(({ id, document }) => [id, document["n"], (document["text"] as string | undefined)?.length])).toEqual([
+  expect(
+    page.items.map(({ id, document }) => [id, document["n"], (document["text"] as string | undefined)?.length]),
+  ).toEqual([
     ["y", 2, 250_000],
     ["z", 3, undefined],
     ["x", 11, 250_000],
   ]);
-  expect((await store.query(scope, "notes", { equals: { p: "a" } })).items.map(({ id }) => id)).toEqual(["x", "y", "z"]);
+  expect((await store.query(scope, "notes", { equals: { p: "a" } })).items.map(({ id }) => id)).toEqual([
+    "x",
+    "y",
+    "z",
+  ]);
   const raw = await store.readRaw(scope, "notes", { partition: ["a"], id: "x" });
   expect(JSON.parse(Buffer.from(raw?.bytes ?? []).toString())).toMatchObject({ id: "x", n: 11 });
   expect(
@@ -166,7 +178,9 @@ it("databases that share an object store, and their prefix, leave each other's d
   expect(await theirs.engine.sweepSpills(hour)).toEqual({ examined: 1, deleted: 0 });
   expect((await read(ours.store, "x"))?.id).toBe("x");
   // As in a restored copy of our tables: it reads our document, and does not take it away when it deletes its own item.
-  const [from, to] = await Promise.all([server.endpoint, elsewhere.endpoint].map((endpoint) => connect({ ...testConnection, endpoint })));
+  const [from, to] = await Promise.all(
+    [server.endpoint, elsewhere.endpoint].map((endpoint) => connect({ ...testConnection, endpoint })),
+  );
   const TableName = `${options.prefix}.notes`;
   const { Items: rows = [] } = (await from?.api.scan({ TableName })) ?? {};
   for (const Item of rows) await to?.api.putItem({ TableName, Item });
@@ -207,7 +221,10 @@ it("a reader whose blob goes while it reads gets the newest document, or none, n
     changed.resolve();
     return result;
   };
-  const indexed = async () => (await store.query(scope, "notes", { index: "byN", equals: { p: "a", n: 1 } })).items.map(({ document }) => document["v"]);
+  const indexed = async () =>
+    (await store.query(scope, "notes", { index: "byN", equals: { p: "a", n: 1 } })).items.map(
+      ({ document }) => document["v"],
+    );
   await write(store, big("x", { n: 1, v: 1 }));
   expect(
     (

@@ -10,7 +10,12 @@ import { TestStores } from "./test-stores.ts";
 
 const never = 3_600_000;
 const scope = tenantScope("acme");
-const quad = (s: string, p: string, o: string, g?: string): Quad => ({ s: iri(s), p: iri(p), o: iri(o), g: g === undefined ? "" : iri(g) });
+const quad = (s: string, p: string, o: string, g?: string): Quad => ({
+  s: iri(s),
+  p: iri(p),
+  o: iri(o),
+  g: g === undefined ? "" : iri(g),
+});
 let proxy: LagProxy;
 let items: ItemStore;
 let triples: TripleStore;
@@ -28,8 +33,13 @@ it("R-TG-72 R-TG-129 R-TG-39 with indexes that show nothing, writes, counters, s
   expect(triples.capabilities.reads).toBe("eventual");
   proxy.lag(never);
   await triples.open(scope, "late");
-  const rows = Array.from({ length: 30 }, (_, i) => quad(`s${i % 5}`, "p", `o${i}`, i % 2 === 0 ? `g${i % 4}` : undefined));
-  expect(await triples.write(scope, "late", { insert: rows, source: { source: "doc", part: 1 } })).toEqual({ inserted: 30, removed: 0 });
+  const rows = Array.from({ length: 30 }, (_, i) =>
+    quad(`s${i % 5}`, "p", `o${i}`, i % 2 === 0 ? `g${i % 4}` : undefined),
+  );
+  expect(await triples.write(scope, "late", { insert: rows, source: { source: "doc", part: 1 } })).toEqual({
+    inserted: 30,
+    removed: 0,
+  });
   expect(await triples.write(scope, "late", { insert: rows.slice(0, 10) })).toEqual({ inserted: 0, removed: 0 });
   expect(await triples.usage(scope, "late")).toEqual({ quads: 30, supports: 30, terms: 0 });
   // Orders that the partitions have themselves are never late; the others come from an index.

@@ -11,4 +11,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const stores = new TestStores(() => server.endpoint);
-itemStoreSuite({ name: "dynamodb", open: ({ clock }) => stores.open({ clock }), reopen: ({ clock }) => stores.reopen({ clock }) });
+itemStoreSuite({
+  name: "dynamodb",
+  open: ({ clock }) => stores.open({ clock }),
+  reopen: ({ clock }) => stores.reopen({ clock }),
+});

@@ -54,7 +54,12 @@ export class DynamoItemEngine implements ItemEngine {
    * 19 with 4, 16 with 5; an update that changes all its unique values gives the old ones back too: 32, 19, 13, 10, 8. A batch that
    * needs more is refused as LIMIT_EXCEEDED, which names how many actions it needs; nothing is written.
    */
-  readonly capabilities: ItemStoreCapabilities = { engine: "dynamodb", indexReads: "eventual", batchOperationsMax: 50, durable: true };
+  readonly capabilities: ItemStoreCapabilities = {
+    engine: "dynamodb",
+    indexReads: "eventual",
+    batchOperationsMax: 50,
+    durable: true,
+  };
   readonly #dynamo: Dynamo;
   readonly #meta: string;
   readonly #clock: Clock;
@@ -67,7 +72,15 @@ export class DynamoItemEngine implements ItemEngine {
   readonly #builder: IndexBuilder;
   readonly #closing = new AbortController();
 
-  constructor({ dynamo, prefix, clock, objects, definitionMaxAgeMs, indexWaitMsMax, inFlightMsMax }: DynamoEngineOptions) {
+  constructor({
+    dynamo,
+    prefix,
+    clock,
+    objects,
+    definitionMaxAgeMs,
+    indexWaitMsMax,
+    inFlightMsMax,
+  }: DynamoEngineOptions) {
     this.#dynamo = dynamo;
     this.#meta = metaTable(prefix);
     this.#clock = clock;
@@ -92,17 +105,32 @@ export class DynamoItemEngine implements ItemEngine {
   }
 
   /** Of all tenants, in the service's own order. */
-  async dump(container: string, cursor: string | undefined, limit: number): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
+  async dump(
+    container: string,
+    cursor: string | undefined,
+    limit: number,
+  ): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
     const table = this.#definitions.tableOf(container);
     const start = cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Attributes };
-    const page = await this.#dynamo.repeat(`read all of ${table}`, (api) => api.scan({ TableName: table, Limit: limit, ConsistentRead: true, ...start }));
-    const items = (page.Items ?? []).filter((item) => item["sk"]?.S?.startsWith("i") === true && /^[ph]/.test(item["pk"]?.S ?? ""));
-    const loaded = await mapLimited(items, documentsInParallel, async (item) => (await this.#documents.load(table, item as Attributes))?.stored);
+    const page = await this.#dynamo.repeat(`read all of ${table}`, (api) =>
+      api.scan({ TableName: table, Limit: limit, ConsistentRead: true, ...start }),
+    );
+    const items = (page.Items ?? []).filter(
+      (item) => item["sk"]?.S?.startsWith("i") === true && /^[ph]/.test(item["pk"]?.S ?? ""),
+    );
+    const loaded = await mapLimited(
+      items,
+      documentsInParallel,
+      async (item) => (await this.#documents.load(table, item as Attributes))?.stored,
+    );
     const next = page.LastEvaluatedKey === undefined ? undefined : JSON.stringify(page.LastEvaluatedKey);
     return { rows: loaded.flatMap((stored) => (stored === undefined ? [] : [stored])), cursor: next };
   }
 
-  async openContainer(definition: NormalDefinition, { dropUndeclaredIndexes = false }: OpenContainerOptions): Promise<void> {
+  async openContainer(
+    definition: NormalDefinition,
+    { dropUndeclaredIndexes = false }: OpenContainerOptions,
+  ): Promise<void> {
     let { stored } = await this.#definitions.open(definition, dropUndeclaredIndexes, this.#closing.signal);
     if (!stored.settled) this.#builder.start(definition.name);
     // A feed tells every commit from here on, also of writers that had yet to hear of it: whoever opens the container waits for them.
@@ -120,7 +148,9 @@ export class DynamoItemEngine implements ItemEngine {
   async indexes({ name }: CompiledContainer): Promise<readonly IndexStatus[]> {
     const definition = await this.#definitions.refresh(name);
     const { compiled, stored } = definition;
-    const { progress, error } = stored.settled ? { progress: 1, error: undefined } : await this.#builder.state(definition);
+    const { progress, error } = stored.settled
+      ? { progress: 1, error: undefined }
+      : await this.#builder.state(definition);
     const building = { state: "building", progress, ...(error === undefined ? {} : { error }) } as const;
     return compiled.indexes.map(({ name: index }) => ({
       name: index,
@@ -136,10 +166,15 @@ export class DynamoItemEngine implements ItemEngine {
 
   async readRaw(container: CompiledContainer, key: StoredKey): Promise<StoredRawItem | undefined> {
     const stored = await this.read(container, key);
-    return stored === undefined ? undefined : { etag: stored.etag, modifiedAt: stored.modifiedAt, ttl: stored.ttl, bytes: Buffer.from(stored.json, "utf8") };
+    return stored === undefined
+      ? undefined
+      : { etag: stored.etag, modifiedAt: stored.modifiedAt, ttl: stored.ttl, bytes: Buffer.from(stored.json, "utf8") };
   }
 
-  async readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]> {
+  async readMany(
+    container: CompiledContainer,
+    keys: readonly StoredKey[],
+  ): Promise<readonly (StoredItem | undefined)[]> {
     const { table } = await this.#definition(container);
     const items = await this.#dynamo.getMany(table, keys.map(rowKey));
     return mapLimited(keys, documentsInParallel, async (key) => {

@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 import { classify, wrapError, type Failure } from "./errors.ts";
 
-const named = (name: string, more: object = {}) => Object.assign(new Error(name), { name, $metadata: { httpStatusCode: 400 }, ...more });
-const cancelled = (...codes: string[]) => named("TransactionCanceledException", { CancellationReasons: codes.map((Code) => ({ Code, Message: "said" })) });
+const named = (name: string, more: object = {}) =>
+  Object.assign(new Error(name), { name, $metadata: { httpStatusCode: 400 }, ...more });
+const cancelled = (...codes: string[]) =>
+  named("TransactionCanceledException", { CancellationReasons: codes.map((Code) => ({ Code, Message: "said" })) });
 
 it("errors of the SDK are told apart by what they mean for a write", () => {
   const cases: [unknown, Failure][] = [
@@ -24,7 +26,8 @@ it("errors of the SDK are told apart by what they mean for a write", () => {
     [cancelled("TransactionConflict", "ConditionalCheckFailed"), "condition"],
     [cancelled("ValidationError", "ConditionalCheckFailed"), "refused"],
   ];
-  for (const [error, failure] of cases) expect([(error as Error).name, classify(error)]).toEqual([(error as Error).name, failure]);
+  for (const [error, failure] of cases)
+    expect([(error as Error).name, classify(error)]).toEqual([(error as Error).name, failure]);
 });
 
 it("callers get few codes, with the cause and what the service said", () => {
@@ -32,7 +35,10 @@ it("callers get few codes, with the cause and what the service said", () => {
   expect(wrapError(cause, "read")).toMatchObject({ code: "UNAVAILABLE", retryable: true, cause });
   expect(wrapError(named("AccessDeniedException"), "read")).toMatchObject({ code: "INTERNAL", retryable: false });
   expect(wrapError(cancelled("ValidationError"), "write").message).toContain("ValidationError: said");
-  expect(wrapError(named("ValidationException", { message: "Item size has exceeded the maximum allowed size" }), "write").code).toBe("LIMIT_EXCEEDED");
+  expect(
+    wrapError(named("ValidationException", { message: "Item size has exceeded the maximum allowed size" }), "write")
+      .code,
+  ).toBe("LIMIT_EXCEEDED");
   const ours = wrapError(cause, "read");
   expect(wrapError(ours, "again")).toBe(ours);
 });

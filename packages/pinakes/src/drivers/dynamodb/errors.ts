@@ -56,8 +56,12 @@ export function classify(error: unknown): Failure {
 }
 
 function classifyReasons(reasons: readonly { readonly Code?: string }[]): Failure {
-  const failures = reasons.flatMap(({ Code }) => (Code === undefined || Code === "None" ? [] : [byReason[Code] ?? "refused"]));
-  const worst = (["refused", "condition", "contention", "unavailable"] as const).find((failure) => failures.includes(failure));
+  const failures = reasons.flatMap(({ Code }) =>
+    Code === undefined || Code === "None" ? [] : [byReason[Code] ?? "refused"],
+  );
+  const worst = (["refused", "condition", "contention", "unavailable"] as const).find((failure) =>
+    failures.includes(failure),
+  );
   return worst ?? "unavailable";
 }
 
@@ -70,7 +74,9 @@ export function errorName(error: unknown): string {
 export function wrapError(error: unknown, doing: string): PinakesError {
   if (PinakesError.isInstance(error)) return error;
   const { name, message, CancellationReasons } = error as SdkError;
-  const reasons = (CancellationReasons ?? []).flatMap(({ Code, Message }) => (Code === undefined || Code === "None" ? [] : [`${Code}: ${Message ?? ""}`]));
+  const reasons = (CancellationReasons ?? []).flatMap(({ Code, Message }) =>
+    Code === undefined || Code === "None" ? [] : [`${Code}: ${Message ?? ""}`],
+  );
   const said = [`${name ?? "Error"}: ${message ?? String(error)}`, ...new Set(reasons)].join("; ");
   if (name === "CredentialsProviderError") {
     return new PinakesError(
@@ -82,23 +88,35 @@ export function wrapError(error: unknown, doing: string): PinakesError {
   const failure = classify(error);
   const { code } = error as SdkError;
   if (code !== undefined && unsent.has(code)) {
-    return new PinakesError("UNAVAILABLE", `DynamoDB cannot be reached (${doing}): ${said}. Check the region and endpoint in PINAKES_ITEMS, and the network.`, {
+    return new PinakesError(
+      "UNAVAILABLE",
+      `DynamoDB cannot be reached (${doing}): ${said}. Check the region and endpoint in PINAKES_ITEMS, and the network.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (failure !== "refused") {
+    return new PinakesError("UNAVAILABLE", `DynamoDB did not answer in time (${doing}): ${said}. Try again.`, {
       cause: error,
     });
   }
-  if (failure !== "refused") {
-    return new PinakesError("UNAVAILABLE", `DynamoDB did not answer in time (${doing}): ${said}. Try again.`, { cause: error });
-  }
   if (/size/i.test(said) && /exceed/i.test(said)) {
-    return new PinakesError("LIMIT_EXCEEDED", `DynamoDB refused the size of the request (${doing}): ${said}`, { cause: error });
+    return new PinakesError("LIMIT_EXCEEDED", `DynamoDB refused the size of the request (${doing}): ${said}`, {
+      cause: error,
+    });
   }
   return new PinakesError("INTERNAL", `DynamoDB refused the request (${doing}): ${said}`, { cause: error });
 }
 
 /** Not retryable: if the write did take effect, trying again would do it twice. */
 export function unknownOutcome(cause: unknown): PinakesError {
-  return new PinakesError("UNAVAILABLE", "The answer to a write was lost, and it cannot be told whether the write took effect. Read the item and decide.", {
-    cause,
-    retryable: false,
-  });
+  return new PinakesError(
+    "UNAVAILABLE",
+    "The answer to a write was lost, and it cannot be told whether the write took effect. Read the item and decide.",
+    {
+      cause,
+      retryable: false,
+    },
+  );
 }

@@ -12,7 +12,12 @@ interface Due {
 
 const queriesInParallel = 8;
 
-export async function findExpired(dynamo: Dynamo, { table, compiled, stored }: Definition, now: number, limit: number): Promise<StoredKey[]> {
+export async function findExpired(
+  dynamo: Dynamo,
+  { table, compiled, stored }: Definition,
+  now: number,
+  limit: number,
+): Promise<StoredKey[]> {
   const { ttl } = compiled;
   // Before the index is there, nothing is purged; nothing expired is visible either.
   if (ttl === null || !stored.expiryReady) return [];
@@ -21,7 +26,9 @@ export async function findExpired(dynamo: Dynamo, { table, compiled, stored }: D
     ...shards.map((shard) => ({ place: `own#${shard}`, delay: 0 })),
     ...(ttl === -1 ? [] : shards.map((shard) => ({ place: `def#${shard}`, delay: ttl * 1000 }))),
   ];
-  const found = await mapLimited(sources, queriesInParallel, ({ place, delay }) => dueAt(dynamo, table, place, now - delay, delay, limit));
+  const found = await mapLimited(sources, queriesInParallel, ({ place, delay }) =>
+    dueAt(dynamo, table, place, now - delay, delay, limit),
+  );
   return found
     .flat()
     .toSorted((a, b) => a.at - b.at)
@@ -29,9 +36,20 @@ export async function findExpired(dynamo: Dynamo, { table, compiled, stored }: D
     .map(({ key }) => key);
 }
 
-async function dueAt(dynamo: Dynamo, table: string, place: string, until: number, delay: number, limit: number): Promise<Due[]> {
+async function dueAt(
+  dynamo: Dynamo,
+  table: string,
+  place: string,
+  until: number,
+  delay: number,
+  limit: number,
+): Promise<Due[]> {
   const due: Due[] = [];
-  for (let start: Attributes | undefined, first = true; first || (start !== undefined && due.length < limit); first = false) {
+  for (
+    let start: Attributes | undefined, first = true;
+    first || (start !== undefined && due.length < limit);
+    first = false
+  ) {
     const page = await dynamo.query({
       TableName: table,
       IndexName: expiryIndex,

@@ -48,10 +48,18 @@ export class FeedTrimmer {
     if (LastEvaluatedKey !== undefined) return shards;
     this.#reached.delete(table);
     // The walk came to the end of the list: begin anew in the same call, so that a short list is always looked at as a whole.
-    return after === undefined ? shards : [...shards, ...(await this.#nextShards(table)).filter((shard) => !shards.includes(shard))];
+    return after === undefined
+      ? shards
+      : [...shards, ...(await this.#nextShards(table)).filter((shard) => !shards.includes(shard))];
   }
 
-  async #trimShard(table: string, pk: string, before: number, limit: number, atLeastOne: boolean): Promise<{ forgotten: number; more: boolean }> {
+  async #trimShard(
+    table: string,
+    pk: string,
+    before: number,
+    limit: number,
+    atLeastOne: boolean,
+  ): Promise<{ forgotten: number; more: boolean }> {
     const { Items = [] } = await this.#dynamo.query({
       TableName: table,
       ConsistentRead: true,
@@ -74,7 +82,8 @@ export class FeedTrimmer {
     const last = old.at(-1);
     if (last === undefined) return { forgotten, more: false };
     await this.#raise({ pk, sk: "c" }, table, entryNumber(last));
-    for (let i = 0; i < old.length; i += serviceLimits.batchWriteItemsMax) await this.#delete(table, old.slice(i, i + serviceLimits.batchWriteItemsMax));
+    for (let i = 0; i < old.length; i += serviceLimits.batchWriteItemsMax)
+      await this.#delete(table, old.slice(i, i + serviceLimits.batchWriteItemsMax));
     return { forgotten, more: old.length === Items.length && Items.length === entriesPerReadMax };
   }
 
@@ -100,10 +109,15 @@ export class FeedTrimmer {
     let requests = items.map((item) => ({ DeleteRequest: { Key: toKey(keyOf(item)) } }));
     for (let attempt = 0; requests.length > 0; attempt += 1) {
       const asked = requests;
-      const { UnprocessedItems } = await this.#dynamo.repeat("trim the feed", (api) => api.batchWriteItem({ RequestItems: { [table]: asked } }));
+      const { UnprocessedItems } = await this.#dynamo.repeat("trim the feed", (api) =>
+        api.batchWriteItem({ RequestItems: { [table]: asked } }),
+      );
       requests = (UnprocessedItems?.[table] ?? []) as typeof requests;
       if (requests.length > 0 && attempt >= deleteAttemptsMax)
-        throw new PinakesError("UNAVAILABLE", "DynamoDB is throttling deletes of this table. The rest is forgotten next time.");
+        throw new PinakesError(
+          "UNAVAILABLE",
+          "DynamoDB is throttling deletes of this table. The rest is forgotten next time.",
+        );
       if (requests.length > 0) await sleep(backoffMs(attempt + 2));
     }
   }

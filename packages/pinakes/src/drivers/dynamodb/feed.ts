@@ -72,15 +72,39 @@ export function headOf(tenant: string, pk: string, counter: Attributes | undefin
   return { shard: shardOf(pk), tenant, last: counter?.["n"]?.N === undefined ? undefined : Number(counter["n"].N) };
 }
 
-export function feedActions({ shard, tenant, last }: FeedHead, pk: string, at: number, changes: readonly PlannedChange[]): Action[] {
+export function feedActions(
+  { shard, tenant, last }: FeedHead,
+  pk: string,
+  at: number,
+  changes: readonly PlannedChange[],
+): Action[] {
   if (changes.length === 0) return [];
   const number = (last ?? 0) + 1;
-  const body: EntryBody = { pk, c: changes.map(({ kind, id, etag, at: time, expired }) => [kind === "put" ? "p" : "d", id, etag, time, expired ? 1 : 0]) };
+  const body: EntryBody = {
+    pk,
+    c: changes.map(({ kind, id, etag, at: time, expired }) => [
+      kind === "put" ? "p" : "d",
+      id,
+      etag,
+      time,
+      expired ? 1 : 0,
+    ]),
+  };
   const text = JSON.stringify(body);
-  invariant(utf8Bytes(text) < serviceLimits.itemInlineBytesMax, "INTERNAL", "the feed entry of one commit does not fit into one item");
-  const entry = { ...toKey({ pk: shardPk(tenant, shard), sk: entrySk(number) }), a: { N: String(at) }, n: { N: String(changes.length) }, c: { S: text } };
+  invariant(
+    utf8Bytes(text) < serviceLimits.itemInlineBytesMax,
+    "INTERNAL",
+    "the feed entry of one commit does not fit into one item",
+  );
+  const entry = {
+    ...toKey({ pk: shardPk(tenant, shard), sk: entrySk(number) }),
+    a: { N: String(at) },
+    n: { N: String(changes.length) },
+    c: { S: text },
+  };
   // With its first entry a shard is put on the list that trimming walks.
-  const registered: Action[] = last === undefined ? [{ do: "put", item: toKey({ pk: registryPk, sk: `${tenant}#${shard}` }) }] : [];
+  const registered: Action[] =
+    last === undefined ? [{ do: "put", item: toKey({ pk: registryPk, sk: `${tenant}#${shard}` }) }] : [];
   return [
     { do: "set", key: counterKey(tenant, shard), attribute: "n", number, if: { attribute: "n", value: last } },
     { do: "put", item: entry, if: { attribute: "pk", value: undefined } },
@@ -88,10 +112,23 @@ export function feedActions({ shard, tenant, last }: FeedHead, pk: string, at: n
   ];
 }
 
-export async function readFeed(dynamo: Dynamo, table: string, container: string, { tenant, position, limit }: FeedRequest): Promise<FeedPage> {
+export async function readFeed(
+  dynamo: Dynamo,
+  table: string,
+  container: string,
+  { tenant, position, limit }: FeedRequest,
+): Promise<FeedPage> {
   const counters = await readCounters(dynamo, table, tenant);
-  if (position === "now") return { changes: [], position: JSON.stringify({ s: 0, n: counters.map(({ last }) => [last, 0]) } satisfies Position), more: false };
-  const from: Position = position === undefined ? { s: 0, n: counters.map(({ forgotten }) => [forgotten, 0]) } : (JSON.parse(position) as Position);
+  if (position === "now")
+    return {
+      changes: [],
+      position: JSON.stringify({ s: 0, n: counters.map(({ last }) => [last, 0]) } satisfies Position),
+      more: false,
+    };
+  const from: Position =
+    position === undefined
+      ? { s: 0, n: counters.map(({ forgotten }) => [forgotten, 0]) }
+      : (JSON.parse(position) as Position);
   invariant(from.n.length === feedShards, "INTERNAL", "the feed position is of another number of shards");
   if (counters.some(({ forgotten }, shard) => (from.n[shard]?.[0] ?? 0) < forgotten)) throw feedTrimmed(container);
   const reached = from.n.map(([number, offset]) => [number, offset] as [number, number]);
@@ -120,7 +157,14 @@ async function readShard(
 ): Promise<FeedChange[]> {
   const changes: FeedChange[] = [];
   for (;;) {
-    const entries = await readEntries(dynamo, table, tenant, shard, at[0] + 1, Math.min(entriesPerPageMax, limit - changes.length));
+    const entries = await readEntries(
+      dynamo,
+      table,
+      tenant,
+      shard,
+      at[0] + 1,
+      Math.min(entriesPerPageMax, limit - changes.length),
+    );
     for (const { number, changes: all } of entries) {
       if (number !== at[0] + 1) {
         const [counter] = await readCounters(dynamo, table, tenant, [shard]);
@@ -140,12 +184,23 @@ async function readShard(
   }
 }
 
-async function readEntries(dynamo: Dynamo, table: string, tenant: string, shard: number, first: number, limit: number): Promise<Entry[]> {
+async function readEntries(
+  dynamo: Dynamo,
+  table: string,
+  tenant: string,
+  shard: number,
+  first: number,
+  limit: number,
+): Promise<Entry[]> {
   const { Items } = await dynamo.query({
     TableName: table,
     ConsistentRead: true,
     KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
-    ExpressionAttributeValues: { ":pk": { S: shardPk(tenant, shard) }, ":from": { S: entrySk(first) }, ":to": { S: "l~" } },
+    ExpressionAttributeValues: {
+      ":pk": { S: shardPk(tenant, shard) },
+      ":from": { S: entrySk(first) },
+      ":to": { S: "l~" },
+    },
     Limit: limit,
   });
   return (Items ?? []).map((item) => {

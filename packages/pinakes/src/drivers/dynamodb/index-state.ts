@@ -37,7 +37,10 @@ export async function requireReady(
   const state = definition.stored.indexes[name];
   const planned = JSON.stringify(container.definition.indexes[name]);
   if (state === undefined || planned !== JSON.stringify(definition.stored.definition.indexes[name])) {
-    throw new PinakesError("UNAVAILABLE", `Index "${name}" of container "${container.name}" was changed by another process just now. Try again.`);
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `Index "${name}" of container "${container.name}" was changed by another process just now. Try again.`,
+    );
   }
   if (!state.ready) {
     const { progress, error } = await buildState(definition);

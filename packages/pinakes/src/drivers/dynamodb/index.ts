@@ -28,7 +28,10 @@ export interface DynamoItemsOptions extends ConnectionOptions {
  * const items = await openDynamoItems({ region: "eu-central-1", prefix: "my-app", objects: { store, scope: system } });
  */
 export async function openDynamoItems(options: DynamoItemsOptions): Promise<ItemStore> {
-  return createItemStore(await connectDynamoEngine(options), options.clock === undefined ? {} : { clock: options.clock });
+  return createItemStore(
+    await connectDynamoEngine(options),
+    options.clock === undefined ? {} : { clock: options.clock },
+  );
 }
 
 /** The engine below the store, for what only it can do (`sweepSpills`). */
@@ -48,8 +51,20 @@ export async function connectDynamoEngine(options: DynamoItemsOptions): Promise<
   if (!(definitionMaxAgeMs >= 1)) throw invalid(`definitionMaxAgeMs: must be at least 1, got ${definitionMaxAgeMs}.`);
   if (!(indexWaitMsMax >= 0)) throw invalid(`indexWaitMsMax: must be at least 0, got ${indexWaitMsMax}.`);
   if (!(inFlightMsMax >= 0)) throw invalid(`inFlightMsMax: must be at least 0, got ${inFlightMsMax}.`);
-  const dynamo = await connect({ region, ...(endpoint === undefined ? {} : { endpoint }), ...(credentials === undefined ? {} : { credentials }) });
-  return new DynamoItemEngine({ dynamo, prefix: checkPrefix(prefix), clock, objects, definitionMaxAgeMs, indexWaitMsMax, inFlightMsMax });
+  const dynamo = await connect({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials }),
+  });
+  return new DynamoItemEngine({
+    dynamo,
+    prefix: checkPrefix(prefix),
+    clock,
+    objects,
+    definitionMaxAgeMs,
+    indexWaitMsMax,
+    inFlightMsMax,
+  });
 }
 
 /** Whether there are items under this prefix; nothing is made. */

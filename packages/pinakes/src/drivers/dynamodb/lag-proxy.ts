@@ -24,7 +24,10 @@ export interface LagProxy extends DynamoServer {
   /** The next writes never arrive: their connection breaks before. */
   loseWrites(count: number): void;
   /** The first call that matches waits until it is let go. `reached` when it has come. */
-  hold(matches: (operation: string, body: string) => boolean): { readonly reached: Promise<void>; readonly letGo: () => void };
+  hold(matches: (operation: string, body: string) => boolean): {
+    readonly reached: Promise<void>;
+    readonly letGo: () => void;
+  };
   /** The next calls, of any kind, are refused as too many. */
   throttle(count: number): void;
 }
@@ -77,7 +80,9 @@ class Router {
   #lost = 0;
   #meanwhile: (() => unknown) | undefined;
   #unsent = 0;
-  #held: { matches: (operation: string, body: string) => boolean; reached: () => void; until: Promise<void> } | undefined;
+  #held:
+    | { matches: (operation: string, body: string) => boolean; reached: () => void; until: Promise<void> }
+    | undefined;
   #throttled = 0;
   readonly #timers = new Set<{ timer: NodeJS.Timeout; fire: () => void }>();
 
@@ -130,7 +135,10 @@ class Router {
       return {
         status: 400,
         headers: { "content-type": "application/x-amz-json-1.0" },
-        body: JSON.stringify({ __type: "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException", message: "Rate exceeded" }),
+        body: JSON.stringify({
+          __type: "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
+          message: "Rate exceeded",
+        }),
       };
     }
     if (this.#held?.matches(call.operation, call.body) === true) {
@@ -187,7 +195,8 @@ class Router {
       if (this.#stopped) return;
       const { status, body } = await forward(this.#replica, call);
       // The test must not pass by a replica that has fallen apart.
-      if (status !== 200 && !this.#stopped) process.emitWarning(`the lagging replica refused ${call.operation}: ${body}`);
+      if (status !== 200 && !this.#stopped)
+        process.emitWarning(`the lagging replica refused ${call.operation}: ${body}`);
     });
     this.#replays.catch(() => undefined);
   }
@@ -224,7 +233,11 @@ function withoutCondition({
   // Names and values that only the condition used would be refused.
   const expressions = (input["UpdateExpression"] ?? "") as string;
   const used = (names: unknown) =>
-    Object.fromEntries(Object.entries((names ?? {}) as Record<string, unknown>).filter(([name]) => new RegExp(`${name}(?![A-Za-z0-9_])`).test(expressions)));
+    Object.fromEntries(
+      Object.entries((names ?? {}) as Record<string, unknown>).filter(([name]) =>
+        new RegExp(`${name}(?![A-Za-z0-9_])`).test(expressions),
+      ),
+    );
   const { ExpressionAttributeNames: names, ExpressionAttributeValues: values, ...rest } = input;
   const [usedNames, usedValues] = [used(names), used(values)];
   return {
@@ -240,7 +253,9 @@ async function serve(router: Router, request: IncomingMessage, response: ServerR
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const operation = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
     const kept = ["x-amz-target", "content-type", "authorization", "x-amz-date"];
-    const headers = Object.fromEntries(kept.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]])));
+    const headers = Object.fromEntries(
+      kept.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]])),
+    );
     const answer = await router.answer({ operation, headers, body: Buffer.concat(chunks).toString("utf8") });
     response.writeHead(answer.status, answer.headers).end(answer.body);
   } catch {
@@ -253,7 +268,11 @@ async function forward(endpoint: string, { headers, body }: Call): Promise<Answe
   const kept = ["content-type", "x-amz-crc32", "x-amzn-requestid"];
   return {
     status: response.status,
-    headers: Object.fromEntries(kept.flatMap((name) => (response.headers.get(name) === null ? [] : [[name, response.headers.get(name) as string]]))),
+    headers: Object.fromEntries(
+      kept.flatMap((name) =>
+        response.headers.get(name) === null ? [] : [[name, response.headers.get(name) as string]],
+      ),
+    ),
     body: await response.text(),
   };
 }

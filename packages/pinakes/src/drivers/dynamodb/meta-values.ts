@@ -23,12 +23,18 @@ async function readOrMake(dynamo: Dynamo, meta: string, name: string, bytes: num
   const pk = { S: name };
   try {
     await dynamo.repeat(`keep the ${name}`, (api) =>
-      api.putItem({ TableName: meta, Item: { pk, key: { B: randomBytes(bytes) } }, ConditionExpression: "attribute_not_exists(pk)" }),
+      api.putItem({
+        TableName: meta,
+        Item: { pk, key: { B: randomBytes(bytes) } },
+        ConditionExpression: "attribute_not_exists(pk)",
+      }),
     );
   } catch (error) {
     if (errorName(error) !== "ConditionalCheckFailedException") throw error;
   }
-  const { Item } = await dynamo.repeat(`read the ${name}`, (api) => api.getItem({ TableName: meta, Key: { pk }, ConsistentRead: true }));
+  const { Item } = await dynamo.repeat(`read the ${name}`, (api) =>
+    api.getItem({ TableName: meta, Key: { pk }, ConsistentRead: true }),
+  );
   const key = Item?.["key"]?.B;
   invariant(key !== undefined, "CORRUPT", `Table "${meta}" has no ${name}.`);
   return key;

@@ -49,7 +49,9 @@ export const expiryShards = 8;
 
 /** Three partition values of 1,024 bytes are more than a key may hold: long ones go by their hash, and the item keeps the text. */
 export function partitionKeyOf(pk: string): string {
-  return withinUtf8Bytes(pk, serviceLimits.hashKeyBytesMax - 1) ? `p${pk}` : `h${createHash("sha256").update(pk).digest("hex")}`;
+  return withinUtf8Bytes(pk, serviceLimits.hashKeyBytesMax - 1)
+    ? `p${pk}`
+    : `h${createHash("sha256").update(pk).digest("hex")}`;
 }
 
 export function rowKey({ pk, idKey }: StoredKey): TableKey {
@@ -62,7 +64,12 @@ export function storedKeyOf(item: Attributes): StoredKey {
 
 export function encodeRow({ compiled, indexIds }: Definition, pk: string, put: PlannedPut, body: Body): Attributes {
   const key = rowKey({ pk, idKey: put.idKey });
-  const item: Attributes = { pk: { S: key.pk }, sk: { S: key.sk }, e: { S: put.etag }, m: { N: String(put.modifiedAt) } };
+  const item: Attributes = {
+    pk: { S: key.pk },
+    sk: { S: key.sk },
+    e: { S: put.etag },
+    m: { N: String(put.modifiedAt) },
+  };
   if (key.pk.startsWith("h")) item["o"] = { S: pk };
   if (put.ttl !== null) item["t"] = { N: String(put.ttl) };
   if ("json" in body) item["d"] = { S: body.json };
@@ -145,5 +152,8 @@ export function uniqueKey(pk: string, name: string, value: string): TableKey {
 
 /** As the service counts: names and values in UTF-8. Numbers are counted a little larger than they are. */
 export function itemBytes(item: Attributes): number {
-  return Object.entries(item).reduce((sum, [name, value]) => sum + utf8Bytes(name) + (value.B?.byteLength ?? utf8Bytes(value.S ?? value.N ?? "") + 1), 0);
+  return Object.entries(item).reduce(
+    (sum, [name, value]) => sum + utf8Bytes(name) + (value.B?.byteLength ?? utf8Bytes(value.S ?? value.N ?? "") + 1),
+    0,
+  );
 }

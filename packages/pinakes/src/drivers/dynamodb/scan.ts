@@ -43,14 +43,29 @@ export class Scanner {
   async partition(definition: Definition, range: PartitionRange, request: ScanRequest): Promise<ScanResult> {
     const query = partitionQuery(definition, range);
     if (query === undefined) return { rows: [], done: true };
-    return this.#collect(definition, request, this.#pages({ ...query, ScanIndexForward: !request.reverse }, request.limit), () => true);
+    return this.#collect(
+      definition,
+      request,
+      this.#pages({ ...query, ScanIndexForward: !request.reverse }, request.limit),
+      () => true,
+    );
   }
 
-  async index(definition: Definition, index: IndexInTable, range: IndexRange, request: ScanRequest): Promise<ScanResult> {
+  async index(
+    definition: Definition,
+    index: IndexInTable,
+    range: IndexRange,
+    request: ScanRequest,
+  ): Promise<ScanResult> {
     const query = indexQuery(definition, index, range);
     if (query === undefined) return { rows: [], done: true };
     const keys = this.#pages({ ...query, ScanIndexForward: !request.reverse }, request.limit);
-    return this.#collect(definition, request, this.#verified(definition, index, range, keys), ({ sortKey }, item) => sortKeyOf(index, item) === sortKey);
+    return this.#collect(
+      definition,
+      request,
+      this.#verified(definition, index, range, keys),
+      ({ sortKey }, item) => sortKeyOf(index, item) === sortKey,
+    );
   }
 
   /** The service counts; what has expired is left out by its filter, which says what domain/ttl.ts says. */
@@ -63,7 +78,12 @@ export class Scanner {
       const page = await this.#dynamo.query({
         ...query,
         Select: "COUNT",
-        ...(filter === undefined ? {} : { ...filter, ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ...filter.ExpressionAttributeValues } }),
+        ...(filter === undefined
+          ? {}
+          : {
+              ...filter,
+              ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ...filter.ExpressionAttributeValues },
+            }),
         ...(start === undefined ? {} : { ExclusiveStartKey: start }),
       });
       count += page.Count ?? 0;
@@ -77,7 +97,12 @@ export class Scanner {
     if (query === undefined) return 0;
     let count = 0;
     const keys = this.#pages(query, serviceLimits.batchGetKeysMax);
-    for await (const candidates of this.#verified(definition, index, range, keys, ["m", "t", index.partition, index.sort])) {
+    for await (const candidates of this.#verified(definition, index, range, keys, [
+      "m",
+      "t",
+      index.partition,
+      index.sort,
+    ])) {
       count += candidates.filter(({ item }) => visible(definition.compiled, item, now)).length;
     }
     return count;
@@ -88,7 +113,11 @@ export class Scanner {
     let start: Attributes | undefined;
     let limit = wanted + 1;
     do {
-      const page = await this.#dynamo.query({ ...query, Limit: limit, ...(start === undefined ? {} : { ExclusiveStartKey: start }) });
+      const page = await this.#dynamo.query({
+        ...query,
+        Limit: limit,
+        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+      });
       yield (page.Items ?? []).map((item) => ({ item }));
       start = page.LastEvaluatedKey;
       // There are expired rows among them: a small page must not become a crawl.
@@ -118,7 +147,9 @@ export class Scanner {
         yield places.flatMap(({ item: place }) => {
           const item = items.get(keyText(keyOf(place)));
           const sortKey = sortKeyOf(index, place) as string;
-          return item !== undefined && sortKeyOf(index, item) === sortKey && samePartition(index, item, range) ? [{ item, sortKey }] : [];
+          return item !== undefined && sortKeyOf(index, item) === sortKey && samePartition(index, item, range)
+            ? [{ item, sortKey }]
+            : [];
         });
       }
     }
@@ -138,7 +169,11 @@ export class Scanner {
         if (rows.length === limit || bytes >= bytesMax) return { rows, done: false };
         const loaded = await this.#documents.load(table, candidate.item);
         // Its document had to be fetched and the item changed meanwhile: it may have left the range.
-        if (loaded === undefined || (loaded.item !== candidate.item && !(inPlace(candidate, loaded.item) && visible(compiled, loaded.item, now)))) continue;
+        if (
+          loaded === undefined ||
+          (loaded.item !== candidate.item && !(inPlace(candidate, loaded.item) && visible(compiled, loaded.item, now)))
+        )
+          continue;
         rows.push(candidate.sortKey === undefined ? loaded.stored : { ...loaded.stored, sortKey: candidate.sortKey });
         bytes += loaded.stored.json.length;
       }
@@ -176,7 +211,11 @@ function partitionQuery({ table }: Definition, { pk, lower, upper }: PartitionRa
   };
 }
 
-function indexQuery({ table }: Definition, index: IndexInTable, { partition, lower, upper }: IndexRange): QueryCommandInput | undefined {
+function indexQuery(
+  { table }: Definition,
+  index: IndexInTable,
+  { partition, lower, upper }: IndexRange,
+): QueryCommandInput | undefined {
   // A key attribute cannot be empty, and no sort key begins with 0.
   const from = lower.length === 0 ? Buffer.from([0]) : Buffer.from(lower.subarray(0, serviceLimits.sortKeyBytesMax));
   const to = Buffer.from(upper.subarray(0, serviceLimits.sortKeyBytesMax));
@@ -214,12 +253,21 @@ function justBelow(upper: string): string {
 function visibleFilter(
   { ttl }: CompiledContainer,
   now: number,
-): { FilterExpression: string; ExpressionAttributeNames: Record<string, string>; ExpressionAttributeValues: Attributes } | undefined {
+):
+  | {
+      FilterExpression: string;
+      ExpressionAttributeNames: Record<string, string>;
+      ExpressionAttributeValues: Attributes;
+    }
+  | undefined {
   if (ttl === null) return undefined;
   const byDefault = ttl === -1 ? "attribute_not_exists(#t)" : "(attribute_not_exists(#t) AND #xs > :changed)";
   return {
     FilterExpression: `attribute_not_exists(#xs) OR (attribute_exists(#t) AND #xs > :now) OR ${byDefault}`,
     ExpressionAttributeNames: { "#t": "t", "#xs": "xs" },
-    ExpressionAttributeValues: { ":now": { N: String(now) }, ...(ttl === -1 ? {} : { ":changed": { N: String(now - ttl * 1000) } }) },
+    ExpressionAttributeValues: {
+      ":now": { N: String(now) },
+      ...(ttl === -1 ? {} : { ":changed": { N: String(now - ttl * 1000) } }),
+    },
   };
 }

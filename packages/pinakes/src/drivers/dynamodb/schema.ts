@@ -1,5 +1,10 @@
 /** Tables and their indexes (GSIs): made, changed one at a time as the service wants it, and waited for. */
-import type { AttributeDefinition, CreateTableCommandInput, GlobalSecondaryIndex, TableDescription } from "@aws-sdk/client-dynamodb";
+import type {
+  AttributeDefinition,
+  CreateTableCommandInput,
+  GlobalSecondaryIndex,
+  TableDescription,
+} from "@aws-sdk/client-dynamodb";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { Dynamo } from "./client.ts";
 import { errorName } from "./errors.ts";
@@ -20,7 +25,9 @@ export const expiryGsi: TableIndex = { gsi: expiryIndex, id: "expiry" };
 
 export function checkPrefix(prefix: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_.-]{2,149}$/.test(prefix)) return prefix;
-  throw invalid(`prefix: names the tables, so it must be 3–150 letters, digits, ".", "_" or "-"; got ${JSON.stringify(prefix)}.`);
+  throw invalid(
+    `prefix: names the tables, so it must be 3–150 letters, digits, ".", "_" or "-"; got ${JSON.stringify(prefix)}.`,
+  );
 }
 
 export function containerTable(prefix: string, container: string): string {
@@ -32,14 +39,23 @@ export function metaTable(prefix: string): string {
   return `${prefix}._meta`;
 }
 
-export async function createContainerTable(dynamo: Dynamo, table: string, indexes: readonly TableIndex[], signal: AbortSignal): Promise<TableDescription> {
+export async function createContainerTable(
+  dynamo: Dynamo,
+  table: string,
+  indexes: readonly TableIndex[],
+  signal: AbortSignal,
+): Promise<TableDescription> {
   return createTable(dynamo, signal, {
     TableName: table,
     KeySchema: [
       { AttributeName: "pk", KeyType: "HASH" },
       { AttributeName: "sk", KeyType: "RANGE" },
     ],
-    AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }, { AttributeName: "sk", AttributeType: "S" }, ...indexes.flatMap(attributesOf)],
+    AttributeDefinitions: [
+      { AttributeName: "pk", AttributeType: "S" },
+      { AttributeName: "sk", AttributeType: "S" },
+      ...indexes.flatMap(attributesOf),
+    ],
     ...(indexes.length === 0 ? {} : { GlobalSecondaryIndexes: indexes.map(describeIndex) }),
   });
 }
@@ -53,11 +69,17 @@ export async function createMetaTable(dynamo: Dynamo, table: string, signal: Abo
 }
 
 /** Several processes may do this at the same moment: whoever comes second waits for the first one's table. */
-async function createTable(dynamo: Dynamo, signal: AbortSignal, input: CreateTableCommandInput): Promise<TableDescription> {
+async function createTable(
+  dynamo: Dynamo,
+  signal: AbortSignal,
+  input: CreateTableCommandInput,
+): Promise<TableDescription> {
   const table = input.TableName as string;
   if ((await describeTable(dynamo, table)) !== undefined) return whenActive(dynamo, table, signal);
   try {
-    await dynamo.repeat(`create table ${table}`, (api) => api.createTable({ ...input, BillingMode: "PAY_PER_REQUEST" }));
+    await dynamo.repeat(`create table ${table}`, (api) =>
+      api.createTable({ ...input, BillingMode: "PAY_PER_REQUEST" }),
+    );
   } catch (error) {
     if (errorName(error) !== "ResourceInUseException") throw error;
   }
@@ -80,7 +102,9 @@ const absentAttemptsMax = 50;
 export async function whenActive(dynamo: Dynamo, table: string, signal: AbortSignal): Promise<TableDescription> {
   for (let attempt = 0; ; attempt += 1) {
     const description = await describeTable(dynamo, table);
-    const settled = description?.TableStatus === "ACTIVE" && (description.GlobalSecondaryIndexes ?? []).every(({ IndexStatus }) => IndexStatus === "ACTIVE");
+    const settled =
+      description?.TableStatus === "ACTIVE" &&
+      (description.GlobalSecondaryIndexes ?? []).every(({ IndexStatus }) => IndexStatus === "ACTIVE");
     if (settled) return description;
     if (description === undefined && attempt >= absentAttemptsMax)
       throw new PinakesError("INTERNAL", `Table "${table}" is gone. Restore it, or remove its definition too.`);
@@ -90,7 +114,10 @@ export async function whenActive(dynamo: Dynamo, table: string, signal: AbortSig
 
 /** Adds one index and waits until the service has filled it from the attributes that are there. */
 export async function addIndex(dynamo: Dynamo, table: string, index: TableIndex, signal: AbortSignal): Promise<void> {
-  await changeIndexes(dynamo, table, signal, { AttributeDefinitions: attributesOf(index), GlobalSecondaryIndexUpdates: [{ Create: describeIndex(index) }] });
+  await changeIndexes(dynamo, table, signal, {
+    AttributeDefinitions: attributesOf(index),
+    GlobalSecondaryIndexUpdates: [{ Create: describeIndex(index) }],
+  });
 }
 
 export async function removeIndex(dynamo: Dynamo, table: string, gsi: string, signal: AbortSignal): Promise<void> {
@@ -103,7 +130,9 @@ async function changeIndexes(dynamo: Dynamo, table: string, signal: AbortSignal,
   for (let attempt = 0; ; attempt += 1) {
     await whenActive(dynamo, table, signal);
     try {
-      await dynamo.repeat(`change an index of table ${table}`, (api) => api.updateTable({ TableName: table, ...change }));
+      await dynamo.repeat(`change an index of table ${table}`, (api) =>
+        api.updateTable({ TableName: table, ...change }),
+      );
       await whenActive(dynamo, table, signal);
       return;
     } catch (error) {
@@ -131,7 +160,8 @@ function describeIndex({ gsi, id }: TableIndex): GlobalSecondaryIndex {
       { AttributeName: range, KeyType: "RANGE" },
     ],
     // Rows are read from the table itself, so keys suffice. A purge also needs the partition where the key is only its hash.
-    Projection: id === "expiry" ? { ProjectionType: "INCLUDE", NonKeyAttributes: ["o"] } : { ProjectionType: "KEYS_ONLY" },
+    Projection:
+      id === "expiry" ? { ProjectionType: "INCLUDE", NonKeyAttributes: ["o"] } : { ProjectionType: "KEYS_ONLY" },
   };
 }
 

@@ -158,7 +158,10 @@ export class Documents {
 
   #required(): SpillOptions {
     if (this.#objects !== undefined) return this.#objects;
-    throw new PinakesError("INTERNAL", "A document is kept in the object store, but this item store was opened without one. Open it with `objects`.");
+    throw new PinakesError(
+      "INTERNAL",
+      "A document is kept in the object store, but this item store was opened without one. Open it with `objects`.",
+    );
   }
 }
 

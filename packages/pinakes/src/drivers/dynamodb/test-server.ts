@@ -11,7 +11,10 @@ export interface DynamoServer {
 }
 
 /** What a client of a local server needs besides its address. */
-export const testConnection = Object.freeze({ region: "local", credentials: Object.freeze({ accessKeyId: "test", secretAccessKey: "test" }) });
+export const testConnection = Object.freeze({
+  region: "local",
+  credentials: Object.freeze({ accessKeyId: "test", secretAccessKey: "test" }),
+});
 
 const startAttemptsMax = 5;
 

@@ -19,7 +19,15 @@ export class TestStores {
   options(more: Partial<DynamoItemsOptions> = {}): DynamoItemsOptions {
     this.#count += 1;
     const objects = { store: openMemoryObjects(), scope: systemScope("tests of the DynamoDB driver", () => undefined) };
-    return { ...testConnection, endpoint: this.#endpoint(), prefix: `test-${this.#count}`, objects, definitionMaxAgeMs: 50, inFlightMsMax: 0, ...more };
+    return {
+      ...testConnection,
+      endpoint: this.#endpoint(),
+      prefix: `test-${this.#count}`,
+      objects,
+      definitionMaxAgeMs: 50,
+      inFlightMsMax: 0,
+      ...more,
+    };
   }
 
   open(more: Partial<DynamoItemsOptions> = {}): Promise<ItemStore> {

@@ -28,7 +28,9 @@ export async function findHolders(
   const open = claims.filter((claim) => !kept(claim));
   const items = open.length === 0 ? new Map<string, never>() : await dynamo.getMany(table, open.map(keyOfClaim));
   const holders = claims.map((claim) => (kept(claim) ? claim.idKey : items.get(keyText(keyOfClaim(claim)))?.["h"]?.S));
-  const strangers = [...new Set(holders.flatMap((holder) => (holder === undefined || rows.has(holder) ? [] : [holder])))];
+  const strangers = [
+    ...new Set(holders.flatMap((holder) => (holder === undefined || rows.has(holder) ? [] : [holder]))),
+  ];
   if (strangers.length > 0) {
     const found = await dynamo.getMany(
       table,
@@ -60,7 +62,11 @@ export function uniqueActions(
     const holder = holders[i];
     if (holder === idKey) continue;
     const item = { ...toKey(uniqueKey(pk, nameOf(key), value)), h: { S: idKey } };
-    actions.push({ do: "put", item, if: holder === undefined ? { attribute: "pk", value: undefined } : { attribute: "h", value: holder } });
+    actions.push({
+      do: "put",
+      item,
+      if: holder === undefined ? { attribute: "pk", value: undefined } : { attribute: "h", value: holder },
+    });
   }
   for (const { idKey } of writes) {
     for (const [key, value] of (rows.get(idKey)?.uniques ?? []).entries()) {

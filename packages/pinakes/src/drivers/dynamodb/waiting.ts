@@ -32,7 +32,11 @@ export function backoffMs(attempt: number): number {
 }
 
 /** Runs `work` on every element, at most `parallel` at a time. Results keep the order of the elements. */
-export async function mapLimited<T, R>(elements: readonly T[], parallel: number, work: (element: T) => Promise<R>): Promise<R[]> {
+export async function mapLimited<T, R>(
+  elements: readonly T[],
+  parallel: number,
+  work: (element: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const worker = async () => {

@@ -9,8 +9,19 @@
  */
 import { join } from "node:path";
 import { PinakesError } from "../../domain/errors.ts";
-import { objectExists, type DriverListRequest, type DriverPutOptions, type ObjectDriver } from "../../objects/object-driver.ts";
-import type { ByteRange, ListedObject, ObjectHead, ObjectStoreCapabilities, PutResult } from "../../ports/object-store.ts";
+import {
+  objectExists,
+  type DriverListRequest,
+  type DriverPutOptions,
+  type ObjectDriver,
+} from "../../objects/object-driver.ts";
+import type {
+  ByteRange,
+  ListedObject,
+  ObjectHead,
+  ObjectStoreCapabilities,
+  PutResult,
+} from "../../ports/object-store.ts";
 import { errorCode, ignoring, storeError, type Files, type OpenFile } from "./files.ts";
 import { Folders } from "./folders.ts";
 import { footerBytes, readBytes, readChunks, readHead, writeObjectFile } from "./object-file.ts";
@@ -34,7 +45,11 @@ export class FileObjectDriver implements ObjectDriver {
     this.#folders = new Folders(files, folders.root);
   }
 
-  async put(key: string, chunks: AsyncIterable<Uint8Array>, { ifAbsent, signal }: DriverPutOptions): Promise<PutResult> {
+  async put(
+    key: string,
+    chunks: AsyncIterable<Uint8Array>,
+    { ifAbsent, signal }: DriverPutOptions,
+  ): Promise<PutResult> {
     const temp = nextTempFile(this.#temps);
     const source = watch(chunks);
     try {
@@ -115,7 +130,10 @@ export class FileObjectDriver implements ObjectDriver {
 
   async #mustExist(temp: string): Promise<void> {
     if ((await ignoring(["ENOENT"], this.#files.stat(temp))) !== undefined) return;
-    throw new PinakesError("UNAVAILABLE", `The temporary file ${temp} was removed while it was written. Nothing was stored; try again.`);
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `The temporary file ${temp} was removed while it was written. Nothing was stored; try again.`,
+    );
   }
 
   async #reading<T>(key: string, read: (file: OpenFile) => Promise<T>): Promise<T | undefined> {
@@ -141,14 +159,20 @@ export class FileObjectDriver implements ObjectDriver {
         await file.close();
       }
     } catch (error) {
-      if (errorCode(error) === "ENOENT") throw new PinakesError("NOT_FOUND", `Object ${JSON.stringify(key)} was deleted before it was read.`, { cause: error });
+      if (errorCode(error) === "ENOENT")
+        throw new PinakesError("NOT_FOUND", `Object ${JSON.stringify(key)} was deleted before it was read.`, {
+          cause: error,
+        });
       throw storeError(error, this.#dir);
     }
   }
 }
 
 /** Tells an error of the caller's stream, which goes back to the caller as it is, from one of the disk. */
-function watch(source: AsyncIterable<Uint8Array>): { chunks: AsyncIterable<Uint8Array>; failedWith(error: unknown): boolean } {
+function watch(source: AsyncIterable<Uint8Array>): {
+  chunks: AsyncIterable<Uint8Array>;
+  failedWith(error: unknown): boolean;
+} {
   let failure: { readonly error: unknown } | undefined;
   async function* chunks(): AsyncGenerator<Uint8Array, void> {
     try {

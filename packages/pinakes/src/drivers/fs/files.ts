@@ -51,10 +51,18 @@ export function storeError(error: unknown, dir: string): unknown {
   switch (code) {
     case "ENOSPC":
     case "EDQUOT":
-      return new PinakesError("UNAVAILABLE", `The disk of the object folder ${dir} is full (${code}). Free space, then try again.`, cause);
+      return new PinakesError(
+        "UNAVAILABLE",
+        `The disk of the object folder ${dir} is full (${code}). Free space, then try again.`,
+        cause,
+      );
     case "EMFILE":
     case "ENFILE":
-      return new PinakesError("UNAVAILABLE", `Too many open files (${code}). Try again, or raise the limit (ulimit -n).`, cause);
+      return new PinakesError(
+        "UNAVAILABLE",
+        `Too many open files (${code}). Try again, or raise the limit (ulimit -n).`,
+        cause,
+      );
     case "ENAMETOOLONG":
       return new PinakesError(
         "LIMIT_EXCEEDED",
@@ -64,10 +72,14 @@ export function storeError(error: unknown, dir: string): unknown {
     case "EACCES":
     case "EPERM":
     case "EROFS":
-      return new PinakesError("UNAVAILABLE", `The object folder ${dir} does not allow this (${code}); check its owner and rights.`, {
-        ...cause,
-        retryable: false,
-      });
+      return new PinakesError(
+        "UNAVAILABLE",
+        `The object folder ${dir} does not allow this (${code}); check its owner and rights.`,
+        {
+          ...cause,
+          retryable: false,
+        },
+      );
     default:
       return new PinakesError("UNAVAILABLE", `The object folder ${dir} failed: ${(error as Error).message}`, cause);
   }

@@ -34,7 +34,10 @@ export class Folders {
       }
       await this.#make(names);
     }
-    throw new PinakesError("UNAVAILABLE", `The folder ${folder} is removed again and again while an object is put there. Try again.`);
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `The folder ${folder} is removed again and again while an object is put there. Try again.`,
+    );
   }
 
   async settle(names: readonly string[]): Promise<void> {
@@ -46,7 +49,8 @@ export class Folders {
     if (stat === undefined) return;
     const identity = `${stat.ino} ${stat.birthtimeMs}`;
     if (this.#settled.get(folder) === identity) return;
-    for (let depth = names.length - 1; depth >= 0; depth -= 1) await this.sync(join(this.#root, ...names.slice(0, depth)));
+    for (let depth = names.length - 1; depth >= 0; depth -= 1)
+      await this.sync(join(this.#root, ...names.slice(0, depth)));
     if (this.#settled.size >= settledMax) this.#settled.clear();
     this.#settled.set(folder, identity);
   }

@@ -62,10 +62,18 @@ describe("fs: order on disk", () => {
     ]);
     calls.length = 0;
     await objects.put(scope, "a/c", utf8("x"));
-    expect(calls.filter((call) => call.startsWith("sync")).map((call) => call.replace(/tmp\/\S+/, "tmp/*"))).toEqual(["sync tmp/*", "sync v1/t.d/acme.d/a.d"]);
+    expect(calls.filter((call) => call.startsWith("sync")).map((call) => call.replace(/tmp\/\S+/, "tmp/*"))).toEqual([
+      "sync tmp/*",
+      "sync v1/t.d/acme.d/a.d",
+    ]);
     calls.length = 0;
     await objects.delete(scope, ["a/b"]);
-    expect(calls).toEqual(["unlink v1/t.d/acme.d/a.d/b.o", "open v1/t.d/acme.d/a.d", "sync v1/t.d/acme.d/a.d", "rmdir v1/t.d/acme.d/a.d"]);
+    expect(calls).toEqual([
+      "unlink v1/t.d/acme.d/a.d/b.o",
+      "open v1/t.d/acme.d/a.d",
+      "sync v1/t.d/acme.d/a.d",
+      "rmdir v1/t.d/acme.d/a.d",
+    ]);
   });
 
   it("a folder that was removed and made again is settled anew", async () => {
@@ -103,7 +111,8 @@ describe("fs: order on disk", () => {
     const disk = Object.assign(new Error("EIO: i/o error, fsync"), { code: "EIO", syscall: "fsync" });
     const files: Files = {
       ...nodeFiles,
-      open: async (path, flags) => failingSync(await nodeFiles.open(path, flags), path.endsWith(".tmp") ? disk : undefined),
+      open: async (path, flags) =>
+        failingSync(await nodeFiles.open(path, flags), path.endsWith(".tmp") ? disk : undefined),
     };
     const objects = await openFileObjects({ dir, files });
     const error = await failure(objects.put(scope, "a", utf8("x")), "UNAVAILABLE");
@@ -113,9 +122,15 @@ describe("fs: order on disk", () => {
   });
 
   it("a full disk is UNAVAILABLE with what to do, and a source's own error stays its own", async () => {
-    const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
+    const full = Object.assign(new Error("ENOSPC: no space left on device, write"), {
+      code: "ENOSPC",
+      syscall: "write",
+    });
     const dir = newFolder();
-    const files: Files = { ...nodeFiles, open: async (path, flags) => failingWrite(await nodeFiles.open(path, flags), full) };
+    const files: Files = {
+      ...nodeFiles,
+      open: async (path, flags) => failingWrite(await nodeFiles.open(path, flags), full),
+    };
     const objects = await openFileObjects({ dir, files });
     expect((await failure(objects.put(scope, "a", utf8("x")), "UNAVAILABLE")).detail).toContain("Free space");
     async function* source() {
@@ -128,7 +143,19 @@ describe("fs: order on disk", () => {
 
 describe("fs: paths", () => {
   it("keys and paths map one to one, and every name fits into 255 bytes", () => {
-    const keys = ["a", "A", "a/b", "a.d/b", "x".repeat(72), "x".repeat(73), "é".repeat(450), "\u{1f600}".repeat(225), "..a", "%41", "a.o"];
+    const keys = [
+      "a",
+      "A",
+      "a/b",
+      "a.d/b",
+      "x".repeat(72),
+      "x".repeat(73),
+      "é".repeat(450),
+      "\u{1f600}".repeat(225),
+      "..a",
+      "%41",
+      "a.o",
+    ];
     const paths = keys.map((key) => pathOf(key).join("/"));
     expect(new Set(paths).size).toBe(keys.length);
     expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(keys.length);
@@ -143,7 +170,8 @@ describe("fs: paths", () => {
     const dir = newFolder();
     const objects = await openFileObjects({ dir });
     await objects.put(scope, "a", utf8("x"));
-    for (const name of [".DS_Store", "Thumbs.db", "A.o", "%4.o", "%61.o", "b.O", "lost+found"]) await writeFile(join(dir, "v1", "t.d", "acme.d", name), "?");
+    for (const name of [".DS_Store", "Thumbs.db", "A.o", "%4.o", "%61.o", "b.O", "lost+found"])
+      await writeFile(join(dir, "v1", "t.d", "acme.d", name), "?");
     expect((await objects.list(scope, "")).keys.map(({ key }) => key)).toEqual(["a"]);
   });
 
@@ -184,7 +212,8 @@ describe("fs: a killed writer", () => {
   it("kill -9 at any moment leaves whole objects or none, every acknowledged one, and no temporary file after reopening", async () => {
     const dir = newFolder();
     const acknowledged: string[] = [];
-    for (let round = 0; round < 6; round += 1) acknowledged.push(...(await writeAndKill(dir, String(round * 1_000), 2 + round, round)));
+    for (let round = 0; round < 6; round += 1)
+      acknowledged.push(...(await writeAndKill(dir, String(round * 1_000), 2 + round, round)));
     expect(await writeAndKill(dir, "stuck", 1, 0)).toEqual(["stuck"]);
     expect(await readdir(join(dir, "tmp"))).toHaveLength(1);
     await writeFile(join(dir, "tmp", "someone-elses.tmp"), "young, of unknown origin: stays");

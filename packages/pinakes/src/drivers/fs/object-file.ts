@@ -19,7 +19,11 @@ const chunkBytes = 1_048_576;
 const pieceBytes = 4_194_304;
 
 /** Writes a new file and resolves once its content is on disk. */
-export async function writeObjectFile(files: Files, path: string, chunks: AsyncIterable<Uint8Array>): Promise<PutResult> {
+export async function writeObjectFile(
+  files: Files,
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<PutResult> {
   const file = await files.open(path, "wx");
   try {
     const hash = createHash("sha256");
@@ -48,7 +52,13 @@ export async function readHead(file: OpenFile, key: string): Promise<ObjectHead>
   return { bytes, etag: etagOf(digest), modifiedAt };
 }
 
-export async function readBytes(file: OpenFile, key: string, range: ByteRange, bytesMax: number, signal?: AbortSignal): Promise<Uint8Array> {
+export async function readBytes(
+  file: OpenFile,
+  key: string,
+  range: ByteRange,
+  bytesMax: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
   const footer = await readFooter(file, key);
   const length = Math.max(0, Math.min(range.end ?? footer.bytes, footer.bytes) - range.start);
   if (length > bytesMax) throw objectTooLarge(length, bytesMax);
@@ -67,11 +77,22 @@ export async function readBytes(file: OpenFile, key: string, range: ByteRange, b
   return result;
 }
 
-export async function* readChunks(file: OpenFile, key: string, range: ByteRange, signal?: AbortSignal): AsyncGenerator<Uint8Array, void> {
+export async function* readChunks(
+  file: OpenFile,
+  key: string,
+  range: ByteRange,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
   yield* contentChunks(file, key, range, await readFooter(file, key), signal);
 }
 
-async function* contentChunks(file: OpenFile, key: string, range: ByteRange, footer: Footer, signal?: AbortSignal): AsyncGenerator<Buffer, void> {
+async function* contentChunks(
+  file: OpenFile,
+  key: string,
+  range: ByteRange,
+  footer: Footer,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer, void> {
   const end = Math.min(range.end ?? footer.bytes, footer.bytes);
   const hash = range.start === 0 && end === footer.bytes ? createHash("sha256") : undefined;
   for (let position = range.start; position < end;) {

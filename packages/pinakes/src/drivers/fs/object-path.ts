@@ -32,7 +32,8 @@ export function pathOf(key: string): string[] {
   return segments.flatMap((segment, i) => {
     const names: string[] = [];
     let rest = segment;
-    for (; rest.length >= pieceBytes; rest = rest.slice(pieceBytes)) names.push(encodeName(rest.slice(0, pieceBytes), "continued"));
+    for (; rest.length >= pieceBytes; rest = rest.slice(pieceBytes))
+      names.push(encodeName(rest.slice(0, pieceBytes), "continued"));
     names.push(encodeName(rest, i === segments.length - 1 ? "object" : "folder"));
     return names;
   });
@@ -49,7 +50,9 @@ export function decodeName(name: string): DecodedName | undefined {
   for (const kind of ["object", "folder", "continued"] as const) {
     if (!name.endsWith(suffixes[kind])) continue;
     const encoded = name.slice(0, -2);
-    const bytes = encoded.replaceAll(/%([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    const bytes = encoded.replaceAll(/%([0-9a-f]{2})/g, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
     if (encodeName(bytes, kind) !== name) return undefined;
     return { kind, bytes: kind === "folder" ? `${bytes}/` : bytes };
   }
@@ -57,5 +60,7 @@ export function decodeName(name: string): DecodedName | undefined {
 }
 
 function encodeName(bytes: string, kind: NameKind): string {
-  return bytes.replaceAll(/[^a-z0-9_-]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, "0")}`) + suffixes[kind];
+  return (
+    bytes.replaceAll(/[^a-z0-9_-]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, "0")}`) + suffixes[kind]
+  );
 }

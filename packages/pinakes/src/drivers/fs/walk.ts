@@ -26,7 +26,11 @@ interface Entry extends DecodedName {
   readonly name: string;
 }
 
-export async function* walkObjects(files: Files, root: string, request: WalkRequest): AsyncGenerator<FoundObject, void> {
+export async function* walkObjects(
+  files: Files,
+  root: string,
+  request: WalkRequest,
+): AsyncGenerator<FoundObject, void> {
   const prefix = toByteString(request.prefix);
   const after = request.after === undefined ? undefined : toByteString(request.after);
   const levels: Level[] = [{ path: root, base: "", names: toEntries(await files.readdir(root)) }];
@@ -40,7 +44,8 @@ export async function* walkObjects(files: Files, root: string, request: WalkRequ
     const bytes = level.base + entry.bytes;
     const path = join(level.path, entry.name);
     if (entry.kind === "object") {
-      if (bytes.startsWith(prefix) && (after === undefined || bytes > after)) yield { key: fromByteString(bytes), path };
+      if (bytes.startsWith(prefix) && (after === undefined || bytes > after))
+        yield { key: fromByteString(bytes), path };
     } else if (mayHold(bytes, prefix, after)) {
       levels.push({ path, base: bytes, names: await namesIn(files, path) });
     }

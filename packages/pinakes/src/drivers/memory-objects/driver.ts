@@ -2,9 +2,21 @@
 import { createHash } from "node:crypto";
 import { compareUtf8 } from "../../domain/json.ts";
 import { compareKeys } from "../../objects/object-key.ts";
-import { objectExists, objectTooLarge, type DriverListRequest, type DriverPutOptions, type ObjectDriver } from "../../objects/object-driver.ts";
+import {
+  objectExists,
+  objectTooLarge,
+  type DriverListRequest,
+  type DriverPutOptions,
+  type ObjectDriver,
+} from "../../objects/object-driver.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { ByteRange, ListedObject, ObjectHead, ObjectStoreCapabilities, PutResult } from "../../ports/object-store.ts";
+import type {
+  ByteRange,
+  ListedObject,
+  ObjectHead,
+  ObjectStoreCapabilities,
+  PutResult,
+} from "../../ports/object-store.ts";
 
 interface StoredObject {
   readonly content: Uint8Array;
@@ -23,7 +35,11 @@ export class MemoryObjectDriver implements ObjectDriver {
     this.#clock = clock;
   }
 
-  async put(key: string, chunks: AsyncIterable<Uint8Array>, { ifAbsent, signal }: DriverPutOptions): Promise<PutResult> {
+  async put(
+    key: string,
+    chunks: AsyncIterable<Uint8Array>,
+    { ifAbsent, signal }: DriverPutOptions,
+  ): Promise<PutResult> {
     const parts: Uint8Array[] = [];
     for await (const chunk of chunks) parts.push(chunk);
     signal?.throwIfAborted();
@@ -41,14 +57,20 @@ export class MemoryObjectDriver implements ObjectDriver {
     return new Uint8Array(part);
   }
 
-  async stream(key: string, { start, end }: ByteRange, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
+  async stream(
+    key: string,
+    { start, end }: ByteRange,
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array> | undefined> {
     const part = this.#objects.get(key)?.content.subarray(start, end);
     return part === undefined ? undefined : chunksOf(part, signal);
   }
 
   async head(key: string): Promise<ObjectHead | undefined> {
     const stored = this.#objects.get(key);
-    return stored === undefined ? undefined : { bytes: stored.content.byteLength, etag: stored.etag, modifiedAt: stored.modifiedAt };
+    return stored === undefined
+      ? undefined
+      : { bytes: stored.content.byteLength, etag: stored.etag, modifiedAt: stored.modifiedAt };
   }
 
   async list({ prefix, after, limit }: DriverListRequest): Promise<readonly ListedObject[]> {

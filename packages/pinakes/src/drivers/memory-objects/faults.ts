@@ -30,7 +30,8 @@ export class ObjectFaults {
   #waiting: { fault: ObjectFault; left: number }[] = [];
 
   add(fault: ObjectFault): void {
-    if (fault.kind === "truncate" && fault.call !== "put") throw new PinakesError("INVALID", "Only a put can be truncated.");
+    if (fault.kind === "truncate" && fault.call !== "put")
+      throw new PinakesError("INVALID", "Only a put can be truncated.");
     this.#waiting.push({ fault, left: fault.nth });
   }
 
@@ -49,13 +50,16 @@ export class ObjectFaults {
 }
 
 export function withFaults(driver: ObjectDriver, faults: ObjectFaults): ObjectDriver {
-  const run = async <T>(call: FaultyCall, action: () => Promise<T>): Promise<T> => inject(faults.take(call), call, action);
+  const run = async <T>(call: FaultyCall, action: () => Promise<T>): Promise<T> =>
+    inject(faults.take(call), call, action);
   return {
     capabilities: driver.capabilities,
     async put(key, chunks, options) {
       const due = faults.take("put");
       const short = due.find((fault) => fault.kind === "truncate");
-      return inject(due, "put", () => driver.put(key, short === undefined ? chunks : firstBytes(chunks, short.bytes), options));
+      return inject(due, "put", () =>
+        driver.put(key, short === undefined ? chunks : firstBytes(chunks, short.bytes), options),
+      );
     },
     get: (key, range, bytesMax, signal) => run("get", () => driver.get(key, range, bytesMax, signal)),
     stream: (key, range, signal) => run("stream", () => driver.stream(key, range, signal)),
@@ -72,10 +76,12 @@ async function inject<T>(due: readonly ObjectFault[], call: FaultyCall, action: 
     if (fault.kind === "delay") await (typeof fault.until === "number" ? setTimeout(fault.until) : fault.until);
   }
   const before = failing("fail");
-  if (before !== undefined) throw before.error ?? new PinakesError("UNAVAILABLE", `Injected: ${call} failed before it did anything.`);
+  if (before !== undefined)
+    throw before.error ?? new PinakesError("UNAVAILABLE", `Injected: ${call} failed before it did anything.`);
   const result = await action();
   const after = failing("fail-after");
-  if (after !== undefined) throw after.error ?? new PinakesError("UNAVAILABLE", `Injected: ${call} was done, but its answer was lost.`);
+  if (after !== undefined)
+    throw after.error ?? new PinakesError("UNAVAILABLE", `Injected: ${call} was done, but its answer was lost.`);
   return result;
 }
 

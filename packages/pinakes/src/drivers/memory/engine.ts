@@ -20,7 +20,12 @@ import {
   type StoredKey,
   type StoredRawItem,
 } from "../../items/item-engine.ts";
-import { compileContainer, mergeDefinitions, type CompiledContainer, type NormalDefinition } from "../../items/compiled-container.ts";
+import {
+  compileContainer,
+  mergeDefinitions,
+  type CompiledContainer,
+  type NormalDefinition,
+} from "../../items/compiled-container.ts";
 import { planBatch, touchedIds, type CommitRequest, type PlannedWrite } from "../../items/plan-batch.ts";
 import { prepareDocument, type IndexKey, type PreparedDocument } from "../../items/prepare.ts";
 import { settleClaims, uniqueClaims } from "../../items/unique-keys.ts";
@@ -40,7 +45,12 @@ interface Container {
 }
 
 export class MemoryItemEngine implements ItemEngine {
-  readonly capabilities: ItemStoreCapabilities = { engine: "memory", indexReads: "strong", batchOperationsMax: 100, durable: false };
+  readonly capabilities: ItemStoreCapabilities = {
+    engine: "memory",
+    indexReads: "strong",
+    batchOperationsMax: 100,
+    durable: false,
+  };
   readonly #containers = new Map<string, Container>();
   readonly #key = randomBytes(32);
 
@@ -51,14 +61,21 @@ export class MemoryItemEngine implements ItemEngine {
   async openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void> {
     const existing = this.#containers.get(definition.name);
     if (existing === undefined) {
-      this.#containers.set(definition.name, { compiled: compileContainer(definition, 1), partitions: new Map(), feed: [], trimmed: 0 });
+      this.#containers.set(definition.name, {
+        compiled: compileContainer(definition, 1),
+        partitions: new Map(),
+        feed: [],
+        trimmed: 0,
+      });
       return;
     }
     const merged = mergeDefinitions(existing.compiled.definition, definition, options.dropUndeclaredIndexes ?? false);
     if (JSON.stringify(merged) === JSON.stringify(existing.compiled.definition)) return;
     const compiled = compileContainer(merged, existing.compiled.version + 1);
     // All rows first: one that does not fit the new indexes must leave everything as it was.
-    const prepared = [...existing.partitions.values()].flatMap((rows) => [...rows.values()].map((row) => ({ rows, row, ...reprepare(compiled, row) })));
+    const prepared = [...existing.partitions.values()].flatMap((rows) =>
+      [...rows.values()].map((row) => ({ rows, row, ...reprepare(compiled, row) })),
+    );
     for (const { rows, row, keys, uniques } of prepared) rows.set(row.idKey, { ...row, keys, uniques });
     existing.compiled = compiled;
   }
@@ -77,17 +94,24 @@ export class MemoryItemEngine implements ItemEngine {
 
   readRaw(container: CompiledContainer, key: StoredKey): StoredRawItem | undefined {
     const row = this.read(container, key);
-    return row === undefined ? undefined : { etag: row.etag, modifiedAt: row.modifiedAt, ttl: row.ttl, bytes: Buffer.from(row.json, "utf8") };
+    return row === undefined
+      ? undefined
+      : { etag: row.etag, modifiedAt: row.modifiedAt, ttl: row.ttl, bytes: Buffer.from(row.json, "utf8") };
   }
 
-  async readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]> {
+  async readMany(
+    container: CompiledContainer,
+    keys: readonly StoredKey[],
+  ): Promise<readonly (StoredItem | undefined)[]> {
     return keys.map((key) => this.read(container, key));
   }
 
   async commit({ name }: CompiledContainer, request: CommitRequest): Promise<CommitOutcome> {
     const container = this.#containers.get(name) as Container;
     const rows = container.partitions.get(request.pk) ?? new Map<string, Row>();
-    const current = new Map(touchedIds(request).flatMap((idKey) => (rows.has(idKey) ? [[idKey, rows.get(idKey) as Row] as const] : [])));
+    const current = new Map(
+      touchedIds(request).flatMap((idKey) => (rows.has(idKey) ? [[idKey, rows.get(idKey) as Row] as const] : [])),
+    );
     let plan = planBatch(container.compiled, request, current);
     if (!plan.ok) return plan;
     const claims = uniqueClaims(plan.writes);
@@ -161,7 +185,12 @@ export class MemoryItemEngine implements ItemEngine {
     const visible = (row: Row) => !isExpired(container.ttl, row.ttl, row.modifiedAt, now);
     if (range.kind === "partition") {
       return [...(partitions.get(range.pk)?.values() ?? [])]
-        .filter((row) => visible(row) && compareUtf8(row.idKey, range.lower) >= 0 && (range.upper === undefined || compareUtf8(row.idKey, range.upper) < 0))
+        .filter(
+          (row) =>
+            visible(row) &&
+            compareUtf8(row.idKey, range.lower) >= 0 &&
+            (range.upper === undefined || compareUtf8(row.idKey, range.upper) < 0),
+        )
         .sort((a, b) => compareUtf8(a.idKey, b.idKey));
     }
     const position = container.indexes.findIndex(({ name }) => name === range.index);

@@ -10,7 +10,11 @@ const local = await openLocalEmbedder({ threads: 1 });
 afterAll(() => local.close());
 
 /** The real model, and a note of every text that it was asked for. */
-function watched(): { readonly embedder: Embedder; readonly calls: string[][]; readonly signals: (AbortSignal | undefined)[] } {
+function watched(): {
+  readonly embedder: Embedder;
+  readonly calls: string[][];
+  readonly signals: (AbortSignal | undefined)[];
+} {
   const calls: string[][] = [];
   const signals: (AbortSignal | undefined)[] = [];
   const embed = (texts: readonly string[], options?: EmbedOptions): Promise<readonly Float32Array[]> => {
@@ -18,7 +22,11 @@ function watched(): { readonly embedder: Embedder; readonly calls: string[][]; r
     signals.push(options?.signal);
     return local.embed(texts, options);
   };
-  return { embedder: { model: local.model, embed, tokenizer: () => local.tokenizer(), close: async () => {} }, calls, signals };
+  return {
+    embedder: { model: local.model, embed, tokenizer: () => local.tokenizer(), close: async () => {} },
+    calls,
+    signals,
+  };
 }
 
 describe("cached embedder", () => {

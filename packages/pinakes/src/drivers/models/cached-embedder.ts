@@ -90,14 +90,20 @@ class CachedEmbedder implements Embedder {
 
   constructor(embedder: Embedder, { queries, documents }: CachedEmbedderOptions) {
     this.#embedder = embedder;
-    this.#caches = { query: queries ?? new EmbeddingCache(queryBytesDefault), document: documents ?? new EmbeddingCache(documentBytesDefault) };
+    this.#caches = {
+      query: queries ?? new EmbeddingCache(queryBytesDefault),
+      document: documents ?? new EmbeddingCache(documentBytesDefault),
+    };
   }
 
   get model(): Embedder["model"] {
     return this.#embedder.model;
   }
 
-  async embed(texts: readonly string[], { kind = "document", signal }: EmbedOptions = {}): Promise<readonly Float32Array[]> {
+  async embed(
+    texts: readonly string[],
+    { kind = "document", signal }: EmbedOptions = {},
+  ): Promise<readonly Float32Array[]> {
     signal?.throwIfAborted();
     const keys = texts.map((text) => keyOf(this.model.id, kind, text));
     const found = keys.map((key) => this.#caches[kind].get(key));
@@ -148,7 +154,10 @@ class CachedEmbedder implements Embedder {
   }
 }
 
-async function waitFor(pending: ReadonlyMap<string, Pending>, signal: AbortSignal | undefined): Promise<ReadonlyMap<string, Float32Array>> {
+async function waitFor(
+  pending: ReadonlyMap<string, Pending>,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, Float32Array>> {
   const works = new Set([...pending.values()].map(({ work }) => work));
   for (const work of works) work.callers += 1;
   const aborted = Promise.withResolvers<never>();

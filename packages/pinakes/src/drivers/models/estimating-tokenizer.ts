@@ -14,7 +14,9 @@ export function estimatingTokenizer(tokenizer: Tokenizer): Tokenizer {
       const { starts, ends, tokens } = tokenizer.words(text);
       const raised = tokens.map((count, i) => {
         const word = text.slice(starts[i], ends[i]);
-        return plainWord.test(word) ? count : Math.max(count, Math.ceil(Buffer.byteLength(word, "utf8") / bytesPerToken));
+        return plainWord.test(word)
+          ? count
+          : Math.max(count, Math.ceil(Buffer.byteLength(word, "utf8") / bytesPerToken));
       });
       return { starts, ends, tokens: raised };
     },

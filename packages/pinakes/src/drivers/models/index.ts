@@ -13,7 +13,9 @@ export { readModelSettings, type ModelSettings } from "./settings.ts";
 export async function openEmbedder(settings: ModelSettings): Promise<Embedder> {
   const embedder = await open(settings);
   const { queryPrefix = "", documentPrefix = "" } = settings;
-  return queryPrefix === "" && documentPrefix === "" ? embedder : pooledEmbedder(await withPrefixes(embedder, queryPrefix, documentPrefix));
+  return queryPrefix === "" && documentPrefix === ""
+    ? embedder
+    : pooledEmbedder(await withPrefixes(embedder, queryPrefix, documentPrefix));
 }
 
 async function open(settings: ModelSettings): Promise<Embedder> {
@@ -36,9 +38,16 @@ export async function openChatModel(settings: ChatSettings): Promise<ChatModel> 
  */
 async function withPrefixes(embedder: Embedder, queryPrefix: string, documentPrefix: string): Promise<Embedder> {
   const tokenizer = await embedder.tokenizer();
-  const taken = Math.max(...[queryPrefix, documentPrefix].map((prefix) => tokenizer.words(prefix).tokens.reduce((sum, tokens) => sum + tokens, 0)));
+  const taken = Math.max(
+    ...[queryPrefix, documentPrefix].map((prefix) =>
+      tokenizer.words(prefix).tokens.reduce((sum, tokens) => sum + tokens, 0),
+    ),
+  );
   const { model } = embedder;
-  if (taken >= model.tokensMax) throw invalid(`models: the prefix of "${model.id}" leaves no room for a text; the model reads ${model.tokensMax} tokens.`);
+  if (taken >= model.tokensMax)
+    throw invalid(
+      `models: the prefix of "${model.id}" leaves no room for a text; the model reads ${model.tokensMax} tokens.`,
+    );
   return {
     model: { ...model, tokensMax: model.tokensMax - taken },
     tokenizer: () => embedder.tokenizer(),

@@ -6,7 +6,10 @@ export function normalize(vector: Float32Array): Float32Array {
   for (const value of vector) sum += value * value;
   const length = Math.sqrt(sum);
   if (!Number.isFinite(length) || length === 0) {
-    throw new PinakesError("CORRUPT", "The embedding model answered with a vector that is not finite or has no length. Check the model.");
+    throw new PinakesError(
+      "CORRUPT",
+      "The embedding model answered with a vector that is not finite or has no length. Check the model.",
+    );
   }
   for (let i = 0; i < vector.length; i += 1) vector[i] = (vector[i] as number) / length;
   return vector;

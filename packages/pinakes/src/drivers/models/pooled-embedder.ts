@@ -40,7 +40,8 @@ class PooledEmbedder implements Embedder {
   async embed(texts: readonly string[], options: EmbedOptions = {}): Promise<readonly Float32Array[]> {
     options.signal?.throwIfAborted();
     const { tokensMax } = this.model;
-    if (texts.every(({ length }) => length * tokensPerCharMax <= tokensMax)) return this.#embedder.embed(texts, options);
+    if (texts.every(({ length }) => length * tokensPerCharMax <= tokensMax))
+      return this.#embedder.embed(texts, options);
     const windows = await this.#windows(texts, options.signal);
     if (windows.every(({ length }) => length === 1)) return this.#embedder.embed(texts, options);
     const vectors = await this.#embedAll(
@@ -59,7 +60,10 @@ class PooledEmbedder implements Embedder {
     return this.#embedder.close();
   }
 
-  async #windows(texts: readonly string[], signal: AbortSignal | undefined): Promise<readonly (readonly TextWindow[])[]> {
+  async #windows(
+    texts: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly (readonly TextWindow[])[]> {
     const tokenizer = await this.tokenizer();
     const windows: (readonly TextWindow[])[] = [];
     let chars = 0;
@@ -83,7 +87,8 @@ class PooledEmbedder implements Embedder {
   async #embedAll(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
     const vectors: Float32Array[] = [];
     for (let at = 0; at < texts.length; at += callWindowsMax) {
-      for (const vector of await this.#embedder.embed(texts.slice(at, at + callWindowsMax), options)) vectors.push(vector);
+      for (const vector of await this.#embedder.embed(texts.slice(at, at + callWindowsMax), options))
+        vectors.push(vector);
     }
     return vectors;
   }

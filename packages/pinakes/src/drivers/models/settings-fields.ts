@@ -32,14 +32,18 @@ export interface ModelList<Settings> {
   readonly example: string;
 }
 
-export function readModels<Settings extends { readonly id: string }>(json: unknown, list: ModelList<Settings>): readonly Settings[] {
+export function readModels<Settings extends { readonly id: string }>(
+  json: unknown,
+  list: ModelList<Settings>,
+): readonly Settings[] {
   const { name } = list;
   if (!Array.isArray(json)) throw invalid(`${name}: must be a list such as ${list.example}, got ${show(json)}.`);
   if (json.length > modelsMax) throw invalid(`${name}: at most ${modelsMax}, got ${json.length}.`);
   const models = json.map((entry: unknown, i) => readModel(entry, `${name}[${i}]`, list));
   const ids = new Set<string>();
   for (const [i, model] of models.entries()) {
-    if (ids.has(model.id)) throw invalid(`${name}[${i}].id: "${model.id}" is there twice; collections name a model by its id.`);
+    if (ids.has(model.id))
+      throw invalid(`${name}[${i}].id: "${model.id}" is there twice; collections name a model by its id.`);
     ids.add(model.id);
   }
   return models;
@@ -51,6 +55,7 @@ function readModel<Settings>(entry: unknown, where: string, { schema, providers 
   const [issue] = result.error.issues;
   const path = (issue?.path ?? []).map((key) => `.${String(key)}`).join("");
   const quoted = providers.map((provider) => `"${provider}"`);
-  if (path === ".provider") throw invalid(`${where}.provider: must be ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`);
+  if (path === ".provider")
+    throw invalid(`${where}.provider: must be ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`);
   throw invalid(`${where}${path}: ${issue?.message ?? "is not a model"}.`);
 }

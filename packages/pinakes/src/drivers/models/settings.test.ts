@@ -9,8 +9,23 @@ describe("settings of models", () => {
   it("takes each provider as documented", () => {
     const models = [
       local,
-      { ...local, id: "own", dir: "./models/mine", threads: 2, tokensMax: 510, queryPrefix: "query: ", documentPrefix: "passage: " },
-      { ...openai, apiKeyEnv: "OPENAI_API_KEY", baseUrl: "https://llm.example.org/v1", tokensMax: 8191, metric: "dot", requestDims: true },
+      {
+        ...local,
+        id: "own",
+        dir: "./models/mine",
+        threads: 2,
+        tokensMax: 510,
+        queryPrefix: "query: ",
+        documentPrefix: "passage: ",
+      },
+      {
+        ...openai,
+        apiKeyEnv: "OPENAI_API_KEY",
+        baseUrl: "https://llm.example.org/v1",
+        tokensMax: 8191,
+        metric: "dot",
+        requestDims: true,
+      },
       { id: "nomic", provider: "ollama", model: "nomic-embed-text", dims: 768 },
       { id: "titan", provider: "bedrock", model: "amazon.titan-embed-text-v2:0", dims: 1024, region: "eu-central-1" },
     ];
@@ -28,11 +43,16 @@ describe("settings of models", () => {
       [[{ ...openai, dims: undefined }], /models\[0\]\.dims: /],
       [[{ ...openai, dims: 0.5 }], /models\[0\]\.dims: /],
       [[{ ...openai, baseUrl: "ftp://x" }], /models\[0\]\.baseUrl: /],
-      [[{ ...openai, apiKeyEnv: "sk-123-abc" }], /models\[0\]\.apiKeyEnv: must be the name of an environment variable, not the key itself/],
+      [
+        [{ ...openai, apiKeyEnv: "sk-123-abc" }],
+        /models\[0\]\.apiKeyEnv: must be the name of an environment variable, not the key itself/,
+      ],
       [[{ ...openai, provider: "bedrock" }], /models\[0\]\.region: /],
     ];
     for (const [json, message] of wrong) {
-      expect(() => readModelSettings(json)).toThrow(expect.objectContaining({ code: "INVALID", message: expect.stringMatching(message) }));
+      expect(() => readModelSettings(json)).toThrow(
+        expect.objectContaining({ code: "INVALID", message: expect.stringMatching(message) }),
+      );
     }
   });
 

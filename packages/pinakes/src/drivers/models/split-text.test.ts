@@ -25,7 +25,9 @@ describe("windowsOf", () => {
   });
 
   it("no window exceeds the limit, none is empty, and together they hold every character that is not blank", () => {
-    const words = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "ä", "😀", " "), maxLength: 30 }), { maxLength: 30 });
+    const words = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "ä", "😀", " "), maxLength: 30 }), {
+      maxLength: 30,
+    });
     fc.assert(
       fc.property(words, fc.integer({ min: 2, max: 9 }), (parts, tokensMax) => {
         const text = parts.join(" ");

@@ -4,7 +4,13 @@ import { rowOf } from "./test-files.ts";
 
 describe("CSV", () => {
   it.each([",", ";", "\t", "|"])("rows begin where they begin, with %j between fields", (separator) => {
-    const text = [`name${separator}note`, `Ann${separator}"two\nlines ""x"""`, "", `Bö😀b${separator}plain`, `Cy${separator}last`].join("\n");
+    const text = [
+      `name${separator}note`,
+      `Ann${separator}"two\nlines ""x"""`,
+      "",
+      `Bö😀b${separator}plain`,
+      `Cy${separator}last`,
+    ].join("\n");
     const parsed = parseCsv(text);
     expect(parsed.text).toBe(text);
     expect(parsed.rows.map(({ start, row }) => [row, text.slice(start, start + 2)])).toEqual([
@@ -23,7 +29,9 @@ describe("CSV", () => {
   });
 
   it("ragged rows are a warning", () => {
-    expect(parseCsv("a,b\n1,2\n3\n4,5,6\n").warnings).toEqual(["2 rows have more or fewer fields than the header (first: row 2)."]);
+    expect(parseCsv("a,b\n1,2\n3\n4,5,6\n").warnings).toEqual([
+      "2 rows have more or fewer fields than the header (first: row 2).",
+    ]);
   });
 
   it("a quote that is never closed does not swallow the table", () => {

@@ -12,11 +12,15 @@ export function parseCsv(text: string, { rowsMax }: { readonly rowsMax: number }
   const warnings: string[] = [];
   const quoted = readRecords(bytes, delimiter, true, rowsMax);
   if (quoted === undefined)
-    warnings.push("A quoted field is never closed, so quotes were read as ordinary characters; rows may be cut at line ends inside fields.");
+    warnings.push(
+      "A quoted field is never closed, so quotes were read as ordinary characters; rows may be cut at line ends inside fields.",
+    );
   const table = quoted ?? readRecords(bytes, delimiter, false, rowsMax);
   if (table === undefined) throw invalid("The file could not be read as CSV; check its quotes and separators.");
   if (table.ragged > 0)
-    warnings.push(`${table.ragged} ${table.ragged === 1 ? "row has" : "rows have"} more or fewer fields than the header (first: row ${table.firstRagged}).`);
+    warnings.push(
+      `${table.ragged} ${table.ragged === 1 ? "row has" : "rows have"} more or fewer fields than the header (first: row ${table.firstRagged}).`,
+    );
   return { text, pages: [], sections: [], rows: table.rows, warnings };
 }
 
@@ -53,7 +57,10 @@ function readRecords(bytes: Buffer, delimiter: string, quotes: boolean, rowsMax:
           ragged += 1;
           firstRagged ||= records;
         }
-        if (records > rowsMax) throw invalid(`The table has more than ${rowsMax.toLocaleString("en-US")} rows; split it into several files.`);
+        if (records > rowsMax)
+          throw invalid(
+            `The table has more than ${rowsMax.toLocaleString("en-US")} rows; split it into several files.`,
+          );
         records += 1;
         return undefined;
       },

@@ -26,7 +26,9 @@ describe("decoding text", () => {
   });
 
   it("one broken byte does not spoil the rest of a UTF-8 file", () => {
-    const { text, warnings } = decodeText(Buffer.concat([encode("Grüße aus Köln "), Uint8Array.of(0xff), encode(" und Zürich")]));
+    const { text, warnings } = decodeText(
+      Buffer.concat([encode("Grüße aus Köln "), Uint8Array.of(0xff), encode(" und Zürich")]),
+    );
     expect(text).toBe("Grüße aus Köln \ufffd und Zürich");
     expect(warnings).toEqual([expect.stringContaining("1 character is not valid UTF-8")]);
   });

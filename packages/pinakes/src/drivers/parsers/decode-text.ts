@@ -32,10 +32,14 @@ function decode(bytes: Uint8Array, warnings: string[]): string {
   const loose = new TextDecoder("utf-8").decode(bytes);
   const broken = count(loose, /\ufffd/g);
   if (count(loose, /[\u0080-\ufffc]/g) > broken) {
-    warnings.push(`${broken} ${broken === 1 ? "character is" : "characters are"} not valid UTF-8 and shown as \ufffd; save the file as UTF-8 to keep them.`);
+    warnings.push(
+      `${broken} ${broken === 1 ? "character is" : "characters are"} not valid UTF-8 and shown as \ufffd; save the file as UTF-8 to keep them.`,
+    );
     return loose;
   }
-  warnings.push("The text is not UTF-8; it was read as windows-1252 (Western European). If letters look wrong, save the file as UTF-8.");
+  warnings.push(
+    "The text is not UTF-8; it was read as windows-1252 (Western European). If letters look wrong, save the file as UTF-8.",
+  );
   return new TextDecoder("windows-1252").decode(bytes);
 }
 
@@ -71,13 +75,16 @@ export function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined 
 }
 
 function refuseUtf32(bytes: Uint8Array, label: "utf-16le"): "utf-16le" {
-  if (bytes.length >= 8 && bytes[2] === 0 && bytes[3] === 0) throw invalid("The text is UTF-32, which is not read; save the file as UTF-8.");
+  if (bytes.length >= 8 && bytes[2] === 0 && bytes[3] === 0)
+    throw invalid("The text is UTF-32, which is not read; save the file as UTF-8.");
   return label;
 }
 
 /** `<?xml encoding="…"?>` or `<meta charset="…">` near the beginning. */
 function declaredEncoding(bytes: Uint8Array): string | undefined {
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, 2_048));
-  const found = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w-]{1,40})["']/i.exec(head) ?? /<meta[^>]{0,200}\bcharset\s*=\s*["']?([\w-]{1,40})/i.exec(head);
+  const found =
+    /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w-]{1,40})["']/i.exec(head) ??
+    /<meta[^>]{0,200}\bcharset\s*=\s*["']?([\w-]{1,40})/i.exec(head);
   return found?.[1]?.toLowerCase();
 }

@@ -7,7 +7,11 @@ import type { TextBuilder } from "./text-builder.ts";
 type Attribute = (name: string) => string | undefined;
 
 /** Deleted or moved away in tracked changes, instructions of fields, and the second version of a drawing for old programs. */
-const skipped = new Set("del moveFrom delText instrText delInstrText Fallback pPrChange rPrChange sectPrChange tblPrChange tcPrChange trPrChange".split(" "));
+const skipped = new Set(
+  "del moveFrom delText instrText delInstrText Fallback pPrChange rPrChange sectPrChange tblPrChange tcPrChange trPrChange".split(
+    " ",
+  ),
+);
 
 interface Paragraph {
   style: ParagraphStyle | undefined;
@@ -47,7 +51,8 @@ export class DocxBody implements XmlHandler {
   open(name: string, attribute: Attribute): void {
     if (this.#skipDepth > 0 || skipped.has(name)) this.#skipDepth += 1;
     else if (this.#inParagraphProperties) this.#paragraphProperty(name, attribute);
-    else if (this.#inRunProperties) this.#hidden ||= name === "vanish" && !/^(?:0|false|off)$/.test(attribute("val") ?? "");
+    else if (this.#inRunProperties)
+      this.#hidden ||= name === "vanish" && !/^(?:0|false|off)$/.test(attribute("val") ?? "");
     else this.#openContent(name, attribute);
   }
 
@@ -69,7 +74,15 @@ export class DocxBody implements XmlHandler {
     switch (name) {
       case "p":
         if (this.#paragraphs.length > 0) this.#breakLine(1);
-        this.#paragraphs.push({ style: undefined, outline: undefined, listItem: undefined, listLevel: 0, text: "", begun: false, start: undefined });
+        this.#paragraphs.push({
+          style: undefined,
+          outline: undefined,
+          listItem: undefined,
+          listLevel: 0,
+          text: "",
+          begun: false,
+          start: undefined,
+        });
         return;
       case "pPr":
         this.#inParagraphProperties = true;
@@ -100,8 +113,10 @@ export class DocxBody implements XmlHandler {
     if (this.#hidden || this.#paragraphs.length === 0) return;
     if (name === "tab" || name === "ptab") this.#write("\t");
     else if (name === "noBreakHyphen") this.#write("-");
-    else if (name === "cr" || (name === "br" && !/^(?:page|column)$/.test(attribute("type") ?? ""))) this.#write(this.#cellDepth > 0 ? " " : "\n");
-    else if (name === "footnoteReference" || name === "endnoteReference") this.#write(this.#noteMark(name, attribute("id") ?? ""));
+    else if (name === "cr" || (name === "br" && !/^(?:page|column)$/.test(attribute("type") ?? "")))
+      this.#write(this.#cellDepth > 0 ? " " : "\n");
+    else if (name === "footnoteReference" || name === "endnoteReference")
+      this.#write(this.#noteMark(name, attribute("id") ?? ""));
   }
 
   #closeContent(name: string): void {
@@ -180,7 +195,8 @@ export class DocxBody implements XmlHandler {
     const paragraph = this.#paragraphs.pop();
     if (paragraph === undefined) return;
     const level = levelOf(paragraph);
-    if (level !== undefined && paragraph.start !== undefined) this.#sections.heading(paragraph.start, level, paragraph.text);
+    if (level !== undefined && paragraph.start !== undefined)
+      this.#sections.heading(paragraph.start, level, paragraph.text);
     this.#breakLine(isListItem(paragraph) ? 1 : 2);
   }
 

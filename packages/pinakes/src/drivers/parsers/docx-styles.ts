@@ -37,7 +37,13 @@ function readDefinitions(zip: Zip, entry: ZipEntry, definitions: Map<string, Def
   readXml(zip, entry, {
     open(name, attribute) {
       if (name === "style") {
-        current = { id: attribute("styleId") ?? "", name: "", basedOn: undefined, outlineLevel: undefined, listItem: undefined };
+        current = {
+          id: attribute("styleId") ?? "",
+          name: "",
+          basedOn: undefined,
+          outlineLevel: undefined,
+          listItem: undefined,
+        };
         definitions.set(current.id, current);
       }
       if (current === undefined) return;

@@ -18,7 +18,13 @@ describe("DOCX", () => {
   it("paragraphs, and headings by the names and bases of styles, make text and sections", () => {
     const parsed = parseDocx(
       makeDocx(
-        par("The Book", "Titel") + par("One", "berschrift1") + par("alpha") + par("Sub", "Unter") + par("beta") + par("Two", "Kapitel") + par("gamma", "A"),
+        par("The Book", "Titel") +
+          par("One", "berschrift1") +
+          par("alpha") +
+          par("Sub", "Unter") +
+          par("beta") +
+          par("Two", "Kapitel") +
+          par("gamma", "A"),
         { "styles.xml": styles },
       ),
     );
@@ -26,11 +32,16 @@ describe("DOCX", () => {
     expect(sectionOf(parsed, "alpha")).toEqual(["The Book", "One"]);
     expect(sectionOf(parsed, "beta")).toEqual(["The Book", "One", "Sub"]);
     expect(sectionOf(parsed, "gamma")).toEqual(["The Book", "Two"]);
-    for (const { start, path } of parsed.sections) expect(parsed.text.slice(start).startsWith(path.at(-1) ?? "?")).toBe(true);
+    for (const { start, path } of parsed.sections)
+      expect(parsed.text.slice(start).startsWith(path.at(-1) ?? "?")).toBe(true);
   });
 
   it("without styles.xml the ids speak, and an outline level makes a heading", () => {
-    const parsed = parseDocx(makeDocx(`${par("A", "Heading1")}<w:p><w:pPr><w:outlineLvl w:val="1"/></w:pPr><w:r><w:t>B</w:t></w:r></w:p>${par("text")}`));
+    const parsed = parseDocx(
+      makeDocx(
+        `${par("A", "Heading1")}<w:p><w:pPr><w:outlineLvl w:val="1"/></w:pPr><w:r><w:t>B</w:t></w:r></w:p>${par("text")}`,
+      ),
+    );
     expect(sectionOf(parsed, "text")).toEqual(["A", "B"]);
   });
 
@@ -94,26 +105,40 @@ describe("ZIP bombs", () => {
   it("a small file that declares more than the limit is refused before it is opened; at the limit it is read", () => {
     const docx = makeDocx(par("x") + spaces);
     expect(docx.length).toBeLessThan(50_000);
-    const inflated = [...parts(docx)].filter(({ name }) => name !== "[Content_Types].xml").reduce((sum, { bytes }) => sum + bytes, 0);
+    const inflated = [...parts(docx)]
+      .filter(({ name }) => name !== "[Content_Types].xml")
+      .reduce((sum, { bytes }) => sum + bytes, 0);
     expect(parseDocx(docx, { docxInflatedBytesMax: inflated }).text).toBe("x");
-    expect(() => parseDocx(docx, { docxInflatedBytesMax: inflated - 1 })).toThrow("when it is unpacked, so it was not opened");
+    expect(() => parseDocx(docx, { docxInflatedBytesMax: inflated - 1 })).toThrow(
+      "when it is unpacked, so it was not opened",
+    );
   });
 
   it("one that lies about its size is stopped where the lie ends", () => {
     const docx = makeDocx(par("x") + spaces);
-    for (const { at, name } of parts(docx)) if (name === "word/document.xml") new DataView(docx.buffer).setUint32(at + 24, 1_000, true);
+    for (const { at, name } of parts(docx))
+      if (name === "word/document.xml") new DataView(docx.buffer).setUint32(at + 24, 1_000, true);
     expect(() => parseDocx(docx, { docxInflatedBytesMax: 10_000 })).toThrow("larger than it says");
   });
 
   it("a picture that would burst is never unpacked", () => {
-    const files = { "word/document.xml": encode(`<w:document xmlns:w="x"><w:body>${par("fine")}</w:body></w:document>`), "word/media/a.bin": encode(spaces) };
+    const files = {
+      "word/document.xml": encode(`<w:document xmlns:w="x"><w:body>${par("fine")}</w:body></w:document>`),
+      "word/media/a.bin": encode(spaces),
+    };
     expect(parseDocx(zipSync(files), { docxInflatedBytesMax: 10_000 }).text).toBe("fine");
   });
 });
 
 /** The entries of an archive's directory. */
-function* parts(zip: Uint8Array<ArrayBuffer>): Generator<{ readonly at: number; readonly name: string; readonly bytes: number }> {
+function* parts(
+  zip: Uint8Array<ArrayBuffer>,
+): Generator<{ readonly at: number; readonly name: string; readonly bytes: number }> {
   const buffer = Buffer.from(zip.buffer);
   for (let at = buffer.indexOf("PK\u0001\u0002"); at >= 0; at = buffer.indexOf("PK\u0001\u0002", at + 4))
-    yield { at, name: buffer.toString("utf8", at + 46, at + 46 + buffer.readUInt16LE(at + 28)), bytes: buffer.readUInt32LE(at + 24) };
+    yield {
+      at,
+      name: buffer.toString("utf8", at + 46, at + 46 + buffer.readUInt16LE(at + 28)),
+      bytes: buffer.readUInt32LE(at + 24),
+    };
 }

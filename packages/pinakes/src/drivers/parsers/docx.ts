@@ -9,7 +9,10 @@ import { Sections } from "./sections.ts";
 import { TextBuilder } from "./text-builder.ts";
 import { Zip, type ZipEntry } from "./zip.ts";
 
-export function parseDocx(bytes: Uint8Array, { docxInflatedBytesMax }: { readonly docxInflatedBytesMax: number } = parserLimits): ParsedText {
+export function parseDocx(
+  bytes: Uint8Array,
+  { docxInflatedBytesMax }: { readonly docxInflatedBytesMax: number } = parserLimits,
+): ParsedText {
   const zip = new Zip(bytes, docxInflatedBytesMax);
   const main = mainPart(zip);
   const folder = main.name.slice(0, main.name.lastIndexOf("/") + 1);
@@ -33,13 +36,16 @@ function mainPart(zip: Zip): ZipEntry {
   if (relations !== undefined) {
     readXml(zip, relations, {
       open(name, attribute) {
-        if (name === "Relationship" && attribute("Type")?.endsWith("/officeDocument") === true) target = attribute("Target")?.replace(/^\//, "") ?? target;
+        if (name === "Relationship" && attribute("Type")?.endsWith("/officeDocument") === true)
+          target = attribute("Target")?.replace(/^\//, "") ?? target;
       },
     });
   }
   const entry = zip.entries.get(target) ?? zip.entries.get("word/document.xml");
   if (entry !== undefined && !/^(?:xl|ppt)\//.test(target)) return entry;
-  throw invalid("The file is a ZIP archive but no Word document: it has no word/document.xml. Open it in Word and save it as .docx.");
+  throw invalid(
+    "The file is a ZIP archive but no Word document: it has no word/document.xml. Open it in Word and save it as .docx.",
+  );
 }
 
 interface NoteParts {

@@ -28,7 +28,8 @@ export class FairPlaces {
   /** Resolves when a place is the caller's; `give` returns it. */
   async take(share: string, signal?: AbortSignal): Promise<void> {
     if (this.#free > 0 && this.#heldBy(share) < this.#shareMax) return this.#hold(share);
-    if (this.#queued >= this.#queuedMax) throw new PinakesError("THROTTLED", `${this.#queuedMax} files wait to be parsed already; try again later.`);
+    if (this.#queued >= this.#queuedMax)
+      throw new PinakesError("THROTTLED", `${this.#queuedMax} files wait to be parsed already; try again later.`);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const entry = { start: resolve, refuse: reject };
     this.#waiting.set(share, [...(this.#waiting.get(share) ?? []), entry]);

@@ -14,17 +14,23 @@ const valid = {
   log: encode("2026-01-01 INFO start\n2026-01-01 WARN x\n"),
   md: encode("---\na: 1\n---\n# One\n\ntext *x* `y`\n\n## Two\n\n- a\n- b\n\nThree\n---\n> # q\n"),
   csv: encode('a;b;c\n1;"x\ny";3\n\n4;5\nö;"q""q";7\n'),
-  html: encode("<title>T</title><h1>A</h1><p hidden>x</p><table><tr><td>1<td>2</table><ul><li>a<li>b</ul><pre>x\n y</pre><h2>B</h2>&amp;"),
+  html: encode(
+    "<title>T</title><h1>A</h1><p hidden>x</p><table><tr><td>1<td>2</table><ul><li>a<li>b</ul><pre>x\n y</pre><h2>B</h2>&amp;",
+  ),
   json: encode('{"a": [1, 2.5, {"b": "x\\u00e9"}], "c": null}\n{"d": true}\n'),
   xml: encode('<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "x">]><a><b k="v">x &e; <i>y</i></b><![CDATA[z]]></a>'),
   yaml: encode("a: &x [1, 2]\nb: *x\n? c\n: |\n  text\n---\n- 1\n- {k: v}\n"),
-  rtf: encode("{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 A;}}\\outlinelevel0 Head\\par\\pard \\u8364?x\\'e9{\\*\\x y}a\\cell b\\cell\\row\\bin3 abc}"),
+  rtf: encode(
+    "{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 A;}}\\outlinelevel0 Head\\par\\pard \\u8364?x\\'e9{\\*\\x y}a\\cell b\\cell\\row\\bin3 abc}",
+  ),
   ttl: encode('@prefix a: <urn:a:> .\na:b a:c "d" , [ a:e 1 ] .\n'),
   nt: encode('<urn:a> <urn:b> "c"@en .\n'),
   nq: encode('<urn:a> <urn:b> "c" <urn:g> .\n'),
   trig: encode("<urn:g> { <urn:a> <urn:b> _:c }\n"),
   jsonld: encode('{"@context": {"n": "urn:n"}, "@id": "urn:a", "n": ["x", 1]}'),
-  rdf: encode('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="urn:a"/></rdf:RDF>'),
+  rdf: encode(
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="urn:a"/></rdf:RDF>',
+  ),
   docx: makeDocx(docxBody, { "styles.xml": docxStyles }),
 } satisfies Partial<Record<FileType, Uint8Array>>;
 
@@ -44,7 +50,30 @@ const mutation = fc.record({
   cut: fc.oneof(fc.constant(0), fc.nat(40)),
   put: fc.oneof(
     fc.uint8Array({ maxLength: 8 }),
-    fc.constantFrom("<", ">", "[", "{", "}", '"', "\\", "\n", "&", "*a", "-", ":", "#", "<!--", "</", "\\u", "PK", "endobj", "0 R", "😀").map(encode),
+    fc
+      .constantFrom(
+        "<",
+        ">",
+        "[",
+        "{",
+        "}",
+        '"',
+        "\\",
+        "\n",
+        "&",
+        "*a",
+        "-",
+        ":",
+        "#",
+        "<!--",
+        "</",
+        "\\u",
+        "PK",
+        "endobj",
+        "0 R",
+        "😀",
+      )
+      .map(encode),
   ),
 });
 
@@ -54,7 +83,10 @@ function changed(fileType: FileType, mutations: Parameters<typeof mutate>[1], in
   return makeDocx(new TextDecoder().decode(mutate(encode(docxBody), mutations)), { "styles.xml": docxStyles });
 }
 
-function mutate(bytes: Uint8Array, mutations: readonly { readonly at: number; readonly cut: number; readonly put: Uint8Array }[]): Uint8Array {
+function mutate(
+  bytes: Uint8Array,
+  mutations: readonly { readonly at: number; readonly cut: number; readonly put: Uint8Array }[],
+): Uint8Array {
   let mutated = Buffer.from(bytes);
   for (const { at, cut, put } of mutations) {
     const place = at % (mutated.length + 1);
@@ -66,7 +98,9 @@ function mutate(bytes: Uint8Array, mutations: readonly { readonly at: number; re
 /** Either a text whose positions ascend inside it, or a refusal that a person can read. True if it was read. */
 async function parsesOrRefuses(bytes: Uint8Array, fileType: FileType): Promise<boolean> {
   try {
-    const { text, pages, sections, rows } = await (fileType === "pdf" ? parser.parse({ bytes, fileType }) : parseFile({ bytes, fileType }));
+    const { text, pages, sections, rows } = await (fileType === "pdf"
+      ? parser.parse({ bytes, fileType })
+      : parseFile({ bytes, fileType }));
     expect(text).not.toMatch(/\0|\r/);
     expect(text.isWellFormed()).toBe(true);
     for (const list of [pages, sections, rows]) {
@@ -105,7 +139,10 @@ describe.each(fileTypes)("any bytes as %s", (fileType) => {
   });
 
   it("noise and noisy text are read or refused", async () => {
-    const noise = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: "binary", maxLength: 300 }).map(encode));
+    const noise = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.string({ unit: "binary", maxLength: 300 }).map(encode),
+    );
     await fc.assert(
       fc.asyncProperty(noise, async (bytes) => {
         await parsesOrRefuses(bytes, fileType);

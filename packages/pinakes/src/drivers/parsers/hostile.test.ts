@@ -11,7 +11,8 @@ import { parseMs } from "./worker.ts";
 
 const n = 20_000;
 const times = (text: string, count = n) => text.repeat(count);
-const steps = (make: (i: number) => string, count = 2_000) => Array.from({ length: count }, (_, i) => make(i)).join("\n");
+const steps = (make: (i: number) => string, count = 2_000) =>
+  Array.from({ length: count }, (_, i) => make(i)).join("\n");
 
 const hostile: readonly (readonly [FileType, string, string])[] = [
   ["md", "nested items", `${times("- ")}a`],
@@ -65,7 +66,9 @@ afterAll(() => parser.close());
 
 /** How it ended: true, or the reason, which is never the deadline. */
 async function outcome(bytes: Uint8Array, fileType: FileType): Promise<string> {
-  const parsed = await parser.parse({ bytes, fileType }).catch((error: unknown) => error as { code: string; message: string });
+  const parsed = await parser
+    .parse({ bytes, fileType })
+    .catch((error: unknown) => error as { code: string; message: string });
   return "text" in parsed ? "read" : `${parsed.code}: ${parsed.message}`;
 }
 
@@ -100,7 +103,8 @@ describe("repeated openers", () => {
 });
 
 describe("Markdown, before its parser sees it", () => {
-  const depthOf = (line: string) => [...(/^(?:[ \t]*(?:>|[-+*](?=\s)|\d+[.)](?=\s)))*/.exec(line)?.[0] ?? "").matchAll(/[>*+-]|\d+[.)]/g)].length;
+  const depthOf = (line: string) =>
+    [...(/^(?:[ \t]*(?:>|[-+*](?=\s)|\d+[.)](?=\s)))*/.exec(line)?.[0] ?? "").matchAll(/[>*+-]|\d+[.)]/g)].length;
 
   it("twelve levels stay, the thirteenth and all deeper ones are words, and no position changes", () => {
     const [least, deeper] = [`${"- ".repeat(12)}a`, `${"- ".repeat(5_000)}a`];
@@ -135,7 +139,12 @@ describe("places between workspaces", () => {
     const served: string[] = [];
     const want = (share: string, name: string) => places.take(share).then(() => void served.push(name));
     await places.take("a");
-    const all = [...Array.from({ length: 20 }, (_, i) => want("a", `a${i}`)), want("b", "b0"), want("b", "b1"), want("c", "c0")];
+    const all = [
+      ...Array.from({ length: 20 }, (_, i) => want("a", `a${i}`)),
+      want("b", "b0"),
+      want("b", "b1"),
+      want("c", "c0"),
+    ];
     for (let i = 0, holder = "a"; i < all.length; i += 1) {
       places.give(holder);
       await Promise.resolve().then(() => Promise.resolve());

@@ -3,7 +3,8 @@ import { parseHtml } from "./html.ts";
 import { sectionOf } from "./test-files.ts";
 
 describe("HTML", () => {
-  const parsed = parseHtml(`<!DOCTYPE html><html><head><title>Page &amp; title</title><style>p{color:red}</style></head><body>
+  const parsed =
+    parseHtml(`<!DOCTYPE html><html><head><title>Page &amp; title</title><style>p{color:red}</style></head><body>
     <script>var secret = 1;</script><template><p>template</p></template><p hidden>hidden one</p><div style="color:red; display: none">hidden two</div>
     <h1>Fish &amp;
       chips</h1><p>First   <b>bold</b>
@@ -13,7 +14,9 @@ describe("HTML", () => {
   b</pre></body></html>`);
 
   it("shows what a reader sees, block by block", () => {
-    expect(parsed.text).toBe("Fish & chips\n\nFirst bold paragraph.\nNew line.\n\nPrices\n\nDish | Price\nCod | €5\n\n- one\n- two\n  - deep\n\na\n  b");
+    expect(parsed.text).toBe(
+      "Fish & chips\n\nFirst bold paragraph.\nNew line.\n\nPrices\n\nDish | Price\nCod | €5\n\n- one\n- two\n  - deep\n\na\n  b",
+    );
   });
 
   it("headings are sections", () => {

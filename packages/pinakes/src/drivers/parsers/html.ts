@@ -6,7 +6,9 @@ import { parserLimits } from "./limits.ts";
 import { Sections, headingText } from "./sections.ts";
 import { TextBuilder } from "./text-builder.ts";
 
-const unseen = new Set("script style template noscript iframe object embed applet audio video canvas svg datalist head".split(" "));
+const unseen = new Set(
+  "script style template noscript iframe object embed applet audio video canvas svg datalist head".split(" "),
+);
 const blocks = new Set(
   "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form header hgroup hr html legend li main menu nav ol optgroup option p pre search section summary table tbody tfoot thead tr ul".split(
     " ",
@@ -47,7 +49,9 @@ class HtmlReader {
     this.#depth += 1;
     // Each opening and closing tag costs the parser a look at all that are open.
     if (this.#depth > parserLimits.htmlLevelsMax)
-      throw invalid(`The page nests more than ${parserLimits.htmlLevelsMax} elements in each other. Close them, or upload it as .txt.`);
+      throw invalid(
+        `The page nests more than ${parserLimits.htmlLevelsMax} elements in each other. Close them, or upload it as .txt.`,
+      );
     if (name === "title" && this.#title === "" && this.#unseenDepth <= 1) this.#inTitle = true;
     if (this.#unseenDepth > 0 || unseen.has(name) || isHidden(attributes)) {
       this.#unseenDepth += 1;
@@ -89,7 +93,8 @@ class HtmlReader {
     const sections = new Sections();
     const title = headingText(this.#title);
     // The title stands in for a first heading, above all others, where the page has none of its own.
-    if (title !== "" && !this.#headings.some(({ level }) => level === 1) && this.#out.length > 0) sections.heading(0, 1, title);
+    if (title !== "" && !this.#headings.some(({ level }) => level === 1) && this.#out.length > 0)
+      sections.heading(0, 1, title);
     for (const { start, level, text } of this.#headings) if (start !== undefined) sections.heading(start, level, text);
     return { text: this.#out.finish(), pages: [], sections: sections.finish(warnings), rows: [], warnings };
   }
@@ -149,7 +154,8 @@ class HtmlReader {
   /** Inside a cell a block must not tear the row apart. */
   #breakBlock(name: string): void {
     if (this.#tables.at(-1)?.inCell === true && name !== "tr" && name !== "table") this.#out.space();
-    else this.#out.breakLine(apart.has(name) && this.#tables.length === 0 && !(this.#lists > 0 && name !== "pre") ? 2 : 1);
+    else
+      this.#out.breakLine(apart.has(name) && this.#tables.length === 0 && !(this.#lists > 0 && name !== "pre") ? 2 : 1);
   }
 }
 

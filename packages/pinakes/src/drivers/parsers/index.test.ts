@@ -69,8 +69,14 @@ describe("parsing in threads", () => {
       code: "INVALID",
       message: expect.stringContaining("looks like a PDF"),
     });
-    await expect(parser.parse({ bytes: new Uint8Array(), fileType: "csv" })).rejects.toMatchObject({ code: "INVALID", message: "The file is empty." });
-    await expect(parser.parse(txt(" \n\t"))).rejects.toMatchObject({ code: "INVALID", message: "The file holds no text." });
+    await expect(parser.parse({ bytes: new Uint8Array(), fileType: "csv" })).rejects.toMatchObject({
+      code: "INVALID",
+      message: "The file is empty.",
+    });
+    await expect(parser.parse(txt(" \n\t"))).rejects.toMatchObject({
+      code: "INVALID",
+      message: "The file holds no text.",
+    });
   });
 
   it("a PDF of 10,000 pages is read within the limits", async () => {
@@ -83,7 +89,9 @@ describe("parsing in threads", () => {
   it("as much text as the limit is read, and not one character more", async () => {
     const parser = open();
     const bytes = new Uint8Array(parserLimits.textCharsMax + 1).fill(0x61);
-    expect((await parser.parse({ bytes: bytes.subarray(1), fileType: "txt" })).text).toHaveLength(parserLimits.textCharsMax);
+    expect((await parser.parse({ bytes: bytes.subarray(1), fileType: "txt" })).text).toHaveLength(
+      parserLimits.textCharsMax,
+    );
     await expect(parser.parse({ bytes, fileType: "txt" })).rejects.toThrow("more than 50,000,000 characters");
   });
 
@@ -104,18 +112,26 @@ describe("parsing in threads", () => {
 describe("files that ask too much", () => {
   it("one that takes too long is stopped, and the next is read", async () => {
     const parser = open({ parseMsMax: 1_000 });
-    await expect(parser.parse(endless)).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("took longer than 1,000 ms") });
+    await expect(parser.parse(endless)).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("took longer than 1,000 ms"),
+    });
     expect((await parser.parse(txt("after"))).text).toBe("after");
   });
 
   it("a limit of one millisecond stops a large PDF", async () => {
-    await expect(open({ parseMsMax: 1 }).parse({ bytes: manyPagesPdf(2_000), fileType: "pdf" })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(open({ parseMsMax: 1 }).parse({ bytes: manyPagesPdf(2_000), fileType: "pdf" })).rejects.toMatchObject({
+      code: "INVALID",
+    });
   });
 
   it("one that fills the heap is stopped, and the next is read", async () => {
     const parser = open({ memoryMbMax: 64 });
     const bytes = encode(`[${"[1],".repeat(3_000_000)}1]`);
-    await expect(parser.parse({ bytes, fileType: "yaml" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("more than 64 MB") });
+    await expect(parser.parse({ bytes, fileType: "yaml" })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("more than 64 MB"),
+    });
     expect((await parser.parse(txt("after"))).text).toBe("after");
   });
 
@@ -129,7 +145,10 @@ describe("files that ask too much", () => {
       `<< /Length ${bomb.length} /Filter /FlateDecode >>\nstream\n${bomb}\nendstream`,
     ]);
     const parser = open({ memoryMbMax: 128 });
-    await expect(parser.parse({ bytes, fileType: "pdf" })).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("more than 128 MB") });
+    await expect(parser.parse({ bytes, fileType: "pdf" })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("more than 128 MB"),
+    });
     expect((await parser.parse(txt("after"))).text).toBe("after");
   });
 });
@@ -174,18 +193,30 @@ describe("stopping", () => {
       const parser = openParser();
       const { text } = await parser.parse({ bytes: new TextEncoder().encode("bye"), fileType: "txt" });
       console.log(text);`;
-    expect(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8", timeout: 240_000 }).trim()).toBe("bye");
+    expect(
+      execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+        encoding: "utf8",
+        timeout: 240_000,
+      }).trim(),
+    ).toBe("bye");
   });
 });
 
 describe("options", () => {
-  it.each([{ threads: 0 }, { threads: 17 }, { threads: 1.5 }, { parseMsMax: 0 }, { memoryMbMax: 0 }])("%j is refused", (options) => {
-    expect(() => openParser(options)).toThrow(expect.objectContaining({ code: "INVALID" }));
-  });
+  it.each([{ threads: 0 }, { threads: 17 }, { threads: 1.5 }, { parseMsMax: 0 }, { memoryMbMax: 0 }])(
+    "%j is refused",
+    (options) => {
+      expect(() => openParser(options)).toThrow(expect.objectContaining({ code: "INVALID" }));
+    },
+  );
 
   it("input of the wrong kind is refused", async () => {
     const parser = open();
-    await expect(parser.parse({ bytes: "text" as unknown as Uint8Array, fileType: "txt" })).rejects.toMatchObject({ code: "INVALID" });
-    await expect(parser.parse({ bytes: encode("x"), fileType: "exe" as "txt" })).rejects.toMatchObject({ code: "INVALID" });
+    await expect(parser.parse({ bytes: "text" as unknown as Uint8Array, fileType: "txt" })).rejects.toMatchObject({
+      code: "INVALID",
+    });
+    await expect(parser.parse({ bytes: encode("x"), fileType: "exe" as "txt" })).rejects.toMatchObject({
+      code: "INVALID",
+    });
   });
 });

@@ -30,7 +30,8 @@ export function openParser(options: ParserOptions = {}): Parser {
 }
 
 function checkRange(name: string, value: number, max: number): void {
-  if (!Number.isInteger(value) || value < 1 || value > max) throw invalid(`${name}: must be a whole number from 1 to ${max}, got ${show(value)}.`);
+  if (!Number.isInteger(value) || value < 1 || value > max)
+    throw invalid(`${name}: must be a whole number from 1 to ${max}, got ${show(value)}.`);
 }
 
 class ParserPool implements Parser {
@@ -47,7 +48,8 @@ class ParserPool implements Parser {
 
   async parse(input: ParseInput, { signal, share = "" }: ParseOptions = {}): Promise<ParsedText> {
     if (!(input.bytes instanceof Uint8Array)) throw invalid("bytes: must be a Uint8Array.");
-    if (!fileTypes.includes(input.fileType)) throw invalid(`fileType: must be one of ${fileTypes.join(", ")}, got ${show(input.fileType)}.`);
+    if (!fileTypes.includes(input.fileType))
+      throw invalid(`fileType: must be one of ${fileTypes.join(", ")}, got ${show(input.fileType)}.`);
     signal?.throwIfAborted();
     if (this.#closed) throw closed();
     await this.#places.take(share, signal);

@@ -18,7 +18,8 @@ export class JsonTokens {
     if (this.#source[this.#at] === '"') this.#at = this.#stringEnd();
     else {
       word.lastIndex = this.#at;
-      if (!word.test(this.#source)) throw this.wrong(this.#at >= this.#source.length ? "it ends too early" : "this is no JSON value");
+      if (!word.test(this.#source))
+        throw this.wrong(this.#at >= this.#source.length ? "it ends too early" : "this is no JSON value");
       this.#at = word.lastIndex;
     }
     return this.#source.slice(this.#begin, this.#at);
@@ -43,7 +44,9 @@ export class JsonTokens {
     const column = this.#begin - before.lastIndexOf("\n");
     const found = this.#source.slice(this.#begin, this.#begin + 20).split("\n")[0];
     const near = found === undefined || found === "" ? "" : ` near ${JSON.stringify(found)}`;
-    return invalid(`The file is not valid JSON: line ${line}, column ${column}${near}: ${what}. Correct it, or upload the file as .txt.`);
+    return invalid(
+      `The file is not valid JSON: line ${line}, column ${column}${near}: ${what}. Correct it, or upload the file as .txt.`,
+    );
   }
 
   #stringEnd(): number {
@@ -54,7 +57,8 @@ export class JsonTokens {
       if (code !== 0x5c) continue;
       at += 1;
       if (this.#source[at] === "u" && /^[0-9a-fA-F]{4}$/.test(this.#source.slice(at + 1, at + 5))) at += 4;
-      else if (!'"\\/bfnrt'.includes(this.#source[at] ?? "x")) throw this.wrong("this text holds a backslash that means nothing");
+      else if (!'"\\/bfnrt'.includes(this.#source[at] ?? "x"))
+        throw this.wrong("this text holds a backslash that means nothing");
     }
     throw this.wrong("this text is not closed on its line");
   }

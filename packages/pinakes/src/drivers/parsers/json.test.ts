@@ -60,7 +60,9 @@ describe("JSON", () => {
     ["nul", "line 1, column 1"],
   ])("%j is refused with its place", (source, detail) => {
     expect(() => JSON.parse(source)).toThrow();
-    expect(() => parseJson(source)).toThrow(expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }));
+    expect(() => parseJson(source)).toThrow(
+      expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }),
+    );
   });
 
   it("100,000 levels are no trouble, and indentation does not outgrow the text", () => {

@@ -57,7 +57,8 @@ class JsonPrinter {
     do {
       const token = this.#tokens.next();
       if (expected === "after") expected = this.#after(token);
-      else if ((expected === "firstKey" && token === "}") || (expected === "firstItem" && token === "]")) expected = this.#close(token);
+      else if ((expected === "firstKey" && token === "}") || (expected === "firstItem" && token === "]"))
+        expected = this.#close(token);
       else if (expected === "firstKey" || expected === "key") expected = this.#key(token);
       else expected = this.#value(token, expected);
     } while (this.#open.length > 0);
@@ -74,7 +75,8 @@ class JsonPrinter {
       this.#put(",");
       return inObject ? "key" : "item";
     }
-    if (token !== (inObject ? "}" : "]")) throw this.#tokens.wrong(`a comma or ${inObject ? "}" : "]"} is missing before this`);
+    if (token !== (inObject ? "}" : "]"))
+      throw this.#tokens.wrong(`a comma or ${inObject ? "}" : "]"} is missing before this`);
     this.#indent(this.#open.length - 1);
     return this.#close(token);
   }
@@ -89,14 +91,16 @@ class JsonPrinter {
     if (!token.startsWith('"')) throw this.#tokens.wrong("a key in double quotes must stand here");
     const key = unescaped(token);
     this.#indent(this.#open.length);
-    if (this.#pretty && this.#open.length === 1) this.#sections.add(this.#length, [headingText(JSON.parse(token) as string)]);
+    if (this.#pretty && this.#open.length === 1)
+      this.#sections.add(this.#length, [headingText(JSON.parse(token) as string)]);
     if (this.#tokens.next() !== ":") throw this.#tokens.wrong("a colon must stand here");
     this.#put(this.#pretty ? `${key}: ` : `${key}:`);
     return "value";
   }
 
   #value(token: string, expected: Expected): Expected {
-    if (token === "," || token === ":" || token === "]" || token === "}") throw this.#tokens.wrong("a value must stand here");
+    if (token === "," || token === ":" || token === "]" || token === "}")
+      throw this.#tokens.wrong("a value must stand here");
     if (expected !== "value") {
       this.#indent(this.#open.length);
       if (this.#pretty && this.#open.length === 1) this.#sections.add(this.#length, [`[${this.#topItems}]`]);

@@ -7,7 +7,10 @@
 const segmentCharsMin = 2_048;
 const segmentCharsMax = 4_096;
 
-export function* markdownSegments(text: string, from: number): Generator<{ readonly start: number; readonly text: string }> {
+export function* markdownSegments(
+  text: string,
+  from: number,
+): Generator<{ readonly start: number; readonly text: string }> {
   let start = from;
   let ends: RegExp | undefined;
   let blankBefore = false;
@@ -18,7 +21,11 @@ export function* markdownSegments(text: string, from: number): Generator<{ reado
     if (ends === undefined) {
       const chars = at - start;
       const apart = blankBefore && chars >= segmentCharsMin && /^[#\p{L}]/u.test(line);
-      if (apart || (chars >= segmentCharsMax && /^(?:[#>\p{L}\p{N}[]|[-+*] )/u.test(line)) || chars >= 8 * segmentCharsMax) {
+      if (
+        apart ||
+        (chars >= segmentCharsMax && /^(?:[#>\p{L}\p{N}[]|[-+*] )/u.test(line)) ||
+        chars >= 8 * segmentCharsMax
+      ) {
         yield { start, text: text.slice(start, at) };
         start = at;
       }

@@ -29,7 +29,9 @@ const titleCharsMax = 4 * parserLimits.headingCharsMax;
 export function parseMarkdown(text: string): ParsedText {
   const sections = new Sections();
   for (const segment of markdownSegments(text, frontMatterLength(text))) {
-    const tree = fromMarkdown(flattenDeepBlocks(segment.text), "utf8", { extensions: [{ disable: { null: inlineConstructs } }] });
+    const tree = fromMarkdown(flattenDeepBlocks(segment.text), "utf8", {
+      extensions: [{ disable: { null: inlineConstructs } }],
+    });
     for (const node of tree.children) {
       const start = node.position?.start.offset;
       const end = node.position?.end.offset;

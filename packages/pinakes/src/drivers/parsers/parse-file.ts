@@ -63,16 +63,24 @@ async function parseAs(fileType: FileType, bytes: Uint8Array): Promise<ParsedTex
 
 function explained(error: unknown, fileType: FileType): PinakesError {
   if (PinakesError.isInstance(error)) return error;
-  if (error instanceof RangeError) return invalid("The file is nested too deeply to be read. Flatten it, or upload it as .txt.", { cause: error });
+  if (error instanceof RangeError)
+    return invalid("The file is nested too deeply to be read. Flatten it, or upload it as .txt.", { cause: error });
   const message = error instanceof Error ? error.message : String(error);
-  return invalid(`The file could not be read as ${fileType}: ${message}. It may be damaged; save it anew and upload it again.`, { cause: error });
+  return invalid(
+    `The file could not be read as ${fileType}: ${message}. It may be damaged; save it anew and upload it again.`,
+    { cause: error },
+  );
 }
 
 function checkPositions({ text, pages, sections, rows }: ParsedText): void {
   for (const list of [pages, sections, rows]) {
     let before = -1;
     for (const { start } of list) {
-      invariant(start > before && start < text.length, "INTERNAL", "Positions of a parsed text ascend and lie inside it.");
+      invariant(
+        start > before && start < text.length,
+        "INTERNAL",
+        "Positions of a parsed text ascend and lie inside it.",
+      );
       before = start;
     }
   }

@@ -46,9 +46,15 @@ function toLines(pieces: readonly Piece[]): Line[] {
     line = undefined;
   };
   for (const piece of pieces) {
-    if (line !== undefined && piece.text.trim() !== "" && Math.abs(piece.y - line.y) > sameLineHeightsMax * Math.max(line.height, piece.height, 1)) end();
+    if (
+      line !== undefined &&
+      piece.text.trim() !== "" &&
+      Math.abs(piece.y - line.y) > sameLineHeightsMax * Math.max(line.height, piece.height, 1)
+    )
+      end();
     if (piece.text !== "") {
-      if (line === undefined) line = { text: piece.text, x: piece.x, y: piece.y, right: piece.x + piece.width, height: piece.height };
+      if (line === undefined)
+        line = { text: piece.text, x: piece.x, y: piece.y, right: piece.x + piece.width, height: piece.height };
       else {
         line.text += piece.text;
         line.right = Math.max(line.right, piece.x + piece.width);

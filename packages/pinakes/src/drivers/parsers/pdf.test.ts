@@ -8,7 +8,11 @@ const long =
 
 describe("PDF", () => {
   it("gives the text with its pages, and says which have none", async () => {
-    const pdf = await makePdf([(doc) => doc.fontSize(12).text("First page, alpha."), () => undefined, (doc) => doc.text("Third page, gamma.")]);
+    const pdf = await makePdf([
+      (doc) => doc.fontSize(12).text("First page, alpha."),
+      () => undefined,
+      (doc) => doc.text("Third page, gamma."),
+    ]);
     const parsed = await parsePdf(pdf);
     expect(parsed.text).toBe("First page, alpha.\n\nThird page, gamma.");
     expect(pageOf(parsed, "alpha")).toBe(1);
@@ -28,18 +32,25 @@ describe("PDF", () => {
         doc.text("Name: Ann").text("Town: Oslo").text("- first item").text("- second item");
       },
     ]);
-    expect((await parsePdf(pdf)).text).toBe(`A Heading\n\n${long}\n\n${long}\n\nName: Ann\nTown: Oslo\n- first item\n- second item`);
+    expect((await parsePdf(pdf)).text).toBe(
+      `A Heading\n\n${long}\n\n${long}\n\nName: Ann\nTown: Oslo\n- first item\n- second item`,
+    );
   });
 
   it("joins a word that was divided at the end of a line", async () => {
-    const parsed = await parsePdf(await makePdf([(doc) => doc.text("It is extra-\nordinary that Anglo-\nSaxon stays.")]));
+    const parsed = await parsePdf(
+      await makePdf([(doc) => doc.text("It is extra-\nordinary that Anglo-\nSaxon stays.")]),
+    );
     expect(parsed.text).toContain("It is extraordinary");
     expect(parsed.text).toMatch(/Anglo-\s?Saxon/);
   });
 
   it("a password is told", async () => {
     const locked = await makePdf([(doc) => doc.text("secret")], { userPassword: "open sesame", ownerPassword: "x" });
-    await expect(parsePdf(locked)).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("protected by a password") });
+    await expect(parsePdf(locked)).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("protected by a password"),
+    });
   });
 
   it("a file that is only protected against changes is read", async () => {
@@ -49,11 +60,17 @@ describe("PDF", () => {
 
   it("a file cut short is refused", async () => {
     const whole = await makePdf([(doc) => doc.text(long)]);
-    await expect(parsePdf(whole.slice(0, 200))).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("damaged") });
+    await expect(parsePdf(whole.slice(0, 200))).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("damaged"),
+    });
   });
 
   it("pages without any text need OCR", async () => {
-    const scan = await makePdf([(doc) => doc.rect(100, 100, 200, 200).fill("black"), (doc) => doc.circle(200, 200, 50).stroke()]);
+    const scan = await makePdf([
+      (doc) => doc.rect(100, 100, 200, 200).fill("black"),
+      (doc) => doc.circle(200, 200, 50).stroke(),
+    ]);
     await expect(parsePdf(scan)).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("OCR") });
   });
 
@@ -80,7 +97,8 @@ describe("PDF", () => {
 
   it("one damaged page does not lose the others", async () => {
     const deflated = deflateSync(Buffer.from("BT /F1 12 Tf 72 720 Td (Fine page.) Tj ET")).toString("latin1");
-    const page = (content: number) => `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 6 0 R >> >> /Contents ${content} 0 R >>`;
+    const page = (content: number) =>
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 6 0 R >> >> /Contents ${content} 0 R >>`;
     const parsed = await parsePdf(
       rawPdf([
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -105,6 +123,8 @@ describe("PDF", () => {
     });
     const chars = "This is page 1.".length;
     expect((await parsePdf(manyPagesPdf(1), { ...limits, textCharsMax: chars })).text).toHaveLength(chars);
-    await expect(parsePdf(manyPagesPdf(1), { ...limits, textCharsMax: chars - 1 })).rejects.toThrow("more than 14 characters");
+    await expect(parsePdf(manyPagesPdf(1), { ...limits, textCharsMax: chars - 1 })).rejects.toThrow(
+      "more than 14 characters",
+    );
   });
 });

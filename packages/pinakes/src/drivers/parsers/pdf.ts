@@ -50,13 +50,18 @@ async function open(task: PDFDocumentLoadingTask): Promise<PDFDocumentProxy> {
   } catch (error) {
     if (error instanceof Error && error.name === "PasswordException")
       throw invalid("The PDF is protected by a password. Save it without one and upload it again.", { cause: error });
-    throw invalid("The PDF is damaged or incomplete and cannot be opened. Upload it again, or open it in a PDF reader and save it anew.", { cause: error });
+    throw invalid(
+      "The PDF is damaged or incomplete and cannot be opened. Upload it again, or open it in a PDF reader and save it anew.",
+      { cause: error },
+    );
   }
 }
 
 async function readPages(pdf: PDFDocumentProxy, { pdfPagesMax, textCharsMax }: PdfLimits): Promise<ParsedText> {
   if (pdf.numPages > pdfPagesMax)
-    throw invalid(`The PDF has ${pdf.numPages.toLocaleString("en-US")} pages, and at most ${pdfPagesMax.toLocaleString("en-US")} are read; split it.`);
+    throw invalid(
+      `The PDF has ${pdf.numPages.toLocaleString("en-US")} pages, and at most ${pdfPagesMax.toLocaleString("en-US")} are read; split it.`,
+    );
   const out = new TextBuilder(textCharsMax);
   const pages: { start: number; page: number }[] = [];
   const empty: number[] = [];
@@ -75,13 +80,19 @@ async function readPages(pdf: PDFDocumentProxy, { pdfPagesMax, textCharsMax }: P
   if (out.length === 0) throw nothingRead(pdf.numPages, unreadable.length);
   const warnings: string[] = [];
   if (empty.length > 0) warnings.push(`${empty.length} of ${pdf.numPages} pages have no text (scanned images?).`);
-  if (unreadable.length > 0) warnings.push(`${unreadable.length} of ${pdf.numPages} pages are damaged and were left out (first: page ${unreadable[0]}).`);
+  if (unreadable.length > 0)
+    warnings.push(
+      `${unreadable.length} of ${pdf.numPages} pages are damaged and were left out (first: page ${unreadable[0]}).`,
+    );
   return { text: out.finish(), pages, sections: [], rows: [], warnings };
 }
 
 function nothingRead(pages: number, unreadable: number): Error {
-  if (pages > 0 && unreadable === pages) return invalid("The PDF is damaged: none of its pages can be read. Open it in a PDF reader and save it anew.");
-  return invalid("The PDF holds no text, only images (scanned pages?). Run text recognition (OCR) on it and upload the result.");
+  if (pages > 0 && unreadable === pages)
+    return invalid("The PDF is damaged: none of its pages can be read. Open it in a PDF reader and save it anew.");
+  return invalid(
+    "The PDF holds no text, only images (scanned pages?). Run text recognition (OCR) on it and upload the result.",
+  );
 }
 
 /** Undefined if the page is damaged: the others may be worth reading. */
@@ -92,7 +103,16 @@ async function readPage(pdf: PDFDocumentProxy, number: number): Promise<string |
     const pieces = content.items.flatMap((item): Piece[] => {
       if (!("str" in item)) return [];
       const transform: readonly unknown[] = item.transform;
-      return [{ text: item.str, x: Number(transform[4]), y: Number(transform[5]), width: item.width, height: item.height, endsLine: item.hasEOL }];
+      return [
+        {
+          text: item.str,
+          x: Number(transform[4]),
+          y: Number(transform[5]),
+          width: item.width,
+          height: item.height,
+          endsLine: item.hasEOL,
+        },
+      ];
     });
     page.cleanup();
     return layOut(pieces);

@@ -39,7 +39,11 @@ class RtfReader {
   #starred = false;
   /** Told apart from the next cell when there is one: no line ends in a separator. */
   #cellEnded = false;
-  #paragraph: { level: number | undefined; start: number | undefined; text: string } = { level: undefined, start: undefined, text: "" };
+  #paragraph: { level: number | undefined; start: number | undefined; text: string } = {
+    level: undefined,
+    start: undefined,
+    text: "",
+  };
 
   constructor(source: string, bytes: Uint8Array) {
     this.#source = source;

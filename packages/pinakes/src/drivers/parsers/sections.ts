@@ -41,12 +41,17 @@ export class Sections {
   }
 
   finish(warnings: string[]): Section[] {
-    if (this.#full) warnings.push(`There are more than ${this.#sectionsMax.toLocaleString("en-US")} headings; passages after those name none.`);
+    if (this.#full)
+      warnings.push(
+        `There are more than ${this.#sectionsMax.toLocaleString("en-US")} headings; passages after those name none.`,
+      );
     return this.#list;
   }
 }
 
 export function headingText(text: string): string {
   const title = text.replaceAll(/\s+/g, " ").trim();
-  return title.length > parserLimits.headingCharsMax ? `${title.slice(0, parserLimits.headingCharsMax - 1)}…`.toWellFormed() : title;
+  return title.length > parserLimits.headingCharsMax
+    ? `${title.slice(0, parserLimits.headingCharsMax - 1)}…`.toWellFormed()
+    : title;
 }

@@ -24,7 +24,9 @@ describe("what a name says", () => {
     ["feed.xml", "xml"],
   ])("%s is %s", (name, type) => expect(fileTypeOf(name)).toBe(type));
 
-  it.each(["picture.png", "pdf", ".pdf", "x.", "x.constructor", "x.pdf.exe", ""])("%s is no document", (name) => expect(fileTypeOf(name)).toBeUndefined());
+  it.each(["picture.png", "pdf", ".pdf", "x.", "x.constructor", "x.pdf.exe", ""])("%s is no document", (name) =>
+    expect(fileTypeOf(name)).toBeUndefined(),
+  );
 });
 
 describe("what bytes are", () => {
@@ -64,10 +66,14 @@ describe("a name and bytes that do not fit", () => {
     ["rtf", encode("hello"), "should be an RTF document"],
     ["html", gzipSync(encode("hello")), "looks like a gzip archive"],
   ] as const)("R-KB-20 %s: the contents do not match, and the reason is told", (fileType, bytes, detail) => {
-    expect(() => checkType(bytes, fileType)).toThrow(expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }));
+    expect(() => checkType(bytes, fileType)).toThrow(
+      expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }),
+    );
   });
 
-  it.each(fileTypes)("an empty %s is refused", (fileType) => expect(() => checkType(new Uint8Array(), fileType)).toThrow("The file is empty."));
+  it.each(fileTypes)("an empty %s is refused", (fileType) =>
+    expect(() => checkType(new Uint8Array(), fileType)).toThrow("The file is empty."),
+  );
 
   it("a few bytes before a PDF's header are accepted", () => {
     const pdf = Buffer.concat([encode("\r\nX-Header: 1\r\n\r\n"), manyPagesPdf(1)]);

@@ -55,7 +55,9 @@ export function checkType(bytes: Uint8Array, fileType: FileType): void {
   if (fileType === "pdf" && holdsPdfHeader(bytes)) return;
   const looks = sniff(bytes);
   if (matches(looks, fileType)) return;
-  throw invalid(`The file should be ${expected[fileType]} by its name, but it looks like ${names[looks]}.${advice(looks, fileType)}`);
+  throw invalid(
+    `The file should be ${expected[fileType]} by its name, but it looks like ${names[looks]}.${advice(looks, fileType)}`,
+  );
 }
 
 function matches(looks: Looks, fileType: FileType): boolean {

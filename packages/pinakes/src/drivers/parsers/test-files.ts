@@ -6,7 +6,10 @@ import type { ParsedText } from "../../ports/parser.ts";
 export const encode = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
 
 /** One page for each drawing. */
-export async function makePdf(draw: readonly ((doc: PDFKit.PDFDocument) => void)[], options: PDFKit.PDFDocumentOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+export async function makePdf(
+  draw: readonly ((doc: PDFKit.PDFDocument) => void)[],
+  options: PDFKit.PDFDocumentOptions = {},
+): Promise<Uint8Array<ArrayBuffer>> {
   const doc = new Pdfkit({ margin: 72, size: "A4", autoFirstPage: false, ...options });
   const parts: Buffer[] = [];
   const ended = new Promise<void>((resolve) => {
@@ -63,11 +66,15 @@ const namespaces =
 /** A docx of this body and these further parts (`styles.xml`, …), inside their usual wrapping. */
 export function makeDocx(body: string, parts: Readonly<Record<string, string>> = {}): Uint8Array<ArrayBuffer> {
   const files: Record<string, Uint8Array> = {
-    "[Content_Types].xml": encode('<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'),
+    "[Content_Types].xml": encode(
+      '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+    ),
     "_rels/.rels": encode(
       '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
     ),
-    "word/document.xml": encode(`<?xml version="1.0" encoding="UTF-8"?><w:document ${namespaces}><w:body>${body}</w:body></w:document>`),
+    "word/document.xml": encode(
+      `<?xml version="1.0" encoding="UTF-8"?><w:document ${namespaces}><w:body>${body}</w:body></w:document>`,
+    ),
   };
   for (const [name, xml] of Object.entries(parts)) {
     const root = name.replace(".xml", "");

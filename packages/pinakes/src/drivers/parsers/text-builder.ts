@@ -100,7 +100,9 @@ export class TextBuilder {
 }
 
 export function tooMuchText(charsMax: number): Error {
-  return invalid(`The file holds more than ${charsMax.toLocaleString("en-US")} characters of text; split it into several files.`);
+  return invalid(
+    `The file holds more than ${charsMax.toLocaleString("en-US")} characters of text; split it into several files.`,
+  );
 }
 
 /** Characters that nobody can see and that databases refuse: control characters, but for white space and those of Latin-1. */

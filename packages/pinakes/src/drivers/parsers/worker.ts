@@ -26,7 +26,10 @@ export class ParseWorker {
 
   constructor(limits: WorkerLimits) {
     this.#limits = limits;
-    const script = new URL(import.meta.url.endsWith(".ts") ? "./parse-thread.ts" : "./parse-thread.js", import.meta.url);
+    const script = new URL(
+      import.meta.url.endsWith(".ts") ? "./parse-thread.ts" : "./parse-thread.js",
+      import.meta.url,
+    );
     this.#worker = new Worker(script, {
       name: "pinakes parse",
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryMbMax },
@@ -103,7 +106,8 @@ export class ParseWorker {
     const job = this.#job;
     try {
       const { external_memory: externalBytes } = await this.#worker.getHeapStatistics();
-      if (externalBytes > this.#limits.memoryMbMax * 1024 ** 2 && this.#job === job && job !== undefined) await this.stop(tooLarge(this.#limits));
+      if (externalBytes > this.#limits.memoryMbMax * 1024 ** 2 && this.#job === job && job !== undefined)
+        await this.stop(tooLarge(this.#limits));
     } catch {
       // The thread ended before it could answer. Its own events tell why, and nothing said here may come before them.
     }
@@ -111,9 +115,16 @@ export class ParseWorker {
 
   #crashed(error: unknown): PinakesError {
     // Before it has seen a file, no file is to blame.
-    if (!this.#started) return new PinakesError("INTERNAL", `The thread that parses files could not start: ${String(error)}`, { cause: error });
-    if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") return tooLarge(this.#limits);
-    return invalid("The file made the parser stop; it is probably damaged. Save it anew and upload it again, or upload it as .txt.", { cause: error });
+    if (!this.#started)
+      return new PinakesError("INTERNAL", `The thread that parses files could not start: ${String(error)}`, {
+        cause: error,
+      });
+    if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY")
+      return tooLarge(this.#limits);
+    return invalid(
+      "The file made the parser stop; it is probably damaged. Save it anew and upload it again, or upload it as .txt.",
+      { cause: error },
+    );
   }
 }
 
@@ -130,7 +141,9 @@ function tooSlow(ms: number): PinakesError {
 }
 
 function tooLarge({ memoryMbMax }: WorkerLimits): PinakesError {
-  return invalid(`Reading the file needs more than ${memoryMbMax.toLocaleString("en-US")} MB of memory, so it was stopped. Split the file into smaller ones.`);
+  return invalid(
+    `Reading the file needs more than ${memoryMbMax.toLocaleString("en-US")} MB of memory, so it was stopped. Split the file into smaller ones.`,
+  );
 }
 
 function unavailable(): PinakesError {

@@ -15,7 +15,9 @@ describe("XML", () => {
 
   it("a billion laughs stay three letters", () => {
     const levels = Array.from({ length: 9 }, (_, i) => `<!ENTITY lol${i + 1} "${`&lol${i};`.repeat(10)}">`).join("\n");
-    const parsed = parseXml(`<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol0 "lol">${levels}]><lolz>ha &lol9;</lolz>`);
+    const parsed = parseXml(
+      `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol0 "lol">${levels}]><lolz>ha &lol9;</lolz>`,
+    );
     expect(parsed.text).toBe("ha &lol9;");
     expect(parsed.warnings).toEqual([expect.stringContaining("1 references to entities")]);
   });
@@ -31,7 +33,9 @@ describe("XML", () => {
     ["<a>", "unclosed tag"],
     ["plain", "line 1"],
   ])("%j is refused with its line", (source, detail) => {
-    expect(() => parseXml(source)).toThrow(expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }));
+    expect(() => parseXml(source)).toThrow(
+      expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }),
+    );
   });
 
   it("100,000 levels are no trouble", () => {

@@ -52,7 +52,10 @@ class XmlReader {
   finish(): ParsedText {
     this.#parser.close();
     const warnings: string[] = [];
-    if (this.#unexpanded > 0) warnings.push(`${this.#unexpanded} references to entities that the file defines itself were left as they are written.`);
+    if (this.#unexpanded > 0)
+      warnings.push(
+        `${this.#unexpanded} references to entities that the file defines itself were left as they are written.`,
+      );
     return { text: this.#out.finish(), pages: [], sections: this.#sections.finish(warnings), rows: [], warnings };
   }
 
@@ -62,7 +65,9 @@ class XmlReader {
       return;
     }
     const message = error.message.replace(/^\d+:\d+: /, "").replace(/\.$/, "");
-    throw invalid(`The file is not valid XML: line ${this.#parser.line}, column ${this.#parser.column}: ${message}. Correct it, or upload the file as .txt.`);
+    throw invalid(
+      `The file is not valid XML: line ${this.#parser.line}, column ${this.#parser.column}: ${message}. Correct it, or upload the file as .txt.`,
+    );
   }
 
   #openElement(name: string): void {

@@ -24,7 +24,10 @@ describe("YAML", () => {
   });
 
   it("an alias bomb is refused", () => {
-    const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array.from({ length: 9 }, () => `*l${i}`).join(", ")}]`);
+    const levels = Array.from(
+      { length: 9 },
+      (_, i) => `l${i + 1}: &l${i + 1} [${Array.from({ length: 9 }, () => `*l${i}`).join(", ")}]`,
+    );
     expect(() => parseYaml(["l0: &l0 [lol]", ...levels].join("\n"))).toThrow(
       expect.objectContaining({ code: "INVALID", message: expect.stringContaining("aliases") }),
     );
@@ -46,6 +49,8 @@ describe("YAML", () => {
     ["a: 1\nb: x: 2\n", "line 2"],
     ["a: *nowhere\n", "nowhere"],
   ])("%j is refused with its place", (source, detail) => {
-    expect(() => parseYaml(source)).toThrow(expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }));
+    expect(() => parseYaml(source)).toThrow(
+      expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }),
+    );
   });
 });

@@ -1,13 +1,31 @@
 /** YAML: the text is the source itself; sections are the keys (or indexes) of the top level, under the document where there are several. */
-import { isAlias, isCollection, isMap, isPair, isScalar, isSeq, parseAllDocuments, type Document, type ParsedNode } from "yaml";
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  type Document,
+  type ParsedNode,
+} from "yaml";
 import { invalid } from "../../domain/errors.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import { parserLimits } from "./limits.ts";
 import { Sections, headingText } from "./sections.ts";
 
-export function parseYaml(text: string, { yamlRepeatedValuesMax }: { readonly yamlRepeatedValuesMax: number } = parserLimits): ParsedText {
+export function parseYaml(
+  text: string,
+  { yamlRepeatedValuesMax }: { readonly yamlRepeatedValuesMax: number } = parserLimits,
+): ParsedText {
   // Repeated keys are left alone: looking for them takes time that grows with the square of the file.
-  const documents = parseAllDocuments(text, { uniqueKeys: false, logLevel: "silent", strict: false, prettyErrors: true });
+  const documents = parseAllDocuments(text, {
+    uniqueKeys: false,
+    logLevel: "silent",
+    strict: false,
+    prettyErrors: true,
+  });
   const list: readonly Document.Parsed[] = Array.isArray(documents) ? documents : [];
   const sections = new Sections();
   for (const [i, document] of list.entries()) {
@@ -59,10 +77,14 @@ class RepeatedValues {
   #repeat(anchor: string): number {
     const size = this.#sizes.get(anchor);
     if (size === undefined)
-      throw invalid(`The file is not valid YAML: *${anchor} stands for nothing, there is no &${anchor} before it. Correct it, or upload the file as .txt.`);
+      throw invalid(
+        `The file is not valid YAML: *${anchor} stands for nothing, there is no &${anchor} before it. Correct it, or upload the file as .txt.`,
+      );
     this.#repeated += size;
     if (this.#repeated > this.#max)
-      throw invalid(`The aliases of the file (*name) stand for more than ${this.#max.toLocaleString("en-US")} values; write it with fewer aliases.`);
+      throw invalid(
+        `The aliases of the file (*name) stand for more than ${this.#max.toLocaleString("en-US")} values; write it with fewer aliases.`,
+      );
     return size;
   }
 }

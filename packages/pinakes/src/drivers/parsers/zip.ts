@@ -17,7 +17,8 @@ export interface ZipEntry {
   readonly localHeader: number;
 }
 
-const damaged = "The file is damaged: it is not a complete ZIP archive, which a docx is. Upload it again, or open it in Word and save it anew.";
+const damaged =
+  "The file is damaged: it is not a complete ZIP archive, which a docx is. Upload it again, or open it in Word and save it anew.";
 const directoryEndBytes = 22;
 const commentBytesMax = 65_535;
 
@@ -47,7 +48,10 @@ export class Zip {
     const packed = this.#packed(entry);
     if (entry.method === 0) take(packed, true);
     else if (entry.method === 8) inflatePieces(packed, entry.bytes, take);
-    else throw invalid(`The file is packed in a way that is not read (method ${entry.method}). Open it in Word and save it anew.`);
+    else
+      throw invalid(
+        `The file is packed in a way that is not read (method ${entry.method}). Open it in Word and save it anew.`,
+      );
   }
 
   #packed(entry: ZipEntry): Uint8Array {
@@ -62,7 +66,8 @@ export class Zip {
   #readDirectory(): Map<string, ZipEntry> {
     const end = this.#directoryEnd();
     const count = this.#view.getUint16(end + 10, true);
-    if (count > parserLimits.zipEntriesMax) throw invalid(`The file holds more than ${parserLimits.zipEntriesMax} parts; split the document.`);
+    if (count > parserLimits.zipEntriesMax)
+      throw invalid(`The file holds more than ${parserLimits.zipEntriesMax} parts; split the document.`);
     const entries = new Map<string, ZipEntry>();
     let at = this.#view.getUint32(end + 16, true);
     for (let i = 0; i < count; i += 1) {
@@ -95,18 +100,25 @@ export class Zip {
 /** Small, since a piece may inflate to a thousand times its size. */
 const pieceBytes = 16_384;
 
-function inflatePieces(packed: Uint8Array, declaredBytes: number, take: (piece: Uint8Array, last: boolean) => void): void {
+function inflatePieces(
+  packed: Uint8Array,
+  declaredBytes: number,
+  take: (piece: Uint8Array, last: boolean) => void,
+): void {
   let total = 0;
   const inflate = new Inflate((piece, last) => {
     total += piece.length;
-    if (total > declaredBytes) throw invalid("The file is damaged: a part of it is larger than it says. Open it in Word and save it anew.");
+    if (total > declaredBytes)
+      throw invalid("The file is damaged: a part of it is larger than it says. Open it in Word and save it anew.");
     take(piece, last);
   });
   try {
-    for (let at = 0; at < packed.length; at += pieceBytes) inflate.push(packed.subarray(at, at + pieceBytes), at + pieceBytes >= packed.length);
+    for (let at = 0; at < packed.length; at += pieceBytes)
+      inflate.push(packed.subarray(at, at + pieceBytes), at + pieceBytes >= packed.length);
   } catch (error) {
     // fflate's errors are told by a number; its messages say nothing to whoever uploaded the file.
-    if (error instanceof Error && "code" in error && typeof error.code === "number") throw invalid(damaged, { cause: error });
+    if (error instanceof Error && "code" in error && typeof error.code === "number")
+      throw invalid(damaged, { cause: error });
     throw error;
   }
   if (total !== declaredBytes) throw invalid(damaged);

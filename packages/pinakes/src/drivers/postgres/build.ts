@@ -70,7 +70,9 @@ export class IndexBuilder {
   /** True when every index is ready. */
   async #build(name: string): Promise<boolean> {
     await using session = await this.#database.session();
-    const [row] = await session.query<[number, boolean]>(`SELECT pg_backend_pid(), pg_try_advisory_lock(${this.#names.lock("build", name)})`);
+    const [row] = await session.query<[number, boolean]>(
+      `SELECT pg_backend_pid(), pg_try_advisory_lock(${this.#names.lock("build", name)})`,
+    );
     const [pid, mine] = row as [number, boolean];
     // Awaited here: the session must outlive the work.
     return await this.#cancellable(pid, async () => {
@@ -96,18 +98,25 @@ export class IndexBuilder {
     for (const [index, { column }] of finished) await this.#create(session, loaded, index, column);
   }
 
-  async #create(session: OwnSession, { compiled: { name }, table }: Loaded, index: string, column: string): Promise<void> {
+  async #create(
+    session: OwnSession,
+    { compiled: { name }, table }: Loaded,
+    index: string,
+    column: string,
+  ): Promise<void> {
     const own = `${this.#names.schema}.${quote(this.#names.index(name, column))}`;
-    const [found] = await session.query<[boolean]>(`SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)`, [own]);
+    const [found] = await session.query<[boolean]>(
+      `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)`,
+      [own],
+    );
     // What a build that was cut off leaves behind is kept up to date by PostgreSQL and never used: away with it.
     if (found?.[0] === false) await session.run(`DROP INDEX CONCURRENTLY ${own}`);
     if (found?.[0] !== true) await session.run(createIndex(this.#names, name, column, true));
     await session.run(`ANALYZE ${table}`);
-    await session.query(`UPDATE ${this.#names.indexes} SET ready = true, error = NULL WHERE container = $1 AND name = $2 AND column_name = $3`, [
-      name,
-      index,
-      column,
-    ]);
+    await session.query(
+      `UPDATE ${this.#names.indexes} SET ready = true, error = NULL WHERE container = $1 AND name = $2 AND column_name = $3`,
+      [name, index, column],
+    );
   }
 
   /**
@@ -138,14 +147,22 @@ export class IndexBuilder {
   /** Shown by queries that are refused meanwhile. A document that cannot be in the index stops it until the document is changed. */
   async #record(name: string, error: unknown): Promise<void> {
     await this.#database
-      .query(`UPDATE ${this.#names.indexes} SET error = $2 WHERE container = $1 AND NOT ready`, [name, toPinakesError(error).detail])
+      .query(`UPDATE ${this.#names.indexes} SET error = $2 WHERE container = $1 AND NOT ready`, [
+        name,
+        toPinakesError(error).detail,
+      ])
       // The database is away; then that is what calls will meet.
       .catch(() => undefined);
   }
 }
 
 /** Fills in the next rows; false when there are no more. */
-async function fillIn(session: OwnSession, names: Names, loaded: Loaded, group: ReadonlyMap<string, IndexState>): Promise<boolean> {
+async function fillIn(
+  session: OwnSession,
+  names: Names,
+  loaded: Loaded,
+  group: ReadonlyMap<string, IndexState>,
+): Promise<boolean> {
   const { compiled, table } = loaded;
   const [state] = group.values();
   const [pk, id] = state?.cursor ?? ["", ""];
@@ -159,14 +176,21 @@ async function fillIn(session: OwnSession, names: Names, loaded: Loaded, group: 
   );
   const last = rows.at(-1);
   if (last === undefined) return false;
-  const columns = [...group].map(([index, { column }]) => ({ column: quote(column), position: compiled.indexes.findIndex(({ name }) => name === index) }));
+  const columns = [...group].map(([index, { column }]) => ({
+    column: quote(column),
+    position: compiled.indexes.findIndex(({ name }) => name === index),
+  }));
   const keys = rows.map((row) => keysOf(loaded, row));
-  const locks = [...new Set(rows.map(([partition]) => BigInt(names.lockKey("partition", compiled.name, partition))))].sort((a, b) => (a < b ? -1 : 1));
+  const locks = [
+    ...new Set(rows.map(([partition]) => BigInt(names.lockKey("partition", compiled.name, partition)))),
+  ].sort((a, b) => (a < b ? -1 : 1));
   await session.transact(async (transaction) => {
     const begun = transaction.run(
       `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock_shared(${names.lock("container", compiled.name)}); SELECT pg_advisory_xact_lock(k) FROM unnest('{${locks.join(",")}}'::bigint[]) AS k`,
     );
-    const asked = transaction.query<[number]>(`SELECT version FROM ${names.containers} WHERE name = $1`, [compiled.name]);
+    const asked = transaction.query<[number]>(`SELECT version FROM ${names.containers} WHERE name = $1`, [
+      compiled.name,
+    ]);
     await settle([begun, asked]);
     const [version] = await asked;
     // Changed meanwhile: the caller loads it anew and comes back.
@@ -175,7 +199,12 @@ async function fillIn(session: OwnSession, names: Names, loaded: Loaded, group: 
       `UPDATE ${table} t SET ${columns.map(({ column }, i) => `${column} = r.k${i}`).join(", ")}
        FROM unnest($1::text[], $2::text[], $3::text[]${columns.map((_, i) => `, $${i + 4}::bytea[]`).join("")}) AS r (pk, id, etag${columns.map((_, i) => `, k${i}`).join("")})
        WHERE t.pk = r.pk AND t.id = r.id AND t.etag = r.etag`,
-      [rows.map((row) => row[0]), rows.map((row) => row[1]), rows.map((row) => row[2]), ...columns.map(({ position }) => keys.map((own) => own[position]))],
+      [
+        rows.map((row) => row[0]),
+        rows.map((row) => row[1]),
+        rows.map((row) => row[2]),
+        ...columns.map(({ position }) => keys.map((own) => own[position])),
+      ],
     );
     const progress = transaction.query(
       `UPDATE ${names.indexes} SET rows_done = rows_done + $3, rows_total = $4, cursor_pk = $5, cursor_id = $6, error = NULL WHERE container = $1 AND name = ANY ($2)`,
@@ -196,7 +225,11 @@ function keysOf({ compiled }: Loaded, [, id, , pk, doc]: OldRow): (Buffer | null
     );
   } catch (error) {
     const { detail } = toPinakesError(error);
-    throw new PinakesError("INVALID", `item ${JSON.stringify(id)} in partition ${pk} cannot be in the index: ${detail}`, { cause: error });
+    throw new PinakesError(
+      "INVALID",
+      `item ${JSON.stringify(id)} in partition ${pk} cannot be in the index: ${detail}`,
+      { cause: error },
+    );
   }
 }
 

@@ -113,10 +113,29 @@ export class Catalog {
   }
 }
 
-type StoredRow = [string, string, number, string | null, string, boolean, number, number | null, string | null, string | null, string | null];
+type StoredRow = [
+  string,
+  string,
+  number,
+  string | null,
+  string,
+  boolean,
+  number,
+  number | null,
+  string | null,
+  string | null,
+  string | null,
+];
 
 function toState([, , , , column, ready, rowsDone, rowsTotal, cursorPk, cursorId, error]: StoredRow): IndexState {
-  return { column, ready, rowsDone, rowsTotal, cursor: cursorPk === null || cursorId === null ? null : [cursorPk, cursorId], error };
+  return {
+    column,
+    ready,
+    rowsDone,
+    rowsTotal,
+    cursor: cursorPk === null || cursorId === null ? null : [cursorPk, cursorId],
+    error,
+  };
 }
 
 /** 0…1; the last hundredth is the index itself, after every row has its key. */

@@ -12,7 +12,10 @@ import { CommitGroups, groupRequestsMax, lanesMax } from "./commit-groups.ts";
 const container = compileContainer(normaliseDefinition({ name: "notes", partitionKey: ["p"] }), 1);
 const done: CommitOutcome = { ok: true, results: [] };
 
-function request(p: string, operations: readonly PreparedOperation[] = [{ op: "delete", id: "x", idKey: "x", etag: "e" }]): CommitRequest {
+function request(
+  p: string,
+  operations: readonly PreparedOperation[] = [{ op: "delete", id: "x", idKey: "x", etag: "e" }],
+): CommitRequest {
   return { tenant: "acme", pk: JSON.stringify(["acme", p]), now: 0, operations };
 }
 
@@ -22,7 +25,8 @@ function deletes(count: number): PreparedOperation[] {
 
 /** An upsert whose document has so many characters. */
 function upsert(p: string, chars: number): CommitRequest {
-  const prepare = (text: string) => prepareDocument(container, "acme", JSON.stringify(["acme", p]), { id: "x", p, text });
+  const prepare = (text: string) =>
+    prepareDocument(container, "acme", JSON.stringify(["acme", p]), { id: "x", p, text });
   const prepared = prepare("x".repeat(chars - prepare("").json.length));
   expect(prepared.json).toHaveLength(chars);
   return request(p, [{ op: "upsert", id: "x", idKey: "x", etag: "e", prepared }]);
@@ -90,7 +94,9 @@ it("what gathers while the lanes are busy goes together, up to so many requests"
 it("a group has no more operations than one batch may have", async () => {
   const half = limits.batchOperationsMax / 2;
   expect(await new Gate().grouped([request("a", deletes(half)), request("b", deletes(half))])).toEqual([2]);
-  expect(await new Gate().grouped([request("a", deletes(half)), request("b", deletes(half + 1)), request("c")])).toEqual([1, 2]);
+  expect(
+    await new Gate().grouped([request("a", deletes(half)), request("b", deletes(half + 1)), request("c")]),
+  ).toEqual([1, 2]);
 });
 
 it("a group has no more text than one batch may have, and the largest document goes alone", async () => {

@@ -9,7 +9,13 @@ import { Names } from "./names.ts";
 import { refusal, scope, TestDatabases, until } from "./test-databases.ts";
 
 const databases = new TestDatabases();
-const container: ContainerDefinition = { name: "notes", partitionKey: ["p"], ttl: 3_600, feed: true, uniqueKeys: { title: ["title"] } };
+const container: ContainerDefinition = {
+  name: "notes",
+  partitionKey: ["p"],
+  ttl: 3_600,
+  feed: true,
+  uniqueKeys: { title: ["title"] },
+};
 
 async function open(database: string): Promise<ItemStore> {
   const store = await databases.store(database);
@@ -17,10 +23,15 @@ async function open(database: string): Promise<ItemStore> {
   return store;
 }
 
-const create = (store: ItemStore, p: string, more: object = {}) => store.write(scope, "notes", [p], { op: "create", document: { id: "x", p, ...more } });
+const create = (store: ItemStore, p: string, more: object = {}) =>
+  store.write(scope, "notes", [p], { op: "create", document: { id: "x", p, ...more } });
 
 /** Runs `calls` as one group: they gather while the lanes wait for a container that somebody has locked. What they are told is not waited for. */
-async function together<T>(store: ItemStore, database: string, calls: () => Promise<T>[]): Promise<{ readonly told: Promise<PromiseSettledResult<T>[]> }> {
+async function together<T>(
+  store: ItemStore,
+  database: string,
+  calls: () => Promise<T>[],
+): Promise<{ readonly told: Promise<PromiseSettledResult<T>[]> }> {
   const raw = await databases.raw();
   const key = new Names(database).lockKey("container", "notes");
   await raw.query("SELECT pg_advisory_lock($1)", [key]);
@@ -77,7 +88,11 @@ it("documents of every size, and deletes, go through one group whole", async () 
   const { told } = await together(store, database, () => [
     ...sizes.slice(0, 9).map((size, i) => create(store, `p${i}`, { text: text(size) })),
     ...[9, 10].map((i) =>
-      store.write(scope, "notes", [`p${i}`], { op: "patch", id: "x", patch: [{ op: "set", path: "/text", value: text(sizes[i] as number) }] }),
+      store.write(scope, "notes", [`p${i}`], {
+        op: "patch",
+        id: "x",
+        patch: [{ op: "set", path: "/text", value: text(sizes[i] as number) }],
+      }),
     ),
     store.write(scope, "notes", ["before"], { op: "delete", id: "x" }),
   ]);
@@ -93,7 +108,9 @@ it("R-AGT-55 a request that PostgreSQL refuses is told so, and its neighbours ar
   const database = databases.fresh();
   const store = await open(database);
   const raw = await databases.raw();
-  await raw.query(`CREATE FUNCTION "${database}".refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''not this one''; END'`);
+  await raw.query(
+    `CREATE FUNCTION "${database}".refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''not this one''; END'`,
+  );
   await raw.query(
     `CREATE TRIGGER refuse BEFORE INSERT ON "${database}"."c_notes" FOR EACH ROW WHEN (NEW.pk LIKE '%bad%') EXECUTE FUNCTION "${database}".refuse()`,
   );
@@ -109,7 +126,9 @@ it("R-AGT-55 a connection that is cut while a group commits is an unknown outcom
   const database = databases.fresh();
   const store = await open(database);
   const raw = await databases.raw();
-  await raw.query(`CREATE FUNCTION "${database}".slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END'`);
+  await raw.query(
+    `CREATE FUNCTION "${database}".slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END'`,
+  );
   await raw.query(
     `CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON "${database}"."c_notes" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.pk LIKE '%slow%') EXECUTE FUNCTION "${database}".slow()`,
   );
@@ -156,9 +175,15 @@ it("R-AGT-53 two processes that commit to the same partitions in groups lose no 
   const partitions = Array.from({ length: 6 }, (_, i) => `p${i}`);
   for (const p of partitions) await create(stores[0] as ItemStore, p, { n: 0 });
   const raw = await databases.raw();
-  const deadlocks = async () => (await raw.query<{ deadlocks: string }>("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")).rows[0];
+  const deadlocks = async () =>
+    (
+      await raw.query<{ deadlocks: string }>(
+        "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
+      )
+    ).rows[0];
   const before = await deadlocks();
-  const increment = (store: ItemStore, p: string) => store.write(scope, "notes", [p], { op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }] });
+  const increment = (store: ItemStore, p: string) =>
+    store.write(scope, "notes", [p], { op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }] });
   const rounds = 12;
   // One goes through the partitions forwards, the other backwards.
   const run = async (store: ItemStore, order: readonly string[]) => {
@@ -180,11 +205,22 @@ interface Batch {
 const places = ["a", "b", "c", "d", "e"];
 const batch: fc.Arbitrary<Batch> = fc.constantFrom(...places).chain((p) => {
   const id = fc.constantFrom("1", "2", "3");
-  const body = fc.record({ id, p: fc.constant(p), n: fc.integer({ min: 0, max: 3 }), title: fc.constantFrom("t1", "t2", "t3") }, { requiredKeys: ["id", "p"] });
+  const body = fc.record(
+    { id, p: fc.constant(p), n: fc.integer({ min: 0, max: 3 }), title: fc.constantFrom("t1", "t2", "t3") },
+    { requiredKeys: ["id", "p"] },
+  );
   const operation: fc.Arbitrary<Operation> = fc.oneof(
     fc.record({ op: fc.constantFrom("create" as const, "upsert" as const, "replace" as const), document: body }),
-    fc.record({ op: fc.constant("upsert" as const), document: body, where: fc.record({ n: fc.record({ gte: fc.constantFrom(0, 2) }) }) }),
-    fc.record({ op: fc.constant("patch" as const), id, patch: fc.constant([{ op: "incr" as const, path: "/n", value: 1 }]) }),
+    fc.record({
+      op: fc.constant("upsert" as const),
+      document: body,
+      where: fc.record({ n: fc.record({ gte: fc.constantFrom(0, 2) }) }),
+    }),
+    fc.record({
+      op: fc.constant("patch" as const),
+      id,
+      patch: fc.constant([{ op: "incr" as const, path: "/n", value: 1 }]),
+    }),
     fc.record({ op: fc.constant("delete" as const), id }),
     fc.record({ op: fc.constant("check" as const), id, exists: fc.boolean() }),
   );
@@ -212,7 +248,9 @@ async function everything(store: ItemStore, name: string): Promise<unknown> {
   }
   const states = places.map(async (p) => ({
     items: (await store.query(scope, name, { equals: { p } })).items.map(({ document }) => document),
-    changes: changes.filter(({ partition }) => partition[0] === p).map(({ kind, id, at, document }) => ({ kind, id, at, document })),
+    changes: changes
+      .filter(({ partition }) => partition[0] === p)
+      .map(({ kind, id, at, document }) => ({ kind, id, at, document })),
   }));
   return Promise.all(states);
 }
@@ -227,7 +265,10 @@ it("R-AGT-55 batches that run at once over a few partitions give what they give 
   await fc.assert(
     fc.asyncProperty(fc.array(batch, { minLength: 10, maxLength: 60 }), async (random) => {
       // The first of each partition writes in any case: more partitions than lanes, so some of these are grouped.
-      const batches = [...places.map((p): Batch => ({ p, operations: [{ op: "create", document: { id: "0", p } }] })), ...random];
+      const batches = [
+        ...places.map((p): Batch => ({ p, operations: [{ op: "create", document: { id: "0", p } }] })),
+        ...random,
+      ];
       const name = `run-${(run += 1)}`;
       for (const one of [store, oracle]) await one.openContainer({ ...container, name });
       // Those of one partition keep the order in which they were called.
@@ -236,7 +277,9 @@ it("R-AGT-55 batches that run at once over a few partitions give what they give 
       for (const one of batches) expected.push(await outcomeOf(oracle, name, one));
       expect(actual).toEqual(expected);
       expect(await everything(store, name)).toEqual(await everything(oracle, name));
-      const { rowCount } = await raw.query(`SELECT xid FROM "${database}"."f_${name}" GROUP BY xid HAVING count(DISTINCT pk) > 1`);
+      const { rowCount } = await raw.query(
+        `SELECT xid FROM "${database}"."f_${name}" GROUP BY xid HAVING count(DISTINCT pk) > 1`,
+      );
       expect(rowCount).toBeGreaterThan(0);
     }),
     { numRuns: 15 },

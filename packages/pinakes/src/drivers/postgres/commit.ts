@@ -14,7 +14,13 @@ import { PinakesError } from "../../domain/errors.ts";
 import { withinUtf8Bytes } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import type { CommitOutcome, StoredItem } from "../../items/item-engine.ts";
-import { planBatch, touchedIds, type BatchPlan, type CommitRequest, type PreparedOperation } from "../../items/plan-batch.ts";
+import {
+  planBatch,
+  touchedIds,
+  type BatchPlan,
+  type CommitRequest,
+  type PreparedOperation,
+} from "../../items/plan-batch.ts";
 import type { Catalog, Loaded } from "./catalog.ts";
 import { settle, type Database, type Transaction } from "./connection.ts";
 import { settleAllClaims } from "./holders.ts";
@@ -31,8 +37,14 @@ export interface CommitParts {
 const planCharsPerTurn = 1_048_576;
 
 /** Waits until the partition is free. */
-export async function commitAlone(parts: CommitParts, container: string, request: CommitRequest): Promise<CommitOutcome> {
-  const [outcome] = await parts.database.transact((transaction) => attempt(transaction, parts, container, [request], true));
+export async function commitAlone(
+  parts: CommitParts,
+  container: string,
+  request: CommitRequest,
+): Promise<CommitOutcome> {
+  const [outcome] = await parts.database.transact((transaction) =>
+    attempt(transaction, parts, container, [request], true),
+  );
   return outcome as CommitOutcome;
 }
 
@@ -40,7 +52,11 @@ export async function commitAlone(parts: CommitParts, container: string, request
  * Each on another partition. Waits for no partition, so that nobody is held up by a neighbour: who finds its own in use elsewhere
  * gets undefined, and has written nothing.
  */
-export async function commitGroup(parts: CommitParts, container: string, requests: readonly CommitRequest[]): Promise<(CommitOutcome | undefined)[]> {
+export async function commitGroup(
+  parts: CommitParts,
+  container: string,
+  requests: readonly CommitRequest[],
+): Promise<(CommitOutcome | undefined)[]> {
   return parts.database.transact((transaction) => attempt(transaction, parts, container, requests, false));
 }
 
@@ -58,7 +74,8 @@ async function attempt(
   const rows = await asked;
   const [version, epoch] = versionOf(rows, container);
   let loaded = catalog.get(container);
-  if (loaded?.compiled.version !== version) loaded = (await catalog.load(transaction, container)).get(container) as Loaded;
+  if (loaded?.compiled.version !== version)
+    loaded = (await catalog.load(transaction, container)).get(container) as Loaded;
 
   const current = currentItems(requests, rows);
   const plans: (BatchPlan | undefined)[] = [];
@@ -70,7 +87,9 @@ async function attempt(
     if (chars > planCharsPerTurn) [chars] = [0, await setImmediate()];
   }
   const settled = await settleAllClaims(transaction, loaded, requests, plans);
-  const writing = settled.flatMap((plan, i) => (plan?.ok === true && plan.writes.length > 0 ? [{ request: requests[i] as CommitRequest, plan }] : []));
+  const writing = settled.flatMap((plan, i) =>
+    plan?.ok === true && plan.writes.length > 0 ? [{ request: requests[i] as CommitRequest, plan }] : [],
+  );
   if (writing.length > 0) {
     const feed = loaded.compiled.feed ? sendChanges(transaction, loaded, epoch, writing) : [];
     await transaction.commit([...sendWrites(transaction, loaded, writing), ...feed]);
@@ -86,7 +105,16 @@ function beginSql(names: Names, container: string, requests: readonly CommitRequ
   return `BEGIN ISOLATION LEVEL READ COMMITTED; ${shared}; SELECT ${partitions.join(", ")}`;
 }
 
-type CurrentRow = [version: number, epoch: number, request: number | null, id: string, etag: string, modifiedAt: number, ttl: number | null, json: string];
+type CurrentRow = [
+  version: number,
+  epoch: number,
+  request: number | null,
+  id: string,
+  etag: string,
+  modifiedAt: number,
+  ttl: number | null,
+  json: string,
+];
 
 /**
  * Version and rows in one statement. Documents that the plan does not look at stay where they are: to it, an item without one exists.
@@ -117,12 +145,16 @@ function wanted(requests: readonly CommitRequest[]): [request: number[], pk: str
 /** Only these operations read the stored text (plan-batch.ts); the others ask whether there is an item, and for its etag. */
 function readsDocument(operation: PreparedOperation): boolean {
   if (operation.op === "patch" || operation.where !== undefined) return true;
-  return (operation.op === "remove" || operation.op === "purge") && !withinUtf8Bytes(operation.idKey, limits.idNativeBytesMax);
+  return (
+    (operation.op === "remove" || operation.op === "purge") &&
+    !withinUtf8Bytes(operation.idKey, limits.idNativeBytesMax)
+  );
 }
 
 function versionOf(rows: readonly CurrentRow[], container: string): [version: number, epoch: number] {
   const [row] = rows;
-  if (row === undefined) throw new PinakesError("NOT_FOUND", `Container "${container}" has been removed from the database; open it again.`);
+  if (row === undefined)
+    throw new PinakesError("NOT_FOUND", `Container "${container}" has been removed from the database; open it again.`);
   return [row[0], row[1]];
 }
 
@@ -130,7 +162,8 @@ function versionOf(rows: readonly CurrentRow[], container: string): [version: nu
 function currentItems(requests: readonly CommitRequest[], rows: readonly CurrentRow[]): Map<string, StoredItem>[] {
   const current = requests.map(() => new Map<string, StoredItem>());
   for (const [, , i, idKey, etag, modifiedAt, ttl, json] of rows) {
-    if (i !== null) current[i]?.set(idKey, { pk: (requests[i] as CommitRequest).pk, idKey, etag, modifiedAt, ttl, json });
+    if (i !== null)
+      current[i]?.set(idKey, { pk: (requests[i] as CommitRequest).pk, idKey, etag, modifiedAt, ttl, json });
   }
   return current;
 }

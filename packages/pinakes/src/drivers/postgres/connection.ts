@@ -16,7 +16,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from "pg";
 import { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
-import { isConflict, isConnectionLoss, isLockTimeout, isServerAnswer, isSilence, outcomeUnknown, toPinakesError, wasNotSent } from "./errors.ts";
+import {
+  isConflict,
+  isConnectionLoss,
+  isLockTimeout,
+  isServerAnswer,
+  isSilence,
+  outcomeUnknown,
+  toPinakesError,
+  wasNotSent,
+} from "./errors.ts";
 
 const attemptsMaxDefault = 5;
 const backoffMsMin = 20;
@@ -87,7 +96,11 @@ export class Database implements Session {
       connectionTimeoutMillis: connectMsMax,
       types,
     };
-    const limits = { statement_timeout: statementMsMax, lock_timeout: lockMsMax, idle_in_transaction_session_timeout: idleInTransactionMsMax };
+    const limits = {
+      statement_timeout: statementMsMax,
+      lock_timeout: lockMsMax,
+      idle_in_transaction_session_timeout: idleInTransactionMsMax,
+    };
     const hook: { onConnect?: OnConnect } = {};
     // Options in the address take the place of ours.
     const foreignOptions = /[?&]options=/.test(url);
@@ -154,7 +167,8 @@ export class Database implements Session {
 
   /** Closing waits for what is under way; the pool would leave those that wait for a connection without an answer. */
   async #tracked<T>(call: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new PinakesError("UNAVAILABLE", "This store has been closed; open it again.", { retryable: false });
+    if (this.#closed)
+      throw new PinakesError("UNAVAILABLE", "This store has been closed; open it again.", { retryable: false });
     const promise = call();
     this.#underWay.add(promise);
     try {
@@ -164,7 +178,10 @@ export class Database implements Session {
     }
   }
 
-  async #attempt<T>(work: (transaction: Transaction) => Promise<T>, { idempotent = false }: TransactionOptions): Promise<T> {
+  async #attempt<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    { idempotent = false }: TransactionOptions,
+  ): Promise<T> {
     const client = await this.#checkOut();
     const transaction = new Transaction(client);
     let broken = false;
@@ -203,7 +220,10 @@ export class Database implements Session {
 }
 
 /** Connection loss and conflicts are waited out, a few times; other errors, and the last, are told in Pinakes' words. */
-async function repeat<T>(attempt: () => Promise<T>, { attemptsMax = attemptsMaxDefault, retryLockTimeout = false }: TransactionOptions = {}): Promise<T> {
+async function repeat<T>(
+  attempt: () => Promise<T>,
+  { attemptsMax = attemptsMaxDefault, retryLockTimeout = false }: TransactionOptions = {},
+): Promise<T> {
   for (let count = 1; ; count += 1) {
     try {
       return await attempt();
@@ -248,12 +268,18 @@ export class Transaction implements Session {
     } catch (error) {
       // Either the server itself failed a statement before the COMMIT, which can then no longer have succeeded, or the connection was
       // dead before anything of this was sent. Both ways nothing is stored, and all may be repeated.
-      const before = (await Promise.allSettled(underWay)).some((outcome) => outcome.status === "rejected" && outcome.reason === error);
+      const before = (await Promise.allSettled(underWay)).some(
+        (outcome) => outcome.status === "rejected" && outcome.reason === error,
+      );
       if ((before && isServerAnswer(error)) || wasNotSent(error)) this.commitSent = false;
       throw error;
     }
     this.#ended = true;
-    invariant((await commit).command === "COMMIT", "INTERNAL", "PostgreSQL rolled a transaction back without saying why");
+    invariant(
+      (await commit).command === "COMMIT",
+      "INTERNAL",
+      "PostgreSQL rolled a transaction back without saying why",
+    );
   }
 
   /** Rolls back unless it was committed. */
@@ -303,8 +329,12 @@ export async function settle(underWay: readonly Promise<unknown>[]): Promise<voi
 const statementNames = new Map<string, string>();
 
 /** Prepared once per connection: a statement's name is made of its text. */
-function statement(text: string, values: readonly unknown[]): { name: string; text: string; values: unknown[]; rowMode: "array" } {
+function statement(
+  text: string,
+  values: readonly unknown[],
+): { name: string; text: string; values: unknown[]; rowMode: "array" } {
   let name = statementNames.get(text);
-  if (name === undefined) statementNames.set(text, (name = `p_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`));
+  if (name === undefined)
+    statementNames.set(text, (name = `p_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`));
   return { name, text, values: values as unknown[], rowMode: "array" };
 }

@@ -17,7 +17,8 @@ const container: ContainerDefinition = {
   uniqueKeys: { title: ["title"] },
   indexes: { byN: { partition: ["p"], sort: ["n"] } },
 };
-const create = (store: ItemStore, id: string) => store.write(scope, "notes", ["a"], { op: "create", document: { id, p: "a", n: 1 } });
+const create = (store: ItemStore, id: string) =>
+  store.write(scope, "notes", ["a"], { op: "create", document: { id, p: "a", n: 1 } });
 
 it("R-AGT-01 opening again, and opening from many processes at once, changes nothing", async () => {
   const database = databases.fresh();
@@ -60,7 +61,9 @@ it("R-AGT-55 a server killed in the middle keeps every acknowledged batch whole,
   const writers = Array.from({ length: 4 }, async () => {
     while (!down) {
       const i = (tried += 1);
-      const operations = ["l", "r"].map((side) => ({ op: "create", document: { id: `${i}${side}`, p: `p${i % 3}`, n: i } }) as const);
+      const operations = ["l", "r"].map(
+        (side) => ({ op: "create", document: { id: `${i}${side}`, p: `p${i % 3}`, n: i } }) as const,
+      );
       await store.batch(scope, "notes", [`p${i % 3}`], operations).then(
         () => acknowledged.add(i),
         (error: { code: string }) => {
@@ -76,7 +79,8 @@ it("R-AGT-55 a server killed in the middle keeps every acknowledged batch whole,
   await databases.server.restart();
   // The same store goes on by itself.
   const found = new Set<string>();
-  for (const p of ["p0", "p1", "p2"]) for (const { id } of (await store.query(scope, "notes", { equals: { p }, limit: 1_000 })).items) found.add(id);
+  for (const p of ["p0", "p1", "p2"])
+    for (const { id } of (await store.query(scope, "notes", { equals: { p }, limit: 1_000 })).items) found.add(id);
   for (let i = 1; i <= tried; i += 1) {
     expect(found.has(`${i}l`)).toBe(found.has(`${i}r`));
     if (acknowledged.has(i)) expect(found.has(`${i}l`)).toBe(true);
@@ -114,7 +118,14 @@ it("a connection that breaks before the commit is sent costs nothing: the write 
   await raw.query(`LOCK TABLE "${database}"."pinakes_containers" IN ACCESS EXCLUSIVE MODE`);
   const writing = create(store, "x");
   const watch = await databases.raw();
-  await until(async () => (await watch.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'pinakes' AND wait_event_type = 'Lock'`)).rowCount === 1);
+  await until(
+    async () =>
+      (
+        await watch.query(
+          `SELECT 1 FROM pg_stat_activity WHERE application_name = 'pinakes' AND wait_event_type = 'Lock'`,
+        )
+      ).rowCount === 1,
+  );
   await watch.query(terminate);
   await raw.query("COMMIT");
   await writing;
@@ -126,7 +137,9 @@ it("a connection that breaks during the commit is told as an unknown outcome, wh
   const store = await databases.store(database);
   await store.openContainer(container);
   const raw = await databases.raw();
-  await raw.query(`CREATE FUNCTION "${database}".slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END'`);
+  await raw.query(
+    `CREATE FUNCTION "${database}".slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END'`,
+  );
   await raw.query(
     `CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON "${database}"."c_notes" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "${database}".slow()`,
   );
@@ -135,7 +148,11 @@ it("a connection that breaks during the commit is told as an unknown outcome, wh
   const watch = await databases.raw();
   await until(
     async () =>
-      (await watch.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'pinakes' AND query = 'COMMIT' AND wait_event_type = 'Lock'`)).rowCount === 1,
+      (
+        await watch.query(
+          `SELECT 1 FROM pg_stat_activity WHERE application_name = 'pinakes' AND query = 'COMMIT' AND wait_event_type = 'Lock'`,
+        )
+      ).rowCount === 1,
   );
   await watch.query(terminate);
   expect(await writing).toMatchObject({
@@ -151,21 +168,33 @@ it("a connection that breaks during the commit is told as an unknown outcome, wh
 it("a server that cannot be reached, a wrong address and a foreign format are told as what they are", async () => {
   await refusal(openPostgresItems({ url: "postgres://postgres:x@127.0.0.1:1/postgres" }), "UNAVAILABLE");
   await refusal(openPostgresItems({ url: "mysql://localhost" }), "INVALID");
-  expect(await refusal(openPostgresItems({ url: databases.server.url.replace(":x@", ":y@") }), "INVALID")).toMatch(/password/);
+  expect(await refusal(openPostgresItems({ url: databases.server.url.replace(":x@", ":y@") }), "INVALID")).toMatch(
+    /password/,
+  );
   await refusal(openPostgresItems({ url: databases.server.url, database: "pg_mine" }), "INVALID");
   const database = databases.fresh();
   await databases.store(database);
   const raw = await databases.raw();
   await raw.query(`UPDATE "${database}"."pinakes_meta" SET value = '9' WHERE name = 'format'`);
-  expect(await refusal(openPostgresItems({ url: databases.server.url, database }), "NOT_SUPPORTED")).toMatch(/format 9/);
+  expect(await refusal(openPostgresItems({ url: databases.server.url, database }), "NOT_SUPPORTED")).toMatch(
+    /format 9/,
+  );
 });
 
 it("partition keys longer than a B-tree holds work everywhere", async () => {
   let now = Date.UTC(2030, 0, 1);
   const store = await databases.store(databases.fresh(), { clock: { now: () => now } });
-  const name = { name: "wide", partitionKey: ["a", "b", "c"], ttl: 60, feed: true, uniqueKeys: { u: ["u"] }, indexes: { byN: { partition: [], sort: ["n"] } } };
+  const name = {
+    name: "wide",
+    partitionKey: ["a", "b", "c"],
+    ttl: 60,
+    feed: true,
+    uniqueKeys: { u: ["u"] },
+    indexes: { byN: { partition: [], sort: ["n"] } },
+  };
   await store.openContainer(name);
-  const wide = (c: string) => Array.from({ length: 1_020 }, (_, i) => String.fromCodePoint(97 + ((i * 7) % 26))).join("") + c;
+  const wide = (c: string) =>
+    Array.from({ length: 1_020 }, (_, i) => String.fromCodePoint(97 + ((i * 7) % 26))).join("") + c;
   for (const c of ["x", "y"]) {
     const [a, b] = [wide("a"), wide("b")];
     const document = { id: "i", a, b, c: wide(c), n: 1, u: "same" };
@@ -182,8 +211,15 @@ it("partition keys longer than a B-tree holds work everywhere", async () => {
     expect(await store.count(scope, "wide", { equals: { a, b, c: wide(c) } })).toBe(2);
   }
   const { items } = await store.query(scope, "wide", { index: "byN", equals: {} });
-  expect(items.map(({ document }) => `${document["n"] as number}${(document["c"] as string).at(-1)}`).toSorted()).toEqual(["1x", "1y", "2x", "2y"]);
-  expect((await store.changes(scope, "wide")).changes.map(({ partition }) => (partition[2] as string).at(-1))).toEqual(["x", "x", "y", "y"]);
+  expect(
+    items.map(({ document }) => `${document["n"] as number}${(document["c"] as string).at(-1)}`).toSorted(),
+  ).toEqual(["1x", "1y", "2x", "2y"]);
+  expect((await store.changes(scope, "wide")).changes.map(({ partition }) => (partition[2] as string).at(-1))).toEqual([
+    "x",
+    "x",
+    "y",
+    "y",
+  ]);
   now += 61_000;
   expect(
     await store.purgeExpired(
@@ -197,7 +233,9 @@ it("closing waits for the calls under way, answers later ones, and can be repeat
   const database = databases.fresh();
   const store = await databases.store(database, { poolSize: 1 });
   await store.openContainer(container);
-  const writes = Array.from({ length: 20 }, (_, i) => store.write(scope, "notes", [`p${i}`], { op: "create", document: { id: "x", p: `p${i}`, n: 1 } }));
+  const writes = Array.from({ length: 20 }, (_, i) =>
+    store.write(scope, "notes", [`p${i}`], { op: "create", document: { id: "x", p: `p${i}`, n: 1 } }),
+  );
   await Promise.all([store.close(), store.close()]);
   await Promise.all(writes);
   await refusal(create(store, "late"), "UNAVAILABLE");
@@ -239,7 +277,8 @@ it("numbers that a crash takes back and gives again are not skipped by readers t
   await databases.server.restart();
   const ids = Array.from({ length: 10 }, (_, i) => `after${i}`);
   for (const id of ids) await create(store, id);
-  const told = async (cursor: string) => (await store.changes(scope, "notes", { cursor, limit: 1_000 })).changes.map(({ id }) => id);
+  const told = async (cursor: string) =>
+    (await store.changes(scope, "notes", { cursor, limit: 1_000 })).changes.map(({ id }) => id);
   for (const { cursor } of [followed, now, overlapping]) expect(await told(cursor)).toEqual(ids);
 });
 
@@ -273,7 +312,9 @@ it("a process that lives on while another server takes over begins a new epoch b
   );
   expect((await store.changes(scope, "notes", { cursor })).changes.map(({ id }) => id)).toEqual(["new"]);
   const raw = await databases.raw();
-  const { rows } = await raw.query<{ id: string; epoch: number }>(`SELECT id, epoch FROM "${database}"."f_notes" ORDER BY epoch`);
+  const { rows } = await raw.query<{ id: string; epoch: number }>(
+    `SELECT id, epoch FROM "${database}"."f_notes" ORDER BY epoch`,
+  );
   expect(rows).toEqual([
     { id: "old", epoch: 1 },
     { id: "new", epoch: 2 },

@@ -27,7 +27,8 @@ export async function defineContainer(
   const known = (await catalog.load(database, name)).get(name);
   if (known !== undefined && merge(known, definition, options) === undefined) return known;
   const work = async (transaction: Transaction): Promise<void> => {
-    if (known !== undefined && altersTable(known, merge(known, definition, options))) await clearTheWay(transaction, names, name);
+    if (known !== undefined && altersTable(known, merge(known, definition, options)))
+      await clearTheWay(transaction, names, name);
     await transaction.run(
       `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMsMax}; SELECT pg_advisory_xact_lock(${names.lock("container", name)})`,
     );
@@ -43,7 +44,11 @@ export async function defineContainer(
 }
 
 /** The new definition, or undefined when nothing changes. */
-function merge({ compiled }: Loaded, next: NormalDefinition, options: OpenContainerOptions): NormalDefinition | undefined {
+function merge(
+  { compiled }: Loaded,
+  next: NormalDefinition,
+  options: OpenContainerOptions,
+): NormalDefinition | undefined {
   const merged = mergeDefinitions(compiled.definition, next, options.dropUndeclaredIndexes ?? false);
   return same(merged, compiled.definition) ? undefined : merged;
 }
@@ -98,18 +103,33 @@ async function create(transaction: Transaction, names: Names, definition: Normal
   ]);
 }
 
-async function change(transaction: Transaction, names: Names, { compiled, table, states }: Loaded, next: NormalDefinition): Promise<void> {
+async function change(
+  transaction: Transaction,
+  names: Names,
+  { compiled, table, states }: Loaded,
+  next: NormalDefinition,
+): Promise<void> {
   const { name, definition } = compiled;
   const version = compiled.version + 1;
-  const removed = Object.keys(definition.indexes).filter((index) => !same(definition.indexes[index], next.indexes[index]));
+  const removed = Object.keys(definition.indexes).filter(
+    (index) => !same(definition.indexes[index], next.indexes[index]),
+  );
   const added = Object.keys(next.indexes).filter((index) => !same(definition.indexes[index], next.indexes[index]));
-  for (const index of removed) await transaction.run(`ALTER TABLE ${table} DROP COLUMN ${quote(states.get(index)?.column as string)}`);
+  for (const index of removed)
+    await transaction.run(`ALTER TABLE ${table} DROP COLUMN ${quote(states.get(index)?.column as string)}`);
   await transaction.query(`DELETE FROM ${names.indexes} WHERE container = $1 AND name = ANY ($2)`, [name, removed]);
   const columns = added.map((index): NewIndex => [index, indexColumn(index, version)]);
   await addColumns(transaction, names, name, columns);
-  await addIndexes(transaction, names, name, [...columns, ...(next.ttl === null || states.has(ttlColumns.own) ? [] : ttlIndexes)]);
+  await addIndexes(transaction, names, name, [
+    ...columns,
+    ...(next.ttl === null || states.has(ttlColumns.own) ? [] : ttlIndexes),
+  ]);
   if (!definition.feed && next.feed) await transaction.run(createFeed(names, name));
-  await transaction.query(`UPDATE ${names.containers} SET definition = $2, version = $3 WHERE name = $1`, [name, JSON.stringify(next), version]);
+  await transaction.query(`UPDATE ${names.containers} SET definition = $2, version = $3 WHERE name = $1`, [
+    name,
+    JSON.stringify(next),
+    version,
+  ]);
 }
 
 /** An index by name, and what holds its keys. */
@@ -120,13 +140,25 @@ const ttlIndexes: readonly NewIndex[] = [
 ];
 
 /** Without a default, so that PostgreSQL touches no row. */
-async function addColumns(transaction: Transaction, names: Names, container: string, columns: readonly NewIndex[]): Promise<void> {
+async function addColumns(
+  transaction: Transaction,
+  names: Names,
+  container: string,
+  columns: readonly NewIndex[],
+): Promise<void> {
   if (columns.length === 0) return;
-  await transaction.run(`ALTER TABLE ${names.table(container)} ${columns.map(([, column]) => `ADD COLUMN ${quote(column)} bytea`).join(", ")}`);
+  await transaction.run(
+    `ALTER TABLE ${names.table(container)} ${columns.map(([, column]) => `ADD COLUMN ${quote(column)} bytea`).join(", ")}`,
+  );
 }
 
 /** At once while there are no rows; else they are declared, and built in the background. */
-async function addIndexes(transaction: Transaction, names: Names, container: string, added: readonly NewIndex[]): Promise<void> {
+async function addIndexes(
+  transaction: Transaction,
+  names: Names,
+  container: string,
+  added: readonly NewIndex[],
+): Promise<void> {
   if (added.length === 0) return;
   const [row] = await transaction.query<[boolean]>(`SELECT EXISTS (SELECT 1 FROM ${names.table(container)})`);
   const empty = row?.[0] === false;

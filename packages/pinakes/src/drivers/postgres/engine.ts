@@ -33,7 +33,12 @@ import { count, expired, scan } from "./scan.ts";
 import { prepareSchema } from "./schema.ts";
 
 export class PostgresItemEngine implements ItemEngine {
-  readonly capabilities: ItemStoreCapabilities = { engine: "postgres", indexReads: "strong", batchOperationsMax: 100, durable: true };
+  readonly capabilities: ItemStoreCapabilities = {
+    engine: "postgres",
+    indexReads: "strong",
+    batchOperationsMax: 100,
+    durable: true,
+  };
   readonly #database: Database;
   readonly #names: Names;
   readonly #catalog: Catalog;
@@ -80,10 +85,17 @@ export class PostgresItemEngine implements ItemEngine {
   }
 
   /** Of all tenants, in the order of their keys. */
-  async dump(container: string, cursor: string | undefined, limit: number): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
+  async dump(
+    container: string,
+    cursor: string | undefined,
+    limit: number,
+  ): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
     const after = cursor === undefined ? ["", ""] : (JSON.parse(cursor) as [string, string]);
     const sql = `SELECT pk, id, etag, modified_at, ttl, doc FROM ${this.#names.table(container)} WHERE (pk, id) > ($1, $2) ORDER BY pk, id LIMIT $3`;
-    const found = await this.#database.query<[string, string, string, number, number | null, string]>(sql, [...after, limit]);
+    const found = await this.#database.query<[string, string, string, number, number | null, string]>(sql, [
+      ...after,
+      limit,
+    ]);
     const rows = found.map(([pk, idKey, etag, modifiedAt, ttl, json]) => ({ pk, idKey, etag, modifiedAt, ttl, json }));
     const last = rows.length < limit ? undefined : rows.at(-1);
     return { rows, cursor: last === undefined ? undefined : JSON.stringify([last.pk, last.idKey]) };
@@ -105,7 +117,9 @@ export class PostgresItemEngine implements ItemEngine {
       const state = states.get(index.name);
       if (state === undefined) return [];
       const error = state.error === null ? {} : { error: state.error };
-      return [{ name: index.name, state: state.ready ? "ready" : "building", progress: progressOf(state), ...error } as const];
+      return [
+        { name: index.name, state: state.ready ? "ready" : "building", progress: progressOf(state), ...error } as const,
+      ];
     });
   }
 
@@ -117,7 +131,10 @@ export class PostgresItemEngine implements ItemEngine {
     return this.#visible(container, await readRawItem(this.#database, await this.#read(container), key));
   }
 
-  async readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]> {
+  async readMany(
+    container: CompiledContainer,
+    keys: readonly StoredKey[],
+  ): Promise<readonly (StoredItem | undefined)[]> {
     const items = await readItems(this.#database, await this.#read(container), keys);
     return items.map((item) => this.#visible(container, item));
   }
@@ -175,7 +192,10 @@ export class PostgresItemEngine implements ItemEngine {
   }
 
   /** The caller judges by the ttl that the call was planned with. Where that has changed, it is judged here, and the caller told the result. */
-  #visible<T extends { readonly ttl: number | null; readonly modifiedAt: number }>(container: CompiledContainer, item: T | undefined): T | undefined {
+  #visible<T extends { readonly ttl: number | null; readonly modifiedAt: number }>(
+    container: CompiledContainer,
+    item: T | undefined,
+  ): T | undefined {
     const ttl = this.#ttl(container);
     if (item === undefined || ttl === container.ttl) return item;
     return isExpired(ttl, item.ttl, item.modifiedAt, this.#clock.now()) ? undefined : { ...item, ttl: -1 };
@@ -183,7 +203,8 @@ export class PostgresItemEngine implements ItemEngine {
 
   async #reload(name: string): Promise<Loaded> {
     const loaded = (await this.#catalog.load(this.#database, name)).get(name);
-    if (loaded === undefined) throw new PinakesError("NOT_FOUND", `Container "${name}" has been removed from the database; open it again.`);
+    if (loaded === undefined)
+      throw new PinakesError("NOT_FOUND", `Container "${name}" has been removed from the database; open it again.`);
     return loaded;
   }
 
@@ -195,7 +216,9 @@ export class PostgresItemEngine implements ItemEngine {
     const state = states.get(range.index);
     if (state === undefined || state.ready) return;
     const refused = indexBuilding(name, range.index, progressOf(state));
-    throw state.error === null ? refused : new PinakesError("UNAVAILABLE", `${refused.detail} The build failed and is being repeated: ${state.error}`);
+    throw state.error === null
+      ? refused
+      : new PinakesError("UNAVAILABLE", `${refused.detail} The build failed and is being repeated: ${state.error}`);
   }
 
   /** A definition that another process has changed since this call was planned: the call is planned anew, not answered by halves. */
@@ -205,7 +228,11 @@ export class PostgresItemEngine implements ItemEngine {
     } catch (error) {
       if (!isOutdated(error)) throw error;
       await this.#reload(name);
-      throw new PinakesError("UNAVAILABLE", `Container "${name}" has just been changed by another process. Repeat the call.`, { cause: error });
+      throw new PinakesError(
+        "UNAVAILABLE",
+        `Container "${name}" has just been changed by another process. Repeat the call.`,
+        { cause: error },
+      );
     }
   }
 }

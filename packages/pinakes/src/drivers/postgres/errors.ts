@@ -96,12 +96,30 @@ export function toPinakesError(error: unknown): PinakesError {
       { cause: error },
     );
   if (isLockTimeout(error) || isConflict(error))
-    return new PinakesError("UNAVAILABLE", `Others are writing the same data in PostgreSQL and did not finish in time: ${text}. Try again.`, { cause: error });
+    return new PinakesError(
+      "UNAVAILABLE",
+      `Others are writing the same data in PostgreSQL and did not finish in time: ${text}. Try again.`,
+      { cause: error },
+    );
   if (code === "57014")
-    return new PinakesError("UNAVAILABLE", `PostgreSQL cancelled the statement: ${text}. Ask for less at once, or try again.`, { cause: error });
-  if (code?.startsWith("53")) return new PinakesError("UNAVAILABLE", `PostgreSQL lacks resources: ${text}.`, { cause: error });
+    return new PinakesError(
+      "UNAVAILABLE",
+      `PostgreSQL cancelled the statement: ${text}. Ask for less at once, or try again.`,
+      { cause: error },
+    );
+  if (code?.startsWith("53"))
+    return new PinakesError("UNAVAILABLE", `PostgreSQL lacks resources: ${text}.`, { cause: error });
   if (code?.startsWith("28") || code === "3D000")
-    return new PinakesError("INVALID", `url: PostgreSQL refused the connection: ${text}. Check user, password and database.`, { cause: error });
-  if (code === "XX001" || code === "XX002") return new PinakesError("CORRUPT", `PostgreSQL reports damaged data: ${text}.`, { cause: error });
-  return new PinakesError("INTERNAL", `PostgreSQL refused a statement of the driver${code === undefined ? "" : ` (${code})`}: ${text}.`, { cause: error });
+    return new PinakesError(
+      "INVALID",
+      `url: PostgreSQL refused the connection: ${text}. Check user, password and database.`,
+      { cause: error },
+    );
+  if (code === "XX001" || code === "XX002")
+    return new PinakesError("CORRUPT", `PostgreSQL reports damaged data: ${text}.`, { cause: error });
+  return new PinakesError(
+    "INTERNAL",
+    `PostgreSQL refused a statement of the driver${code === undefined ? "" : ` (${code})`}: ${text}.`,
+    { cause: error },
+  );
 }

@@ -6,7 +6,10 @@ import { scope, TestDatabases } from "./test-databases.ts";
 
 const databases = new TestDatabases();
 
-async function follow(store: ItemStore, cursor: string | undefined): Promise<{ ids: string[]; cursor: string; more: boolean }> {
+async function follow(
+  store: ItemStore,
+  cursor: string | undefined,
+): Promise<{ ids: string[]; cursor: string; more: boolean }> {
   const page = await store.changes(scope, "notes", cursor === undefined ? {} : { cursor });
   return { ids: page.changes.map(({ id }) => id), cursor: page.cursor, more: page.more };
 }
@@ -17,7 +20,8 @@ async function open(database: string): Promise<ItemStore> {
   return store;
 }
 
-const put = (store: ItemStore, id: string, p = "a") => store.write(scope, "notes", [p], { op: "upsert", document: { id, p } });
+const put = (store: ItemStore, id: string, p = "a") =>
+  store.write(scope, "notes", [p], { op: "upsert", document: { id, p } });
 
 /** A change as the driver would write it, in a transaction that the test ends when it likes. */
 const insert = (database: string) =>
@@ -49,7 +53,11 @@ it("two processes that write one partition are serialised by the database, and t
   const made = new Map<string, number>();
   const increment = async (store: ItemStore) => {
     for (let i = 0; i < 40; i += 1) {
-      const { etag, document } = await store.write(scope, "notes", ["a"], { op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }] });
+      const { etag, document } = await store.write(scope, "notes", ["a"], {
+        op: "patch",
+        id: "x",
+        patch: [{ op: "incr", path: "/n", value: 1 }],
+      });
       made.set(etag as string, document?.["n"] as number);
     }
   };
@@ -135,5 +143,7 @@ it("data that moves to a cluster whose transaction numbers are lower keeps its o
   expect(rows.rows).toEqual([{ feed_epoch: 2 }]);
   const again = await open(database);
   expect((await follow(again, undefined)).ids).toEqual(["old", "new"]);
-  expect((await raw.query<{ feed_epoch: number }>(`SELECT feed_epoch FROM "${database}"."pinakes_containers"`)).rows).toEqual(rows.rows);
+  expect(
+    (await raw.query<{ feed_epoch: number }>(`SELECT feed_epoch FROM "${database}"."pinakes_containers"`)).rows,
+  ).toEqual(rows.rows);
 });

@@ -20,7 +20,8 @@ import type { Names } from "./names.ts";
 const heldPausesMs = [2, 5, 10, 25, 50, 100];
 
 export async function changes(session: Session, names: Names, loaded: Loaded, request: FeedRequest): Promise<FeedPage> {
-  if (request.position === "now") return { changes: [], position: formatPosition(await now(session, names, loaded)), more: false };
+  if (request.position === "now")
+    return { changes: [], position: formatPosition(await now(session, names, loaded)), more: false };
   const from = request.position === undefined ? start : parsePosition(request.position);
   for (const pause of heldPausesMs) {
     const { page, held } = await readPage(session, names, loaded, request, from);
@@ -54,14 +55,18 @@ async function readPage(
   const trimmed: Position = { epoch: trimmedEpoch, xid: BigInt(trimmedXid), n: trimmedN };
   const lastSettled: Position = lastEpoch === null ? trimmed : { epoch: lastEpoch, xid: BigInt(lastXid), n: lastN };
   const foreign = from.epoch > epoch || (from.epoch === epoch && from.xid >= BigInt(xmax));
-  if (position !== undefined && (foreign || comparePositions(from, trimmed) < 0)) throw feedTrimmed(loaded.compiled.name);
+  if (position !== undefined && (foreign || comparePositions(from, trimmed) < 0))
+    throw feedTrimmed(loaded.compiled.name);
 
   const found = rows.flatMap((row) => (row[9] === null ? [] : [row]));
   const settled = found.filter((row) => row[9] < epoch || BigInt(row[10]) < BigInt(xmin));
   const last = settled[limit - 1];
   const ended = settled.length <= limit;
   // All below xmin is settled and was given: an idle reader moves on with the others' rows, and does not fall behind what is kept.
-  const next: Position = ended || last === undefined ? latest(from, trimmed, lastSettled) : { epoch: last[9], xid: BigInt(last[10]), n: last[11] };
+  const next: Position =
+    ended || last === undefined
+      ? latest(from, trimmed, lastSettled)
+      : { epoch: last[9], xid: BigInt(last[10]), n: last[11] };
   const held = settled.length < limit && settled.length < found.length;
   return {
     page: {
@@ -82,7 +87,15 @@ function latest(...positions: readonly Position[]): Position {
 }
 
 type LastRow = [epoch: number, xid: string, n: number] | [epoch: null, xid: string, n: number];
-type Head = [epoch: number, trimmedEpoch: number, trimmedXid: string, trimmedN: number, xmin: string, xmax: string, ...LastRow];
+type Head = [
+  epoch: number,
+  trimmedEpoch: number,
+  trimmedXid: string,
+  trimmedN: number,
+  xmin: string,
+  xmax: string,
+  ...LastRow,
+];
 type FoundRow = [
   ...Head,
   epoch: number,
@@ -133,7 +146,10 @@ async function now(session: Session, names: Names, { compiled: { name }, feed }:
   const trimmed: Position = { epoch: trimmedEpoch, xid: BigInt(trimmedXid), n: trimmedN };
   const lastSettled: Position = lastEpoch === null ? trimmed : { epoch: lastEpoch, xid: BigInt(lastXid), n: lastN };
   // The beginning of the epoch at least: the snapshot is of this epoch.
-  return { ...latest({ epoch, xid: 0n, n: 0 }, trimmed, lastSettled), seen: seenXid === null ? undefined : cutOff(snapshot, BigInt(seenXid)) };
+  return {
+    ...latest({ epoch, xid: 0n, n: 0 }, trimmed, lastSettled),
+    seen: seenXid === null ? undefined : cutOff(snapshot, BigInt(seenXid)),
+  };
 }
 
 /** The snapshot without what lies beyond `last`; undefined when then nothing is left to tell apart. */
@@ -145,7 +161,13 @@ function cutOff(snapshot: string, last: bigint): string | undefined {
 }
 
 /** From the front only, and only what is settled: what is forgotten is all that lies before one position, which is kept. */
-export async function trimFeed(database: Database, names: Names, { compiled: { name }, feed }: Loaded, before: number, limit: number): Promise<number> {
+export async function trimFeed(
+  database: Database,
+  names: Names,
+  { compiled: { name }, feed }: Loaded,
+  before: number,
+  limit: number,
+): Promise<number> {
   const work = async (transaction: Transaction): Promise<number> => {
     await transaction.run("BEGIN ISOLATION LEVEL READ COMMITTED");
     const oldest = await transaction.query<[number, string, number, number]>(
@@ -157,7 +179,10 @@ export async function trimFeed(database: Database, names: Names, { compiled: { n
     const last = oldest[(kept === -1 ? oldest.length : kept) - 1];
     if (last === undefined) return 0;
     const position = last.slice(0, 3);
-    const deleted = transaction.query(`DELETE FROM ${feed} WHERE (epoch, xid, n) <= ($1, $2::xid8, $3) RETURNING 1`, position);
+    const deleted = transaction.query(
+      `DELETE FROM ${feed} WHERE (epoch, xid, n) <= ($1, $2::xid8, $3) RETURNING 1`,
+      position,
+    );
     const noted = transaction.query(
       `UPDATE ${names.containers} SET trimmed_epoch = $2, trimmed_xid = $3::xid8, trimmed_n = $4 WHERE name = $1 AND (trimmed_epoch, trimmed_xid, trimmed_n) < ($2, $3::xid8, $4)`,
       [name, ...position],

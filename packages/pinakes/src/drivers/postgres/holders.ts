@@ -15,25 +15,48 @@ export async function settleAllClaims(
   plans: readonly (BatchPlan | undefined)[],
 ): Promise<(BatchPlan | undefined)[]> {
   const claims = plans.map((plan) => (plan?.ok === true ? uniqueClaims(plan.writes) : []));
-  const asked = claims.map((own, i) => (own.length === 0 ? undefined : holdersOf(session, loaded, (requests[i] as CommitRequest).pk, own)));
+  const asked = claims.map((own, i) =>
+    own.length === 0 ? undefined : holdersOf(session, loaded, (requests[i] as CommitRequest).pk, own),
+  );
   await settle(asked.flatMap((one) => one ?? []));
   return Promise.all(
     plans.map(async (plan, i) => {
       const holders = await asked[i];
       if (plan?.ok !== true || holders === undefined) return plan;
-      return settleClaims(loaded.compiled, plan, claims[i] as UniqueClaim[], holders, (requests[i] as CommitRequest).now);
+      return settleClaims(
+        loaded.compiled,
+        plan,
+        claims[i] as UniqueClaim[],
+        holders,
+        (requests[i] as CommitRequest).now,
+      );
     }),
   );
 }
 
 /** Who holds each claimed value now. The text is needed only where a long id is not its own key (idOf in plan-batch.ts). */
-async function holdersOf(session: Session, { compiled, table }: Loaded, pk: string, claims: readonly UniqueClaim[]): Promise<(StoredItem | undefined)[]> {
+async function holdersOf(
+  session: Session,
+  { compiled, table }: Loaded,
+  pk: string,
+  claims: readonly UniqueClaim[],
+): Promise<(StoredItem | undefined)[]> {
   const parts = compiled.uniqueKeys.map(({ name }, key) => {
     const column = quote(uniqueColumn(name));
     return `SELECT ${key}, ${column}, id, etag, modified_at, ttl, CASE WHEN octet_length(id) > ${limits.idNativeBytesMax} THEN doc ELSE '' END FROM ${table} WHERE pk = $1 AND ${column} = ANY ($${key + 2}::text[])`;
   });
-  const values = compiled.uniqueKeys.map((_, key) => claims.filter((claim) => claim.key === key).map(({ value }) => value));
-  const rows = await session.query<[number, string, string, string, number, number | null, string]>(parts.join(" UNION ALL "), [partitionKeyOf(pk), ...values]);
-  const holders = new Map(rows.map(([key, value, idKey, etag, modifiedAt, ttl, json]) => [`${key}:${value}`, { pk, idKey, etag, modifiedAt, ttl, json }]));
+  const values = compiled.uniqueKeys.map((_, key) =>
+    claims.filter((claim) => claim.key === key).map(({ value }) => value),
+  );
+  const rows = await session.query<[number, string, string, string, number, number | null, string]>(
+    parts.join(" UNION ALL "),
+    [partitionKeyOf(pk), ...values],
+  );
+  const holders = new Map(
+    rows.map(([key, value, idKey, etag, modifiedAt, ttl, json]) => [
+      `${key}:${value}`,
+      { pk, idKey, etag, modifiedAt, ttl, json },
+    ]),
+  );
   return claims.map(({ key, value }) => holders.get(`${key}:${value}`));
 }

@@ -23,7 +23,12 @@ export interface PostgresItemsOptions {
  * await using items = await openPostgresItems({ url: "postgres://localhost/app" });
  * await items.openContainer({ name: "notes", partitionKey: ["notebook"] });
  */
-export async function openPostgresItems({ url, database = "pinakes", poolSize = 10, clock = systemClock }: PostgresItemsOptions): Promise<ItemStore> {
+export async function openPostgresItems({
+  url,
+  database = "pinakes",
+  poolSize = 10,
+  clock = systemClock,
+}: PostgresItemsOptions): Promise<ItemStore> {
   if (typeof url !== "string" || !/^postgres(ql)?:\/\//.test(url))
     throw invalid("url: give the address of the server as postgres://user:password@host:port/database.");
   if (!Number.isInteger(poolSize) || poolSize < 1 || poolSize > 1_000)
@@ -42,7 +47,13 @@ export async function connectPostgresEngine({
 }
 
 /** Whether there are items of this database; nothing is made. */
-export async function hasPostgresItems({ url, database }: { readonly url: string; readonly database: string }): Promise<boolean> {
+export async function hasPostgresItems({
+  url,
+  database,
+}: {
+  readonly url: string;
+  readonly database: string;
+}): Promise<boolean> {
   const connection = await Database.open(url, 1);
   try {
     const [row] = await connection.query<[string | null]>("SELECT to_regclass($1)::text", [new Names(database).meta]);

@@ -18,7 +18,10 @@ async function fill(store: ItemStore, count: number): Promise<void> {
       scope,
       "tasks",
       [name],
-      Array.from({ length: size }, (_, i) => ({ op: "create", document: { id: `i${i}`, p: name, status: i % 2 === 0 ? "open" : "done", n: p * 100 + i } })),
+      Array.from({ length: size }, (_, i) => ({
+        op: "create",
+        document: { id: `i${i}`, p: name, status: i % 2 === 0 ? "open" : "done", n: p * 100 + i },
+      })),
     );
   }
 }
@@ -26,7 +29,12 @@ async function fill(store: ItemStore, count: number): Promise<void> {
 const numbers = async (store: ItemStore, status: string): Promise<number[]> => {
   const found: number[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await store.query(scope, "tasks", { index: "byStatus", equals: { status }, limit: 1000, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await store.query(scope, "tasks", {
+      index: "byStatus",
+      equals: { status },
+      limit: 1000,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     found.push(...page.items.map(({ document }) => document["n"] as number));
     cursor = page.cursor;
     if (cursor === undefined) return found;
@@ -40,20 +48,35 @@ it("R-AGT-62 an index is built online: writes and other reads go on, progress is
   await fill(store, 3_000);
   // The test holds one partition in the middle, so that the build stands still there.
   const raw = await databases.raw();
-  await raw.query("SELECT pg_advisory_lock($1)", [new Names(database).lockKey("partition", "tasks", '["acme","p015"]')]);
+  await raw.query("SELECT pg_advisory_lock($1)", [
+    new Names(database).lockKey("partition", "tasks", '["acme","p015"]'),
+  ]);
   await store.openContainer(indexed);
-  await until(async () => (await raw.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).rowCount === 1);
+  await until(
+    async () => (await raw.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).rowCount === 1,
+  );
   expect(await store.indexes("tasks")).toMatchObject([{ name: "byStatus", state: "building" }]);
-  expect(await refusal(store.query(scope, "tasks", { index: "byStatus", equals: { status: "open" } }), "UNAVAILABLE")).toMatch(/being built/);
+  expect(
+    await refusal(store.query(scope, "tasks", { index: "byStatus", equals: { status: "open" } }), "UNAVAILABLE"),
+  ).toMatch(/being built/);
   await refusal(store.count(scope, "tasks", { index: "byStatus", equals: { status: "open" } }), "UNAVAILABLE");
 
-  await store.write(scope, "tasks", ["p000"], { op: "patch", id: "i0", patch: [{ op: "set", path: "/status", value: "done" }] });
+  await store.write(scope, "tasks", ["p000"], {
+    op: "patch",
+    id: "i0",
+    patch: [{ op: "set", path: "/status", value: "done" }],
+  });
   await store.write(scope, "tasks", ["p029"], { op: "delete", id: "i2" });
-  await store.write(scope, "tasks", ["p029"], { op: "create", document: { id: "new", p: "p029", status: "open", n: 9_999 } });
+  await store.write(scope, "tasks", ["p029"], {
+    op: "create",
+    document: { id: "new", p: "p029", status: "open", n: 9_999 },
+  });
   expect(await store.count(scope, "tasks", { equals: { p: "p001" } })).toBe(100);
 
   // The build has read this row and waits for its partition: what is written there meanwhile must win.
-  await raw.query(`UPDATE "${database}"."c_tasks" SET etag = 'raw', "k_byStatus_2" = NULL WHERE pk = '["acme","p015"]' AND id = 'i0'`);
+  await raw.query(
+    `UPDATE "${database}"."c_tasks" SET etag = 'raw', "k_byStatus_2" = NULL WHERE pk = '["acme","p015"]' AND id = 'i0'`,
+  );
   await raw.query("SELECT pg_advisory_unlock_all()");
   const progress = await untilReady(store, "tasks");
   expect(progress[0]).toBeGreaterThan(0);
@@ -70,11 +93,15 @@ it("a build that is cut off goes on where it was, in whatever process opens the 
   await first.openContainer(plain);
   await fill(first, 600);
   const raw = await databases.raw();
-  await raw.query("SELECT pg_advisory_lock($1)", [new Names(database).lockKey("partition", "tasks", '["acme","p004"]')]);
+  await raw.query("SELECT pg_advisory_lock($1)", [
+    new Names(database).lockKey("partition", "tasks", '["acme","p004"]'),
+  ]);
   await first.openContainer(indexed);
   await until(async () => ((await first.indexes("tasks"))[0]?.progress ?? 0) > 0.5);
   await first.close();
-  const rows = await raw.query<{ cursor_pk: string; rows_done: string }>(`SELECT cursor_pk, rows_done FROM "${database}"."pinakes_indexes"`);
+  const rows = await raw.query<{ cursor_pk: string; rows_done: string }>(
+    `SELECT cursor_pk, rows_done FROM "${database}"."pinakes_indexes"`,
+  );
   expect(rows.rows).toEqual([{ cursor_pk: '["acme","p003"]', rows_done: "400" }]);
   await raw.query("SELECT pg_advisory_unlock_all()");
   const second = await databases.store(database);
@@ -95,7 +122,11 @@ it("an index that PostgreSQL left invalid is made anew", async () => {
   await store.openContainer(indexed);
   const watch = await databases.raw();
   const invalid = async () =>
-    (await watch.query(`SELECT 1 FROM pg_index WHERE NOT indisvalid AND indrelid = '"${database}"."c_tasks"'::regclass`)).rowCount === 1;
+    (
+      await watch.query(
+        `SELECT 1 FROM pg_index WHERE NOT indisvalid AND indrelid = '"${database}"."c_tasks"'::regclass`,
+      )
+    ).rowCount === 1;
   await until(invalid);
   await store.close();
   expect(await invalid()).toBe(true);
@@ -143,7 +174,11 @@ it("R-AGT-62 an index that is built while two processes write at random equals t
       const id = `i${(i * 13 + w * 5) % 110}`;
       const status = ["open", "done", "new"][(i + w) % 3] as string;
       if (i % 5 === 0) await store.write(scope, "tasks", [p], { op: "delete", id }).catch(() => undefined);
-      else await store.write(scope, "tasks", [p], { op: "upsert", document: { id, p, n: i, ...(i % 7 === 0 ? {} : { status }) } });
+      else
+        await store.write(scope, "tasks", [p], {
+          op: "upsert",
+          document: { id, p, n: i, ...(i % 7 === 0 ? {} : { status }) },
+        });
     }
   };
   await Promise.all([write(a, 0), write(a, 1), write(b, 2), write(b, 3)]);
@@ -181,15 +216,24 @@ it("a document that cannot be in a new index stops its build, is named, and rele
   const store = await databases.store(database);
   await store.openContainer(plain);
   await fill(store, 5);
-  await store.write(scope, "tasks", ["p000"], { op: "create", document: { id: "huge", p: "p000", status: "s".repeat(2_000), n: 1 } });
+  await store.write(scope, "tasks", ["p000"], {
+    op: "create",
+    document: { id: "huge", p: "p000", status: "s".repeat(2_000), n: 1 },
+  });
   await store.openContainer(indexed);
   let message = "";
   await until(async () => {
-    message = await refusal(store.query(scope, "tasks", { index: "byStatus", equals: { status: "open" } }), "UNAVAILABLE");
+    message = await refusal(
+      store.query(scope, "tasks", { index: "byStatus", equals: { status: "open" } }),
+      "UNAVAILABLE",
+    );
     return message.includes("huge");
   });
   expect(message).toMatch(/"huge".*at most 900/);
-  await store.write(scope, "tasks", ["p000"], { op: "replace", document: { id: "huge", p: "p000", status: "open", n: 77 } });
+  await store.write(scope, "tasks", ["p000"], {
+    op: "replace",
+    document: { id: "huge", p: "p000", status: "open", n: 77 },
+  });
   await untilReady(store, "tasks");
   expect(await numbers(store, "open")).toEqual([0, 2, 4, 77]);
 });
@@ -204,10 +248,13 @@ it("R-AGT-51 a time to live that is switched on later gets its indexes in the ba
   await store.openContainer({ ...indexed, ttl: 30 });
   expect(await store.count(scope, "tasks", { equals: { p: "p000" } })).toBe(0);
   const raw = await databases.raw();
-  await until(async () => (await raw.query(`SELECT 1 FROM "${database}"."pinakes_indexes" WHERE ready`)).rowCount === 3);
-  const { rows } = await raw.query<{ indexname: string }>(`SELECT indexname FROM pg_indexes WHERE schemaname = $1 AND indexname LIKE '%~%' ORDER BY 1`, [
-    database,
-  ]);
+  await until(
+    async () => (await raw.query(`SELECT 1 FROM "${database}"."pinakes_indexes" WHERE ready`)).rowCount === 3,
+  );
+  const { rows } = await raw.query<{ indexname: string }>(
+    `SELECT indexname FROM pg_indexes WHERE schemaname = $1 AND indexname LIKE '%~%' ORDER BY 1`,
+    [database],
+  );
   expect(rows.map(({ indexname }) => indexname)).toEqual(["x_tasks_~modified_at", "x_tasks_~own_expiry"]);
   expect(await store.indexes("tasks")).toEqual([{ name: "byStatus", state: "ready", progress: 1 }]);
   expect(
@@ -225,7 +272,14 @@ it("a query runs over the partial index, in its order, without a sequential scan
   await fill(store, 2_000);
   const raw = await databases.raw();
   await raw.query(`ANALYZE "${database}"."c_tasks"`);
-  const query = () => store.query(scope, "tasks", { index: "byStatus", equals: { status: "open" }, range: { gte: 500 }, order: "desc", limit: 20 });
+  const query = () =>
+    store.query(scope, "tasks", {
+      index: "byStatus",
+      equals: { status: "open" },
+      range: { gte: 500 },
+      order: "desc",
+      limit: 20,
+    });
   const { plans } = await planned(raw, query);
   expect(plans.length).toBeGreaterThan(0);
   for (const plan of plans) {
@@ -235,7 +289,10 @@ it("a query runs over the partial index, in its order, without a sequential scan
 });
 
 /** The plans of the statements that a call runs, as the server logs them. */
-async function planned(raw: Awaited<ReturnType<TestDatabases["raw"]>>, call: () => Promise<unknown>): Promise<{ plans: string[] }> {
+async function planned(
+  raw: Awaited<ReturnType<TestDatabases["raw"]>>,
+  call: () => Promise<unknown>,
+): Promise<{ plans: string[] }> {
   const { default: pg } = await import("pg");
   const statements: { text: string; values: unknown[] }[] = [];
   const original = pg.Client.prototype.query;
@@ -278,7 +335,8 @@ it("an index can be added while another is being built and waits for an old tran
   expect((await b.query(scope, "tasks", { index: "byN", equals: { p: "p000" } })).items).toHaveLength(10);
 });
 
-const fillOne = (store: ItemStore, id: string) => store.write(scope, "tasks", ["q"], { op: "create", document: { id, p: "q", status: "open", n: -1 } });
+const fillOne = (store: ItemStore, id: string) =>
+  store.write(scope, "tasks", ["q"], { op: "create", document: { id, p: "q", status: "open", n: -1 } });
 
 it("a change of the indexes waits for somebody who reads the table for long without making others wait behind it", async () => {
   const database = databases.fresh();
@@ -293,7 +351,9 @@ it("a change of the indexes waits for somebody who reads the table for long with
   let opened = false;
   const opening = store.openContainer(indexed).then(() => (opened = true));
   for (let i = 0; i < 40; i += 1) {
-    const { rowCount } = await watch.query(`SELECT pg_sleep(0.01), 1 FROM pg_locks WHERE relation = '"${database}"."c_tasks"'::regclass AND NOT granted`);
+    const { rowCount } = await watch.query(
+      `SELECT pg_sleep(0.01), 1 FROM pg_locks WHERE relation = '"${database}"."c_tasks"'::regclass AND NOT granted`,
+    );
     expect(rowCount).toBe(0);
     await watch.query("SELECT pg_sleep(0.01)");
   }

@@ -16,8 +16,16 @@ export class Names {
   readonly #database: string;
 
   constructor(database: string) {
-    if (typeof database !== "string" || database === "" || database.includes("\0") || database.startsWith("pg_") || utf8Bytes(database) > identifierBytesMax) {
-      throw invalid(`database: ${JSON.stringify(database)} cannot name a PostgreSQL schema; use 1–${identifierBytesMax} bytes that do not begin with "pg_".`);
+    if (
+      typeof database !== "string" ||
+      database === "" ||
+      database.includes("\0") ||
+      database.startsWith("pg_") ||
+      utf8Bytes(database) > identifierBytesMax
+    ) {
+      throw invalid(
+        `database: ${JSON.stringify(database)} cannot name a PostgreSQL schema; use 1–${identifierBytesMax} bytes that do not begin with "pg_".`,
+      );
     }
     this.#database = database;
     this.schema = quote(database);

@@ -23,7 +23,9 @@ export function prefilterSql(prefilter: Prefilter | undefined, add: Add): string
 function tellable(prefilter: Prefilter): Prefilter | undefined {
   if (prefilter.kind === "all") return allOf(prefilter.parts.map(tellable));
   if (prefilter.kind === "any") return anyOf(prefilter.parts.map(tellable));
-  return [...prefilter.path, ...textsOf(prefilter)].every((text) => text.isWellFormed() && !text.includes("\0")) ? prefilter : undefined;
+  return [...prefilter.path, ...textsOf(prefilter)].every((text) => text.isWellFormed() && !text.includes("\0"))
+    ? prefilter
+    : undefined;
 }
 
 function textsOf(leaf: Leaf): readonly string[] {

@@ -14,13 +14,17 @@ export interface Writing {
 
 /** Sends the statements, without waiting for them. */
 export function sendWrites(session: Session, loaded: Loaded, writing: readonly Writing[]): Promise<unknown>[] {
-  const rows = writing.flatMap(({ request: { pk }, plan }) => plan.writes.map(({ idKey, put }) => ({ pk, idKey, put })));
+  const rows = writing.flatMap(({ request: { pk }, plan }) =>
+    plan.writes.map(({ idKey, put }) => ({ pk, idKey, put })),
+  );
   const gone = rows.filter(({ put }) => put === undefined);
   const puts = rows.flatMap(({ pk, put }) => (put === undefined ? [] : [{ pk, put }]));
   const listed = puts.length === 1 ? [] : puts.filter(({ put }) => put.json.length <= listedCharsMax);
   const plain = puts.length === 1 ? puts : puts.filter(({ put }) => put.json.length > listedCharsMax);
   return [
-    ...(gone.length === 0 ? [] : [session.query(deleteSql(loaded), transpose(gone.map(({ pk, idKey }) => [partitionKeyOf(pk), idKey])))]),
+    ...(gone.length === 0
+      ? []
+      : [session.query(deleteSql(loaded), transpose(gone.map(({ pk, idKey }) => [partitionKeyOf(pk), idKey])))]),
     ...inPowersOfTwo(plain).map((some) => session.query(putPlainSql(loaded, some.length), some.flatMap(valuesOf))),
     ...(listed.length === 0 ? [] : [session.query(putListedSql(loaded), transpose(listed.map(valuesOf)))]),
   ];
@@ -101,7 +105,12 @@ function transpose(rows: readonly (readonly unknown[])[]): unknown[][] {
 }
 
 /** The transaction's number orders commits, the place in the commit orders its changes. */
-export function sendChanges(session: Session, { feed }: Loaded, epoch: number, writing: readonly Writing[]): Promise<unknown>[] {
+export function sendChanges(
+  session: Session,
+  { feed }: Loaded,
+  epoch: number,
+  writing: readonly Writing[],
+): Promise<unknown>[] {
   const rows = writing.flatMap(({ request: { tenant, pk }, plan }) =>
     plan.changes.map(({ idKey, id, kind, etag, at, expired }) => [tenant, pk, idKey, id, kind, etag, at, expired]),
   );

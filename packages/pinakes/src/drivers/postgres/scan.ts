@@ -20,7 +20,12 @@ class Values {
  * Asks for one row more than wanted, to know whether the range goes on. A row past `limit`, or past the bytes of those before it,
  * comes without its document, and only the first such row comes at all: nothing unbounded is read or sent.
  */
-export async function scan(session: Session, loaded: Loaded, ttl: ContainerTtl, request: ScanRequest): Promise<ScanResult> {
+export async function scan(
+  session: Session,
+  loaded: Loaded,
+  ttl: ContainerTtl,
+  request: ScanRequest,
+): Promise<ScanResult> {
   const { range, reverse, limit, bytesMax, now } = request;
   const values = new Values();
   const kept = prefilterSql(request.prefilter, (value) => values.add(value));
@@ -29,7 +34,10 @@ export async function scan(session: Session, loaded: Loaded, ttl: ContainerTtl, 
   const direction = reverse ? " DESC" : "";
   const bytes = values.add(Math.max(1, bytesMax));
   const wanted = values.add(limit);
-  const sortKey = range.kind === "partition" ? "NULL" : `encode(substr(${key}, ${values.add(range.partition.length + 1)}::int), 'hex')`;
+  const sortKey =
+    range.kind === "partition"
+      ? "NULL"
+      : `encode(substr(${key}, ${values.add(range.partition.length + 1)}::int), 'hex')`;
   const rows = await session.query<FoundRow>(
     `SELECT pk, id, etag, modified_at, ttl, sort_key, CASE WHEN place <= ${wanted}::bigint AND through - bytes < ${bytes}::bigint THEN doc END
      FROM (
@@ -50,13 +58,23 @@ export async function scan(session: Session, loaded: Loaded, ttl: ContainerTtl, 
  * the kept rows and the last one looked at, where the scan goes on. A row is past when the bytes of those before it are spent, or
  * when it is the one more than wanted.
  */
-async function scanFiltered(session: Session, loaded: Loaded, ttl: ContainerTtl, request: ScanRequest, values: Values, kept: string): Promise<ScanResult> {
+async function scanFiltered(
+  session: Session,
+  loaded: Loaded,
+  ttl: ContainerTtl,
+  request: ScanRequest,
+  values: Values,
+  kept: string,
+): Promise<ScanResult> {
   const { range, reverse, limit, bytesMax, now } = request;
   const key = keyOf(loaded, range);
   const direction = reverse ? " DESC" : "";
   const bytes = values.add(Math.max(1, bytesMax));
   const wanted = values.add(limit);
-  const sortKey = range.kind === "partition" ? "NULL" : `encode(substr(${key}, ${values.add(range.partition.length + 1)}::int), 'hex')`;
+  const sortKey =
+    range.kind === "partition"
+      ? "NULL"
+      : `encode(substr(${key}, ${values.add(range.partition.length + 1)}::int), 'hex')`;
   const rows = await session.query<FilteredRow>(
     `SELECT pk, id, etag, modified_at, ttl, sort_key, CASE WHEN hit AND NOT past THEN doc END, past, place
      FROM (
@@ -75,14 +93,24 @@ async function scanFiltered(session: Session, loaded: Loaded, ttl: ContainerTtl,
     { prepare: false },
   );
   const last = rows.findLast(([, , , , , , , past]) => !past);
-  const found = rows.flatMap(([pk, id, etag, modifiedAt, ttlOf, sort, doc]) => toRow(range, [pk, id, etag, modifiedAt, ttlOf, sort, doc]));
+  const found = rows.flatMap(([pk, id, etag, modifiedAt, ttlOf, sort, doc]) =>
+    toRow(range, [pk, id, etag, modifiedAt, ttlOf, sort, doc]),
+  );
   const done = rows.every(([, , , , , , , past]) => !past);
   if (last === undefined) return { rows: found, done };
   return { rows: found, done, looked: { rows: last[8], position: last[5] ?? last[1] } };
 }
 
 type FilteredRow = [...FoundRow, past: boolean, place: number];
-type FoundRow = [pk: string | null, id: string, etag: string, modifiedAt: number, ttl: number | null, sortKey: string | null, json: string | null];
+type FoundRow = [
+  pk: string | null,
+  id: string,
+  etag: string,
+  modifiedAt: number,
+  ttl: number | null,
+  sortKey: string | null,
+  json: string | null,
+];
 
 function toRow(range: ScanRange, [pk, idKey, etag, modifiedAt, ttl, sortKey, json]: FoundRow): ScanRow[] {
   if (json === null) return [];
@@ -90,9 +118,18 @@ function toRow(range: ScanRange, [pk, idKey, etag, modifiedAt, ttl, sortKey, jso
   return [sortKey === null ? row : { ...row, sortKey }];
 }
 
-export async function count(session: Session, loaded: Loaded, ttl: ContainerTtl, range: ScanRange, now: number): Promise<number> {
+export async function count(
+  session: Session,
+  loaded: Loaded,
+  ttl: ContainerTtl,
+  range: ScanRange,
+  now: number,
+): Promise<number> {
   const values = new Values();
-  const [row] = await session.query<[number]>(`SELECT count(*) FROM ${loaded.table} WHERE ${condition(loaded, ttl, range, now, values)}`, values.list);
+  const [row] = await session.query<[number]>(
+    `SELECT count(*) FROM ${loaded.table} WHERE ${condition(loaded, ttl, range, now, values)}`,
+    values.list,
+  );
   return row?.[0] ?? 0;
 }
 
@@ -100,7 +137,11 @@ export async function count(session: Session, loaded: Loaded, ttl: ContainerTtl,
 function keyOf({ compiled, columns }: Loaded, range: ScanRange): string {
   if (range.kind === "partition") return "id";
   const column = columns[compiled.indexes.findIndex(({ name }) => name === range.index)];
-  if (column === undefined) throw new PinakesError("INTERNAL", `the query was planned for an index "${range.index}" that container "${compiled.name}" has not`);
+  if (column === undefined)
+    throw new PinakesError(
+      "INTERNAL",
+      `the query was planned for an index "${range.index}" that container "${compiled.name}" has not`,
+    );
   return quote(column);
 }
 
@@ -127,13 +168,22 @@ function visible(ttl: ContainerTtl, now: number, values: Values): string[] {
 }
 
 /** Each half runs over its own partial index, oldest first. */
-export async function expired(session: Session, { table }: Loaded, ttl: ContainerTtl, now: number, limit: number): Promise<StoredKey[]> {
+export async function expired(
+  session: Session,
+  { table }: Loaded,
+  ttl: ContainerTtl,
+  now: number,
+  limit: number,
+): Promise<StoredKey[]> {
   if (ttl === null) return [];
   const own = `(SELECT coalesce(pk_full, pk) AS pk, id, own_expiry AS due FROM ${table} WHERE own_expiry <= $1::bigint ORDER BY own_expiry LIMIT $2)`;
   const byDefault = `(SELECT coalesce(pk_full, pk), id, modified_at + $3::bigint FROM ${table} WHERE ttl IS NULL AND modified_at <= $1::bigint - $3::bigint ORDER BY modified_at LIMIT $2)`;
   const rows =
     ttl === -1
       ? await session.query<[string, string]>(`SELECT pk, id FROM ${own} AS o ORDER BY due`, [now, limit])
-      : await session.query<[string, string]>(`SELECT pk, id FROM (${own} UNION ALL ${byDefault}) AS o ORDER BY due LIMIT $2`, [now, limit, ttl * 1000]);
+      : await session.query<[string, string]>(
+          `SELECT pk, id FROM (${own} UNION ALL ${byDefault}) AS o ORDER BY due LIMIT $2`,
+          [now, limit, ttl * 1000],
+        );
   return rows.map(([pk, idKey]) => ({ pk, idKey }));
 }

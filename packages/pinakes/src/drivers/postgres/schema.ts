@@ -17,7 +17,9 @@ const serverVersionMin = 130_000;
 export async function prepareSchema(database: Database, names: Names): Promise<Uint8Array> {
   await requireServer(database);
   const work = async (transaction: Transaction): Promise<Uint8Array> => {
-    await transaction.run(`BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${names.lock("schema")})`);
+    await transaction.run(
+      `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${names.lock("schema")})`,
+    );
     await createMeta(transaction, names);
     const stored = new Map(await transaction.query<[string, string]>(`SELECT name, value FROM ${names.meta}`));
     if (stored.get("format") !== format) {
@@ -51,7 +53,9 @@ class ClusterGuard {
   async check(connection: Transaction): Promise<void> {
     const cluster = await clusterIdentity(connection);
     if (cluster === undefined || cluster === this.#known) return;
-    await connection.run(`BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${this.#names.lock("schema")})`);
+    await connection.run(
+      `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${this.#names.lock("schema")})`,
+    );
     const [stored] = await connection.query<[string]>(`SELECT value FROM ${this.#names.meta} WHERE name = 'cluster'`);
     if (stored?.[0] !== cluster) await beginEpoch(connection, this.#names, cluster);
     await connection.commit();
@@ -60,18 +64,28 @@ class ClusterGuard {
 }
 
 async function requireServer(session: Session): Promise<void> {
-  const [settings] = await session.query<[number, string]>(`SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`);
+  const [settings] = await session.query<[number, string]>(
+    `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`,
+  );
   const [version, encoding] = settings as [number, string];
-  if (version < serverVersionMin) throw new PinakesError("NOT_SUPPORTED", `PostgreSQL ${Math.floor(version / 10_000)} is too old; 13 or newer is needed.`);
-  if (encoding !== "UTF8") throw new PinakesError("NOT_SUPPORTED", `The PostgreSQL database has the encoding ${encoding}; create it with ENCODING 'UTF8'.`);
+  if (version < serverVersionMin)
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `PostgreSQL ${Math.floor(version / 10_000)} is too old; 13 or newer is needed.`,
+    );
+  if (encoding !== "UTF8")
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `The PostgreSQL database has the encoding ${encoding}; create it with ENCODING 'UTF8'.`,
+    );
 }
 
 /** Looked up by hand: IF NOT EXISTS asks for the right to create even where there is nothing to do, and an admin may have made it. */
 async function createMeta(transaction: Transaction, names: Names): Promise<void> {
-  const [found] = await transaction.query<[boolean, boolean]>(`SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL`, [
-    names.schema,
-    names.meta,
-  ]);
+  const [found] = await transaction.query<[boolean, boolean]>(
+    `SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL`,
+    [names.schema, names.meta],
+  );
   const [schema, meta] = found as [boolean, boolean];
   if (meta) return;
   if (!schema) await transaction.run(`CREATE SCHEMA ${names.schema}`);
@@ -86,7 +100,10 @@ async function createMeta(transaction: Transaction, names: Names): Promise<void>
       rows_done bigint NOT NULL DEFAULT 0, rows_total bigint, cursor_pk text COLLATE "C", cursor_id text COLLATE "C", error text,
       PRIMARY KEY (container, name)
     )`);
-  await transaction.query(`INSERT INTO ${names.meta} (name, value) VALUES ('format', $1), ('signing_key', $2)`, [format, randomBytes(32).toString("base64")]);
+  await transaction.query(`INSERT INTO ${names.meta} (name, value) VALUES ('format', $1), ('signing_key', $2)`, [
+    format,
+    randomBytes(32).toString("base64"),
+  ]);
 }
 
 /** Which life of which cluster this is: transaction numbers are comparable within one only. Undefined where we may not know. */
@@ -112,9 +129,15 @@ async function clusterIdentity(session: Transaction): Promise<string | undefined
  */
 async function beginEpoch(transaction: Transaction, names: Names, cluster: string): Promise<void> {
   const containers = await transaction.query<[string]>(`SELECT name FROM ${names.containers} ORDER BY name`);
-  for (const [name] of containers) await transaction.run(`SELECT pg_advisory_xact_lock(${names.lock("container", name)})`);
-  await transaction.query(`UPDATE ${names.containers} SET feed_epoch = feed_epoch + 1 WHERE EXISTS (SELECT 1 FROM ${names.meta} WHERE name = 'cluster')`);
-  await transaction.query(`INSERT INTO ${names.meta} (name, value) VALUES ('cluster', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [cluster]);
+  for (const [name] of containers)
+    await transaction.run(`SELECT pg_advisory_xact_lock(${names.lock("container", name)})`);
+  await transaction.query(
+    `UPDATE ${names.containers} SET feed_epoch = feed_epoch + 1 WHERE EXISTS (SELECT 1 FROM ${names.meta} WHERE name = 'cluster')`,
+  );
+  await transaction.query(
+    `INSERT INTO ${names.meta} (name, value) VALUES ('cluster', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    [cluster],
+  );
 }
 
 /** A container's table, with indexes: for one that is empty, where building them takes no time. */
@@ -127,7 +150,8 @@ export function createTable(names: Names, { name, uniqueKeys }: CompiledContaine
       ttl int, own_expiry bigint, ${uniques.map((column) => `${column} text COLLATE "C", `).join("")}
       doc text${lz4 ? " COMPRESSION lz4" : ""} NOT NULL, PRIMARY KEY (pk, id))`,
     ...uniqueKeys.map(
-      (key, i) => `CREATE INDEX ${quote(names.index(name, uniqueColumn(key.name)))} ON ${table} (pk, ${uniques[i]}) WHERE ${uniques[i]} IS NOT NULL`,
+      (key, i) =>
+        `CREATE INDEX ${quote(names.index(name, uniqueColumn(key.name)))} ON ${table} (pk, ${uniques[i]}) WHERE ${uniques[i]} IS NOT NULL`,
     ),
   ].join("; ");
 }
@@ -157,6 +181,8 @@ export function createIndex(names: Names, container: string, column: string, con
 }
 
 export async function supportsLz4(session: Session): Promise<boolean> {
-  const found = await session.query(`SELECT 1 FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)`);
+  const found = await session.query(
+    `SELECT 1 FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)`,
+  );
   return found.length > 0;
 }

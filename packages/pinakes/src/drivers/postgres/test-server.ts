@@ -33,7 +33,16 @@ export async function startPostgres(): Promise<TestServer> {
     createPostgresUser: process.getuid?.() === 0,
     // The cluster is thrown away with the tests: initdb need not wait for the disk. The server itself does.
     initdbFlags: ["--locale=C", "--encoding=UTF8", "--no-sync"],
-    postgresFlags: ["-c", "fsync=on", "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200"],
+    postgresFlags: [
+      "-c",
+      "fsync=on",
+      "-c",
+      "listen_addresses=127.0.0.1",
+      "-c",
+      "unix_socket_directories=",
+      "-c",
+      "max_connections=200",
+    ],
     onLog: () => undefined,
     onError: () => undefined,
   });

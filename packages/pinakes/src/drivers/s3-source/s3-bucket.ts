@@ -63,7 +63,10 @@ class S3SourceReader implements SourceReader {
     const key = this.#key(uri);
     if (key.endsWith("/")) return undefined;
     try {
-      const { ContentLength, ETag } = await this.#client.send(new this.#s3.HeadObjectCommand({ Bucket: this.#bucket, Key: key }), options(signal));
+      const { ContentLength, ETag } = await this.#client.send(
+        new this.#s3.HeadObjectCommand({ Bucket: this.#bucket, Key: key }),
+        options(signal),
+      );
       return this.#file(key, ContentLength, ETag);
     } catch (error) {
       if (!isMissing(error)) throw this.#error(error, signal);
@@ -75,15 +78,27 @@ class S3SourceReader implements SourceReader {
 
   async *open(uri: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     try {
-      const { Body } = await this.#client.send(new this.#s3.GetObjectCommand({ Bucket: this.#bucket, Key: this.#key(uri) }), options(signal));
+      const { Body } = await this.#client.send(
+        new this.#s3.GetObjectCommand({ Bucket: this.#bucket, Key: this.#key(uri) }),
+        options(signal),
+      );
       yield* Body as AsyncIterable<Uint8Array>;
     } catch (error) {
       throw this.#error(error, signal);
     }
   }
 
-  async #page(token: string | undefined, limit: number, signal: AbortSignal | undefined): Promise<s3.ListObjectsV2CommandOutput> {
-    const request = { Bucket: this.#bucket, Prefix: this.#prefix, MaxKeys: limit, ...(token === undefined ? {} : { ContinuationToken: token }) };
+  async #page(
+    token: string | undefined,
+    limit: number,
+    signal: AbortSignal | undefined,
+  ): Promise<s3.ListObjectsV2CommandOutput> {
+    const request = {
+      Bucket: this.#bucket,
+      Prefix: this.#prefix,
+      MaxKeys: limit,
+      ...(token === undefined ? {} : { ContinuationToken: token }),
+    };
     try {
       return await this.#client.send(new this.#s3.ListObjectsV2Command(request), options(signal));
     } catch (error) {
@@ -92,7 +107,12 @@ class S3SourceReader implements SourceReader {
   }
 
   #file(key: string, bytes: number | undefined, etag: string | undefined): SourceFile {
-    return { uri: `s3://${this.#bucket}/${key}`, name: key.slice(key.lastIndexOf("/") + 1), bytes: bytes ?? 0, etag: (etag ?? "").replaceAll('"', "") };
+    return {
+      uri: `s3://${this.#bucket}/${key}`,
+      name: key.slice(key.lastIndexOf("/") + 1),
+      bytes: bytes ?? 0,
+      etag: (etag ?? "").replaceAll('"', ""),
+    };
   }
 
   #key(uri: string): string {
@@ -108,9 +128,18 @@ class S3SourceReader implements SourceReader {
     const status = statusOf(error);
     const cause = { cause: error };
     const where = `"s3://${this.#bucket}/${this.#prefix}"`;
-    if (status === 404) return new PinakesError("NOT_FOUND", `${where}: ${error.name}. Is the bucket, or the object, still there?`, cause);
+    if (status === 404)
+      return new PinakesError(
+        "NOT_FOUND",
+        `${where}: ${error.name}. Is the bucket, or the object, still there?`,
+        cause,
+      );
     if (status === 401 || status === 403) {
-      return new PinakesError("FORBIDDEN", `S3 refused access to ${where}: ${error.name}. Check the server's credentials and the bucket's policy.`, cause);
+      return new PinakesError(
+        "FORBIDDEN",
+        `S3 refused access to ${where}: ${error.name}. Check the server's credentials and the bucket's policy.`,
+        cause,
+      );
     }
     return new PinakesError("UNAVAILABLE", `S3 did not answer for ${where}: ${error.name}: ${error.message}`, cause);
   }

@@ -31,7 +31,13 @@ export function parseBucket(text: string, called: string): BucketSettings {
   if (!text.startsWith("s3://") || !URL.canParse(text)) throw invalid(form);
   const url = new URL(text);
   const { region, endpoint, ...others } = Object.fromEntries(url.searchParams);
-  if (url.hostname === "" || Object.keys(others).length > 0 || region === "" || (endpoint !== undefined && !isEndpoint(endpoint))) throw invalid(form);
+  if (
+    url.hostname === "" ||
+    Object.keys(others).length > 0 ||
+    region === "" ||
+    (endpoint !== undefined && !isEndpoint(endpoint))
+  )
+    throw invalid(form);
   const prefix = decodeURIComponent(url.pathname.replace(/^\//, ""));
   return {
     bucket: url.hostname,
@@ -48,6 +54,12 @@ export function parseEventQueue(text: string, called: string): EventQueueSetting
   const { endpoint, ...others } = Object.fromEntries(url.searchParams);
   const queue = url.pathname.replace(/^\//, "");
   const named = /^[A-Za-z0-9_-]{1,80}(?:\.fifo)?$/.test(queue);
-  if (url.hostname === "" || !named || Object.keys(others).length > 0 || (endpoint !== undefined && !isEndpoint(endpoint))) throw invalid(form);
+  if (
+    url.hostname === "" ||
+    !named ||
+    Object.keys(others).length > 0 ||
+    (endpoint !== undefined && !isEndpoint(endpoint))
+  )
+    throw invalid(form);
   return { region: url.hostname, queue, ...(endpoint === undefined ? {} : { endpoint }) };
 }

@@ -12,7 +12,12 @@ const messagesMax = 10;
 const requestMsMax = 30_000;
 const connectMsMax = 2_000;
 
-export async function openSqsEvents({ region, queue, endpoint, credentials }: EventQueueSettings): Promise<SourceEvents> {
+export async function openSqsEvents({
+  region,
+  queue,
+  endpoint,
+  credentials,
+}: EventQueueSettings): Promise<SourceEvents> {
   const sdk = await import("@aws-sdk/client-sqs");
   const api = new sdk.SQS({
     region,
@@ -37,8 +42,14 @@ class SqsEvents implements SourceEvents {
   async receive(signal: AbortSignal): Promise<readonly SourceMessage[]> {
     if (signal.aborted) return [];
     try {
-      this.#url ??= (await this.#api.getQueueUrl({ QueueName: this.#name }, { abortSignal: signal })).QueueUrl as string;
-      const request = { QueueUrl: this.#url, MaxNumberOfMessages: messagesMax, WaitTimeSeconds: waitSeconds, VisibilityTimeout: visibleSeconds };
+      this.#url ??= (await this.#api.getQueueUrl({ QueueName: this.#name }, { abortSignal: signal }))
+        .QueueUrl as string;
+      const request = {
+        QueueUrl: this.#url,
+        MaxNumberOfMessages: messagesMax,
+        WaitTimeSeconds: waitSeconds,
+        VisibilityTimeout: visibleSeconds,
+      };
       const { Messages = [] } = await this.#api.receiveMessage(request, { abortSignal: signal });
       return Messages.map((message) => this.#message(message));
     } catch (error) {
@@ -56,7 +67,10 @@ class SqsEvents implements SourceEvents {
     return {
       body: Body,
       done: async () => void (await this.#calling(this.#api.deleteMessage(place))),
-      extend: async (ms) => void (await this.#calling(this.#api.changeMessageVisibility({ ...place, VisibilityTimeout: Math.ceil(ms / 1_000) }))),
+      extend: async (ms) =>
+        void (await this.#calling(
+          this.#api.changeMessageVisibility({ ...place, VisibilityTimeout: Math.ceil(ms / 1_000) }),
+        )),
     };
   }
 
@@ -70,6 +84,8 @@ class SqsEvents implements SourceEvents {
 
   #error(error: unknown): PinakesError {
     const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    return new PinakesError("UNAVAILABLE", `The queue of source events "${this.#name}" does not answer: ${said}`, { cause: error });
+    return new PinakesError("UNAVAILABLE", `The queue of source events "${this.#name}" does not answer: ${said}`, {
+      cause: error,
+    });
   }
 }

@@ -6,8 +6,20 @@
  * different etags, and nothing in Pinakes depends on that.
  */
 import type * as s3 from "@aws-sdk/client-s3";
-import { objectExists, objectTooLarge, type DriverListRequest, type DriverPutOptions, type ObjectDriver } from "../../objects/object-driver.ts";
-import type { ByteRange, ListedObject, ObjectHead, ObjectStoreCapabilities, PutResult } from "../../ports/object-store.ts";
+import {
+  objectExists,
+  objectTooLarge,
+  type DriverListRequest,
+  type DriverPutOptions,
+  type ObjectDriver,
+} from "../../objects/object-driver.ts";
+import type {
+  ByteRange,
+  ListedObject,
+  ObjectHead,
+  ObjectStoreCapabilities,
+  PutResult,
+} from "../../ports/object-store.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { isBeyondEnd, isConditionFailed, isMissing, toPinakesError } from "./errors.ts";
 import { plainEtag, upload, withSignal } from "./upload.ts";
@@ -35,7 +47,11 @@ export class S3ObjectDriver implements ObjectDriver {
     this.capabilities = { driver: "s3", conditionalPut, durable: true };
   }
 
-  async put(key: string, chunks: AsyncIterable<Uint8Array>, { ifAbsent, signal }: DriverPutOptions): Promise<PutResult> {
+  async put(
+    key: string,
+    chunks: AsyncIterable<Uint8Array>,
+    { ifAbsent, signal }: DriverPutOptions,
+  ): Promise<PutResult> {
     // An error of the source is the caller's own and goes back as it came; only S3's are put into words.
     let broken: { readonly error: unknown } | undefined;
     async function* source(): AsyncGenerator<Uint8Array, void> {
@@ -50,7 +66,9 @@ export class S3ObjectDriver implements ObjectDriver {
       return await upload({ s3: this.#s3, client: this.#client, ...this.#at(key), ifAbsent, signal }, source());
     } catch (error) {
       if (broken?.error === error) throw error;
-      throw ifAbsent && isConditionFailed(error) ? objectExists(key) : toPinakesError(error, this.#place.bucket, signal);
+      throw ifAbsent && isConditionFailed(error)
+        ? objectExists(key)
+        : toPinakesError(error, this.#place.bucket, signal);
     }
   }
 
@@ -68,8 +86,12 @@ export class S3ObjectDriver implements ObjectDriver {
   async head(key: string, signal?: AbortSignal): Promise<ObjectHead | undefined> {
     return this.#call(signal, async () => {
       const { bucket, key: stored } = this.#at(key);
-      const found = await absent(this.#client.send(new this.#s3.HeadObjectCommand({ Bucket: bucket, Key: stored }), withSignal(signal)));
-      return found === undefined ? undefined : { bytes: found.ContentLength ?? 0, etag: plainEtag(found.ETag), modifiedAt: inSeconds(found.LastModified) };
+      const found = await absent(
+        this.#client.send(new this.#s3.HeadObjectCommand({ Bucket: bucket, Key: stored }), withSignal(signal)),
+      );
+      return found === undefined
+        ? undefined
+        : { bytes: found.ContentLength ?? 0, etag: plainEtag(found.ETag), modifiedAt: inSeconds(found.LastModified) };
     });
   }
 
@@ -112,7 +134,8 @@ export class S3ObjectDriver implements ObjectDriver {
         new this.#s3.ListMultipartUploadsCommand({ Bucket: bucket, ...(prefix === "" ? {} : { Prefix: prefix }) }),
       );
       const stale = Uploads.filter(({ Initiated }) => Initiated !== undefined && Initiated < startedBefore);
-      for (const { Key, UploadId } of stale) await this.#client.send(new this.#s3.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+      for (const { Key, UploadId } of stale)
+        await this.#client.send(new this.#s3.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
       return stale.length;
     });
   }
@@ -146,7 +169,8 @@ export class S3ObjectDriver implements ObjectDriver {
 
   async *#chunks(key: string, range: ByteRange, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void> {
     const body = await this.#call(signal, () => this.#open(key, range, Number.POSITIVE_INFINITY, signal));
-    if (body === undefined) throw new PinakesError("NOT_FOUND", `The object ${JSON.stringify(key)} was deleted before it was read.`);
+    if (body === undefined)
+      throw new PinakesError("NOT_FOUND", `The object ${JSON.stringify(key)} was deleted before it was read.`);
     if (body instanceof Uint8Array) return;
     try {
       yield* body as unknown as AsyncIterable<Uint8Array>;
@@ -155,7 +179,12 @@ export class S3ObjectDriver implements ObjectDriver {
     }
   }
 
-  async #page(prefix: string, after: string | undefined, limit: number, signal: AbortSignal | undefined): Promise<{ objects: ListedObject[]; more: boolean }> {
+  async #page(
+    prefix: string,
+    after: string | undefined,
+    limit: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ objects: ListedObject[]; more: boolean }> {
     const { bucket, prefix: own } = this.#place;
     // Encoded, because XML cannot hold every character that a key can. A server that does not know the option says so by leaving it out.
     const request = {
@@ -166,7 +195,10 @@ export class S3ObjectDriver implements ObjectDriver {
       ...(after === undefined ? {} : { StartAfter: own + after }),
     };
     const page = await this.#client.send(new this.#s3.ListObjectsV2Command(request), withSignal(signal));
-    const decode = page.EncodingType === "url" ? (text: string) => decodeURIComponent(text.replaceAll("+", " ")) : (text: string) => text;
+    const decode =
+      page.EncodingType === "url"
+        ? (text: string) => decodeURIComponent(text.replaceAll("+", " "))
+        : (text: string) => text;
     const objects = (page.Contents ?? []).map(({ Key = "", Size = 0, LastModified }) => ({
       key: decode(Key).slice(own.length),
       bytes: Size,

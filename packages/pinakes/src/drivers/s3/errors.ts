@@ -7,7 +7,11 @@ interface ServiceError extends Error {
 }
 
 export function isMissing(error: unknown): boolean {
-  return error instanceof Error && (["NoSuchKey", "NotFound"].includes(error.name) || statusOf(error) === 404) && error.name !== "NoSuchBucket";
+  return (
+    error instanceof Error &&
+    (["NoSuchKey", "NotFound"].includes(error.name) || statusOf(error) === 404) &&
+    error.name !== "NoSuchBucket"
+  );
 }
 
 /** A range that begins behind the end of an object that is there. */
@@ -16,7 +20,10 @@ export function isBeyondEnd(error: unknown): boolean {
 }
 
 export function isConditionFailed(error: unknown): boolean {
-  return error instanceof Error && (["PreconditionFailed", "ConditionalRequestConflict"].includes(error.name) || statusOf(error) === 412);
+  return (
+    error instanceof Error &&
+    (["PreconditionFailed", "ConditionalRequestConflict"].includes(error.name) || statusOf(error) === 412)
+  );
 }
 
 /** The SDK has repeated what can be repeated; what arrives here is final for this call. */
@@ -26,14 +33,30 @@ export function toPinakesError(error: unknown, bucket: string, signal: AbortSign
   const status = statusOf(error);
   const cause = { cause: error };
   if (error.name === "NoSuchBucket")
-    return new PinakesError("NOT_FOUND", `There is no bucket "${bucket}". Create it, or name another in PINAKES_OBJECTS.`, cause);
+    return new PinakesError(
+      "NOT_FOUND",
+      `There is no bucket "${bucket}". Create it, or name another in PINAKES_OBJECTS.`,
+      cause,
+    );
   if (status === 401 || status === 403) {
-    return new PinakesError("FORBIDDEN", `S3 refused access to bucket "${bucket}": ${error.name}. Check the credentials and the bucket's policy.`, cause);
+    return new PinakesError(
+      "FORBIDDEN",
+      `S3 refused access to bucket "${bucket}": ${error.name}. Check the credentials and the bucket's policy.`,
+      cause,
+    );
   }
   if (status === undefined || status >= 500 || status === 429 || status === 408) {
-    return new PinakesError("UNAVAILABLE", `S3 did not answer for bucket "${bucket}": ${error.name}: ${error.message}`, cause);
+    return new PinakesError(
+      "UNAVAILABLE",
+      `S3 did not answer for bucket "${bucket}": ${error.name}: ${error.message}`,
+      cause,
+    );
   }
-  return new PinakesError("INTERNAL", `S3 refused a request on bucket "${bucket}": ${error.name}: ${error.message}`, cause);
+  return new PinakesError(
+    "INTERNAL",
+    `S3 refused a request on bucket "${bucket}": ${error.name}: ${error.message}`,
+    cause,
+  );
 }
 
 function statusOf(error: Error): number | undefined {

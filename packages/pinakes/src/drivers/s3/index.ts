@@ -30,7 +30,16 @@ export async function openS3Objects(options: S3ObjectsOptions): Promise<ObjectSt
 }
 
 export async function connectS3Driver(options: S3ObjectsOptions): Promise<S3ObjectDriver> {
-  const { bucket, prefix = "", region, endpoint, pathStyle = false, credentials, attemptsMax = attemptsMaxDefault, idleMsMax = idleMsMaxDefault } = options;
+  const {
+    bucket,
+    prefix = "",
+    region,
+    endpoint,
+    pathStyle = false,
+    credentials,
+    attemptsMax = attemptsMaxDefault,
+    idleMsMax = idleMsMaxDefault,
+  } = options;
   const s3 = await import("@aws-sdk/client-s3");
   const client = new s3.S3Client({
     forcePathStyle: pathStyle,

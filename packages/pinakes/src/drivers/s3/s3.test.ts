@@ -40,7 +40,9 @@ describe("s3", () => {
     expect(first).toEqual({ bytes: content.length, etag: second.etag });
     expect(Buffer.compare((await store.get(scope, "large")) as Uint8Array, content)).toBe(0);
     const range = { start: partBytes - 10, end: partBytes + 10 };
-    expect(await store.get(scope, "large", { range })).toEqual(new Uint8Array(content.subarray(range.start, range.end)));
+    expect(await store.get(scope, "large", { range })).toEqual(
+      new Uint8Array(content.subarray(range.start, range.end)),
+    );
     expect(await store.head(scope, "large")).toMatchObject({ bytes: content.length, etag: first.etag });
   });
 

@@ -15,7 +15,9 @@ export interface S3Server {
 const credentials = { accessKeyId: "test", secretAccessKey: "test" };
 
 export async function startS3(): Promise<S3Server> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("./test-server-process.ts", import.meta.url))], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [fileURLToPath(new URL("./test-server-process.ts", import.meta.url))], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [port] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   const endpoint = `http://127.0.0.1:${port}`;
   return {

@@ -27,7 +27,10 @@ export async function upload(target: UploadTarget, chunks: AsyncIterable<Uint8Ar
   return putInParts(target, [head, second.value], { [Symbol.asyncIterator]: () => parts });
 }
 
-async function putWhole({ s3, client, bucket, key, ifAbsent, signal }: UploadTarget, body: Uint8Array): Promise<PutResult> {
+async function putWhole(
+  { s3, client, bucket, key, ifAbsent, signal }: UploadTarget,
+  body: Uint8Array,
+): Promise<PutResult> {
   const condition = ifAbsent ? { IfNoneMatch: "*" } : {};
   const { ETag } = await client.send(
     new s3.PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentLength: body.byteLength, ...condition }),
@@ -36,23 +39,36 @@ async function putWhole({ s3, client, bucket, key, ifAbsent, signal }: UploadTar
   return { etag: plainEtag(ETag), bytes: body.byteLength };
 }
 
-async function putInParts(target: UploadTarget, first: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>): Promise<PutResult> {
+async function putInParts(
+  target: UploadTarget,
+  first: readonly Uint8Array[],
+  rest: AsyncIterable<Uint8Array>,
+): Promise<PutResult> {
   const { s3, client, bucket, key, ifAbsent, signal } = target;
-  const { UploadId } = await client.send(new s3.CreateMultipartUploadCommand({ Bucket: bucket, Key: key }), withSignal(signal));
+  const { UploadId } = await client.send(
+    new s3.CreateMultipartUploadCommand({ Bucket: bucket, Key: key }),
+    withSignal(signal),
+  );
   const place = { Bucket: bucket, Key: key, UploadId };
   try {
     const done: CompletedPart[] = [];
     let bytes = 0;
     const send = async (body: Uint8Array): Promise<void> => {
       const PartNumber = done.length + 1;
-      const { ETag } = await client.send(new s3.UploadPartCommand({ ...place, PartNumber, Body: body, ContentLength: body.byteLength }), withSignal(signal));
+      const { ETag } = await client.send(
+        new s3.UploadPartCommand({ ...place, PartNumber, Body: body, ContentLength: body.byteLength }),
+        withSignal(signal),
+      );
       done.push({ PartNumber, ETag });
       bytes += body.byteLength;
     };
     for (const part of first) await send(part);
     for await (const part of rest) await send(part);
     const condition = ifAbsent ? { IfNoneMatch: "*" } : {};
-    const { ETag } = await client.send(new s3.CompleteMultipartUploadCommand({ ...place, MultipartUpload: { Parts: done }, ...condition }), withSignal(signal));
+    const { ETag } = await client.send(
+      new s3.CompleteMultipartUploadCommand({ ...place, MultipartUpload: { Parts: done }, ...condition }),
+      withSignal(signal),
+    );
     return { etag: plainEtag(ETag), bytes };
   } catch (error) {
     // The cause is told; that the abort failed as well is not worth hiding it. The sweep ends such an upload later.

@@ -34,7 +34,11 @@ const timer = setInterval(() => {
 
 /** Whether the whole log was copied back. */
 function checkpoint(mode: "PASSIVE" | "TRUNCATE"): boolean {
-  const { busy, log, checkpointed } = db.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as { busy: number; log: number; checkpointed: number };
+  const { busy, log, checkpointed } = db.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as {
+    busy: number;
+    log: number;
+    checkpointed: number;
+  };
   return busy === 0 && log === checkpointed;
 }
 

@@ -1,7 +1,13 @@
 /** Commits on the writer's connection: plan on the current rows, then apply. The caller holds the transaction. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { CommitOutcome, StoredItem } from "../../items/item-engine.ts";
-import { needsDocument, planBatch, type BatchPlan, type CommitRequest, type PlannedWrite } from "../../items/plan-batch.ts";
+import {
+  needsDocument,
+  planBatch,
+  type BatchPlan,
+  type CommitRequest,
+  type PlannedWrite,
+} from "../../items/plan-batch.ts";
 import { settleClaims, uniqueClaims } from "../../items/unique-keys.ts";
 import { feedName, quoted, tableName, uniqueColumn, type SqliteContainer } from "./schema.ts";
 
@@ -29,7 +35,10 @@ export class ContainerWriter {
   constructor(db: DatabaseSync, container: SqliteContainer) {
     const { compiled, indexes } = container;
     const table = tableName(compiled.name);
-    const keys = [...compiled.indexes.map(({ name }) => quoted(indexes[name]?.column ?? "")), ...compiled.uniqueKeys.map(({ name }) => uniqueColumn(name))];
+    const keys = [
+      ...compiled.indexes.map(({ name }) => quoted(indexes[name]?.column ?? "")),
+      ...compiled.uniqueKeys.map(({ name }) => uniqueColumn(name)),
+    ];
     const base = ["etag", "modified_at", "ttl", "own_expiry"];
     const marks = (columns: readonly string[]) => columns.map(() => "?").join(", ");
     const prepare = (sql: string) => {
@@ -46,12 +55,20 @@ export class ContainerWriter {
     this.#selectDocument = prepare(`SELECT ${found}, doc FROM ${table} WHERE pk = ? AND id = ?`);
     const inserted = ["pk", "id", ...base, ...keys, "doc"];
     this.#insert = prepare(`INSERT INTO ${table} (${inserted.join(", ")}) VALUES (${marks(inserted)})`);
-    this.#updateAll = prepare(`UPDATE ${table} SET (${[...base, ...keys, "doc"].join(", ")}) = (${marks([...base, ...keys, "doc"])}) WHERE row = ?`);
-    this.#updateDocument = prepare(`UPDATE ${table} SET (${[...base, "doc"].join(", ")}) = (${marks([...base, "doc"])}) WHERE row = ?`);
+    this.#updateAll = prepare(
+      `UPDATE ${table} SET (${[...base, ...keys, "doc"].join(", ")}) = (${marks([...base, ...keys, "doc"])}) WHERE row = ?`,
+    );
+    this.#updateDocument = prepare(
+      `UPDATE ${table} SET (${[...base, "doc"].join(", ")}) = (${marks([...base, "doc"])}) WHERE row = ?`,
+    );
     this.#delete = prepare(`DELETE FROM ${table} WHERE row = ?`);
-    this.#holders = compiled.uniqueKeys.map(({ name }) => prepare(`SELECT id FROM ${table} WHERE pk = ? AND ${uniqueColumn(name)} = ?`));
+    this.#holders = compiled.uniqueKeys.map(({ name }) =>
+      prepare(`SELECT id FROM ${table} WHERE pk = ? AND ${uniqueColumn(name)} = ?`),
+    );
     this.#feed = compiled.feed
-      ? prepare(`INSERT INTO ${feedName(compiled.name)} (seq, tenant, pk, id_key, id, kind, etag, at, expired) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      ? prepare(
+          `INSERT INTO ${feedName(compiled.name)} (seq, tenant, pk, id_key, id, kind, etag, at, expired) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        )
       : undefined;
   }
 
@@ -69,7 +86,8 @@ export class ContainerWriter {
     if (!plan.ok) return plan;
     // Rows go before others take their place: a swept holder and its heir may share no unique value even for a moment.
     for (const write of plan.writes) if (write.put === undefined) this.#delete.run(current.get(write.idKey)?.row ?? 0);
-    for (const write of plan.writes) if (write.put !== undefined) this.#put(request.pk, write, write.put, current.get(write.idKey));
+    for (const write of plan.writes)
+      if (write.put !== undefined) this.#put(request.pk, write, write.put, current.get(write.idKey));
     for (const { kind, idKey, id, etag, at, expired } of this.#feed === undefined ? [] : plan.changes) {
       this.#feed?.run(nextSeq(), request.tenant, request.pk, idKey, id, kind, etag, at, expired ? 1 : 0);
     }
@@ -77,10 +95,21 @@ export class ContainerWriter {
   }
 
   #find(pk: string, idKey: string, withDocument: boolean): Current | undefined {
-    const found = (withDocument ? this.#selectDocument : this.#select).get(pk, idKey) as unknown as unknown[] | undefined;
+    const found = (withDocument ? this.#selectDocument : this.#select).get(pk, idKey) as unknown as
+      | unknown[]
+      | undefined;
     if (found === undefined) return undefined;
     const [row, etag, modifiedAt, ttl] = found as [number, string, number, number | null];
-    return { row, pk, idKey, etag, modifiedAt, ttl, keys: found.slice(4, 4 + this.#keyColumns), json: withDocument ? (found.at(-1) as string) : "" };
+    return {
+      row,
+      pk,
+      idKey,
+      etag,
+      modifiedAt,
+      ttl,
+      keys: found.slice(4, 4 + this.#keyColumns),
+      json: withDocument ? (found.at(-1) as string) : "",
+    };
   }
 
   #settle(request: CommitRequest, plan: Extract<BatchPlan, { ok: true }>, current: Map<string, Current>): BatchPlan {
@@ -97,10 +126,19 @@ export class ContainerWriter {
   }
 
   #put(pk: string, { idKey }: PlannedWrite, put: NonNullable<PlannedWrite["put"]>, before: Current | undefined): void {
-    const keys: Value[] = [...put.keys.map((key) => (key === null ? null : Buffer.concat([key.partition, key.sort]))), ...put.uniques];
-    const base: Value[] = [put.etag, put.modifiedAt, put.ttl, put.ttl !== null && put.ttl > 0 ? put.modifiedAt + put.ttl * 1000 : null];
+    const keys: Value[] = [
+      ...put.keys.map((key) => (key === null ? null : Buffer.concat([key.partition, key.sort]))),
+      ...put.uniques,
+    ];
+    const base: Value[] = [
+      put.etag,
+      put.modifiedAt,
+      put.ttl,
+      put.ttl !== null && put.ttl > 0 ? put.modifiedAt + put.ttl * 1000 : null,
+    ];
     if (before === undefined) this.#insert.run(pk, idKey, ...base, ...keys, put.json);
-    else if (keys.every((key, i) => sameValue(key, before.keys[i]))) this.#updateDocument.run(...base, put.json, before.row);
+    else if (keys.every((key, i) => sameValue(key, before.keys[i])))
+      this.#updateDocument.run(...base, put.json, before.row);
     else this.#updateAll.run(...base, ...keys, put.json, before.row);
   }
 }

@@ -64,7 +64,12 @@ export interface SqliteOptions {
 }
 
 export class SqliteItemEngine implements ItemEngine {
-  readonly capabilities: ItemStoreCapabilities = { engine: "sqlite", indexReads: "strong", batchOperationsMax: 100, durable: true };
+  readonly capabilities: ItemStoreCapabilities = {
+    engine: "sqlite",
+    indexReads: "strong",
+    batchOperationsMax: 100,
+    durable: true,
+  };
   readonly #db: DatabaseSync;
   readonly #scanner: Scanner;
   readonly #pointStatements = new Map<string, PointStatements>();
@@ -102,7 +107,11 @@ export class SqliteItemEngine implements ItemEngine {
   }
 
   /** Of all tenants, in the order of their keys. */
-  async dump(container: string, cursor: string | undefined, limit: number): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
+  async dump(
+    container: string,
+    cursor: string | undefined,
+    limit: number,
+  ): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
     const after = cursor === undefined ? ["", ""] : (JSON.parse(cursor) as [string, string]);
     const sql = `SELECT pk, id AS idKey, etag, modified_at AS modifiedAt, ttl, doc AS json FROM ${tableName(container)} WHERE (pk, id) > (?, ?) ORDER BY pk, id LIMIT ?`;
     const rows = this.#db.prepare(sql).all(...after, limit) as unknown as StoredItem[];
@@ -145,12 +154,21 @@ export class SqliteItemEngine implements ItemEngine {
   readRaw({ name }: CompiledContainer, { pk, idKey }: StoredKey): StoredRawItem | undefined {
     const row = getRow<[string, number, number | null, Uint8Array | string]>(this.#points(name).bytes, pk, idKey);
     if (row === undefined) return undefined;
-    return { etag: row[0], modifiedAt: row[1], ttl: row[2], bytes: typeof row[3] === "string" ? Buffer.from(row[3], "utf8") : row[3] };
+    return {
+      etag: row[0],
+      modifiedAt: row[1],
+      ttl: row[2],
+      bytes: typeof row[3] === "string" ? Buffer.from(row[3], "utf8") : row[3],
+    };
   }
 
-  async readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]> {
+  async readMany(
+    container: CompiledContainer,
+    keys: readonly StoredKey[],
+  ): Promise<readonly (StoredItem | undefined)[]> {
     const [first] = keys;
-    if (first !== undefined && keys.length <= fewKeys && keys.every(({ pk }) => pk === first.pk)) return this.#readFew(container.name, first.pk, keys);
+    if (first !== undefined && keys.length <= fewKeys && keys.every(({ pk }) => pk === first.pk))
+      return this.#readFew(container.name, first.pk, keys);
     const found: (StoredItem | undefined)[] = [];
     let bytes = 0;
     for (const key of keys) {
@@ -160,7 +178,8 @@ export class SqliteItemEngine implements ItemEngine {
       if (bytes < pauseBytes) continue;
       // Many large documents take a while; others get their turn in between.
       await setImmediate();
-      if (this.#closing !== undefined) throw new PinakesError("UNAVAILABLE", "The store was closed.", { retryable: false });
+      if (this.#closing !== undefined)
+        throw new PinakesError("UNAVAILABLE", "The store was closed.", { retryable: false });
       bytes = 0;
     }
     return found;
@@ -177,7 +196,9 @@ export class SqliteItemEngine implements ItemEngine {
       const rows = few.all(pk, ...ids) as unknown as [string, string, number, number | null, string][];
       const found = keys.map(({ idKey }) => {
         const row = rows.find(([id]) => id === idKey);
-        return row === undefined ? undefined : { pk, idKey, etag: row[1], modifiedAt: row[2], ttl: row[3], json: row[4] };
+        return row === undefined
+          ? undefined
+          : { pk, idKey, etag: row[1], modifiedAt: row[2], ttl: row[3], json: row[4] };
       });
       recentFew.keep(version, pk, keys, found);
       return found;
@@ -260,7 +281,12 @@ export class SqliteItemEngine implements ItemEngine {
       // A small text becomes bytes faster here, where Buffers share a pool; a large one there, where it is copied once less.
       const few = `id IN (${Array.from({ length: fewKeys }, () => "?").join(", ")})`;
       const bytes = `iif(octet_length(doc) < ${smallBytes}, doc, CAST(doc AS BLOB))`;
-      statements = { text: prepare("doc"), few: prepare("doc", few), recentFew: new RecentReads(), bytes: prepare(bytes) };
+      statements = {
+        text: prepare("doc"),
+        few: prepare("doc", few),
+        recentFew: new RecentReads(),
+        bytes: prepare(bytes),
+      };
       this.#pointStatements.set(name, statements);
     }
     return statements;

@@ -4,7 +4,10 @@ import { GroupQueue } from "./group-queue.ts";
 
 function sizes(groupSizeMax: number): { readonly groups: (readonly number[])[]; readonly queue: GroupQueue<number> } {
   const groups: (readonly number[])[] = [];
-  return { groups, queue: new GroupQueue<number>({ sizeOf: (size) => size, groupSizeMax, commit: (group) => void groups.push(group) }) };
+  return {
+    groups,
+    queue: new GroupQueue<number>({ sizeOf: (size) => size, groupSizeMax, commit: (group) => void groups.push(group) }),
+  };
 }
 
 it("commits what arrived in one turn as one group, in order, and nothing where nothing arrived", async () => {
@@ -42,7 +45,12 @@ it("does other work after each group, and goes on while there is some", async ()
     steps -= 1;
     return steps > 0;
   };
-  const queue = new GroupQueue<string>({ sizeOf: () => 1, groupSizeMax: 1, commit: (group) => void done.push(...group), between });
+  const queue = new GroupQueue<string>({
+    sizeOf: () => 1,
+    groupSizeMax: 1,
+    commit: (group) => void done.push(...group),
+    between,
+  });
   queue.add("a");
   queue.add("b");
   for (let turns = 0; turns < 6; turns += 1) await turn();

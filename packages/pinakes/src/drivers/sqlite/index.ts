@@ -19,12 +19,22 @@ export interface OpenSqliteOptions extends ItemStoreOptions {
  * @example
  * await using items = await openSqliteItems({ dir: "./data" });
  */
-export async function openSqliteItems({ dir, database = "pinakes", ...options }: OpenSqliteOptions): Promise<ItemStore> {
+export async function openSqliteItems({
+  dir,
+  database = "pinakes",
+  ...options
+}: OpenSqliteOptions): Promise<ItemStore> {
   return createItemStore(new SqliteItemEngine({ dir, database }), options);
 }
 
 /** The engine below the store, for moving all of it elsewhere. */
-export function connectSqliteEngine({ dir, database }: { readonly dir: string; readonly database: string }): SqliteItemEngine {
+export function connectSqliteEngine({
+  dir,
+  database,
+}: {
+  readonly dir: string;
+  readonly database: string;
+}): SqliteItemEngine {
   return new SqliteItemEngine({ dir, database });
 }
 

@@ -8,15 +8,32 @@ import type { NormalDefinition } from "../../items/compiled-container.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { PatchStep } from "../../domain/patch.ts";
 import { codeOf } from "./errors.ts";
-import type { CommitOutcome, CommittedOperation, FeedRequest, ScanRange, ScanRequest } from "../../items/item-engine.ts";
+import type {
+  CommitOutcome,
+  CommittedOperation,
+  FeedRequest,
+  ScanRange,
+  ScanRequest,
+} from "../../items/item-engine.ts";
 import type { CommitRequest, PreparedOperation } from "../../items/plan-batch.ts";
 import type { PreparedDocument } from "../../items/prepare.ts";
 import type { OpenContainerOptions } from "../../ports/item-store.ts";
 
 export type WriterMessage =
   | { readonly kind: "commits"; readonly commits: readonly (readonly unknown[])[] }
-  | { readonly kind: "open"; readonly call: number; readonly definition: NormalDefinition; readonly options: OpenContainerOptions }
-  | { readonly kind: "trim"; readonly call: number; readonly container: string; readonly before: number; readonly limit: number }
+  | {
+      readonly kind: "open";
+      readonly call: number;
+      readonly definition: NormalDefinition;
+      readonly options: OpenContainerOptions;
+    }
+  | {
+      readonly kind: "trim";
+      readonly call: number;
+      readonly container: string;
+      readonly before: number;
+      readonly limit: number;
+    }
   | { readonly kind: "close"; readonly call: number };
 
 export interface CommitMessage {
@@ -26,7 +43,11 @@ export interface CommitMessage {
 }
 
 export type WriterReply =
-  | { readonly kind: "committed"; readonly plain: readonly number[]; readonly outcomes: readonly { readonly call: number; readonly outcome: CommitOutcome }[] }
+  | {
+      readonly kind: "committed";
+      readonly plain: readonly number[];
+      readonly outcomes: readonly { readonly call: number; readonly outcome: CommitOutcome }[];
+    }
   | Reply;
 
 /** `version` is that of the definition the request was planned with. */
@@ -65,7 +86,14 @@ export function encodeCommit({ call, container, request }: CommitMessage): unkno
   const flat: unknown[] = [call, container, request.tenant, request.pk, request.now, request.operations.length];
   for (const operation of request.operations) {
     const { op, id, idKey, etag, ifMatch, where } = operation;
-    flat.push(op, id, idKey === id ? null : idKey, etag, ifMatch ?? null, where === undefined ? null : JSON.stringify(where));
+    flat.push(
+      op,
+      id,
+      idKey === id ? null : idKey,
+      etag,
+      ifMatch ?? null,
+      where === undefined ? null : JSON.stringify(where),
+    );
     if ("prepared" in operation) encodePrepared(flat, operation.prepared);
     else if (op === "patch") flat.push(JSON.stringify(operation.patch));
     else if (op === "check") flat.push(operation.exists);
@@ -75,7 +103,8 @@ export function encodeCommit({ call, container, request }: CommitMessage): unkno
 
 function encodePrepared(flat: unknown[], { json, ttl, version, keys, uniques }: PreparedDocument): void {
   flat.push(json, ttl, version, keys.length);
-  for (const key of keys) flat.push(key === null ? null : toText(key.partition), key === null ? null : toText(key.sort));
+  for (const key of keys)
+    flat.push(key === null ? null : toText(key.partition), key === null ? null : toText(key.sort));
   flat.push(uniques.length, ...uniques);
 }
 
@@ -83,7 +112,12 @@ export function decodeCommit(flat: readonly unknown[]): CommitMessage {
   const reader = new Reader(flat);
   const call = reader.next<number>();
   const container = reader.next<string>();
-  const [tenant, pk, now, count] = [reader.next<string>(), reader.next<string>(), reader.next<number>(), reader.next<number>()];
+  const [tenant, pk, now, count] = [
+    reader.next<string>(),
+    reader.next<string>(),
+    reader.next<number>(),
+    reader.next<number>(),
+  ];
   const operations: PreparedOperation[] = [];
   for (let i = 0; i < count; i += 1) operations.push(decodeOperation(reader));
   return { call, container, request: { tenant, pk, now, operations } };
@@ -96,7 +130,13 @@ function decodeOperation(reader: Reader): PreparedOperation {
   const etag = reader.next<string>();
   const ifMatch = reader.next<string | null>();
   const where = reader.next<string | null>();
-  const guard = { id, idKey, etag, ...(ifMatch === null ? {} : { ifMatch }), ...(where === null ? {} : { where: JSON.parse(where) as Filter }) };
+  const guard = {
+    id,
+    idKey,
+    etag,
+    ...(ifMatch === null ? {} : { ifMatch }),
+    ...(where === null ? {} : { where: JSON.parse(where) as Filter }),
+  };
   switch (op) {
     case "create":
     case "replace":
@@ -138,12 +178,15 @@ class Reader {
   }
 }
 
-const toText = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+const toText = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 const toBytes = (text: string): Uint8Array => Buffer.from(text, "latin1");
 
 /** What a commit answers when nothing out of the ordinary happened: told by its call number alone, as both sides know the rest. */
 export function plainResults({ operations }: CommitRequest): CommittedOperation[] {
-  return operations.map(({ op, id, etag }) => (op === "create" || op === "replace" || op === "upsert" ? { id, etag } : { id }));
+  return operations.map(({ op, id, etag }) =>
+    op === "create" || op === "replace" || op === "upsert" ? { id, etag } : { id },
+  );
 }
 
 export function isPlain(request: CommitRequest, outcome: CommitOutcome): boolean {

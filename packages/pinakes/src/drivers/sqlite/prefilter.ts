@@ -83,7 +83,12 @@ function among(values: readonly JsonScalar[], value: string, type: string, bind:
 
 const signs = { lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
 
-function range({ operator, value: bound }: Extract<Prefilter, { kind: "range" }>, value: string, type: string, bind: Bind): string {
+function range(
+  { operator, value: bound }: Extract<Prefilter, { kind: "range" }>,
+  value: string,
+  type: string,
+  bind: Bind,
+): string {
   if (typeof bound === "string") return `(${type} = 'text' AND ${value} ${signs[operator]} ${bind(bound)})`;
   const margin = Math.abs(bound) * relativeMargin;
   const wide = operator === "lt" || operator === "lte" ? `<= ${bind(bound + margin)}` : `>= ${bind(bound - margin)}`;

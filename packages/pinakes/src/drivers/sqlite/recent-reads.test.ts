@@ -13,7 +13,14 @@ import { RecentReads, recentReadCharsMax, recentReadsMax } from "./recent-reads.
 const dir = mkdtempSync(join(tmpdir(), "pinakes-recent-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const item = (pk: string, idKey: string, json = "{}"): StoredItem => ({ pk, idKey, etag: "e", modifiedAt: 1, ttl: null, json });
+const item = (pk: string, idKey: string, json = "{}"): StoredItem => ({
+  pk,
+  idKey,
+  etag: "e",
+  modifiedAt: 1,
+  ttl: null,
+  json,
+});
 const keys = (pk: string, ...ids: string[]): { pk: string; idKey: string }[] => ids.map((idKey) => ({ pk, idKey }));
 
 describe("recent reads", () => {
@@ -41,9 +48,15 @@ describe("recent reads", () => {
 
   it("keep texts up to the limit, and forget the earlier answer where the new one is longer", () => {
     const recent = new RecentReads();
-    recent.keep(1, "p", keys("p", "a", "b"), [item("p", "a", "x".repeat(recentReadCharsMax - 2)), item("p", "b", "{}")]);
+    recent.keep(1, "p", keys("p", "a", "b"), [
+      item("p", "a", "x".repeat(recentReadCharsMax - 2)),
+      item("p", "b", "{}"),
+    ]);
     expect(recent.find(1, "p", keys("p", "a", "b"))).toBeDefined();
-    recent.keep(1, "p", keys("p", "a", "b"), [item("p", "a", "x".repeat(recentReadCharsMax - 1)), item("p", "b", "{}")]);
+    recent.keep(1, "p", keys("p", "a", "b"), [
+      item("p", "a", "x".repeat(recentReadCharsMax - 1)),
+      item("p", "b", "{}"),
+    ]);
     expect(recent.find(1, "p", keys("p", "a", "b"))).toBeUndefined();
   });
 });
@@ -88,7 +101,8 @@ describe("reading a few items of a SQLite file again and again", () => {
       expect(await values(two)).toEqual(expected);
       await writers[n % 3]?.({ id: wanted[(n * 7) % 3]?.id as string, p: "p", n });
       expected[(n * 7) % 3] = n;
-      for (let again = 0; again < 3; again += 1) expect([await values(one), await values(two)]).toEqual([expected, expected]);
+      for (let again = 0; again < 3; again += 1)
+        expect([await values(one), await values(two)]).toEqual([expected, expected]);
     }
     await one.write(scope, "state", ["p"], { op: "delete", id: "b" });
     expect((await values(two))[1]).toBeUndefined();

@@ -14,7 +14,15 @@ import {
 import { feedTrimmed } from "../../items/item-engine.ts";
 import { isExpired } from "../../domain/ttl.ts";
 import { prefilterSql, type PrefilterBindings } from "./prefilter.ts";
-import { feedName, loadContainer, quoted, tableName, visibleSql, type SqliteContainer, type StoredIndex } from "./schema.ts";
+import {
+  feedName,
+  loadContainer,
+  quoted,
+  tableName,
+  visibleSql,
+  type SqliteContainer,
+  type StoredIndex,
+} from "./schema.ts";
 
 type Bindings = Record<string, string | number | Uint8Array>;
 
@@ -56,10 +64,16 @@ export class Scanner {
   scanSmall(container: SqliteContainer, request: ScanRequest): ScanResult | undefined {
     const { ttl } = container.compiled;
     const result = this.scan(container, request, ttl !== null);
-    return ttl !== null && result.rows.some((row) => isExpired(ttl, row.ttl, row.modifiedAt, request.now)) ? undefined : result;
+    return ttl !== null && result.rows.some((row) => isExpired(ttl, row.ttl, row.modifiedAt, request.now))
+      ? undefined
+      : result;
   }
 
-  scan(container: SqliteContainer, { range, reverse, limit, bytesMax, now, prefilter }: ScanRequest, expiredToo = false): ScanResult {
+  scan(
+    container: SqliteContainer,
+    { range, reverse, limit, bytesMax, now, prefilter }: ScanRequest,
+    expiredToo = false,
+  ): ScanResult {
     const { condition, key, bindings } = this.#where(container, range, expiredToo ? undefined : now);
     const more: PrefilterBindings = {};
     const kept = prefilterSql(prefilter, more);
@@ -75,7 +89,9 @@ export class Scanner {
       return { rows, done, looked: { rows: looked, position: positionOf(last, range) } };
     };
     // One row more than asked tells whether the range goes on.
-    for (const row of this.#statements.get(sql).iterate({ ...bindings, ...more, limit: limit + 1 }) as unknown as Iterable<RowArray>) {
+    for (const row of this.#statements
+      .get(sql)
+      .iterate({ ...bindings, ...more, limit: limit + 1 }) as unknown as Iterable<RowArray>) {
       if (looked === limit || bytes >= bytesMax) return result(false);
       looked += 1;
       last = row;
@@ -104,7 +120,9 @@ export class Scanner {
   }
 
   #changes(name: string, tenant: string, position: string | undefined, limit: number): FeedPage {
-    const [seq, trimmed] = this.#statements.get("SELECT feed_seq, feed_trimmed FROM containers WHERE name = ?").get(name) as unknown as [number, number];
+    const [seq, trimmed] = this.#statements
+      .get("SELECT feed_seq, feed_trimmed FROM containers WHERE name = ?")
+      .get(name) as unknown as [number, number];
     if (position === "now") return { changes: [], position: String(seq), more: false };
     const after = position === undefined ? trimmed : Number(position);
     if (after < trimmed) throw feedTrimmed(name);
@@ -131,16 +149,28 @@ export class Scanner {
   }
 
   /** Without `now`, expired rows are found too. */
-  #where({ compiled, indexes }: SqliteContainer, range: ScanRange, now: number | undefined): { condition: string; key: string; bindings: Bindings } {
+  #where(
+    { compiled, indexes }: SqliteContainer,
+    range: ScanRange,
+    now: number | undefined,
+  ): { condition: string; key: string; bindings: Bindings } {
     const visible = now === undefined ? "1" : visibleSql(compiled.ttl);
     const time: Bindings = now === undefined || visible === "1" ? {} : { now };
     if (range.kind === "partition") {
       const upper: Bindings = range.upper === undefined ? {} : { upper: range.upper };
       const below = range.upper === undefined ? "" : " AND id < :upper";
-      return { condition: `pk = :pk AND id >= :lower${below} AND ${visible}`, key: "id", bindings: { pk: range.pk, lower: range.lower, ...upper, ...time } };
+      return {
+        condition: `pk = :pk AND id >= :lower${below} AND ${visible}`,
+        key: "id",
+        bindings: { pk: range.pk, lower: range.lower, ...upper, ...time },
+      };
     }
     const key = quoted(this.#readyIndex(compiled.name, range.index, indexes[range.index]).column);
-    const bindings: Bindings = { lower: Buffer.concat([range.partition, range.lower]), upper: Buffer.concat([range.partition, range.upper]), ...time };
+    const bindings: Bindings = {
+      lower: Buffer.concat([range.partition, range.lower]),
+      upper: Buffer.concat([range.partition, range.upper]),
+      ...time,
+    };
     return { condition: `${key} >= :lower AND ${key} < :upper AND ${visible}`, key, bindings };
   }
 
@@ -157,7 +187,15 @@ export function progressOf({ state, builtTo, buildTo }: StoredIndex): number {
   return state === "ready" || buildTo === 0 ? 1 : Math.min(0.99, builtTo / buildTo);
 }
 
-type RowArray = [pk: string, id: string, etag: string, modifiedAt: number, ttl: number | null, doc: string | null, key: string | Uint8Array];
+type RowArray = [
+  pk: string,
+  id: string,
+  etag: string,
+  modifiedAt: number,
+  ttl: number | null,
+  doc: string | null,
+  key: string | Uint8Array,
+];
 
 function toRow([pk, idKey, etag, modifiedAt, ttl, doc, key]: RowArray, range: ScanRange): ScanRow {
   const row = { pk, idKey, etag, modifiedAt, ttl, json: doc as string };
@@ -172,7 +210,16 @@ function sortKeyOf(key: string | Uint8Array, range: Extract<ScanRange, { kind: "
   return Buffer.from(key as Uint8Array).toString("hex", range.partition.length);
 }
 
-type FeedArray = [seq: number, kind: "put" | "delete", pk: string, idKey: string, id: string, etag: string, at: number, expired: number];
+type FeedArray = [
+  seq: number,
+  kind: "put" | "delete",
+  pk: string,
+  idKey: string,
+  id: string,
+  etag: string,
+  at: number,
+  expired: number,
+];
 
 function toChange([, kind, pk, idKey, id, etag, at, expired]: FeedArray): FeedChange {
   return { kind, pk, idKey, id, etag, at, expired: expired === 1 };

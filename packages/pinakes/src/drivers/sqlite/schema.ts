@@ -11,7 +11,12 @@
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { PinakesError, show } from "../../domain/errors.ts";
-import { compileContainer, mergeDefinitions, type CompiledContainer, type NormalDefinition } from "../../items/compiled-container.ts";
+import {
+  compileContainer,
+  mergeDefinitions,
+  type CompiledContainer,
+  type NormalDefinition,
+} from "../../items/compiled-container.ts";
 import type { OpenContainerOptions } from "../../ports/item-store.ts";
 
 /** How an index is stored, and how far its build has come. */
@@ -52,7 +57,8 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
 
 export function createMeta(db: DatabaseSync): void {
   // Nothing to write where everything is there: opening must not wait for another process's write.
-  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'containers'").get() !== undefined && hasSigningKey(db)) return requireFormat(db, "items");
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'containers'").get() !== undefined && hasSigningKey(db))
+    return requireFormat(db, "items");
   db.exec(`
     BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -72,7 +78,10 @@ export function createMeta(db: DatabaseSync): void {
 export function requireFormat(db: DatabaseSync, what: string): void {
   const found = db.prepare("SELECT CAST(value AS TEXT) AS format FROM meta WHERE name = 'format'").get()?.["format"];
   if (found === format) return;
-  throw new PinakesError("NOT_SUPPORTED", `This file of ${what} has format ${show(found)}; this version of Pinakes reads format ${format}. Update Pinakes.`);
+  throw new PinakesError(
+    "NOT_SUPPORTED",
+    `This file of ${what} has format ${show(found)}; this version of Pinakes reads format ${format}. Update Pinakes.`,
+  );
 }
 
 function hasSigningKey(db: DatabaseSync): boolean {
@@ -102,7 +111,10 @@ export const uniqueColumn = (key: string): string => quoted(`u_${key}`);
 export function putContainer(db: DatabaseSync, next: NormalDefinition, options: OpenContainerOptions): SqliteContainer {
   const stored = loadContainer(db, next.name);
   if (stored === undefined) createTable(db, next);
-  const merged = stored === undefined ? next : mergeDefinitions(stored.compiled.definition, next, options.dropUndeclaredIndexes ?? false);
+  const merged =
+    stored === undefined
+      ? next
+      : mergeDefinitions(stored.compiled.definition, next, options.dropUndeclaredIndexes ?? false);
   if (stored !== undefined && JSON.stringify(stored.compiled.definition) === JSON.stringify(merged)) return stored;
   const version = (stored?.compiled.version ?? 0) + 1;
   const indexes = changeIndexes(db, merged, stored?.indexes ?? {}, version);
@@ -130,7 +142,9 @@ function createTable(db: DatabaseSync, definition: NormalDefinition): void {
     UNIQUE (pk, id))`);
   // Not UNIQUE indexes: the single writer checks, and a batch may swap values.
   for (const key of uniques) {
-    db.exec(`CREATE INDEX ${quoted(`c_${definition.name}.u_${key}`)} ON ${table} (pk, ${uniqueColumn(key)}) WHERE ${uniqueColumn(key)} IS NOT NULL`);
+    db.exec(
+      `CREATE INDEX ${quoted(`c_${definition.name}.u_${key}`)} ON ${table} (pk, ${uniqueColumn(key)}) WHERE ${uniqueColumn(key)} IS NOT NULL`,
+    );
   }
 }
 
@@ -144,7 +158,8 @@ function changeIndexes(
   const last = (db.prepare(`SELECT coalesce(max(row), 0) AS row FROM ${table}`).get() as { row: number }).row;
   const result: Record<string, StoredIndex> = {};
   for (const [name, { column, definition: old }] of Object.entries(stored)) {
-    if (JSON.stringify(definition.indexes[name]) !== old) db.exec(`DROP INDEX IF EXISTS ${quoted(`c_${definition.name}.${column}`)}`);
+    if (JSON.stringify(definition.indexes[name]) !== old)
+      db.exec(`DROP INDEX IF EXISTS ${quoted(`c_${definition.name}.${column}`)}`);
   }
   for (const [name, index] of Object.entries(definition.indexes)) {
     const text = JSON.stringify(index);
@@ -157,8 +172,17 @@ function changeIndexes(
     // The first version's columns were made with the table.
     const late = version > 1;
     if (late) db.exec(`ALTER TABLE ${table} ADD COLUMN ${quoted(column)} BLOB`);
-    db.exec(`CREATE INDEX ${quoted(`c_${definition.name}.${column}`)} ON ${table} (${quoted(column)}) WHERE ${quoted(column)} IS NOT NULL`);
-    result[name] = { column, late, definition: text, state: last === 0 ? "ready" : "building", builtTo: 0, buildTo: last };
+    db.exec(
+      `CREATE INDEX ${quoted(`c_${definition.name}.${column}`)} ON ${table} (${quoted(column)}) WHERE ${quoted(column)} IS NOT NULL`,
+    );
+    result[name] = {
+      column,
+      late,
+      definition: text,
+      state: last === 0 ? "ready" : "building",
+      builtTo: 0,
+      buildTo: last,
+    };
   }
   return result;
 }
@@ -184,7 +208,9 @@ function changeHousekeeping(db: DatabaseSync, definition: NormalDefinition): voi
     etag TEXT NOT NULL,
     at INTEGER NOT NULL,
     expired INTEGER NOT NULL)`);
-  db.exec(`CREATE INDEX IF NOT EXISTS ${quoted(`f_${definition.name}.by_tenant`)} ON ${feedName(definition.name)} (tenant, seq)`);
+  db.exec(
+    `CREATE INDEX IF NOT EXISTS ${quoted(`f_${definition.name}.by_tenant`)} ON ${feedName(definition.name)} (tenant, seq)`,
+  );
 }
 
 /** True for rows that are visible at the bound `:now` (domain/ttl.ts in SQL). */

@@ -51,7 +51,8 @@ function inspect<T>(at: string, read: (db: DatabaseSync) => T): T {
 }
 
 async function indexesReady(store: ItemStore): Promise<void> {
-  while ((await store.indexes("notes")).some(({ state }) => state === "building")) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await store.indexes("notes")).some(({ state }) => state === "building"))
+    await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 describe("the SQLite file", () => {
@@ -94,14 +95,22 @@ describe("the SQLite file", () => {
           .map((row) => String(row["detail"]))
           .join("; "),
       );
-    expect(plan(`SELECT doc FROM "c_notes" WHERE k_byN_1 >= x'01' AND k_byN_1 < x'02' ORDER BY k_byN_1 LIMIT 5`)).toMatch(
-      /^SEARCH c_notes USING INDEX c_notes\.k_byN_1/,
+    expect(
+      plan(`SELECT doc FROM "c_notes" WHERE k_byN_1 >= x'01' AND k_byN_1 < x'02' ORDER BY k_byN_1 LIMIT 5`),
+    ).toMatch(/^SEARCH c_notes USING INDEX c_notes\.k_byN_1/);
+    expect(plan(`SELECT doc FROM "c_notes" WHERE pk = 'x' AND id >= '' ORDER BY id DESC LIMIT 5`)).toMatch(
+      /^SEARCH c_notes USING INDEX sqlite_autoindex/,
     );
-    expect(plan(`SELECT doc FROM "c_notes" WHERE pk = 'x' AND id >= '' ORDER BY id DESC LIMIT 5`)).toMatch(/^SEARCH c_notes USING INDEX sqlite_autoindex/);
-    expect(plan(`SELECT id FROM "c_notes" WHERE own_expiry IS NOT NULL AND own_expiry <= 5 ORDER BY own_expiry LIMIT 5`)).toMatch(/by_own_expiry/);
-    expect(plan(`SELECT id FROM "c_notes" WHERE ttl IS NULL AND modified_at <= 5 ORDER BY modified_at LIMIT 5`)).toMatch(/by_default_expiry/);
+    expect(
+      plan(`SELECT id FROM "c_notes" WHERE own_expiry IS NOT NULL AND own_expiry <= 5 ORDER BY own_expiry LIMIT 5`),
+    ).toMatch(/by_own_expiry/);
+    expect(
+      plan(`SELECT id FROM "c_notes" WHERE ttl IS NULL AND modified_at <= 5 ORDER BY modified_at LIMIT 5`),
+    ).toMatch(/by_default_expiry/);
     expect(plan(`SELECT id FROM "c_notes" WHERE pk = 'x' AND "u_name" = 'n'`)).toMatch(/u_name/);
-    expect(plan(`SELECT seq FROM "f_notes" WHERE tenant = 'x' AND seq > 5 AND seq <= 10 ORDER BY seq LIMIT 5`)).toMatch(/^SEARCH/);
+    expect(plan(`SELECT seq FROM "f_notes" WHERE tenant = 'x' AND seq > 5 AND seq <= 10 ORDER BY seq LIMIT 5`)).toMatch(
+      /^SEARCH/,
+    );
   });
 });
 
@@ -110,7 +119,8 @@ describe("two stores on one file", () => {
     const at = folder();
     await using old = await openSqliteItems({ dir: at });
     await old.openContainer(notes);
-    for (let n = 0; n < 30; n += 1) await old.write(scope, "notes", ["a"], { op: "create", document: { id: `i${n}`, p: "a", n } });
+    for (let n = 0; n < 30; n += 1)
+      await old.write(scope, "notes", ["a"], { op: "create", document: { id: `i${n}`, p: "a", n } });
     await using next = await openSqliteItems({ dir: at });
     await next.openContainer({ ...notes, indexes: { ...notes.indexes, byM: { partition: ["p"], sort: ["m"] } } });
     await old.write(scope, "notes", ["a"], { op: "create", document: { id: "late", p: "a", n: 99, m: 1 } });
@@ -126,9 +136,15 @@ describe("two stores on one file", () => {
     const at = folder();
     await using one = await openSqliteItems({ dir: at });
     await using two = await openSqliteItems({ dir: at });
-    const x: ContainerDefinition = { name: "notes", partitionKey: ["p"], ttl: 3_600, indexes: { byX: { partition: ["p"], sort: ["x"] } } };
+    const x: ContainerDefinition = {
+      name: "notes",
+      partitionKey: ["p"],
+      ttl: 3_600,
+      indexes: { byX: { partition: ["p"], sort: ["x"] } },
+    };
     for (const store of [one, two]) await store.openContainer(x);
-    for (let n = 0; n < 5; n += 1) await one.write(scope, "notes", ["a"], { op: "create", document: { id: `i${n}`, p: "a", x: n, y: -n } });
+    for (let n = 0; n < 5; n += 1)
+      await one.write(scope, "notes", ["a"], { op: "create", document: { id: `i${n}`, p: "a", x: n, y: -n } });
     await two.openContainer({ ...x, ttl: null, indexes: { byX: { partition: ["p"], sort: ["y"] } } });
     await indexesReady(two);
     for (const limit of [10, 200]) {
@@ -164,10 +180,15 @@ describe("two stores on one file", () => {
     await one.write(scope, "notes", ["a"], { op: "create", document: { id: "x", p: "a", n: 0 } });
     await Promise.all(
       Array.from({ length: 60 }, (_, i) =>
-        (i % 2 ? one : two).write(scope, "notes", ["a"], { op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }] }),
+        (i % 2 ? one : two).write(scope, "notes", ["a"], {
+          op: "patch",
+          id: "x",
+          patch: [{ op: "incr", path: "/n", value: 1 }],
+        }),
       ),
     );
-    for (const store of [one, two]) expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.document).toMatchObject({ n: 60 });
+    for (const store of [one, two])
+      expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.document).toMatchObject({ n: 60 });
     expect((await two.changes(scope, "notes", { limit: 1_000 })).changes).toHaveLength(61);
   });
 });
@@ -184,7 +205,10 @@ describe("an index build", () => {
           scope,
           "notes",
           ["a"],
-          Array.from({ length: 100 }, (_unused, i) => ({ op: "create", document: { id: `i${start + i}`, p: "a", n: start + i } })),
+          Array.from({ length: 100 }, (_unused, i) => ({
+            op: "create",
+            document: { id: `i${start + i}`, p: "a", n: start + i },
+          })),
         );
       }
     }
@@ -198,7 +222,9 @@ describe("an index build", () => {
     await store.openContainer(notes);
     await indexesReady(store);
     expect(await store.count(scope, "notes", { index: "byN", equals: { p: "a" } })).toBe(1_000);
-    expect((await store.query(scope, "notes", { index: "byN", equals: { p: "a" }, order: "desc", limit: 1 })).items[0]?.id).toBe("i999");
+    expect(
+      (await store.query(scope, "notes", { index: "byN", equals: { p: "a" }, order: "desc", limit: 1 })).items[0]?.id,
+    ).toBe("i999");
   });
 });
 
@@ -215,7 +241,8 @@ describe("an index that cannot be built", () => {
       indexes: { aText: { partition: ["p"], sort: ["text"] }, zN: { partition: ["p"], sort: ["n"] } },
     });
     const status = async (name: string) => (await store.indexes("notes")).find((index) => index.name === name);
-    while ((await status("zN"))?.state !== "ready" || (await status("aText"))?.error === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    while ((await status("zN"))?.state !== "ready" || (await status("aText"))?.error === undefined)
+      await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await status("aText")).toMatchObject({ state: "building", error: expect.stringContaining("900") as string });
     expect(await store.count(scope, "notes", { index: "zN", equals: { p: "a" } })).toBe(1);
     await store.write(scope, "notes", ["a"], { op: "replace", document: { ...tooLong, text: "short" } });
@@ -245,7 +272,11 @@ describe("a busy feed", () => {
       "notes",
     );
     expect((await store.changes(scope, "notes")).changes).toEqual([]);
-    for (let i = 0; i < 25; i += 1) await store.write(scope, "notes", ["b"], { op: "create", document: { id: `b${i}`, p: "b", text: "x".repeat(700_000) } });
+    for (let i = 0; i < 25; i += 1)
+      await store.write(scope, "notes", ["b"], {
+        op: "create",
+        document: { id: `b${i}`, p: "b", text: "x".repeat(700_000) },
+      });
     const first = await store.changes(scope, "notes");
     expect(first.changes.length).toBeLessThan(25);
     expect(first.more).toBe(true);
@@ -269,7 +300,15 @@ describe("group commit", () => {
         tenant: "acme",
         pk,
         now: 1,
-        operations: [{ op: "create", id, idKey: id, etag: `e${call}`, prepared: prepareDocument(container.compiled, "acme", pk, { id, p: "a" }) }],
+        operations: [
+          {
+            op: "create",
+            id,
+            idKey: id,
+            etag: `e${call}`,
+            prepared: prepareDocument(container.compiled, "acme", pk, { id, p: "a" }),
+          },
+        ],
       },
     }));
   }
@@ -279,9 +318,16 @@ describe("group commit", () => {
     createMeta(db);
     const writer = new Writer(db);
     const container = writer.openContainer(normaliseDefinition(notes), {});
-    db.exec(`CREATE TRIGGER broken BEFORE INSERT ON "c_notes" WHEN new.id = 'bad' BEGIN SELECT raise(ABORT, 'disk on fire'); END`);
+    db.exec(
+      `CREATE TRIGGER broken BEFORE INSERT ON "c_notes" WHEN new.id = 'bad' BEGIN SELECT raise(ABORT, 'disk on fire'); END`,
+    );
     const results = writer.commitGroup(group(container, ["one", "bad", "two", "one"]));
-    expect(results.map(({ outcome }) => (outcome instanceof Error ? outcome.message : outcome.ok))).toEqual([true, "disk on fire", true, false]);
+    expect(results.map(({ outcome }) => (outcome instanceof Error ? outcome.message : outcome.ok))).toEqual([
+      true,
+      "disk on fire",
+      true,
+      false,
+    ]);
     expect(db.prepare('SELECT id FROM "c_notes" ORDER BY id').all()).toEqual([{ id: "one" }, { id: "two" }]);
     expect(db.prepare('SELECT count(*) AS n FROM "f_notes"').get()).toEqual({ n: 2 });
     db.close();
@@ -290,7 +336,9 @@ describe("group commit", () => {
   it("more than 10,000 waiting writes are refused, and those that wait are done", async () => {
     await using store = await openSqliteItems({ dir: folder() });
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
-    const writes = Array.from({ length: 10_001 }, (_, i) => store.write(scope, "notes", ["a"], { op: "create", document: { id: `i${i}`, p: "a" } }));
+    const writes = Array.from({ length: 10_001 }, (_, i) =>
+      store.write(scope, "notes", ["a"], { op: "create", document: { id: `i${i}`, p: "a" } }),
+    );
     const outcomes = await Promise.allSettled(writes);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(10_000);
     expect(outcomes.at(-1)).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE", retryable: true } });
@@ -301,10 +349,16 @@ describe("group commit", () => {
     const at = folder();
     const store = await openSqliteItems({ dir: at });
     await store.openContainer(notes);
-    const writing = Promise.all(Array.from({ length: 50 }, (_, i) => store.write(scope, "notes", ["a"], { op: "create", document: { id: `i${i}`, p: "a" } })));
+    const writing = Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        store.write(scope, "notes", ["a"], { op: "create", document: { id: `i${i}`, p: "a" } }),
+      ),
+    );
     await store.close();
     await writing;
-    await expect(store.write(scope, "notes", ["a"], { op: "create", document: { id: "late", p: "a" } })).rejects.toThrow(/closed/);
+    await expect(
+      store.write(scope, "notes", ["a"], { op: "create", document: { id: "late", p: "a" } }),
+    ).rejects.toThrow(/closed/);
     await using again = await openSqliteItems({ dir: at });
     await again.openContainer(notes);
     expect(await again.count(scope, "notes", { equals: { p: "a" } })).toBe(50);

@@ -15,7 +15,11 @@ export class Thread {
   #dead: PinakesError | undefined;
 
   constructor(script: URL, file: string) {
-    this.#worker = new Worker(script, { workerData: { file }, name: script.pathname.split("/").at(-1) ?? "sqlite", execArgv: [] });
+    this.#worker = new Worker(script, {
+      workerData: { file },
+      name: script.pathname.split("/").at(-1) ?? "sqlite",
+      execArgv: [],
+    });
     this.#worker.on("message", (message: Reply | WriterReply) => this.#receive(message));
     this.#worker.on("error", (error) =>
       this.#die(
@@ -26,7 +30,9 @@ export class Thread {
         ),
       ),
     );
-    this.#worker.on("exit", () => this.#die(new PinakesError("UNAVAILABLE", "The store is closed.", { retryable: false })));
+    this.#worker.on("exit", () =>
+      this.#die(new PinakesError("UNAVAILABLE", "The store is closed.", { retryable: false })),
+    );
     // The process may end while the store is open and idle: everything acknowledged is on disk.
     this.#worker.unref();
   }

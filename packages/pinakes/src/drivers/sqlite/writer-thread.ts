@@ -2,7 +2,14 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { CommitOutcome } from "../../items/item-engine.ts";
 import { GroupQueue } from "./group-queue.ts";
-import { decodeCommit, isPlain, sendError, type CommitMessage, type WriterMessage, type WriterReply } from "./messages.ts";
+import {
+  decodeCommit,
+  isPlain,
+  sendError,
+  type CommitMessage,
+  type WriterMessage,
+  type WriterReply,
+} from "./messages.ts";
 import { openDatabase } from "./schema.ts";
 import { Writer, type GroupResult } from "./writer.ts";
 
@@ -46,7 +53,10 @@ function tell(group: readonly CommitMessage[], results: GroupResult): void {
 }
 
 function sizeOf({ request }: CommitMessage): number {
-  return request.operations.reduce((sum, operation) => sum + ("prepared" in operation ? operation.prepared.json.length : 100), 0);
+  return request.operations.reduce(
+    (sum, operation) => sum + ("prepared" in operation ? operation.prepared.json.length : 100),
+    0,
+  );
 }
 
 function buildOneStep(): void {
@@ -96,7 +106,8 @@ function answer(message: Exclude<WriterMessage, { kind: "commits" }>): unknown {
   switch (message.kind) {
     case "open": {
       const container = writer.openContainer(message.definition, message.options);
-      if (Object.values(container.indexes).some(({ state }) => state === "building")) markBuilding(container.compiled.name);
+      if (Object.values(container.indexes).some(({ state }) => state === "building"))
+        markBuilding(container.compiled.name);
       queue.wake();
       return undefined;
     }

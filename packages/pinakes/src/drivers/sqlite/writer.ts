@@ -18,7 +18,15 @@ import type { OpenContainerOptions } from "../../ports/item-store.ts";
 import { ContainerWriter } from "./commit.ts";
 import type { CommitMessage } from "./messages.ts";
 import { isMachineError } from "./errors.ts";
-import { feedName, loadContainer, putContainer, quoted, tableName, type SqliteContainer, type StoredIndex } from "./schema.ts";
+import {
+  feedName,
+  loadContainer,
+  putContainer,
+  quoted,
+  tableName,
+  type SqliteContainer,
+  type StoredIndex,
+} from "./schema.ts";
 
 export type GroupResult = readonly { readonly call: number; readonly outcome: CommitOutcome | Error }[];
 
@@ -62,7 +70,10 @@ export class Writer {
   trimFeed(container: string, before: number, limit: number): number {
     return this.#transaction(() => {
       const feed = feedName(container);
-      const oldest = this.#db.prepare(`SELECT seq, at FROM ${feed} ORDER BY seq LIMIT ?`).all(limit) as { seq: number; at: number }[];
+      const oldest = this.#db.prepare(`SELECT seq, at FROM ${feed} ORDER BY seq LIMIT ?`).all(limit) as {
+        seq: number;
+        at: number;
+      }[];
       const kept = oldest.findIndex(({ at }) => at >= before);
       const doomed = kept === -1 ? oldest : oldest.slice(0, kept);
       const last = doomed.at(-1)?.seq;
@@ -108,7 +119,9 @@ export class Writer {
   }
 
   #saveIndex({ compiled, indexes }: SqliteContainer, name: string, index: StoredIndex): void {
-    this.#db.prepare("UPDATE containers SET indexes = ? WHERE name = ?").run(JSON.stringify({ ...indexes, [name]: index }), compiled.name);
+    this.#db
+      .prepare("UPDATE containers SET indexes = ? WHERE name = ?")
+      .run(JSON.stringify({ ...indexes, [name]: index }), compiled.name);
   }
 
   /** Rows written since the definition changed have their key already; giving it to them again changes nothing. */
@@ -149,7 +162,8 @@ export class Writer {
     const feeds = new Map<string, { seq: number; before: number }>();
     const outcomes = group.map(({ call, container, request }) => {
       let feed = feeds.get(container);
-      const writer = feed === undefined ? this.#current(container, feeds) : (this.#writers.get(container) as ContainerWriter);
+      const writer =
+        feed === undefined ? this.#current(container, feeds) : (this.#writers.get(container) as ContainerWriter);
       feed ??= feeds.get(container) as { seq: number; before: number };
       const counter = feed;
       return { call, outcome: writer.commit(request, () => (counter.seq += 1)) };

@@ -41,16 +41,26 @@ export class AttemptRecords {
   }
 
   /** Counts one ending of one receive, exactly once. */
-  async count(scope: Scope, { queue, id, receives }: SqsReceipt, change: (before: Attempts) => Omit<Attempts, "receive">): Promise<void> {
+  async count(
+    scope: Scope,
+    { queue, id, receives }: SqsReceipt,
+    change: (before: Attempts) => Omit<Attempts, "receive">,
+  ): Promise<void> {
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
       const { attempts, etag } = await this.#stored(scope, queue, id);
       if (attempts.receive >= receives) return;
       const document = { id, queue, v: 1, ttl: keptSeconds, ...change(attempts), receive: receives };
       try {
-        await this.#items.write(scope, container.name, [queue], etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag });
+        await this.#items.write(
+          scope,
+          container.name,
+          [queue],
+          etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag },
+        );
         return;
       } catch (error) {
-        if (!PinakesError.isInstance(error) || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code)) throw error;
+        if (!PinakesError.isInstance(error) || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code))
+          throw error;
       }
     }
     throw new PinakesError("UNAVAILABLE", `The record of message ${id} is changed by too many at once. Try again.`);

@@ -6,7 +6,11 @@ export interface ConnectionOptions {
   readonly region: string;
   /** Another address than the region's own, for a local stand-in. */
   readonly endpoint?: string;
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
 }
 
 /** Longer than the longest poll (20 s). */

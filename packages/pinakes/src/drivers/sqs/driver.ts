@@ -7,11 +7,26 @@
 import { randomUUID } from "node:crypto";
 import type { SQS } from "@aws-sdk/client-sqs";
 import type { Scope } from "../../domain/scope.ts";
-import { queueCapabilityDefaults, type QueueCapabilities, type QueueStats, type ReceivedMessage, type SendResult } from "../../ports/queue.ts";
+import {
+  queueCapabilityDefaults,
+  type QueueCapabilities,
+  type QueueStats,
+  type ReceivedMessage,
+  type SendResult,
+} from "../../ports/queue.ts";
 import type { CheckedMessage, PollRequest, PollResult, QueueDriver } from "../../queues/queue-driver.ts";
 import { queueLimits } from "../../queues/queue-limits.ts";
 import type { AttemptRecords, Attempts } from "./attempts.ts";
-import { openMessage, openReceipt, rawMessage, sealEnvelope, sealReceipt, type RawMessage, type SqsMessage, type SqsReceipt } from "./envelope.ts";
+import {
+  openMessage,
+  openReceipt,
+  rawMessage,
+  sealEnvelope,
+  sealReceipt,
+  type RawMessage,
+  type SqsMessage,
+  type SqsReceipt,
+} from "./envelope.ts";
 import { calling } from "./errors.ts";
 import { sqsDedupId, sqsGroup } from "./names.ts";
 import type { QueuePair, SqsQueues } from "./sqs-queues.ts";
@@ -135,7 +150,10 @@ export class SqsDriver implements QueueDriver {
       WaitTimeSeconds: waitSeconds,
       MessageSystemAttributeNames: ["All" as const],
     };
-    const { Messages = [] } = await calling("receive", this.#parts.api.receiveMessage(request, { abortSignal: signal }));
+    const { Messages = [] } = await calling(
+      "receive",
+      this.#parts.api.receiveMessage(request, { abortSignal: signal }),
+    );
     const [found] = Messages;
     if (found === undefined) return undefined;
     const raw = rawMessage(found);
@@ -149,23 +167,48 @@ export class SqsDriver implements QueueDriver {
     const leaseLosses = Math.max(0, message.receives - 1 - failures - attempts.released);
     const cause = attempts.condemned ?? (leaseLosses >= this.#parts.leaseLossesMax ? "lease-lost" : undefined);
     if (cause === undefined) return received(queue, message, attempts, leaseLosses, leaseSeconds);
-    await this.#bury(pair, raw, { cause, reason: reason ?? cause, failures: String(failures), leaseLosses: String(leaseLosses) });
+    await this.#bury(pair, raw, {
+      cause,
+      reason: reason ?? cause,
+      failures: String(failures),
+      leaseLosses: String(leaseLosses),
+    });
     return "buried" as const;
   }
 
   /** First into the dead letters, then out of the queue: a crash in between repeats it, and the dedup id makes it one. */
-  async #bury(pair: QueuePair, { id, handle, sqsGroup: group, text, order }: RawMessage, why: Record<string, string>): Promise<void> {
+  async #bury(
+    pair: QueuePair,
+    { id, handle, sqsGroup: group, text, order }: RawMessage,
+    why: Record<string, string>,
+  ): Promise<void> {
     const { api } = this.#parts;
     // Only what SQS takes in an attribute: the characters of XML 1.0.
-    const attribute = (value: string) => ({ DataType: "String", StringValue: value.replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD]/g, "?") });
-    const MessageAttributes = Object.fromEntries(Object.entries({ id, order, ...why }).map(([name, value]) => [name, attribute(value)]));
-    const request = { QueueUrl: pair.dead, MessageBody: text, MessageGroupId: group, MessageDeduplicationId: id, MessageAttributes };
+    const attribute = (value: string) => ({
+      DataType: "String",
+      StringValue: value.replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD]/g, "?"),
+    });
+    const MessageAttributes = Object.fromEntries(
+      Object.entries({ id, order, ...why }).map(([name, value]) => [name, attribute(value)]),
+    );
+    const request = {
+      QueueUrl: pair.dead,
+      MessageBody: text,
+      MessageGroupId: group,
+      MessageDeduplicationId: id,
+      MessageAttributes,
+    };
     await calling("move a message to the dead letters", api.sendMessage(request));
     await calling("delete a message", api.deleteMessage({ QueueUrl: pair.main, ReceiptHandle: handle }));
   }
 
   /** Kept from others while it is counted, so that nobody receives it with the count of before. */
-  async #giveBack(scope: Scope, receipt: SqsReceipt, change: (before: Attempts) => Omit<Attempts, "receive">, waitMs: () => number): Promise<string> {
+  async #giveBack(
+    scope: Scope,
+    receipt: SqsReceipt,
+    change: (before: Attempts) => Omit<Attempts, "receive">,
+    waitMs: () => number,
+  ): Promise<string> {
     const { main } = await this.#parts.queues.pair(scope.tenant, receipt.queue);
     await this.#visibleIn(main, receipt.handle, endingSeconds);
     await this.#parts.attempts.count(scope, receipt, change);
@@ -179,14 +222,32 @@ export class SqsDriver implements QueueDriver {
   }
 
   async #counts(url: string) {
-    const { Attributes } = await calling("describe a queue", this.#parts.api.getQueueAttributes({ QueueUrl: url, AttributeNames: ["All"] }));
+    const { Attributes } = await calling(
+      "describe a queue",
+      this.#parts.api.getQueueAttributes({ QueueUrl: url, AttributeNames: ["All"] }),
+    );
     return (name: keyof NonNullable<typeof Attributes>) => Number(Attributes?.[name] ?? 0);
   }
 }
 
-function received(queue: string, message: SqsMessage, { failures }: Attempts, leaseLosses: number, leaseSeconds: number): ReceivedMessage {
+function received(
+  queue: string,
+  message: SqsMessage,
+  { failures }: Attempts,
+  leaseLosses: number,
+  leaseSeconds: number,
+): ReceivedMessage {
   const { id, handle, receives, group, body, order, sentAt } = message;
-  return { id, group, body, order, sentAt, failures, leaseLosses, receipt: sealReceipt({ queue, handle, id, receives, leaseSeconds }) };
+  return {
+    id,
+    group,
+    body,
+    order,
+    sentAt,
+    failures,
+    leaseLosses,
+    receipt: sealReceipt({ queue, handle, id, receives, leaseSeconds }),
+  };
 }
 
 /** SQS counts in whole seconds; rounded up, a lease is never shorter than asked for. */

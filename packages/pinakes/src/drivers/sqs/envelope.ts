@@ -18,7 +18,10 @@ interface Envelope {
 export function sealEnvelope(tenant: string, group: string, body: JsonValue): string {
   const envelope: Envelope = { v: 1, tenant, group, body };
   // Beyond ASCII controls, which JSON.stringify escapes, SQS refuses U+FFFE and U+FFFF, and some stand-ins everything above.
-  const text = JSON.stringify(envelope).replaceAll(/[\uD800-\uDFFF\uFFFE\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+  const text = JSON.stringify(envelope).replaceAll(
+    /[\uD800-\uDFFF\uFFFE\uFFFF]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16)}`,
+  );
   const bytes = utf8Bytes(text);
   if (bytes <= messageBytesMax) return text;
   throw new PinakesError(
@@ -40,7 +43,11 @@ export interface RawMessage {
 export type SqsMessage = RawMessage & Envelope;
 
 export function rawMessage({ MessageId, ReceiptHandle, Body, Attributes }: Message): RawMessage {
-  invariant(MessageId !== undefined && ReceiptHandle !== undefined && Body !== undefined, "CORRUPT", "SQS gave a message without id, handle or body");
+  invariant(
+    MessageId !== undefined && ReceiptHandle !== undefined && Body !== undefined,
+    "CORRUPT",
+    "SQS gave a message without id, handle or body",
+  );
   return {
     id: MessageId,
     handle: ReceiptHandle,
@@ -71,7 +78,8 @@ export function openMessage(raw: RawMessage, tenant: string, plain: boolean): Sq
   if (!isJsonObject(envelope)) return { unreadable: "It is JSON, but not an object." };
   if (plain && envelope["v"] === undefined) return { ...raw, v: 1, tenant, group: raw.sqsGroup, body: envelope };
   const complete = typeof envelope["group"] === "string" && envelope["body"] !== undefined;
-  if (envelope["v"] !== 1 || envelope["tenant"] !== tenant || !complete) return { unreadable: "It is not a message that Pinakes sent to this queue." };
+  if (envelope["v"] !== 1 || envelope["tenant"] !== tenant || !complete)
+    return { unreadable: "It is not a message that Pinakes sent to this queue." };
   return { ...raw, ...(envelope as unknown as Envelope) };
 }
 
@@ -88,7 +96,8 @@ export function sealReceipt({ queue, handle, id, receives, leaseSeconds }: SqsRe
 }
 
 export function openReceipt(text: string): SqsReceipt {
-  const refused = (cause?: unknown) => invalid("receipt: is not one that this queue gave.", cause === undefined ? {} : { cause });
+  const refused = (cause?: unknown) =>
+    invalid("receipt: is not one that this queue gave.", cause === undefined ? {} : { cause });
   let fields: unknown;
   try {
     fields = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
@@ -99,5 +108,11 @@ export function openReceipt(text: string): SqsReceipt {
   const [queue, handle, id, receives, leaseSeconds] = fields as unknown[];
   const whole = [receives, leaseSeconds].every((n) => Number.isSafeInteger(n) && (n as number) > 0);
   if (typeof handle !== "string" || handle === "" || typeof id !== "string" || id === "" || !whole) throw refused();
-  return { queue: checkQueueName(queue as string), handle, id, receives: receives as number, leaseSeconds: leaseSeconds as number };
+  return {
+    queue: checkQueueName(queue as string),
+    handle,
+    id,
+    receives: receives as number,
+    leaseSeconds: leaseSeconds as number,
+  };
 }

@@ -35,7 +35,9 @@ export function wrapError(error: unknown, doing: string): unknown {
   }
   const status = $metadata?.httpStatusCode;
   if (throttled.test(said) || code !== undefined || name === "TimeoutError" || status === undefined || status >= 500) {
-    return new PinakesError("UNAVAILABLE", `SQS did not answer in time (${doing}): ${said}. Try again.`, { cause: error });
+    return new PinakesError("UNAVAILABLE", `SQS did not answer in time (${doing}): ${said}. Try again.`, {
+      cause: error,
+    });
   }
   return new PinakesError("INTERNAL", `SQS refused the request (${doing}): ${said}`, { cause: error });
 }

@@ -36,11 +36,19 @@ export async function openSqsQueue({
 }: SqsQueueOptions): Promise<Queue> {
   const bounds = {
     attemptsMax: checkWhole(attemptsMax ?? queueLimits.attemptsDefault, "attemptsMax", 1, queueLimits.attemptsMax),
-    leaseLossesMax: checkWhole(leaseLossesMax ?? queueLimits.leaseLossesDefault, "leaseLossesMax", 1, queueLimits.attemptsMax),
+    leaseLossesMax: checkWhole(
+      leaseLossesMax ?? queueLimits.leaseLossesDefault,
+      "leaseLossesMax",
+      1,
+      queueLimits.attemptsMax,
+    ),
   };
   const checkedPrefix = checkPrefix(prefix);
   const api = await connect(options);
   const attempts = new AttemptRecords(items);
   await attempts.open();
-  return createQueue(new SqsDriver({ api, queues: new SqsQueues(api, checkedPrefix), attempts, isPlain: plainQueues, ...bounds }), options);
+  return createQueue(
+    new SqsDriver({ api, queues: new SqsQueues(api, checkedPrefix), attempts, isPlain: plainQueues, ...bounds }),
+    options,
+  );
 }

@@ -40,14 +40,25 @@ export class SqsQueues {
   async #make(tenant: string, queue: string): Promise<QueuePair> {
     const names = sqsNames(this.#prefix, tenant, queue);
     const dead = await this.#create(names.dead, {});
-    const { Attributes } = await calling("describe a queue", this.#api.getQueueAttributes({ QueueUrl: dead, AttributeNames: ["QueueArn"] }));
+    const { Attributes } = await calling(
+      "describe a queue",
+      this.#api.getQueueAttributes({ QueueUrl: dead, AttributeNames: ["QueueArn"] }),
+    );
     const redrive = JSON.stringify({ deadLetterTargetArn: Attributes?.QueueArn, maxReceiveCount: receivesMax });
     return { dead, main: await this.#create(names.main, { RedrivePolicy: redrive }) };
   }
 
   async #create(name: string, more: Record<string, string>): Promise<string> {
-    const attributes = { FifoQueue: "true", ContentBasedDeduplication: "false", MessageRetentionPeriod: retentionSeconds, ...more };
-    const { QueueUrl } = await calling("create a queue", this.#api.createQueue({ QueueName: name, Attributes: attributes }));
+    const attributes = {
+      FifoQueue: "true",
+      ContentBasedDeduplication: "false",
+      MessageRetentionPeriod: retentionSeconds,
+      ...more,
+    };
+    const { QueueUrl } = await calling(
+      "create a queue",
+      this.#api.createQueue({ QueueName: name, Attributes: attributes }),
+    );
     invariant(QueueUrl !== undefined, "INTERNAL", "SQS made a queue without a URL");
     return QueueUrl;
   }

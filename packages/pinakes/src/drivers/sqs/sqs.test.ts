@@ -17,7 +17,8 @@ queueSuite(
       const server = await startSqs();
       const items = await openMemoryItems({ clock });
       return {
-        open: (options) => openSqsQueue({ ...testConnection, endpoint: server.endpoint, prefix: "suite", items, ...options }),
+        open: (options) =>
+          openSqsQueue({ ...testConnection, endpoint: server.endpoint, prefix: "suite", items, ...options }),
         async stop() {
           await items.close();
           await server.stop();
@@ -28,8 +29,16 @@ queueSuite(
   {
     skip: [
       { test: "dead letter:", reason: "dead letters are handled with the tools of SQS", capability: "inspectDead" },
-      { test: "a dedupId is remembered for as long as its message is kept", reason: "SQS remembers 5 minutes from the send", capability: "dedupWindowMs" },
-      { test: "an ending that is repeated", reason: "SQS forgets a receipt handle with its lease", capability: "ownerHeartbeat" },
+      {
+        test: "a dedupId is remembered for as long as its message is kept",
+        reason: "SQS remembers 5 minutes from the send",
+        capability: "dedupWindowMs",
+      },
+      {
+        test: "an ending that is repeated",
+        reason: "SQS forgets a receipt handle with its lease",
+        capability: "ownerHeartbeat",
+      },
       { test: "idle for months", reason: "the time of the service cannot be moved", capability: "timing" },
       { test: "without a time of its own", reason: "the time of the service cannot be moved", capability: "timing" },
       { test: "random histories", reason: "the time of the service cannot be moved", capability: "timing" },
@@ -93,8 +102,16 @@ describe("sqs: service", () => {
     const { QueueUrl } = await raw.getQueueUrl({ QueueName: sqsNames("pinakes", "acme", "work").dead });
     const { Messages } = await raw.receiveMessage({ QueueUrl, MessageAttributeNames: ["All"] });
     expect(JSON.parse(Messages?.[0]?.Body ?? "")).toMatchObject({ v: 1, tenant: "acme", group: "g", body: { n: 1 } });
-    const attributes = Object.fromEntries(Object.entries(Messages?.[0]?.MessageAttributes ?? {}).map(([name, { StringValue }]) => [name, StringValue]));
-    expect(attributes).toMatchObject({ id, cause: "failed", reason: 'cannot do {"n":1}', failures: "2", leaseLosses: "0" });
+    const attributes = Object.fromEntries(
+      Object.entries(Messages?.[0]?.MessageAttributes ?? {}).map(([name, { StringValue }]) => [name, StringValue]),
+    );
+    expect(attributes).toMatchObject({
+      id,
+      cause: "failed",
+      reason: 'cannot do {"n":1}',
+      failures: "2",
+      leaseLosses: "0",
+    });
     raw.destroy();
   });
 
@@ -105,7 +122,13 @@ describe("sqs: service", () => {
     expect(await queue.stats()).toMatchObject({ ready: 0 });
     const raw = await rawClient();
     const { QueueUrl } = await raw.getQueueUrl({ QueueName: sqsNames("pinakes", "acme", "foreign").main });
-    const foreign = ["no json", "null", '{"v":2}', JSON.stringify({ v: 1, tenant: "other", group: "g", body: 1 }), '{"v":1,"tenant":"acme"}'];
+    const foreign = [
+      "no json",
+      "null",
+      '{"v":2}',
+      JSON.stringify({ v: 1, tenant: "other", group: "g", body: 1 }),
+      '{"v":1,"tenant":"acme"}',
+    ];
     for (const [i, MessageBody] of foreign.entries()) {
       await raw.sendMessage({ QueueUrl, MessageBody, MessageGroupId: "acme/g", MessageDeduplicationId: `d${i}` });
     }
@@ -120,7 +143,12 @@ describe("sqs: service", () => {
     const plainQueues = (tenant: string, queue: string) => tenant === "acme" && queue === "open";
     await using opened = await openSqsQueue({ ...testConnection, endpoint: server.endpoint, items, plainQueues });
     const raw = await rawClient();
-    const verbatim = { operation: "delete-collection", user: "ann", collection: "papers", timestamp: "2025-01-01T00:00:00Z" };
+    const verbatim = {
+      operation: "delete-collection",
+      user: "ann",
+      collection: "papers",
+      timestamp: "2025-01-01T00:00:00Z",
+    };
     for (const [tenant, name, taken] of [
       ["acme", "open", true],
       ["acme", "closed", false],
@@ -132,7 +160,12 @@ describe("sqs: service", () => {
       const first = await queue.send("g", 1, { dedupId: "once" });
       expect(await queue.send("g", 1, { dedupId: "once" })).toEqual(first);
       for (const [i, MessageBody] of [JSON.stringify(verbatim), "no json"].entries())
-        await raw.sendMessage({ QueueUrl, MessageBody, MessageGroupId: `${tenant}/g`, MessageDeduplicationId: `theirs-${i}` });
+        await raw.sendMessage({
+          QueueUrl,
+          MessageBody,
+          MessageGroupId: `${tenant}/g`,
+          MessageDeduplicationId: `theirs-${i}`,
+        });
       await queue.send("g", 2);
       expect(await queue.drain(), `${tenant} ${name}`).toEqual(taken ? [1, verbatim, 2] : [1, 2]);
       expect(await queue.stats()).toMatchObject({ ready: 0, dead: taken ? 1 : 2 });

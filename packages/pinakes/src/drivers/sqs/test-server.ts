@@ -9,7 +9,10 @@ export interface SqsServer {
 }
 
 /** What a client of a local server needs besides its address. */
-export const testConnection = Object.freeze({ region: "us-east-1", credentials: Object.freeze({ accessKeyId: "test", secretAccessKey: "test" }) });
+export const testConnection = Object.freeze({
+  region: "us-east-1",
+  credentials: Object.freeze({ accessKeyId: "test", secretAccessKey: "test" }),
+});
 
 export async function startSqs(): Promise<SqsServer> {
   const port = await freePort();

@@ -36,7 +36,9 @@ describe("content negotiation", () => {
         expect(error).toBeInstanceOf(HttpError);
         expect(error).toMatchObject({
           status: 406,
-          detail: expect.stringContaining("application/sparql-results+json, application/sparql-results+xml, text/csv") as string,
+          detail: expect.stringContaining(
+            "application/sparql-results+json, application/sparql-results+xml, text/csv",
+          ) as string,
         });
       }
     }

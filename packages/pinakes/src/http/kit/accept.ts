@@ -45,5 +45,7 @@ function readRange(text: string): readonly MediaRange[] {
 function qualityOf([type, ...others]: Offer<unknown>["types"], ranges: readonly MediaRange[]): number {
   const exact = ranges.find((range) => range.type === type) ?? ranges.find((range) => others.includes(range.type));
   const group = `${type.split("/")[0] ?? ""}/*`;
-  return (exact ?? ranges.find((range) => range.type === group) ?? ranges.find((range) => range.type === "*/*"))?.q ?? 0;
+  return (
+    (exact ?? ranges.find((range) => range.type === group) ?? ranges.find((range) => range.type === "*/*"))?.q ?? 0
+  );
 }

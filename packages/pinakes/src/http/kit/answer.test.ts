@@ -3,7 +3,18 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeCaller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
-import { accepted, created, defineRoute, mount, noContent, notModified, ok, type KitEnv, type MountOptions, type Route } from "./index.ts";
+import {
+  accepted,
+  created,
+  defineRoute,
+  mount,
+  noContent,
+  notModified,
+  ok,
+  type KitEnv,
+  type MountOptions,
+  type Route,
+} from "./index.ts";
 
 function appOf(routes: readonly Route[], options: Partial<MountOptions> = {}): Hono<KitEnv> {
   const app = new Hono<KitEnv>();
@@ -12,7 +23,12 @@ function appOf(routes: readonly Route[], options: Partial<MountOptions> = {}): H
   return app;
 }
 
-const common = { tag: "things", summary: "A route", auth: "caller", answers: { 200: { description: "What came in." } } } as const;
+const common = {
+  tag: "things",
+  summary: "A route",
+  auth: "caller",
+  answers: { 200: { description: "What came in." } },
+} as const;
 const good = { authorization: "Bearer good" };
 
 async function json(response: Response): Promise<Record<string, unknown>> {
@@ -35,20 +51,31 @@ describe("http kit: etags and answers", () => {
     path: "/v1/x",
     operationId: "write",
     handler: ({ ifMatch, ifNoneMatch, mustExist }) => {
-      if (ifMatch !== undefined && ifMatch !== state.etag) throw new PinakesError("PRECONDITION_FAILED", "It changed.", { currentEtag: state.etag });
+      if (ifMatch !== undefined && ifMatch !== state.etag)
+        throw new PinakesError("PRECONDITION_FAILED", "It changed.", { currentEtag: state.etag });
       return ok({ ifMatch: ifMatch ?? null, ifNoneMatch: ifNoneMatch ?? null, mustExist });
     },
   });
   const app = appOf([read, write]);
   const get = (headers: Record<string, string>) => app.request("/v1/x", { headers: { ...good, ...headers } });
-  const put = (headers: Record<string, string>) => app.request("/v1/x", { method: "PUT", headers: { ...good, ...headers } });
+  const put = (headers: Record<string, string>) =>
+    app.request("/v1/x", { method: "PUT", headers: { ...good, ...headers } });
 
   it("a GET whose etag is known is a 304: quoted, weak, bare, in a list or *", async () => {
     const fresh = await get({});
-    expect([fresh.status, fresh.headers.get("etag"), fresh.headers.get("cache-control")]).toEqual([200, '"v1"', "private, no-cache"]);
+    expect([fresh.status, fresh.headers.get("etag"), fresh.headers.get("cache-control")]).toEqual([
+      200,
+      '"v1"',
+      "private, no-cache",
+    ]);
     for (const sent of ['"v1"', 'W/"v1"', "v1", '"v0", W/"v1"', '"a,b", "v1"', "*"]) {
       const response = await get({ "if-none-match": sent });
-      expect([sent, response.status, response.headers.get("etag"), await response.text()]).toEqual([sent, 304, '"v1"', ""]);
+      expect([sent, response.status, response.headers.get("etag"), await response.text()]).toEqual([
+        sent,
+        304,
+        '"v1"',
+        "",
+      ]);
     }
     expect((await get({ "if-none-match": '"v0"' })).status).toBe(200);
     expect((await get({ "if-none-match": '"v0' })).status).toBe(400);
@@ -57,9 +84,17 @@ describe("http kit: etags and answers", () => {
   });
 
   it("a write gets its conditions unquoted; a stale etag answers with the current one", async () => {
-    expect(await json(await put({ "if-match": 'W/"v1"' }))).toEqual({ ifMatch: "v1", ifNoneMatch: null, mustExist: false });
+    expect(await json(await put({ "if-match": 'W/"v1"' }))).toEqual({
+      ifMatch: "v1",
+      ifNoneMatch: null,
+      mustExist: false,
+    });
     expect(await json(await put({ "if-match": "*" }))).toEqual({ ifMatch: null, ifNoneMatch: null, mustExist: true });
-    expect(await json(await put({ "if-none-match": "*" }))).toEqual({ ifMatch: null, ifNoneMatch: "*", mustExist: false });
+    expect(await json(await put({ "if-none-match": "*" }))).toEqual({
+      ifMatch: null,
+      ifNoneMatch: "*",
+      mustExist: false,
+    });
     const stale = await put({ "if-match": '"v0"' });
     expect([stale.status, stale.headers.get("etag")]).toEqual([412, '"v1"']);
     expect(await json(stale)).toMatchObject({ code: "PRECONDITION_FAILED", current_etag: "v1" });
@@ -78,7 +113,14 @@ describe("http kit: etags and answers", () => {
       }
     }
     const route = (operationId: string, status: number, handler: Route["handler"]): Route =>
-      defineRoute({ ...common, method: "GET", path: `/v1/${operationId}`, operationId, answers: { [status]: { description: "x" } }, handler });
+      defineRoute({
+        ...common,
+        method: "GET",
+        path: `/v1/${operationId}`,
+        operationId,
+        answers: { [status]: { description: "x" } },
+        handler,
+      });
     const own = appOf([
       route("made", 201, () => created({ id: "a" }, { location: "/v1/things/a", etag: "e" })),
       route("queued", 202, () => accepted({ job: 1 }, { location: "/v1/jobs/1" })),
@@ -95,7 +137,11 @@ describe("http kit: etags and answers", () => {
     expect((await fetch("/v1/same")).status).toBe(304);
     expect(await (await fetch("/v1/text")).text()).toBe("plain");
     const streamed = await fetch("/v1/stream");
-    expect([streamed.headers.get("content-type"), await streamed.text(), released]).toEqual(["text/plain", "one two", ["done"]]);
+    expect([streamed.headers.get("content-type"), await streamed.text(), released]).toEqual([
+      "text/plain",
+      "one two",
+      ["done"],
+    ]);
     expect(await (await fetch("/v1/stream", "HEAD")).text()).toBe("");
     const half = (await fetch("/v1/stream")).body?.getReader();
     await half?.read();
@@ -117,8 +163,15 @@ describe("http kit: etags and answers", () => {
         },
       }),
     };
-    const route = defineRoute({ ...common, method: "GET", path: "/v1/s", operationId: "s", handler: () => ({ status: 200, etag: "e", stream }) });
-    const fetch = (method: string, headers: Record<string, string> = {}) => appOf([route]).request("/v1/s", { method, headers: { ...good, ...headers } });
+    const route = defineRoute({
+      ...common,
+      method: "GET",
+      path: "/v1/s",
+      operationId: "s",
+      handler: () => ({ status: 200, etag: "e", stream }),
+    });
+    const fetch = (method: string, headers: Record<string, string> = {}) =>
+      appOf([route]).request("/v1/s", { method, headers: { ...good, ...headers } });
     expect((await fetch("HEAD")).status).toBe(200);
     expect(calls).toEqual(["return"]);
     expect((await fetch("GET", { "if-none-match": '"e"' })).status).toBe(304);
@@ -140,7 +193,8 @@ describe("http kit: etags and answers", () => {
         answers: { 200: { description: "x", schema: z.strictObject({ a: z.number() }) } },
         handler: () => ({ status, body }),
       });
-    const status = async (made: Route, checkAnswers: boolean) => (await appOf([made], { checkAnswers }).request("/v1/z", { headers: good })).status;
+    const status = async (made: Route, checkAnswers: boolean) =>
+      (await appOf([made], { checkAnswers }).request("/v1/z", { headers: good })).status;
     expect(await status(route(200, { a: 1 }), true)).toBe(200);
     expect(await status(route(200, { a: 1, b: 2 }), true)).toBe(500);
     expect(await status(route(201, { a: 1 }), true)).toBe(500);

@@ -28,12 +28,18 @@ export function ok(body: unknown, options: AnswerOptions = {}): Answer {
 }
 
 /** With `location`: where the new resource is. */
-export function created(body: unknown, { location, ...options }: AnswerOptions & { readonly location?: string } = {}): Answer {
+export function created(
+  body: unknown,
+  { location, ...options }: AnswerOptions & { readonly location?: string } = {},
+): Answer {
   return { status: 201, body, ...present(withLocation(options, location)) };
 }
 
 /** Long work has begun; the body or `location` says where to look. */
-export function accepted(body: unknown, { location, ...options }: AnswerOptions & { readonly location?: string } = {}): Answer {
+export function accepted(
+  body: unknown,
+  { location, ...options }: AnswerOptions & { readonly location?: string } = {},
+): Answer {
   return { status: 202, body, ...present(withLocation(options, location)) };
 }
 

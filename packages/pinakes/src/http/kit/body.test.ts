@@ -13,7 +13,14 @@ const common = { auth: "caller", tag: "t", summary: "s", answers: { 200: { descr
 mount(
   app,
   [
-    defineRoute({ ...common, method: "POST", path: "/v1/json", operationId: "json", body: z.unknown(), handler: ({ body }) => ok({ body }) }),
+    defineRoute({
+      ...common,
+      method: "POST",
+      path: "/v1/json",
+      operationId: "json",
+      body: z.unknown(),
+      handler: ({ body }) => ok({ body }),
+    }),
     defineRoute({
       ...common,
       method: "POST",
@@ -47,7 +54,11 @@ async function post(
   headers: Record<string, string> = { "content-type": "application/json" },
 ) {
   const response = await app.request(path, { method: "POST", body, headers, duplex: "half" });
-  return { status: response.status, headers: response.headers, ...((await response.json()) as { body?: unknown; detail?: string; code?: string }) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    ...((await response.json()) as { body?: unknown; detail?: string; code?: string }),
+  };
 }
 
 /** A body of unknown length, in small pieces. */
@@ -57,8 +68,13 @@ function streamed(text: string): ReadableStream<Uint8Array> {
 
 describe("http kit: JSON bodies", () => {
   it("JSON of any +json type and with a charset is taken", async () => {
-    expect(await post("/v1/json", '\ufeff{"a":[1]}', { "content-type": "application/json; charset=utf-8" })).toMatchObject({ status: 200, body: { a: [1] } });
-    expect(await post("/v1/json", "[]", { "content-type": "application/merge-patch+json" })).toMatchObject({ status: 200, body: [] });
+    expect(
+      await post("/v1/json", '\ufeff{"a":[1]}', { "content-type": "application/json; charset=utf-8" }),
+    ).toMatchObject({ status: 200, body: { a: [1] } });
+    expect(await post("/v1/json", "[]", { "content-type": "application/merge-patch+json" })).toMatchObject({
+      status: 200,
+      body: [],
+    });
   });
 
   it("the limit holds at its byte, declared or streamed", async () => {
@@ -66,7 +82,11 @@ describe("http kit: JSON bodies", () => {
     expect((await post("/v1/json", text(jsonBytesMaxDefault))).status).toBe(200);
     expect((await post("/v1/json", streamed(text(jsonBytesMaxDefault)))).status).toBe(200);
     for (const body of [text(jsonBytesMaxDefault + 1), streamed(text(jsonBytesMaxDefault + 1))]) {
-      expect(await post("/v1/json", body)).toMatchObject({ status: 413, code: "LIMIT_EXCEEDED", detail: expect.stringContaining("1048576 bytes") as string });
+      expect(await post("/v1/json", body)).toMatchObject({
+        status: 413,
+        code: "LIMIT_EXCEEDED",
+        detail: expect.stringContaining("1048576 bytes") as string,
+      });
     }
     expect((await post("/v1/small", text(10))).status).toBe(200);
     expect((await post("/v1/small", text(11))).status).toBe(413);
@@ -75,14 +95,19 @@ describe("http kit: JSON bodies", () => {
   it("a declared length past the limit is refused before the body is read", async () => {
     let pulled = 0;
     const body = new ReadableStream<Uint8Array>({ pull: () => void (pulled += 1) }, { highWaterMark: 0 });
-    expect((await post("/v1/small", body, { "content-type": "application/json", "content-length": "11" })).status).toBe(413);
+    expect((await post("/v1/small", body, { "content-type": "application/json", "content-length": "11" })).status).toBe(
+      413,
+    );
     expect(pulled).toBe(0);
   });
 
   it("nesting goes to its limit and no further", async () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     expect((await post("/v1/json", nested(jsonDepthMax))).status).toBe(200);
-    expect(await post("/v1/json", nested(jsonDepthMax + 1))).toMatchObject({ status: 400, detail: expect.stringContaining("nested deeper than 64") as string });
+    expect(await post("/v1/json", nested(jsonDepthMax + 1))).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining("nested deeper than 64") as string,
+    });
     expect(deeperThan(String.raw`{"a":"[[[\"[[["}`, 1)).toBe(false);
   });
 
@@ -98,9 +123,15 @@ describe("http kit: JSON bodies", () => {
       "[01]": "line 1, column 3",
     };
     for (const [text, place] of Object.entries(cases))
-      expect(await post("/v1/json", text)).toMatchObject({ status: 400, detail: `The body is not valid JSON at ${place}.` });
+      expect(await post("/v1/json", text)).toMatchObject({
+        status: 400,
+        detail: `The body is not valid JSON at ${place}.`,
+      });
     const bad = Buffer.concat([Buffer.from('{"ä":"'), Buffer.from([0xff]), Buffer.from('"}')]);
-    expect(await post("/v1/json", bad)).toMatchObject({ status: 400, detail: expect.stringContaining("UTF-8 near byte 7") as string });
+    expect(await post("/v1/json", bad)).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining("UTF-8 near byte 7") as string,
+    });
   });
 
   it("the place of an error is the end for valid JSON, and within the text for a broken one", () => {
@@ -117,11 +148,20 @@ describe("http kit: JSON bodies", () => {
 
   it("another content type is a 415 that names the wanted one; a compressed body is refused", async () => {
     const wrong = await post("/v1/json", "a=1", { "content-type": "application/x-www-form-urlencoded" });
-    expect(wrong).toMatchObject({ status: 415, code: "INVALID", detail: "The body is application/x-www-form-urlencoded; send application/json." });
+    expect(wrong).toMatchObject({
+      status: 415,
+      code: "INVALID",
+      detail: "The body is application/x-www-form-urlencoded; send application/json.",
+    });
     expect(wrong.headers.get("accept")).toBe("application/json");
     const packed = await post("/v1/json", "x", { "content-type": "application/json", "content-encoding": "gzip" });
-    expect(packed).toMatchObject({ status: 415, detail: "Content-Encoding: gzip is not taken; send the body uncompressed." });
-    expect((await post("/v1/json", "1", { "content-type": "application/json", "content-encoding": "identity" })).status).toBe(200);
+    expect(packed).toMatchObject({
+      status: 415,
+      detail: "Content-Encoding: gzip is not taken; send the body uncompressed.",
+    });
+    expect(
+      (await post("/v1/json", "1", { "content-type": "application/json", "content-encoding": "identity" })).status,
+    ).toBe(200);
   });
 
   it("a client that goes away in the middle is an error that says so", async () => {
@@ -131,7 +171,10 @@ describe("http kit: JSON bodies", () => {
         controller.error(new Error("socket hang up"));
       },
     });
-    expect(await post("/v1/json", cut)).toMatchObject({ status: 400, detail: expect.stringContaining("connection ended") as string });
+    expect(await post("/v1/json", cut)).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining("connection ended") as string,
+    });
   });
 });
 

@@ -17,7 +17,10 @@ export function isJsonType(type: string | undefined): boolean {
 
 export function unsupportedType(got: string | undefined, wanted: readonly string[]): HttpError {
   const detail = got === undefined ? "The body has no Content-Type" : `The body is ${got}`;
-  return new HttpError("INVALID", `${detail}; send ${wanted.join(" or ")}.`, { status: 415, headers: { accept: wanted.join(", ") } });
+  return new HttpError("INVALID", `${detail}; send ${wanted.join(" or ")}.`, {
+    status: 415,
+    headers: { accept: wanted.join(", ") },
+  });
 }
 
 /** The body of a request that is not there, or is not what it says, is refused before a byte of it is read. */
@@ -34,7 +37,10 @@ export function checkBodyHeaders(headers: Headers, bytesMax: number, { gzip = fa
 }
 
 export function bodyTooLarge(bytesMax: number): PinakesError {
-  return new PinakesError("LIMIT_EXCEEDED", `The body is larger than ${bytesMax} bytes, which is the most this route takes; send less at once.`);
+  return new PinakesError(
+    "LIMIT_EXCEEDED",
+    `The body is larger than ${bytesMax} bytes, which is the most this route takes; send less at once.`,
+  );
 }
 
 /** The chunks of a body, up to a limit. A client that goes away ends it with an error, never quietly. */
@@ -57,17 +63,25 @@ export async function* bodyChunks(request: Request, bytesMax: number): AsyncGene
   }
 }
 
-async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<{ done: true } | { done: false; value: Uint8Array }> {
+async function read(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<{ done: true } | { done: false; value: Uint8Array }> {
   try {
     const { done, value } = await reader.read();
     return done ? { done } : { done, value };
   } catch (error) {
-    throw new PinakesError("INVALID", "The connection ended before the body did; send the request again.", { cause: error, retryable: true });
+    throw new PinakesError("INVALID", "The connection ended before the body did; send the request again.", {
+      cause: error,
+      retryable: true,
+    });
   }
 }
 
 /** The value of a JSON body, and its bytes for a hash; undefined when there is no body at all. */
-export async function readJson(request: Request, bytesMax: number): Promise<{ readonly value: unknown; readonly bytes: Uint8Array }> {
+export async function readJson(
+  request: Request,
+  bytesMax: number,
+): Promise<{ readonly value: unknown; readonly bytes: Uint8Array }> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of bodyChunks(request, bytesMax)) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
@@ -79,7 +93,8 @@ export async function readJson(request: Request, bytesMax: number): Promise<{ re
 
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes);
-  if (deeperThan(text, jsonDepthMax)) throw invalid(`The body is nested deeper than ${jsonDepthMax} levels; flatten it.`);
+  if (deeperThan(text, jsonDepthMax))
+    throw invalid(`The body is nested deeper than ${jsonDepthMax} levels; flatten it.`);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

@@ -1,6 +1,9 @@
 /** Bytes for a Response from whatever yields them: pulled one chunk at a time, and let go when the client does. */
 
-export function toBytesStream(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>, onError: (error: unknown) => void): ReadableStream<Uint8Array> {
+export function toBytesStream(
+  source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+  onError: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
   if (source instanceof ReadableStream) return source;
   const iterator = source[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(

@@ -56,6 +56,9 @@ export function secretsOf({ bearer, sessionCookie, csrf }: Credentials): readonl
 function bearerOf(authorization: string): string {
   const found = /^Bearer +(\S+)$/i.exec(authorization.trim());
   if (found === null || authorization.length > credentialCharsMax)
-    throw new PinakesError("UNAUTHENTICATED", 'Authorization: send "Bearer" and an API key or token, such as "Authorization: Bearer pk_…".');
+    throw new PinakesError(
+      "UNAUTHENTICATED",
+      'Authorization: send "Bearer" and an API key or token, such as "Authorization: Bearer pk_…".',
+    );
   return found[1] as string;
 }

@@ -3,9 +3,14 @@ import { exampleOf, type Schemas } from "./docs-fields.ts";
 import type { JsonSchema } from "./openapi-schemas.ts";
 import type { Operation } from "./openapi.ts";
 
-export function curlExample({ method, path, operation }: { method: string; path: string; operation: Operation }, schemas: Schemas): string {
+export function curlExample(
+  { method, path, operation }: { method: string; path: string; operation: Operation },
+  schemas: Schemas,
+): string {
   const query = (operation.parameters ?? []).filter((parameter) => parameter.in === "query" && parameter.required);
-  const asked = query.map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(schema, schemas, name)))}`).join("&");
+  const asked = query
+    .map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(schema, schemas, name)))}`)
+    .join("&");
   const url = `"$PINAKES_URL${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase())}${asked === "" ? "" : `?${asked}`}"`;
   const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${url}`];
   if (operation.security.length > 0) lines.push('-H "Authorization: Bearer $PINAKES_KEY"');

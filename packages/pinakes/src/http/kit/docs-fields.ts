@@ -56,7 +56,8 @@ export function exampleOf(schema: JsonSchema, schemas: Schemas, name = "text", d
   const branches = (target["anyOf"] ?? target["oneOf"]) as readonly JsonSchema[] | undefined;
   if (branches?.[0] !== undefined) return exampleOf(branches[0], schemas, name, depth);
   const type = Array.isArray(target["type"]) ? (target["type"][0] as unknown) : target["type"];
-  if (type === "array") return depth < depthMax && isObject(target["items"]) ? [exampleOf(target["items"], schemas, name, depth + 1)] : [];
+  if (type === "array")
+    return depth < depthMax && isObject(target["items"]) ? [exampleOf(target["items"], schemas, name, depth + 1)] : [];
   if (type === "object") return exampleObject(target, schemas, depth);
   if (type === "string") return target["format"] === "date-time" ? "2030-01-01T00:00:00.000Z" : name.toUpperCase();
   if (type === "integer" || type === "number") return target["minimum"] ?? 1;
@@ -69,13 +70,19 @@ function exampleObject(target: JsonSchema, schemas: Schemas, depth: number): unk
   const properties = (target["properties"] ?? {}) as Schemas;
   const required = (target["required"] ?? []) as readonly string[];
   return Object.fromEntries(
-    required.flatMap((name) => (properties[name] === undefined ? [] : [[name, exampleOf(properties[name], schemas, name, depth + 1)]])),
+    required.flatMap((name) =>
+      properties[name] === undefined ? [] : [[name, exampleOf(properties[name], schemas, name, depth + 1)]],
+    ),
   );
 }
 
 export function constraintsOf(schema: JsonSchema): string[] {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, pattern, default: fallback } = schema;
-  const found = [range(minimum, maximum, ""), range(minLength, maxLength, " characters"), range(minItems, maxItems, " elements")];
+  const found = [
+    range(minimum, maximum, ""),
+    range(minLength, maxLength, " characters"),
+    range(minItems, maxItems, " elements"),
+  ];
   if (typeof pattern === "string" && pattern.length <= 60) found.push(`matches ${pattern}`);
   if (fallback !== undefined) found.push(`default ${JSON.stringify(fallback)}`);
   return found.filter((text) => text !== undefined);
@@ -91,7 +98,14 @@ function range(min: unknown, max: unknown, unit: string): string | undefined {
 function row(name: string, schema: JsonSchema, schemas: Schemas, required: boolean, depth: number): FieldRow {
   const { target } = resolve(schema, schemas);
   const described = (schema["description"] ?? target["description"] ?? "") as string;
-  return { name, depth, type: typeName(schema), required, description: described, constraints: constraintsOf({ ...target, ...schema }) };
+  return {
+    name,
+    depth,
+    type: typeName(schema),
+    required,
+    description: described,
+    constraints: constraintsOf({ ...target, ...schema }),
+  };
 }
 
 function resolve(schema: JsonSchema, schemas: Schemas): { target: JsonSchema; names: readonly string[] } {

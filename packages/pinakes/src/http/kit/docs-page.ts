@@ -8,7 +8,15 @@ import { constraintsOf, fieldRows, typeName, type FieldRow, type Schemas } from 
 import { docsStyle } from "./docs-style.ts";
 import { isUnchanged, quoteEtag } from "./etag.ts";
 import { html, nothing, type Html } from "./html.ts";
-import { openApi, type ApiInfo, type Content, type OpenApiDocument, type Operation, type Parameter, type ResponseObject } from "./openapi.ts";
+import {
+  openApi,
+  type ApiInfo,
+  type Content,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+  type ResponseObject,
+} from "./openapi.ts";
 import type { Route } from "./route.ts";
 
 interface Entry {
@@ -32,7 +40,9 @@ export function mountReference(app: Hono<KitEnv>, routes: readonly Route[], info
       const headers = { etag: quoteEtag(etag), "cache-control": "no-cache", vary: "accept-encoding" };
       if (isUnchanged(c.req.header("if-none-match") ?? null, etag)) return new Response(null, { status: 304, headers });
       const zips = c.req.header("accept-encoding")?.includes("gzip") === true;
-      return new Response(zips ? zipped : text, { headers: { ...headers, "content-type": type, ...(zips ? { "content-encoding": "gzip" } : {}) } });
+      return new Response(zips ? zipped : text, {
+        headers: { ...headers, "content-type": type, ...(zips ? { "content-encoding": "gzip" } : {}) },
+      });
     });
   }
 }
@@ -41,7 +51,10 @@ export function docsPage(document: OpenApiDocument): string {
   const entries = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): Entry => ({ method: method.toUpperCase(), path, operation })),
   );
-  const groups = document.tags.map((tag) => ({ tag, entries: entries.filter(({ operation }) => operation.tags.includes(tag.name)) }));
+  const groups = document.tags.map((tag) => ({
+    tag,
+    entries: entries.filter(({ operation }) => operation.tags.includes(tag.name)),
+  }));
   const { title, version, description } = document.info;
   const page = html`<!doctype html>
 <html lang="en">
@@ -116,7 +129,10 @@ function parametersTable(parameters: readonly Parameter[]): Html {
 function bodyTables({ required, content }: NonNullable<Operation["requestBody"]>, schemas: Schemas): Html {
   return html`${Object.entries(content).map(([type, { schema }]) => {
     const rows = schema === undefined ? [] : fieldRows(schema, schemas);
-    const form = rows.length > 0 ? fieldTable(rows) : html`<p>${schema === undefined ? "The bytes as they are." : typeName(schema)}</p>`;
+    const form =
+      rows.length > 0
+        ? fieldTable(rows)
+        : html`<p>${schema === undefined ? "The bytes as they are." : typeName(schema)}</p>`;
     return html`<h4>Body <span class="note">${type}${required ? "" : ", may be absent"}</span></h4>
 ${form}`;
   })}`;
@@ -132,7 +148,8 @@ function answersTable(responses: Operation["responses"], schemas: Schemas): Html
 function answerBody(content: Content, schemas: Schemas): Html {
   return html`${Object.entries(content).map(([type, { schema }]) => {
     const rows = schema === undefined ? [] : fieldRows(schema, schemas);
-    const label = schema === undefined ? type : type === "application/json" ? typeName(schema) : `${type} ${typeName(schema)}`;
+    const label =
+      schema === undefined ? type : type === "application/json" ? typeName(schema) : `${type} ${typeName(schema)}`;
     if (rows.length === 0) return html`<span class="note">${label}</span>`;
     return html`<details><summary>${label === "object" ? "fields" : label}</summary>${fieldTable(rows.map(answered))}</details>`;
   })}`;
@@ -143,7 +160,10 @@ function answered(row: FieldRow): FieldRow {
   return {
     ...row,
     required: false,
-    constraints: [...(row.required ? [] : ["may be absent"]), ...row.constraints.filter((text) => !text.startsWith("default "))],
+    constraints: [
+      ...(row.required ? [] : ["may be absent"]),
+      ...row.constraints.filter((text) => !text.startsWith("default ")),
+    ],
   };
 }
 

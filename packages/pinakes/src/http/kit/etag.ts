@@ -20,7 +20,8 @@ export function readPreconditions(headers: Headers, { safe }: { readonly safe: b
   const match = parseEtags("If-Match", headers.get("if-match"));
   const noneMatch = parseEtags("If-None-Match", headers.get("if-none-match"));
   if (match.length > 1) throw invalid("If-Match: send one etag, the one that was read last.");
-  if (!safe && noneMatch.length > 1) throw invalid('If-None-Match: with a write send one etag, or * for "only if there is nothing yet".');
+  if (!safe && noneMatch.length > 1)
+    throw invalid('If-None-Match: with a write send one etag, or * for "only if there is nothing yet".');
   return {
     ifMatch: match[0] === "*" ? undefined : match[0],
     mustExist: match[0] === "*",
@@ -40,12 +41,14 @@ export function quoteEtag(etag: string): string {
 
 export function parseEtags(name: string, header: string | null): readonly string[] {
   if (header === null || header.trim() === "") return [];
-  if (header.length > headerCharsMax) throw invalid(`${name}: longer than ${headerCharsMax} characters; send fewer etags.`);
+  if (header.length > headerCharsMax)
+    throw invalid(`${name}: longer than ${headerCharsMax} characters; send fewer etags.`);
   if (header.trim() === "*") return ["*"];
   return splitOutsideQuotes(header).map((part) => {
     const found = etagPattern.exec(part);
     const etag = found?.[1] ?? found?.[2];
-    if (etag === undefined || part === "*") throw invalid(`${name}: an etag is sent in quotes, as it came: "b7e1". Got ${part}.`);
+    if (etag === undefined || part === "*")
+      throw invalid(`${name}: an etag is sent in quotes, as it came: "b7e1". Got ${part}.`);
     return etag;
   });
 }

@@ -33,7 +33,11 @@ export interface ProblemAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export function toProblemAnswer(error: unknown, requestId: string, ownBody?: (error: PinakesError) => object): ProblemAnswer {
+export function toProblemAnswer(
+  error: unknown,
+  requestId: string,
+  ownBody?: (error: PinakesError) => object,
+): ProblemAnswer {
   const known = toPinakesError(error, requestId);
   const { currentEtag, batch } = known.context;
   const own = known instanceof HttpError ? known : undefined;

@@ -31,12 +31,20 @@ const KeyRecord = z.strictObject({
   answer: StoredAnswerSchema.optional(),
 });
 
-const container = defineContainer({ name: "http-idempotency", partitionKey: ["claim"], schema: KeyRecord, ttl: idempotencyLimits.keptSeconds });
+const container = defineContainer({
+  name: "http-idempotency",
+  partitionKey: ["claim"],
+  schema: KeyRecord,
+  ttl: idempotencyLimits.keptSeconds,
+});
 const attemptsMax = 5;
 
 type Records = Repository<z.output<typeof KeyRecord>, z.input<typeof KeyRecord>, "claim", {}>;
 
-export async function openIdempotencyStore(items: ItemStore, { clock = systemClock }: { readonly clock?: Clock } = {}): Promise<IdempotencyStore> {
+export async function openIdempotencyStore(
+  items: ItemStore,
+  { clock = systemClock }: { readonly clock?: Clock } = {},
+): Promise<IdempotencyStore> {
   const records: Records = await container.open(items);
   return new ItemIdempotencyStore(records, clock);
 }
@@ -54,7 +62,8 @@ class ItemIdempotencyStore implements IdempotencyStore {
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       const found = await this.#records.read(scope, { claim: claim.id, id: claim.id });
       try {
-        if (found === undefined) return { state: "new", lease: (await this.#records.create(scope, this.#record(claim)))._etag };
+        if (found === undefined)
+          return { state: "new", lease: (await this.#records.create(scope, this.#record(claim)))._etag };
         if (found.fingerprint !== claim.fingerprint) return { state: "other" };
         if (found.answer !== undefined) return { state: "done", answer: found.answer };
         const left = found.lease_until - this.#clock.now();

@@ -14,7 +14,8 @@ async function setUp(work?: Work) {
   const clock = new ManualClock();
   const store = await openIdempotencyStore(await openMemoryItems({ clock }), { clock });
   let runs = 0;
-  const make: Work = work ?? ((name) => created({ name, run: runs }, { etag: `e${runs}`, location: `/v1/things/${name}` }));
+  const make: Work =
+    work ?? ((name) => created({ name, run: runs }, { etag: `e${runs}`, location: `/v1/things/${name}` }));
   const route = (operationId: string, path: string) =>
     defineRoute({
       method: "POST",
@@ -44,7 +45,11 @@ async function setUp(work?: Work) {
   const post = (key: string | undefined, body: unknown, { path = "/v1/things", who = "w1-u1" } = {}) =>
     app.request(path, {
       method: "POST",
-      headers: { authorization: `Bearer ${who}`, "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) },
+      headers: {
+        authorization: `Bearer ${who}`,
+        "content-type": "application/json",
+        ...(key === undefined ? {} : { "idempotency-key": key }),
+      },
       body: JSON.stringify(body),
     });
   return { clock, store, app, post, runs: () => runs };
@@ -55,9 +60,16 @@ describe("http kit: Idempotency-Key", () => {
     const { post, runs } = await setUp();
     const first = await post("k1", { name: "a" });
     const again = await post("k1", { name: "a" });
-    expect([again.status, again.headers.get("etag"), again.headers.get("location")]).toEqual([201, '"e1"', "/v1/things/a"]);
+    expect([again.status, again.headers.get("etag"), again.headers.get("location")]).toEqual([
+      201,
+      '"e1"',
+      "/v1/things/a",
+    ]);
     expect(await again.json()).toEqual(await first.json());
-    expect([first.headers.get("idempotency-replayed"), again.headers.get("idempotency-replayed")]).toEqual([null, "true"]);
+    expect([first.headers.get("idempotency-replayed"), again.headers.get("idempotency-replayed")]).toEqual([
+      null,
+      "true",
+    ]);
     expect((await post('"k1"', { name: "a" })).headers.get("idempotency-replayed")).toBe("true");
     expect(runs()).toBe(1);
     await post(undefined, { name: "a" });
@@ -68,7 +80,10 @@ describe("http kit: Idempotency-Key", () => {
     const { post, runs } = await setUp();
     await post("k1", { name: "a" });
     const other = await post("k1", { name: "b" });
-    expect([other.status, await other.json()]).toEqual([422, expect.objectContaining({ code: "CONFLICT", retryable: false })]);
+    expect([other.status, await other.json()]).toEqual([
+      422,
+      expect.objectContaining({ code: "CONFLICT", retryable: false }),
+    ]);
     expect((await post("k1", { name: "a" }, { path: "/v1/things?q=1" })).status).toBe(422);
     expect(runs()).toBe(1);
   });
@@ -92,7 +107,11 @@ describe("http kit: Idempotency-Key", () => {
     const first = post("k1", { name: "a" });
     await expect.poll(() => runs()).toBe(1);
     const second = await post("k1", { name: "a" });
-    expect([second.status, second.headers.get("retry-after"), await second.json()]).toEqual([409, "5", expect.objectContaining({ retryable: true })]);
+    expect([second.status, second.headers.get("retry-after"), await second.json()]).toEqual([
+      409,
+      "5",
+      expect.objectContaining({ retryable: true }),
+    ]);
     gate.resolve();
     expect((await first).status).toBe(201);
     expect((await post("k1", { name: "a" })).headers.get("idempotency-replayed")).toBe("true");
@@ -118,7 +137,11 @@ describe("http kit: Idempotency-Key", () => {
       const { post, runs } = await setUp(() => Promise.reject(error));
       expect((await post("k1", { name: "a" })).status).toBe(status);
       const again = await post("k1", { name: "a" });
-      expect([again.status, again.headers.get("content-type"), runs()]).toEqual([status, "application/problem+json", expected]);
+      expect([again.status, again.headers.get("content-type"), runs()]).toEqual([
+        status,
+        "application/problem+json",
+        expected,
+      ]);
     }
   });
 
@@ -149,7 +172,8 @@ describe("http kit: Idempotency-Key", () => {
       expect((await post("k1", { name: "a" })).status).toBe(201);
       const again = await post("k1", { name: "a" });
       expect([again.status, runs()]).toEqual([status, 1]);
-      if (status === 409) expect(await again.json()).toMatchObject({ detail: expect.stringContaining("too large to keep") as string });
+      if (status === 409)
+        expect(await again.json()).toMatchObject({ detail: expect.stringContaining("too large to keep") as string });
     }
   });
 
@@ -159,14 +183,27 @@ describe("http kit: Idempotency-Key", () => {
     for (const bad of ["k".repeat(256), "a b", "", '""']) expect((await post(bad, { name: "a" })).status).toBe(400);
     const form = new FormData();
     form.set("file", new File(["x"], "a.txt"));
-    const response = await app.request("/v1/things", { method: "POST", headers: { "idempotency-key": "k9", authorization: "Bearer w1-u1" }, body: form });
-    expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ detail: expect.stringContaining("JSON bodies only") as string })]);
+    const response = await app.request("/v1/things", {
+      method: "POST",
+      headers: { "idempotency-key": "k9", authorization: "Bearer w1-u1" },
+      body: form,
+    });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      expect.objectContaining({ detail: expect.stringContaining("JSON bodies only") as string }),
+    ]);
   });
 });
 
 describe("http kit: the store of idempotency keys", () => {
   const { scope } = makeCaller({ tenant: "w1", userId: "u1" });
-  const claim = makeClaim({ userId: "u1", operationId: "make", key: "k", url: new URL("http://x/v1/things"), body: Buffer.from("{}") });
+  const claim = makeClaim({
+    userId: "u1",
+    operationId: "make",
+    key: "k",
+    url: new URL("http://x/v1/things"),
+    body: Buffer.from("{}"),
+  });
   const answer = { status: 200, headers: {}, body: "1", tooLarge: false };
 
   it("after a crash the key is in progress until its lease ends, then the work is done again; the first can no longer finish", async () => {
@@ -211,7 +248,19 @@ describe("http kit: the store of idempotency keys", () => {
       return created({ done: true });
     };
     const failures: unknown[] = [];
-    expect((await runOnce({ store: watched, scope, claim, requestId: "r", run, onError: (error) => failures.push(error), renewMs: 5 })).status).toBe(201);
+    expect(
+      (
+        await runOnce({
+          store: watched,
+          scope,
+          claim,
+          requestId: "r",
+          run,
+          onError: (error) => failures.push(error),
+          renewMs: 5,
+        })
+      ).status,
+    ).toBe(201);
     expect(failures).toEqual([]);
     expect(await store.begin(scope, claim)).toMatchObject({ state: "done", answer: { status: 201 } });
   });
@@ -220,7 +269,14 @@ describe("http kit: the store of idempotency keys", () => {
     const { store } = await setUp();
     const failures: unknown[] = [];
     const broken = { ...bound(store), finish: () => Promise.reject(new Error("disk full")) };
-    const answered = await runOnce({ store: broken, scope, claim, requestId: "r", run: async () => created({}), onError: (error) => failures.push(error) });
+    const answered = await runOnce({
+      store: broken,
+      scope,
+      claim,
+      requestId: "r",
+      run: async () => created({}),
+      onError: (error) => failures.push(error),
+    });
     expect([answered.status, failures.map(String)]).toEqual([201, ["Error: disk full"]]);
   });
 });

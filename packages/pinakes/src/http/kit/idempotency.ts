@@ -14,7 +14,12 @@ import type { Answer } from "./answer.ts";
 import { HttpError, toProblemAnswer } from "./http-error.ts";
 import { bodyText } from "./respond.ts";
 
-export const idempotencyLimits = Object.freeze({ keyCharsMax: 255, bodyBytesMax: 262_144, leaseMs: 15_000, keptSeconds: 86_400 });
+export const idempotencyLimits = Object.freeze({
+  keyCharsMax: 255,
+  bodyBytesMax: 262_144,
+  leaseMs: 15_000,
+  keptSeconds: 86_400,
+});
 const renewMsDefault = 5_000;
 
 export interface StoredAnswer {
@@ -68,10 +73,18 @@ export function readIdempotencyKey(headers: Headers): string | undefined {
   // The draft standard quotes it, most clients do not.
   const key = sent.trim().replace(/^"(.*)"$/, "$1");
   if (key.length >= 1 && key.length <= idempotencyLimits.keyCharsMax && /^[\x21-\x7e]+$/.test(key)) return key;
-  throw invalid(`Idempotency-Key: must be 1–${idempotencyLimits.keyCharsMax} visible ASCII characters without spaces, such as a UUID.`);
+  throw invalid(
+    `Idempotency-Key: must be 1–${idempotencyLimits.keyCharsMax} visible ASCII characters without spaces, such as a UUID.`,
+  );
 }
 
-export function makeClaim(request: { userId: string; operationId: string; key: string; url: URL; body: Uint8Array }): Claim {
+export function makeClaim(request: {
+  userId: string;
+  operationId: string;
+  key: string;
+  url: URL;
+  body: Uint8Array;
+}): Claim {
   const { userId, operationId, key, url, body } = request;
   const fingerprint = createHash("sha256")
     .update(JSON.stringify([url.pathname, url.search]))
@@ -90,7 +103,10 @@ export async function runOnce(call: IdempotentCall): Promise<Answer> {
     case "done":
       return replay(begun.answer);
     case "other":
-      throw refused("This Idempotency-Key was used for another request; use a new key for each, and the same only to repeat one.", { status: 422 });
+      throw refused(
+        "This Idempotency-Key was used for another request; use a new key for each, and the same only to repeat one.",
+        { status: 422 },
+      );
     case "running":
       throw refused("A request with this Idempotency-Key is still at work; try again for its answer.", {
         retryable: true,
@@ -121,13 +137,17 @@ async function runFirst(call: IdempotentCall, firstLease: string): Promise<Answe
   try {
     const answer = await call.run();
     const kept = answer.status < 500 && answer.stream === undefined;
-    await settle((held) => (kept ? store.finish(scope, claim, held, toStored(answer)) : store.abandon(scope, claim, held)));
+    await settle((held) =>
+      kept ? store.finish(scope, claim, held, toStored(answer)) : store.abandon(scope, claim, held),
+    );
     return answer;
   } catch (error) {
     const final = PinakesError.isInstance(error) && error.status < 500 && !error.retryable;
     const { status, headers, body } = toProblemAnswer(error, call.requestId);
     const problem: Answer = { status, headers, body, contentType: "application/problem+json" };
-    await settle((held) => (final ? store.finish(scope, claim, held, toStored(problem)) : store.abandon(scope, claim, held)));
+    await settle((held) =>
+      final ? store.finish(scope, claim, held, toStored(problem)) : store.abandon(scope, claim, held),
+    );
     throw error;
   }
 }
@@ -140,7 +160,11 @@ function toStored(answer: Answer): StoredAnswer {
 }
 
 function replay({ status, headers, etag, contentType, body, tooLarge }: StoredAnswer): Answer {
-  if (tooLarge) throw refused("This request was carried out before, but its answer was too large to keep; read the resource instead.", {});
+  if (tooLarge)
+    throw refused(
+      "This request was carried out before, but its answer was too large to keep; read the resource instead.",
+      {},
+    );
   return {
     status,
     headers: { ...headers, "idempotency-replayed": "true" },
@@ -154,7 +178,10 @@ function isText(contentType: string | undefined): boolean {
   return contentType !== undefined && !contentType.includes("json");
 }
 
-function refused(detail: string, options: { status?: number; retryable?: boolean; headers?: Readonly<Record<string, string>> }): HttpError {
+function refused(
+  detail: string,
+  options: { status?: number; retryable?: boolean; headers?: Readonly<Record<string, string>> },
+): HttpError {
   const code: ErrorCode = "CONFLICT";
   return new HttpError(code, detail, options);
 }

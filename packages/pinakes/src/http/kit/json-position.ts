@@ -55,7 +55,11 @@ function errorIndex(text: string): number {
   }
 }
 
-function after([, mark, text, literal]: RegExpExecArray, expected: Expected, open: ("{" | "[")[]): Expected | undefined {
+function after(
+  [, mark, text, literal]: RegExpExecArray,
+  expected: Expected,
+  open: ("{" | "[")[],
+): Expected | undefined {
   const value = expected === "value" || expected === "value or ]";
   if (literal !== undefined) return value ? "comma or end" : undefined;
   if (text !== undefined) {
@@ -69,7 +73,8 @@ function after([, mark, text, literal]: RegExpExecArray, expected: Expected, ope
   if (mark === ":" && expected === "colon") return "value";
   if (mark === "," && expected === "comma or end") return open.at(-1) === "{" ? "name" : "value";
   const closes = (mark === "}" && open.at(-1) === "{") || (mark === "]" && open.at(-1) === "[");
-  if (!closes || !(expected === "comma or end" || expected === (mark === "}" ? "name or }" : "value or ]"))) return undefined;
+  if (!closes || !(expected === "comma or end" || expected === (mark === "}" ? "name or }" : "value or ]")))
+    return undefined;
   open.pop();
   return "comma or end";
 }

@@ -33,7 +33,9 @@ function setUp(): { app: Hono<KitEnv>; log: Logger; lines: () => Line[]; text: (
         path: "/v1/broken",
         operationId: "broken",
         handler: ({ header }) => {
-          throw new Error(`upstream refused ${header("authorization")}`, { cause: new Error(`cookie was ${header("cookie")}`) });
+          throw new Error(`upstream refused ${header("authorization")}`, {
+            cause: new Error(`cookie was ${header("cookie")}`),
+          });
         },
       }),
       defineRoute({
@@ -59,7 +61,11 @@ function setUp(): { app: Hono<KitEnv>; log: Logger; lines: () => Line[]; text: (
   return { app, log, lines: () => written.map((line) => JSON.parse(line) as Line), text: () => written.join("") };
 }
 
-const secrets = { authorization: "Bearer key-secret", cookie: "pinakes_session=cookie-secret", "x-csrf-token": "csrf-secret" };
+const secrets = {
+  authorization: "Bearer key-secret",
+  cookie: "pinakes_session=cookie-secret",
+  "x-csrf-token": "csrf-secret",
+};
 
 describe("http kit: the log", () => {
   it("has one line a request: the pattern of the route, what came of it, how long, for whom", async () => {
@@ -137,7 +143,14 @@ describe("http kit: the log", () => {
 
   it("hides what others log under names of secrets", () => {
     const { log, lines } = setUp();
-    log.info({ token: "t", headers: { authorization: "a", "set-cookie": "b", host: "h" }, deep: { down: { password: "p", name: "n" } } }, "x");
+    log.info(
+      {
+        token: "t",
+        headers: { authorization: "a", "set-cookie": "b", host: "h" },
+        deep: { down: { password: "p", name: "n" } },
+      },
+      "x",
+    );
     expect(lines()[0]).toMatchObject({
       token: "[redacted]",
       headers: { authorization: "[redacted]", "set-cookie": "[redacted]", host: "h" },

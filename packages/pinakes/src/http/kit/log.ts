@@ -18,7 +18,19 @@ export interface LoggerOptions {
   readonly destination?: { write(line: string): void };
 }
 
-const secretNames = ["authorization", "cookie", "set-cookie", "token", "key", "password", "secret", "bearer", "sessionCookie", "csrf", "body"];
+const secretNames = [
+  "authorization",
+  "cookie",
+  "set-cookie",
+  "token",
+  "key",
+  "password",
+  "secret",
+  "bearer",
+  "sessionCookie",
+  "csrf",
+  "body",
+];
 const censor = "[redacted]";
 /** Asked every few seconds by whoever watches the server; not worth a line each. */
 const quietRoutes = new Set(["/healthz", "/readyz", "/metrics"]);

@@ -68,8 +68,16 @@ describe("http kit: paths", () => {
   const ask = (method: string, path: string) => app.request(path, { method, headers: good });
 
   it("a verb is a route of its own, and its id comes without it", async () => {
-    expect(await json(await ask("POST", "/v1/r/a/c/b:archive"))).toEqual({ route: "archiveCollection", rid: "a", cid: "b" });
-    expect(await json(await ask("POST", "/v1/r/a/c/b:unarchive"))).toEqual({ route: "unarchiveCollection", rid: "a", cid: "b" });
+    expect(await json(await ask("POST", "/v1/r/a/c/b:archive"))).toEqual({
+      route: "archiveCollection",
+      rid: "a",
+      cid: "b",
+    });
+    expect(await json(await ask("POST", "/v1/r/a/c/b:unarchive"))).toEqual({
+      route: "unarchiveCollection",
+      rid: "a",
+      cid: "b",
+    });
     expect(await json(await ask("POST", "/v1/metrics:ingest"))).toEqual({ route: "ingestMetrics" });
     expect(await json(await ask("GET", "/v1/metrics"))).toEqual({ route: "getMetrics" });
     expect((await ask("POST", "/v1/r/a/c/b:explode")).status).toBe(404);
@@ -77,11 +85,21 @@ describe("http kit: paths", () => {
   });
 
   it("parameters are percent-decoded once, and an encoded colon or slash is part of an id", async () => {
-    expect(await json(await ask("POST", "/v1/r/a%2Fx/c/b%3Ac:archive"))).toEqual({ route: "archiveCollection", rid: "a/x", cid: "b:c" });
-    expect(await json(await ask("GET", "/v1/r/%C3%A4/c/b%3Aarchive"))).toEqual({ route: "getCollection", rid: "ä", cid: "b:archive" });
+    expect(await json(await ask("POST", "/v1/r/a%2Fx/c/b%3Ac:archive"))).toEqual({
+      route: "archiveCollection",
+      rid: "a/x",
+      cid: "b:c",
+    });
+    expect(await json(await ask("GET", "/v1/r/%C3%A4/c/b%3Aarchive"))).toEqual({
+      route: "getCollection",
+      rid: "ä",
+      cid: "b:archive",
+    });
     expect(await json(await ask("GET", "/v1/agents/team:one"))).toEqual({ route: "getAgent", aid: "team:one" });
     const twice = await ask("GET", "/v1/agents/%2541");
-    expect((await json(twice))["errors"]).toEqual([{ path: "aid", message: expect.stringContaining('got "%41"') as string }]);
+    expect((await json(twice))["errors"]).toEqual([
+      { path: "aid", message: expect.stringContaining('got "%41"') as string },
+    ]);
     const broken = await ask("GET", "/v1/agents/%ff");
     expect(broken.status).toBe(400);
     expect((await json(broken))["detail"]).toContain("percent-encoded");
@@ -96,7 +114,11 @@ describe("http kit: paths", () => {
     const response = await ask("PUT", "/v1/r/a/c/b");
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("GET, HEAD, DELETE, POST, OPTIONS");
-    expect(await json(response)).toMatchObject({ code: "INVALID", status: 405, detail: "PUT is not possible here; use GET, HEAD, DELETE, POST." });
+    expect(await json(response)).toMatchObject({
+      code: "INVALID",
+      status: 405,
+      detail: "PUT is not possible here; use GET, HEAD, DELETE, POST.",
+    });
     expect((await ask("GET", "/v1/r/a/c/b:archive")).headers.get("allow")).toBe("POST, OPTIONS");
     const options = await ask("OPTIONS", "/v1/metrics");
     expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
@@ -104,7 +126,11 @@ describe("http kit: paths", () => {
 
   it("HEAD answers as GET without a body", async () => {
     const response = await ask("HEAD", "/v1/metrics");
-    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([200, "application/json", ""]);
+    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
+      200,
+      "application/json",
+      "",
+    ]);
   });
 
   it("an unknown path is a 404 problem with the request id", async () => {
@@ -113,21 +139,50 @@ describe("http kit: paths", () => {
     expect(response.headers.get("x-request-id")).toBe("mine-1");
     expect(await json(response)).toMatchObject({ code: "NOT_FOUND", request_id: "mine-1" });
     for (const bad of ["a b", "x".repeat(129), ""]) {
-      expect((await app.request("/nothing", { headers: { "x-request-id": bad } })).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+      expect((await app.request("/nothing", { headers: { "x-request-id": bad } })).headers.get("x-request-id")).toMatch(
+        /^[0-9a-f-]{36}$/,
+      );
     }
-    expect((await app.request("/nothing", { headers: { "x-request-id": "x".repeat(128) } })).headers.get("x-request-id")).toBe("x".repeat(128));
+    expect(
+      (await app.request("/nothing", { headers: { "x-request-id": "x".repeat(128) } })).headers.get("x-request-id"),
+    ).toBe("x".repeat(128));
   });
 
   it("declarations that contradict themselves or each other do not start", () => {
     expect(() => appOf([...paths, echo("getMetrics", "GET", "/v1/other", [])])).toThrow(/Two routes share getMetrics/);
-    expect(() => appOf([...paths, echo("again", "GET", "/v1/r/{x}/c/{y}", ["x", "y"])])).toThrow(/Two routes share GET/);
+    expect(() => appOf([...paths, echo("again", "GET", "/v1/r/{x}/c/{y}", ["x", "y"])])).toThrow(
+      /Two routes share GET/,
+    );
     expect(() => echo("x", "GET", "/v1/{a}", ["b"])).toThrow(/the path has \{a\} but params declares \{b\}/);
     expect(() => echo("x", "GET", "/v1/{a}:", ["a"])).toThrow(/neither plain nor/);
-    expect(() => defineRoute({ ...common, method: "GET", path: "/v1/x", operationId: "x", body: z.string(), handler: () => ok(1) })).toThrow(
-      /GET takes no body/,
-    );
-    expect(() => defineRoute({ ...common, method: "PUT", path: "/v1/x", operationId: "x", idempotent: true, handler: () => ok(1) })).toThrow(/only a POST/);
-    const keyed = defineRoute({ ...common, method: "POST", path: "/v1/x", operationId: "x", idempotent: true, handler: () => ok(1) });
+    expect(() =>
+      defineRoute({
+        ...common,
+        method: "GET",
+        path: "/v1/x",
+        operationId: "x",
+        body: z.string(),
+        handler: () => ok(1),
+      }),
+    ).toThrow(/GET takes no body/);
+    expect(() =>
+      defineRoute({
+        ...common,
+        method: "PUT",
+        path: "/v1/x",
+        operationId: "x",
+        idempotent: true,
+        handler: () => ok(1),
+      }),
+    ).toThrow(/only a POST/);
+    const keyed = defineRoute({
+      ...common,
+      method: "POST",
+      path: "/v1/x",
+      operationId: "x",
+      idempotent: true,
+      handler: () => ok(1),
+    });
     expect(() => appOf([keyed])).toThrow(/no idempotency store/);
   });
 });
@@ -140,8 +195,21 @@ describe("http kit: who calls", () => {
     operationId: "me",
     handler: ({ caller: { userId }, auth }) => ok({ userId, via: auth.via }),
   });
-  const write = defineRoute({ ...common, method: "POST", path: "/v1/things", operationId: "write", handler: () => ok({}) });
-  const search = defineRoute({ ...common, method: "POST", path: "/v1/search", operationId: "search", readOnlyOk: true, handler: () => ok({}) });
+  const write = defineRoute({
+    ...common,
+    method: "POST",
+    path: "/v1/things",
+    operationId: "write",
+    handler: () => ok({}),
+  });
+  const search = defineRoute({
+    ...common,
+    method: "POST",
+    path: "/v1/search",
+    operationId: "search",
+    readOnlyOk: true,
+    handler: () => ok({}),
+  });
   const open = defineRoute({
     ...common,
     auth: "public",
@@ -151,11 +219,15 @@ describe("http kit: who calls", () => {
     handler: ({ caller: nobody }) => ok({ nobody: nobody === undefined }),
   });
   const app = appOf([who, write, search, open]);
-  const status = async (method: string, path: string, headers: Record<string, string>) => (await app.request(path, { method, headers })).status;
+  const status = async (method: string, path: string, headers: Record<string, string>) =>
+    (await app.request(path, { method, headers })).status;
 
   it("a bearer key or a session with its CSRF token is a caller; nothing, or anything else, is a 401", async () => {
     expect(await json(await app.request("/v1/me", { headers: good }))).toEqual({ userId: "u1", via: "key" });
-    expect(await json(await app.request("/v1/me", { headers: { cookie: "a=b; pinakes_session=s1" } }))).toEqual({ userId: "u1", via: "session" });
+    expect(await json(await app.request("/v1/me", { headers: { cookie: "a=b; pinakes_session=s1" } }))).toEqual({
+      userId: "u1",
+      via: "session",
+    });
     expect(await status("POST", "/v1/things", { cookie: "pinakes_session=s1" })).toBe(401);
     expect(await status("POST", "/v1/things", { cookie: "pinakes_session=s1", "x-csrf-token": "c1" })).toBe(200);
     for (const headers of [
@@ -220,10 +292,25 @@ describe("http kit: what comes in", () => {
     size: z.number().int().max(10).optional(),
     kind: z.enum(["a", "b"]).optional(),
     nested: z.strictObject({ list: z.array(z.strictObject({ x: z.number() })) }).optional(),
-    either: z.union([z.strictObject({ text: z.string() }), z.strictObject({ url: z.string(), depth: z.number() })]).optional(),
+    either: z
+      .union([z.strictObject({ text: z.string() }), z.strictObject({ url: z.string(), depth: z.number() })])
+      .optional(),
   });
-  const post = defineRoute({ ...common, method: "POST", path: "/v1/things", operationId: "post", body: Thing, handler: ({ body }) => ok(body) });
-  const verb = defineRoute({ ...common, method: "POST", path: "/v1/things:go", operationId: "go", handler: ({ body }) => ok({ nothing: body === undefined }) });
+  const post = defineRoute({
+    ...common,
+    method: "POST",
+    path: "/v1/things",
+    operationId: "post",
+    body: Thing,
+    handler: ({ body }) => ok(body),
+  });
+  const verb = defineRoute({
+    ...common,
+    method: "POST",
+    path: "/v1/things:go",
+    operationId: "go",
+    handler: ({ body }) => ok({ nothing: body === undefined }),
+  });
   const list = defineRoute({
     ...common,
     method: "GET",
@@ -239,11 +326,21 @@ describe("http kit: what comes in", () => {
   });
   const app = appOf([post, verb, list]);
   const send = (body: unknown, path = "/v1/things") =>
-    app.request(path, { method: "POST", headers: { ...good, "content-type": "application/json" }, body: JSON.stringify(body) });
+    app.request(path, {
+      method: "POST",
+      headers: { ...good, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
   const errors = async (body: unknown): Promise<unknown> => (await json(await send(body)))["errors"];
 
   it("every mistake is told with its path and what is wanted, in the detail and as a list", async () => {
-    const response = await send({ name: "abcdef", size: "x", kind: "c", nested: { list: [{ x: 1 }, { x: true }] }, color: 1 });
+    const response = await send({
+      name: "abcdef",
+      size: "x",
+      kind: "c",
+      nested: { list: [{ x: 1 }, { x: true }] },
+      color: 1,
+    });
     expect(response.status).toBe(400);
     const problem = await json(response);
     expect(problem["errors"]).toEqual([
@@ -262,12 +359,19 @@ describe("http kit: what comes in", () => {
   });
 
   it("of a union, the form that was most likely meant tells what is wrong", async () => {
-    expect(await errors({ name: "ab", either: { url: "x", depth: "deep" } })).toEqual([{ path: "either.depth", message: 'must be a number, got "deep"' }]);
-    expect(await errors({ name: "ab", either: 5 })).toEqual([{ path: "either", message: "does not fit any of the accepted forms, got 5" }]);
+    expect(await errors({ name: "ab", either: { url: "x", depth: "deep" } })).toEqual([
+      { path: "either.depth", message: 'must be a number, got "deep"' },
+    ]);
+    expect(await errors({ name: "ab", either: 5 })).toEqual([
+      { path: "either", message: "does not fit any of the accepted forms, got 5" },
+    ]);
   });
 
   it("ten mistakes are shown, more are counted", async () => {
-    const many = (count: number) => ({ name: "ab", ...Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 1])) });
+    const many = (count: number) => ({
+      name: "ab",
+      ...Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 1])),
+    });
     expect(await errors(many(10))).toHaveLength(10);
     const problem = await json(await send(many(11)));
     expect(problem["errors"]).toHaveLength(10);
@@ -276,7 +380,12 @@ describe("http kit: what comes in", () => {
 
   it("a query is texts made into values; what is unknown, repeated or empty is refused", async () => {
     const query = async (text: string) => json(await app.request(`/v1/things?${text}`, { headers: good }));
-    expect(await query("limit=5&purge=true&tag=a&tag=b&q=x%20y")).toEqual({ limit: 5, purge: true, tag: ["a", "b"], q: "x y" });
+    expect(await query("limit=5&purge=true&tag=a&tag=b&q=x%20y")).toEqual({
+      limit: 5,
+      purge: true,
+      tag: ["a", "b"],
+      q: "x y",
+    });
     expect(await query("tag=a")).toEqual({ limit: 10, tag: ["a"] });
     expect(await query("limit=0")).toMatchObject({ detail: "limit: must be at least 1." });
     expect(await query("limit=101")).toMatchObject({ detail: "limit: must be at most 100." });
@@ -284,15 +393,21 @@ describe("http kit: what comes in", () => {
     expect(await query("limit=ten")).toMatchObject({ code: "INVALID", errors: [{ path: "limit" }] });
     expect(await query("limit=1&limit=2")).toMatchObject({ detail: "limit: is given more than once." });
     expect(await query("purge=yes")).toMatchObject({ detail: 'purge: must be one of "true", "false", got "yes".' });
-    expect(await query("colour=red&__proto__=1")).toMatchObject({ errors: [{ path: "colour" }, { path: "__proto__" }] });
+    expect(await query("colour=red&__proto__=1")).toMatchObject({
+      errors: [{ path: "colour" }, { path: "__proto__" }],
+    });
     expect(await query(`q=${"x".repeat(16_382)}`)).toMatchObject({ limit: 10 });
-    expect(await query(`q=${"x".repeat(16_383)}`)).toMatchObject({ detail: expect.stringContaining("longer than 16384 characters") as string });
+    expect(await query(`q=${"x".repeat(16_383)}`)).toMatchObject({
+      detail: expect.stringContaining("longer than 16384 characters") as string,
+    });
   });
 
   it("a missing body is told; where none is wanted, nothing or {} may come", async () => {
     const empty = await app.request("/v1/things", { method: "POST", headers: good });
     expect(await json(empty)).toMatchObject({ status: 400, detail: "body: is missing; send it as JSON." });
-    expect(await json(await app.request("/v1/things:go", { method: "POST", headers: good }))).toEqual({ nothing: true });
+    expect(await json(await app.request("/v1/things:go", { method: "POST", headers: good }))).toEqual({
+      nothing: true,
+    });
     expect(await json(await send({}, "/v1/things:go"))).toEqual({ nothing: true });
     expect((await send({ force: true }, "/v1/things:go")).status).toBe(400);
   });

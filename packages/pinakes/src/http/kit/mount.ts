@@ -68,7 +68,8 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
   });
   const templates = routes.map(({ path }) => path);
   for (const place of places(routes)) {
-    for (const route of place) app.on(route.method, honoPattern(route.path, templates), (c) => answerRequest(c, route, kit));
+    for (const route of place)
+      app.on(route.method, honoPattern(route.path, templates), (c) => answerRequest(c, route, kit));
     const first = place[0] as Route;
     app.all(honoPattern(first.path, templates), (c) => otherMethod(c, place));
   }
@@ -91,7 +92,10 @@ function otherMethod(c: Context<KitEnv>, place: readonly Route[]): Response {
   const methods = place.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   const allow = [...methods, "OPTIONS"].join(", ");
   if (c.req.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
-  const error = new HttpError("INVALID", `${c.req.method} is not possible here; use ${methods.join(", ")}.`, { status: 405, headers: { allow } });
+  const error = new HttpError("INVALID", `${c.req.method} is not possible here; use ${methods.join(", ")}.`, {
+    status: 405,
+    headers: { allow },
+  });
   return problemResponse(toProblemAnswer(error, c.get("requestId")));
 }
 
@@ -100,9 +104,17 @@ function checkRoutes(routes: readonly Route[], { idempotency }: Kit): void {
   for (const { operationId, method, path, idempotent } of routes) {
     const place = `${method} ${path.text.replaceAll(/\{\w+\}/g, "{}")}`;
     for (const key of [operationId, place]) {
-      invariant(!operations.has(key), "INTERNAL", `Two routes share ${key}: ${operations.get(key)} and ${operationId} (${method} ${path.text}).`);
+      invariant(
+        !operations.has(key),
+        "INTERNAL",
+        `Two routes share ${key}: ${operations.get(key)} and ${operationId} (${method} ${path.text}).`,
+      );
       operations.set(key, `${operationId} (${method} ${path.text})`);
     }
-    invariant(!idempotent || idempotency !== undefined, "INTERNAL", `${operationId} is idempotent by key, but mount got no idempotency store.`);
+    invariant(
+      !idempotent || idempotency !== undefined,
+      "INTERNAL",
+      `${operationId} is idempotent by key, but mount got no idempotency store.`,
+    );
   }
 }

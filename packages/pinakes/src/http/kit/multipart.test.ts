@@ -11,13 +11,18 @@ import { multipartLimitsDefault, parts, type MultipartLimits } from "./multipart
 const boundary = "----x";
 const disposition = (rest: string, body: string | Buffer, type = ""): Buffer =>
   Buffer.concat([
-    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${rest}\r\n${type === "" ? "" : `Content-Type: ${type}\r\n`}\r\n`),
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; ${rest}\r\n${type === "" ? "" : `Content-Type: ${type}\r\n`}\r\n`,
+    ),
     Buffer.from(body),
     Buffer.from("\r\n"),
   ]);
 const end = Buffer.from(`--${boundary}--\r\n`);
 
-function requestOf(body: Uint8Array | AsyncIterable<Uint8Array>, type = `multipart/form-data; boundary=${boundary}`): Request {
+function requestOf(
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  type = `multipart/form-data; boundary=${boundary}`,
+): Request {
   const stream = body instanceof Uint8Array ? new Blob([body]).stream() : ReadableStream.from(body);
   return new Request("http://x/", { method: "POST", headers: { "content-type": type }, body: stream, duplex: "half" });
 }
@@ -85,7 +90,8 @@ describe("http kit: multipart", () => {
   });
 
   it("filenames are UTF-8 and otherwise as sent: paths and backslashes stay, filename* wins", async () => {
-    const name = async (rest: string) => ((await all(requestOf(Buffer.concat([disposition(`name="f"; ${rest}`, "x"), end]))))[0] as string[])[1];
+    const name = async (rest: string) =>
+      ((await all(requestOf(Buffer.concat([disposition(`name="f"; ${rest}`, "x"), end]))))[0] as string[])[1];
     expect(await name('filename="../../etc/passwd"')).toBe("../../etc/passwd");
     expect(await name(String.raw`filename="C:\dir\a.txt"`)).toBe(String.raw`C:\dir\a.txt`);
     expect(await name(String.raw`filename="say \"hi\" \\ there.txt"`)).toBe(String.raw`say "hi" \ there.txt`);
@@ -109,8 +115,10 @@ describe("http kit: multipart", () => {
   });
 
   it("each limit holds, and one past it is refused", async () => {
-    const files = (count: number) => Buffer.concat([...Array.from({ length: count }, (_, i) => disposition(`name="f"; filename="${i}"`, "x")), end]);
-    const fields = (count: number) => Buffer.concat([...Array.from({ length: count }, (_, i) => disposition(`name="f${i}"`, "x")), end]);
+    const files = (count: number) =>
+      Buffer.concat([...Array.from({ length: count }, (_, i) => disposition(`name="f"; filename="${i}"`, "x")), end]);
+    const fields = (count: number) =>
+      Buffer.concat([...Array.from({ length: count }, (_, i) => disposition(`name="f${i}"`, "x")), end]);
     const { filesMax, fieldsMax, fieldBytesMax } = multipartLimitsDefault;
     expect(await all(requestOf(files(filesMax)))).toHaveLength(100);
     expect(await refusal(all(requestOf(files(filesMax + 1))), "LIMIT_EXCEEDED")).toContain("more than 100 files");
@@ -118,32 +126,49 @@ describe("http kit: multipart", () => {
     expect(await refusal(all(requestOf(fields(fieldsMax + 1))), "LIMIT_EXCEEDED")).toContain("more than 100 fields");
     const field = (bytes: number) => Buffer.concat([disposition('name="f"', "x".repeat(bytes)), end]);
     expect(await all(requestOf(field(fieldBytesMax)))).toEqual([["f", "x".repeat(fieldBytesMax)]]);
-    expect(await refusal(all(requestOf(field(fieldBytesMax + 1))), "LIMIT_EXCEEDED")).toContain("larger than 65536 bytes");
+    expect(await refusal(all(requestOf(field(fieldBytesMax + 1))), "LIMIT_EXCEEDED")).toContain(
+      "larger than 65536 bytes",
+    );
     const start = 'Content-Disposition: form-data; name="f"; filename="'.length + '"\r\n'.length;
-    const named = (bytes: number) => Buffer.concat([disposition(`name="f"; filename="${"n".repeat(bytes - start)}"`, "x"), end]);
+    const named = (bytes: number) =>
+      Buffer.concat([disposition(`name="f"; filename="${"n".repeat(bytes - start)}"`, "x"), end]);
     const { partHeaderBytesMax } = multipartLimitsDefault;
-    expect(await all(requestOf(named(partHeaderBytesMax)))).toEqual([["f", "n".repeat(partHeaderBytesMax - start), "application/octet-stream", "x"]]);
+    expect(await all(requestOf(named(partHeaderBytesMax)))).toEqual([
+      ["f", "n".repeat(partHeaderBytesMax - start), "application/octet-stream", "x"],
+    ]);
     for (const past of [1, 63, 64, 65, 5_000]) {
-      expect(await refusal(all(requestOf(named(partHeaderBytesMax + past))), "LIMIT_EXCEEDED")).toContain("larger than 8192 bytes");
+      expect(await refusal(all(requestOf(named(partHeaderBytesMax + past))), "LIMIT_EXCEEDED")).toContain(
+        "larger than 8192 bytes",
+      );
     }
     const body = files(1);
     expect(await all(requestOf(body), { bodyBytesMax: body.length })).toHaveLength(1);
-    expect(await refusal(all(requestOf(body), { bodyBytesMax: body.length - 1 }), "LIMIT_EXCEEDED")).toContain("The body is larger");
+    expect(await refusal(all(requestOf(body), { bodyBytesMax: body.length - 1 }), "LIMIT_EXCEEDED")).toContain(
+      "The body is larger",
+    );
   });
 
   it("what is no form, has no names or no boundary is refused in words", async () => {
     expect(await refusal(all(requestOf(end, "text/plain")), "INVALID")).toContain("multipart/form-data");
     expect(await refusal(all(requestOf(end, "multipart/form-data")), "INVALID")).toContain("boundary");
-    expect(await refusal(all(requestOf(end, `multipart/form-data; boundary=${"b".repeat(71)}`)), "INVALID")).toContain("1–70");
+    expect(await refusal(all(requestOf(end, `multipart/form-data; boundary=${"b".repeat(71)}`)), "INVALID")).toContain(
+      "1–70",
+    );
     expect(await refusal(all(requestOf(Buffer.from("no form at all"))), "INVALID")).toContain("ends too early");
-    expect(await refusal(all(requestOf(Buffer.concat([Buffer.from(`--${boundary}\r\nX: y\r\n\r\nz\r\n`), end]))), "INVALID")).toContain("Content-Disposition");
-    expect(await refusal(all(requestOf(Buffer.concat([disposition('filename="x"', "x"), end]))), "INVALID")).toContain("no name");
+    expect(
+      await refusal(all(requestOf(Buffer.concat([Buffer.from(`--${boundary}\r\nX: y\r\n\r\nz\r\n`), end]))), "INVALID"),
+    ).toContain("Content-Disposition");
+    expect(await refusal(all(requestOf(Buffer.concat([disposition('filename="x"', "x"), end]))), "INVALID")).toContain(
+      "no name",
+    );
   });
 
   it("a body that is cut throws inside the stream of the file, wherever it is cut", async () => {
     const whole = Buffer.concat([disposition('name="file"; filename="a.bin"', "x".repeat(100)), end]);
     for (let at = 0; at < whole.length - 4; at += 1) {
-      expect(await refusal(all(requestOf(whole.subarray(0, at))), "INVALID")).toMatch(/ends too early|ends in the middle/);
+      expect(await refusal(all(requestOf(whole.subarray(0, at))), "INVALID")).toMatch(
+        /ends too early|ends in the middle/,
+      );
     }
     const seen: string[] = [];
     const read = async (): Promise<void> => {
@@ -161,7 +186,8 @@ describe("http kit: multipart", () => {
       throw new Error("socket hang up");
     }
     const consumed = async (): Promise<void> => {
-      for await (const part of parts(requestOf(broken()))) if (part.kind === "file") await expect(text(part.stream)).rejects.toThrow("connection ended");
+      for await (const part of parts(requestOf(broken())))
+        if (part.kind === "file") await expect(text(part.stream)).rejects.toThrow("connection ended");
     };
     expect(await refusal(consumed(), "INVALID")).toContain("connection ended");
   });
@@ -179,7 +205,8 @@ describe("http kit: multipart", () => {
     for await (const part of parts(requestOf(pieces(body, 10_000)))) {
       names.push(part.kind === "file" ? part.field : part.name);
       kept.push(part);
-      if (part.kind === "file" && part.field === "b") for await (const chunk of part.stream) if (chunk.byteLength > 0) break;
+      if (part.kind === "file" && part.field === "b")
+        for await (const chunk of part.stream) if (chunk.byteLength > 0) break;
     }
     expect(names).toEqual(["a", "b", "c"]);
     const [first] = kept;
@@ -247,7 +274,9 @@ describe("http kit: multipart through a socket", async () => {
     },
   });
   const app = new Hono<KitEnv>();
-  mount(app, [upload], { authenticate: async () => ({ caller: makeCaller({ tenant: "w", userId: "u" }), via: "key" }) });
+  mount(app, [upload], {
+    authenticate: async () => ({ caller: makeCaller({ tenant: "w", userId: "u" }), via: "key" }),
+  });
   const server = await serve(app, { host: "127.0.0.1", port: 0 });
   afterAll(() => server.close());
   const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
@@ -263,8 +292,15 @@ describe("http kit: multipart through a socket", async () => {
       yield Buffer.concat([Buffer.from("\r\n"), end]);
     }
     const before = process.memoryUsage.rss();
-    const response = await fetch(`${server.url}/v1/upload`, { method: "POST", headers, body: ReadableStream.from(body()), duplex: "half" });
-    expect(await response.json()).toEqual({ files: [{ name: "big.bin", bytes: count * chunk.length, sha256: expected.digest("hex") }] });
+    const response = await fetch(`${server.url}/v1/upload`, {
+      method: "POST",
+      headers,
+      body: ReadableStream.from(body()),
+      duplex: "half",
+    });
+    expect(await response.json()).toEqual({
+      files: [{ name: "big.bin", bytes: count * chunk.length, sha256: expected.digest("hex") }],
+    });
     expect(memory.length).toBeGreaterThan(100);
     expect(Math.max(...memory) - before).toBeLessThan(100 * 1024 ** 2);
   });
@@ -274,7 +310,9 @@ describe("http kit: multipart through a socket", async () => {
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     socket.on("error", () => {});
     const before = memory.length;
-    socket.write(`POST /v1/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${headers["content-type"]}\r\nContent-Length: 1000000\r\n\r\n`);
+    socket.write(
+      `POST /v1/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${headers["content-type"]}\r\nContent-Length: 1000000\r\n\r\n`,
+    );
     socket.write(Buffer.concat([disposition('name="file"; filename="a"', "x".repeat(100_000)).subarray(0, -2)]));
     await expect.poll(() => memory.length).toBeGreaterThan(before);
     socket.destroy();
@@ -283,7 +321,11 @@ describe("http kit: multipart through a socket", async () => {
   });
 
   it("a refusal before the body is read to its end still reaches the client", async () => {
-    const body = Buffer.concat([disposition('name="field"', "x"), disposition('name="file"; filename="a"', Buffer.alloc(2_000_000, 120)), end]);
+    const body = Buffer.concat([
+      disposition('name="field"', "x"),
+      disposition('name="file"; filename="a"', Buffer.alloc(2_000_000, 120)),
+      end,
+    ]);
     const response = await fetch(`${server.url}/v1/upload`, { method: "POST", headers, body });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ detail: "No fields here." });

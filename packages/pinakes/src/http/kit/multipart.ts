@@ -67,7 +67,12 @@ class Parser {
   constructor(request: Request, limits: MultipartLimits) {
     const boundary = boundaryOf(request.headers);
     this.#chunks = bodyChunks(request, limits.bodyBytesMax);
-    const config = { boundary, maxHeaderSize: limits.partHeaderBytesMax + headerSlackBytes, highWaterMark: unboundedBytes, partHwm: unboundedBytes };
+    const config = {
+      boundary,
+      maxHeaderSize: limits.partHeaderBytesMax + headerSlackBytes,
+      highWaterMark: unboundedBytes,
+      partHwm: unboundedBytes,
+    };
     this.#dicer = new Dicer(config);
     this.#dicer.on("part", (part) => {
       const state = new PartState();
@@ -88,7 +93,10 @@ class Parser {
       part.on("error", () => {});
     });
     this.#dicer.on("error", (error: Error) => {
-      this.#failure ??= invalid("The form ends too early, before its last boundary; send it again, complete.", { cause: error, retryable: true });
+      this.#failure ??= invalid("The form ends too early, before its last boundary; send it again, complete.", {
+        cause: error,
+        retryable: true,
+      });
     });
   }
 
@@ -96,7 +104,8 @@ class Parser {
   async next(): Promise<PartState | undefined> {
     for (;;) {
       const first = this.#waiting[0];
-      if (first !== undefined && (first.header !== undefined || first.headerError !== undefined || first.ended)) return this.#waiting.shift();
+      if (first !== undefined && (first.header !== undefined || first.headerError !== undefined || first.ended))
+        return this.#waiting.shift();
       if (!(await this.more())) return undefined;
     }
   }
@@ -142,11 +151,16 @@ export async function* parts(request: Request, limits: Partial<MultipartLimits> 
     for (let state = await parser.next(); state !== undefined; state = await parser.next()) {
       if (state.headerError !== undefined) throw state.headerError;
       const { header } = state;
-      if (header === undefined) throw invalid("A part of the form has no headers; each needs a Content-Disposition with a name.");
+      if (header === undefined)
+        throw invalid("A part of the form has no headers; each needs a Content-Disposition with a name.");
       if (header.filename === undefined) {
         fields += 1;
         if (fields > bounds.fieldsMax) throw tooMany("fields", bounds.fieldsMax);
-        yield { kind: "field", name: header.name, value: await readField(parser, state, header.name, bounds.fieldBytesMax) };
+        yield {
+          kind: "field",
+          name: header.name,
+          value: await readField(parser, state, header.name, bounds.fieldBytesMax),
+        };
         continue;
       }
       files += 1;
@@ -163,11 +177,18 @@ export async function* parts(request: Request, limits: Partial<MultipartLimits> 
 
 async function* fileStream(parser: Parser, state: PartState, filename: string): AsyncGenerator<Uint8Array, void> {
   for (;;) {
-    if (state.skipped) throw new PinakesError("INTERNAL", `The file "${filename}" was read after the next part of the form; read each file first.`);
+    if (state.skipped)
+      throw new PinakesError(
+        "INTERNAL",
+        `The file "${filename}" was read after the next part of the form; read each file first.`,
+      );
     const chunk = state.chunks.shift();
     if (chunk !== undefined) yield chunk;
     else if (state.ended) return;
-    else if (!(await parser.more())) throw invalid(`The form ends in the middle of the file "${filename}"; send it again, complete.`, { retryable: true });
+    else if (!(await parser.more()))
+      throw invalid(`The form ends in the middle of the file "${filename}"; send it again, complete.`, {
+        retryable: true,
+      });
   }
 }
 
@@ -176,7 +197,11 @@ async function readField(parser: Parser, state: PartState, name: string, bytesMa
   let bytes = 0;
   for await (const chunk of fileStream(parser, state, name)) {
     bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw new PinakesError("LIMIT_EXCEEDED", `The form's field "${name}" is larger than ${bytesMax} bytes; send it as a file.`);
+    if (bytes > bytesMax)
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `The form's field "${name}" is larger than ${bytesMax} bytes; send it as a file.`,
+      );
     chunks.push(chunk);
   }
   try {
@@ -188,8 +213,13 @@ async function readField(parser: Parser, state: PartState, name: string, bytesMa
 
 function checkHeaderBytes(header: Readonly<Record<string, readonly string[]>>, bytesMax: number): void {
   let bytes = 0;
-  for (const [name, values] of Object.entries(header)) for (const value of values) bytes += `${name}: ${value}\r\n`.length;
-  if (bytes > bytesMax) throw new PinakesError("LIMIT_EXCEEDED", `The headers of a part of the form are larger than ${bytesMax} bytes; shorten its name.`);
+  for (const [name, values] of Object.entries(header))
+    for (const value of values) bytes += `${name}: ${value}\r\n`.length;
+  if (bytes > bytesMax)
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `The headers of a part of the form are larger than ${bytesMax} bytes; shorten its name.`,
+    );
 }
 
 function tooMany(what: string, max: number): PinakesError {

@@ -42,8 +42,14 @@ export class SchemaBook {
     }) as Definitions;
     const nameless = Object.entries($defs).filter(([name]) => name.startsWith("__"));
     const parts = this.#nameOf(JSON.stringify(nameless), `${called}Part`);
-    const names = new Map(nameless.map(([name, definition], i) => [name, isJsonValue(definition, definitions + name) ? jsonValueName : `${parts}${i + 1}`]));
-    if (isJsonValue(json, "#")) return { $ref: definitions + jsonValueName, ...described(json), $defs: { [jsonValueName]: jsonValue } };
+    const names = new Map(
+      nameless.map(([name, definition], i) => [
+        name,
+        isJsonValue(definition, definitions + name) ? jsonValueName : `${parts}${i + 1}`,
+      ]),
+    );
+    if (isJsonValue(json, "#"))
+      return { $ref: definitions + jsonValueName, ...described(json), $defs: { [jsonValueName]: jsonValue } };
     const root = this.#nameOf(JSON.stringify(json), called);
     let refersToItself = false;
     const renamed = (value: unknown): unknown =>
@@ -74,7 +80,8 @@ export class SchemaBook {
     const { input, output } = this.#byDirection;
     const apart = this.#apart();
     const all = new Map([...output].map(([name, schema]) => [name, retarget(schema, "output") as JsonSchema]));
-    for (const [name, schema] of input) all.set(apart.has(name) ? inputName(name) : name, retarget(schema, "input") as JsonSchema);
+    for (const [name, schema] of input)
+      all.set(apart.has(name) ? inputName(name) : name, retarget(schema, "input") as JsonSchema);
     return Object.fromEntries([...all].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
@@ -89,7 +96,11 @@ export class SchemaBook {
   /** Names whose two forms differ, by themselves or by what they refer to. */
   #apart(): ReadonlySet<string> {
     const { input, output } = this.#byDirection;
-    const apart = new Set([...input].filter(([name, schema]) => output.has(name) && !isDeepStrictEqual(schema, output.get(name))).map(([name]) => name));
+    const apart = new Set(
+      [...input]
+        .filter(([name, schema]) => output.has(name) && !isDeepStrictEqual(schema, output.get(name)))
+        .map(([name]) => name),
+    );
     for (let before = -1; before !== apart.size;) {
       before = apart.size;
       for (const [name, schema] of input) {
@@ -103,9 +114,17 @@ export class SchemaBook {
   }
 
   #add(name: string, definition: JsonSchema, direction: Direction): void {
-    invariant(/^\w+$/.test(name) && name !== "Problem", "INTERNAL", `"${name}" cannot be the id of a schema; use letters and digits.`);
+    invariant(
+      /^\w+$/.test(name) && name !== "Problem",
+      "INTERNAL",
+      `"${name}" cannot be the id of a schema; use letters and digits.`,
+    );
     const known = this.#byDirection[direction].get(name);
-    invariant(known === undefined || isDeepStrictEqual(known, definition), "INTERNAL", `Two different schemas have the id "${name}".`);
+    invariant(
+      known === undefined || isDeepStrictEqual(known, definition),
+      "INTERNAL",
+      `Two different schemas have the id "${name}".`,
+    );
     this.#byDirection[direction].set(name, definition);
   }
 }
@@ -120,7 +139,11 @@ const jsonValue: JsonSchema = { description: "Any JSON value." };
 function isJsonValue({ anyOf }: JsonSchema, self: string): boolean {
   const item = { $ref: self };
   const scalars = ["string", "number", "boolean", "null"].map((type) => ({ type }));
-  return isDeepStrictEqual(anyOf, [...scalars, { type: "array", items: item }, { type: "object", additionalProperties: item }]);
+  return isDeepStrictEqual(anyOf, [
+    ...scalars,
+    { type: "array", items: item },
+    { type: "object", additionalProperties: item },
+  ]);
 }
 
 function described({ description }: JsonSchema): JsonSchema {
@@ -143,7 +166,10 @@ function mapReferences(value: unknown, change: (reference: string) => string): u
   if (Array.isArray(value)) return value.map((element) => mapReferences(element, change));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, child]) => [key, key === "$ref" && typeof child === "string" ? change(child) : mapReferences(child, change)]),
+    Object.entries(value).map(([key, child]) => [
+      key,
+      key === "$ref" && typeof child === "string" ? change(child) : mapReferences(child, change),
+    ]),
   );
 }
 

@@ -3,18 +3,41 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeCaller } from "../../domain/caller.ts";
 import { docsPage } from "./docs-page.ts";
-import { accepted, created, defineRoute, mount, mountReference, noContent, ok, openApi, queryFlag, queryInteger, type KitEnv, type Route } from "./index.ts";
+import {
+  accepted,
+  created,
+  defineRoute,
+  mount,
+  mountReference,
+  noContent,
+  ok,
+  openApi,
+  queryFlag,
+  queryInteger,
+  type KitEnv,
+  type Route,
+} from "./index.ts";
 
 const id = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,128}$/)
   .meta({ description: "Letters, digits, dot, underscore, dash." });
 const Chunking = z
-  .strictObject({ type: z.enum(["fixed", "none"]).default("fixed"), chunk_size: z.int().min(1).max(10_000).default(512) })
+  .strictObject({
+    type: z.enum(["fixed", "none"]).default("fixed"),
+    chunk_size: z.int().min(1).max(10_000).default(512),
+  })
   .meta({ id: "Chunking" });
 const Tag = z.strictObject({ name: z.string() }).meta({ id: "Tag" });
 const Collection = z
-  .strictObject({ collection_id: id, name: z.string().max(100), chunking: Chunking, tags: z.array(Tag), created_at: z.iso.datetime(), etag: z.string() })
+  .strictObject({
+    collection_id: id,
+    name: z.string().max(100),
+    chunking: Chunking,
+    tags: z.array(Tag),
+    created_at: z.iso.datetime(),
+    etag: z.string(),
+  })
   .meta({ id: "Collection", description: "A collection." });
 const Tree: z.ZodType = z
   .strictObject({
@@ -47,7 +70,10 @@ const routes: readonly Route[] = [
     summary: "Delete a collection",
     conditional: true,
     params,
-    query: z.strictObject({ confirm: z.string().meta({ description: "The id again." }), purge: queryFlag().optional() }),
+    query: z.strictObject({
+      confirm: z.string().meta({ description: "The id again." }),
+      purge: queryFlag().optional(),
+    }),
     answers: { 202: { description: "The job." } },
     handler: () => accepted({}),
   }),
@@ -84,7 +110,12 @@ const routes: readonly Route[] = [
     operationId: "listCollections",
     summary: "List collections",
     query: z.strictObject({ limit: queryInteger({ min: 1, max: 1_000 }).default(100), cursor: z.string().optional() }),
-    answers: { 200: { description: "A page.", schema: z.strictObject({ items: z.array(Collection), next_cursor: z.string().nullable() }) } },
+    answers: {
+      200: {
+        description: "A page.",
+        schema: z.strictObject({ items: z.array(Collection), next_cursor: z.string().nullable() }),
+      },
+    },
     handler: () => ok({}),
   }),
   defineRoute({
@@ -154,7 +185,8 @@ describe("http kit: OpenAPI", () => {
       expect(target, reference).toBeDefined();
       expect(reference).toMatch(/^#\/components\//);
     }
-    for (const name of Object.keys(document.components.schemas)) expect(references).toContain(`#/components/schemas/${name}`);
+    for (const name of Object.keys(document.components.schemas))
+      expect(references).toContain(`#/components/schemas/${name}`);
     expect(JSON.stringify(document)).not.toContain("$defs");
   });
 
@@ -168,7 +200,9 @@ describe("http kit: OpenAPI", () => {
         expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
         expect(inPath.every(({ required }) => required)).toBe(true);
         expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
-        expect(Object.keys(operation.responses).filter((status) => /^[23]\d\d$/.test(status)).length).toBeGreaterThan(0);
+        expect(Object.keys(operation.responses).filter((status) => /^[23]\d\d$/.test(status)).length).toBeGreaterThan(
+          0,
+        );
         expect(operation.responses["default"]).toEqual({ $ref: "#/components/responses/Problem" });
         for (const requirement of operation.security) expect(schemes).toContain(Object.keys(requirement)[0]);
       }
@@ -184,7 +218,14 @@ describe("http kit: OpenAPI", () => {
   });
 
   it("a schema is one component, and two where what is taken differs from what is answered", () => {
-    expect(Object.keys(document.components.schemas)).toEqual(["Chunking", "ChunkingInput", "Collection", "Tag", "Tree", "Problem"]);
+    expect(Object.keys(document.components.schemas)).toEqual([
+      "Chunking",
+      "ChunkingInput",
+      "Collection",
+      "Tag",
+      "Tree",
+      "Problem",
+    ]);
     expect(document.components.schemas["Chunking"]?.["required"]).toEqual(["type", "chunk_size"]);
     expect(document.components.schemas["ChunkingInput"]?.["required"]).toBeUndefined();
     const other = defineRoute({
@@ -235,11 +276,20 @@ describe("http kit: OpenAPI", () => {
   it("parameters, forms and raw bodies are described", () => {
     const list = document.paths["/v1/collections"]?.["get"];
     expect(list?.parameters).toEqual([
-      { name: "limit", in: "query", required: false, schema: { type: "integer", minimum: 1, maximum: 1_000, default: 100 } },
+      {
+        name: "limit",
+        in: "query",
+        required: false,
+        schema: { type: "integer", minimum: 1, maximum: 1_000, default: 100 },
+      },
       { name: "cursor", in: "query", required: false, schema: { type: "string" } },
     ]);
-    expect(document.paths["/v1/collections"]?.["post"]?.parameters).toMatchObject([{ name: "Idempotency-Key", in: "header" }]);
-    expect(document.paths["/v1/collections/{cid}"]?.["delete"]?.parameters?.map(({ name, required }) => [name, required])).toEqual([
+    expect(document.paths["/v1/collections"]?.["post"]?.parameters).toMatchObject([
+      { name: "Idempotency-Key", in: "header" },
+    ]);
+    expect(
+      document.paths["/v1/collections/{cid}"]?.["delete"]?.parameters?.map(({ name, required }) => [name, required]),
+    ).toEqual([
       ["cid", true],
       ["confirm", true],
       ["purge", false],
@@ -251,7 +301,9 @@ describe("http kit: OpenAPI", () => {
       required: ["file"],
       properties: { file: { items: { contentMediaType: "application/octet-stream" } } },
     });
-    expect(Object.keys(document.paths["/v1/collections/{cid}/triples"]?.["post"]?.requestBody?.content ?? {})).toEqual(["text/turtle"]);
+    expect(Object.keys(document.paths["/v1/collections/{cid}/triples"]?.["post"]?.requestBody?.content ?? {})).toEqual([
+      "text/turtle",
+    ]);
   });
 });
 
@@ -315,7 +367,9 @@ describe("http kit: the reference page", () => {
     expect([docs.status, docs.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(docs.headers.get("content-security-policy")).toContain("default-src 'self'");
     expect(await docs.text()).toBe(page);
-    expect((await app.request("/docs", { headers: { "if-none-match": docs.headers.get("etag") ?? "" } })).status).toBe(304);
+    expect((await app.request("/docs", { headers: { "if-none-match": docs.headers.get("etag") ?? "" } })).status).toBe(
+      304,
+    );
     expect((await app.request("/docs/style.css")).headers.get("content-type")).toBe("text/css; charset=utf-8");
     expect(await (await app.request("/v1/openapi.json")).json()).toEqual(JSON.parse(JSON.stringify(document)));
   });

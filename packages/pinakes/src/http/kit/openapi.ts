@@ -59,7 +59,9 @@ const methodOrder = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 export function openApi(routes: readonly Route[], info: ApiInfo): OpenApiDocument {
   const book = new SchemaBook();
-  const sorted = routes.toSorted((a, b) => comparePaths(a.path, b.path) || methodOrder.indexOf(a.method) - methodOrder.indexOf(b.method));
+  const sorted = routes.toSorted(
+    (a, b) => comparePaths(a.path, b.path) || methodOrder.indexOf(a.method) - methodOrder.indexOf(b.method),
+  );
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of sorted) {
     const item = (paths[route.path.text] ??= {});
@@ -68,7 +70,12 @@ export function openApi(routes: readonly Route[], info: ApiInfo): OpenApiDocumen
   const { title, version, description } = info;
   return book.merged<OpenApiDocument>({
     openapi: "3.1.0",
-    info: { title, version, ...(description === undefined ? {} : { description }), license: { name: "Apache License 2.0", identifier: "Apache-2.0" } },
+    info: {
+      title,
+      version,
+      ...(description === undefined ? {} : { description }),
+      license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
+    },
     servers: [{ url: "/", description: "The server that this document comes from." }],
     tags: tagsOf(routes, info),
     paths,
@@ -119,10 +126,14 @@ function parametersOf(route: Route, book: SchemaBook): Parameter[] {
   const inPath = route.path.parameters.map((name) => parameter(name, "path", route.params, book));
   const inQuery = Object.keys(route.query.shape).map((name) => parameter(name, "query", route.query, book));
   const headers: Parameter[] = [];
-  if (route.idempotent) headers.push(header("Idempotency-Key", "Makes a repetition of this request answer what the first one answered, for 24 hours."));
+  if (route.idempotent)
+    headers.push(
+      header("Idempotency-Key", "Makes a repetition of this request answer what the first one answered, for 24 hours."),
+    );
   if (route.conditional && route.method !== "GET")
     headers.push(header("If-Match", "The etag that was read: the change is made only if it is still the current one."));
-  if (route.method === "GET" && route.conditional) headers.push(header("If-None-Match", "The etag that is known: 304 if it is still the current one."));
+  if (route.method === "GET" && route.conditional)
+    headers.push(header("If-None-Match", "The etag that is known: 304 if it is still the current one."));
   return [...inPath, ...inQuery, ...headers];
 }
 
@@ -149,17 +160,23 @@ function header(name: string, description: string): Parameter {
 
 function bodyContent(body: BodySpec, book: SchemaBook, called: string): Content {
   if (isSchema(body)) return { "application/json": { schema: book.inline(body, "input", called) } };
-  const json = body.json === undefined ? {} : { "application/json": { schema: book.inline(body.json, "input", called) } };
+  const json =
+    body.json === undefined ? {} : { "application/json": { schema: book.inline(body.json, "input", called) } };
   if ("raw" in body) return { ...Object.fromEntries(body.raw.map((type) => [type, {}])), ...json };
   const fields = Object.entries(body.fields ?? { file: { description: "One or more files.", file: true as const } });
   const required = fields.filter(([, field]) => "required" in field).map(([name]) => name);
   const properties = Object.fromEntries(
     fields.map(([name, { description, file }]): [string, JsonSchema] => [
       name,
-      file === true ? { type: "array", description, items: { type: "string", contentMediaType: "application/octet-stream" } } : { type: "string", description },
+      file === true
+        ? { type: "array", description, items: { type: "string", contentMediaType: "application/octet-stream" } }
+        : { type: "string", description },
     ]),
   );
-  return { "multipart/form-data": { schema: { type: "object", properties, ...(required.length === 0 ? {} : { required }) } }, ...json };
+  return {
+    "multipart/form-data": { schema: { type: "object", properties, ...(required.length === 0 ? {} : { required }) } },
+    ...json,
+  };
 }
 
 function responsesOf(route: Route, book: SchemaBook): Operation["responses"] {
@@ -168,7 +185,12 @@ function responsesOf(route: Route, book: SchemaBook): Operation["responses"] {
     const content: Content =
       contentType === undefined && schema === undefined
         ? {}
-        : { [contentType ?? "application/json"]: schema === undefined ? {} : { schema: book.inline(schema, "output", `${pascal(route.operationId)}Answer`) } };
+        : {
+            [contentType ?? "application/json"]:
+              schema === undefined
+                ? {}
+                : { schema: book.inline(schema, "output", `${pascal(route.operationId)}Answer`) },
+          };
     const all: Content = { ...content, ...Object.fromEntries(alsoTypes.map((type) => [type, {}])) };
     responses[status] = { description, ...(Object.keys(all).length === 0 ? {} : { content: all }) };
   }
@@ -204,7 +226,11 @@ const problemSchema: JsonSchema = {
     errors: {
       type: "array",
       description: "Each mistake in the request.",
-      items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } }, required: ["path", "message"] },
+      items: {
+        type: "object",
+        properties: { path: { type: "string" }, message: { type: "string" } },
+        required: ["path", "message"],
+      },
     },
     current_etag: { type: "string", description: "With 412: the etag that the resource has now." },
   },

@@ -20,9 +20,15 @@ export function parsePartHeader(header: Readonly<Record<string, readonly string[
   const filename = parameters.get("filename");
   return {
     name: utf8(name, "name"),
-    filename: extended === undefined ? (filename === undefined ? undefined : utf8(filename, "filename")) : decodeExtended(extended),
+    filename:
+      extended === undefined
+        ? filename === undefined
+          ? undefined
+          : utf8(filename, "filename")
+        : decodeExtended(extended),
     contentType:
-      header["content-type"]?.[0]?.trim().toLowerCase() || (filename === undefined && extended === undefined ? "text/plain" : "application/octet-stream"),
+      header["content-type"]?.[0]?.trim().toLowerCase() ||
+      (filename === undefined && extended === undefined ? "text/plain" : "application/octet-stream"),
   };
 }
 
@@ -31,7 +37,9 @@ export function boundaryOf(headers: Headers): string {
   if (!/^\s*multipart\/form-data\s*(?:;|$)/i.test(type)) throw invalid("The body must be multipart/form-data.");
   const boundary = parseParameters(type).get("boundary");
   if (boundary === undefined || !/^[\w'()+,./:=? -]{1,70}$/.test(boundary) || boundary.endsWith(" ")) {
-    throw invalid("Content-Type: multipart/form-data needs a boundary of 1–70 characters; let the HTTP client set this header.");
+    throw invalid(
+      "Content-Type: multipart/form-data needs a boundary of 1–70 characters; let the HTTP client set this header.",
+    );
   }
   return boundary;
 }
@@ -39,7 +47,9 @@ export function boundaryOf(headers: Headers): string {
 /** `; name="value"; other=token`. Only \" and \\ are escapes: other backslashes are part of a name, as browsers send them. */
 function parseParameters(header: string): Map<string, string> {
   const parameters = new Map<string, string>();
-  for (const [, name = "", quoted, token] of header.matchAll(/;\s*([\w-]+\*?)\s*=\s*(?:"((?:\\["\\]|[^"\\]|\\(?!["\\]))*)"|([^\s;"]*))/g)) {
+  for (const [, name = "", quoted, token] of header.matchAll(
+    /;\s*([\w-]+\*?)\s*=\s*(?:"((?:\\["\\]|[^"\\]|\\(?!["\\]))*)"|([^\s;"]*))/g,
+  )) {
     const key = name.toLowerCase();
     const value = quoted === undefined ? (token ?? "") : quoted.replaceAll(/\\(["\\])/g, "$1");
     if (!parameters.has(key)) parameters.set(key, value);

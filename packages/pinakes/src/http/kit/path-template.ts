@@ -45,7 +45,9 @@ export function honoPattern(template: PathTemplate, siblings: readonly PathTempl
   const parts = template.segments.map(({ literal, parameter, verb }, i) => {
     if (parameter === undefined) return literal;
     if (verb !== undefined) return `:${parameter}{[^/:]+${verb}}`;
-    const verbsHere = siblings.some((other) => other.segments.length > i && other.segments[i]?.verb !== undefined && samePlace(template, other, i));
+    const verbsHere = siblings.some(
+      (other) => other.segments.length > i && other.segments[i]?.verb !== undefined && samePlace(template, other, i),
+    );
     return verbsHere ? `:${parameter}{[^/:]+}` : `:${parameter}`;
   });
   return `/${parts.join("/")}`;
@@ -83,6 +85,9 @@ function rank(segment: Segment | undefined): number {
 function samePlace(a: PathTemplate, b: PathTemplate, end: number): boolean {
   return a.segments.slice(0, end).every((segment, i) => {
     const other = b.segments[i];
-    return other !== undefined && (segment.parameter !== undefined || other.parameter !== undefined || segment.literal === other.literal);
+    return (
+      other !== undefined &&
+      (segment.parameter !== undefined || other.parameter !== undefined || segment.literal === other.literal)
+    );
   });
 }

@@ -9,7 +9,14 @@ import { invariant } from "../../domain/invariant.ts";
 import type { Answer } from "./answer.ts";
 import { bodyChunks, checkBodyHeaders, contentTypeOf, isJsonType, readJson, unsupportedType } from "./body.ts";
 import type { KitEnv } from "./context.ts";
-import { isSafeMethod, readCredentials, secretsOf, type Authenticate, type Authenticated, type Credentials } from "./credentials.ts";
+import {
+  isSafeMethod,
+  readCredentials,
+  secretsOf,
+  type Authenticate,
+  type Authenticated,
+  type Credentials,
+} from "./credentials.ts";
 import { readPreconditions } from "./etag.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { problemResponse, toProblemAnswer } from "./http-error.ts";
@@ -50,7 +57,10 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
     const answer = kit.streams === undefined ? made : await kit.streams.hold(auth?.caller, made);
     if (kit.checkAnswers) checkAnswer(route, answer);
     const onStreamError = (error: unknown): void =>
-      kit.log.error({ route: route.path.text, request_id: c.get("requestId"), error: describeError(error, c.get("secrets") ?? []) }, "an answer was cut off");
+      kit.log.error(
+        { route: route.path.text, request_id: c.get("requestId"), error: describeError(error, c.get("secrets") ?? []) },
+        "an answer was cut off",
+      );
     return await toResponse(answer, { request: c.req.raw, headers, onStreamError });
   } catch (error) {
     c.set("failure", error);
@@ -62,7 +72,12 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
 }
 
 /** Who calls, as far as the route wants to know. */
-async function identify(c: KitContext, route: Route, kit: Kit, headers: Record<string, string>): Promise<Authenticated | undefined> {
+async function identify(
+  c: KitContext,
+  route: Route,
+  kit: Kit,
+  headers: Record<string, string>,
+): Promise<Authenticated | undefined> {
   const address = kit.clientAddress(c);
   let credentials: Credentials | undefined;
   try {
@@ -78,7 +93,10 @@ async function identify(c: KitContext, route: Route, kit: Kit, headers: Record<s
     kit.limiter?.signedIn(credentials);
     Object.assign(headers, kit.limiter?.take(auth.caller));
     if (auth.readOnly === true && !isSafeMethod(c.req.method) && !route.readOnlyOk) {
-      throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write, or ask an administrator for it.");
+      throw new PinakesError(
+        "FORBIDDEN",
+        "This key may only read. Use one that may write, or ask an administrator for it.",
+      );
     }
     return auth;
   } catch (error) {
@@ -118,7 +136,10 @@ async function readRequest(
 }
 
 /** A JSON body is read and checked here; forms and raw bodies are left to the handler, which reads them as they come. */
-async function readBody(raw: Request, { method, body: spec, bodyBytesMax }: Route): Promise<{ body: unknown; bytes?: Uint8Array }> {
+async function readBody(
+  raw: Request,
+  { method, body: spec, bodyBytesMax }: Route,
+): Promise<{ body: unknown; bytes?: Uint8Array }> {
   if (method === "GET" || method === "DELETE") return { body: undefined, bytes: new Uint8Array() };
   checkBodyHeaders(raw.headers, bodyBytesMax, { gzip: spec !== undefined && "gzip" in spec && spec.gzip });
   if (spec === undefined || isSchema(spec)) {
@@ -137,20 +158,38 @@ async function readBody(raw: Request, { method, body: spec, bodyBytesMax }: Rout
     if (type !== "multipart/form-data") throw unsupportedType(type, ["multipart/form-data", ...json]);
     return { body: { kind: "multipart", parts: () => parts(raw, { ...spec.partLimits, bodyBytesMax }) } };
   }
-  if (type === undefined || !spec.raw.some((wanted) => wanted === type || wanted === "*/*")) throw unsupportedType(type, [...spec.raw, ...json]);
+  if (type === undefined || !spec.raw.some((wanted) => wanted === type || wanted === "*/*"))
+    throw unsupportedType(type, [...spec.raw, ...json]);
   return { body: { kind: "raw", contentType: type, stream: bodyChunks(raw, bodyBytesMax) } };
 }
 
-async function runHandler(route: Route, kit: Kit, request: RouteRequest, bytes: Uint8Array | undefined): Promise<Answer> {
+async function runHandler(
+  route: Route,
+  kit: Kit,
+  request: RouteRequest,
+  bytes: Uint8Array | undefined,
+): Promise<Answer> {
   const handle = async (): Promise<Answer> => route.handler(request);
   const run = (): Promise<Answer> => (kit.around === undefined ? handle() : kit.around(handle));
   const key = route.idempotent ? readIdempotencyKey(request.raw.headers) : undefined;
   const { caller } = request;
   if (key === undefined || caller === undefined || kit.idempotency === undefined) return run();
-  if (bytes === undefined) throw invalid("Idempotency-Key: works with JSON bodies only, because a form is not kept to be compared; leave it out.");
-  const claim = makeClaim({ userId: caller.userId, operationId: route.operationId, key, url: new URL(request.raw.url), body: bytes });
+  if (bytes === undefined)
+    throw invalid(
+      "Idempotency-Key: works with JSON bodies only, because a form is not kept to be compared; leave it out.",
+    );
+  const claim = makeClaim({
+    userId: caller.userId,
+    operationId: route.operationId,
+    key,
+    url: new URL(request.raw.url),
+    body: bytes,
+  });
   const onError = (error: unknown): void =>
-    kit.log.error({ route: route.path.text, request_id: request.requestId, error: describeError(error, []) }, "the record of an idempotency key failed");
+    kit.log.error(
+      { route: route.path.text, request_id: request.requestId, error: describeError(error, []) },
+      "the record of an idempotency key failed",
+    );
   return runOnce({ store: kit.idempotency, scope: caller.scope, claim, requestId: request.requestId, run, onError });
 }
 
@@ -159,7 +198,9 @@ function checkPercentEncoding(pathname: string): void {
   try {
     decodeURIComponent(pathname);
   } catch (error) {
-    throw invalid("The path is not valid percent-encoded UTF-8; encode each id with encodeURIComponent.", { cause: error });
+    throw invalid("The path is not valid percent-encoded UTF-8; encode each id with encodeURIComponent.", {
+      cause: error,
+    });
   }
 }
 
@@ -171,5 +212,9 @@ function checkAnswer({ operationId, answers, errors }: Route, answer: Answer): v
   if (declared.schema === undefined || answer.stream !== undefined) return;
   const body: unknown = answer.json === undefined ? answer.body : JSON.parse(Buffer.from(answer.json).toString("utf8"));
   const result = declared.schema.safeParse(body);
-  invariant(result.success, "INTERNAL", `${operationId} answered ${answer.status} with what it does not declare: ${result.error?.message ?? ""}`);
+  invariant(
+    result.success,
+    "INTERNAL",
+    `${operationId} answered ${answer.status} with what it does not declare: ${result.error?.message ?? ""}`,
+  );
 }

@@ -7,7 +7,10 @@ const queryCharsMax = 16_384;
 
 export function readQuery<Schema extends z.ZodObject>(schema: Schema, search: URLSearchParams): z.output<Schema> {
   if (search.size > 0 && search.toString().length > queryCharsMax) {
-    throw invalidFields([{ path: "", message: `is longer than ${queryCharsMax} characters; send long values in the body of a POST` }], "query");
+    throw invalidFields(
+      [{ path: "", message: `is longer than ${queryCharsMax} characters; send long values in the body of a POST` }],
+      "query",
+    );
   }
   const values: Record<string, unknown> = {};
   const errors: FieldError[] = [];
@@ -31,7 +34,10 @@ export function queryFlag(): z.ZodType<boolean, "true" | "false"> {
 }
 
 /** ?limit=20 */
-export function queryInteger({ min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}): z.ZodCoercedNumber {
+export function queryInteger({
+  min = Number.MIN_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
+}: { min?: number; max?: number } = {}): z.ZodCoercedNumber {
   return z.coerce.number().int().min(min).max(max);
 }
 

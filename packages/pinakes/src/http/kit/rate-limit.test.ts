@@ -46,7 +46,11 @@ describe("http kit: rate limits", () => {
   it("a caller may send a burst, then as many a second as allowed; others are not affected", async () => {
     const { clock, ask } = setUp({ caller: { perSecond: 2, burst: 3 } });
     const first = await ask("user-a");
-    expect([first.headers.get("ratelimit-limit"), first.headers.get("ratelimit-remaining"), first.headers.get("ratelimit-reset")]).toEqual(["3", "2", "1"]);
+    expect([
+      first.headers.get("ratelimit-limit"),
+      first.headers.get("ratelimit-remaining"),
+      first.headers.get("ratelimit-reset"),
+    ]).toEqual(["3", "2", "1"]);
     expect(await statuses(3, () => ask("user-a"))).toEqual([200, 200, 429]);
     const refused = await ask("user-a");
     expect([refused.headers.get("retry-after"), refused.headers.get("ratelimit-remaining")]).toEqual(["1", "0"]);
@@ -70,7 +74,10 @@ describe("http kit: rate limits", () => {
     expect((await statuses(burst + 1, () => ask("user-a"))).filter((status) => status === 200)).toHaveLength(200);
     expect(await statuses(21, () => ask("bad"))).toEqual([...Array.from({ length: 20 }, () => 401), 429]);
     const refused = await ask("bad");
-    expect([refused.headers.get("retry-after"), await refused.json()]).toEqual(["6", expect.objectContaining({ code: "THROTTLED" })]);
+    expect([refused.headers.get("retry-after"), await refused.json()]).toEqual([
+      "6",
+      expect.objectContaining({ code: "THROTTLED" }),
+    ]);
     clock.advance(5_999);
     expect((await ask("bad")).status).toBe(429);
     clock.advance(1);
@@ -107,7 +114,13 @@ describe("http kit: rate limits", () => {
 
   it("through a socket, the address is that of the other end", async () => {
     const app = new Hono<KitEnv>();
-    const route = defineRoute({ ...common, auth: "caller", path: "/v1/me", operationId: "me", handler: ({ clientAddress }) => ok({ clientAddress }) });
+    const route = defineRoute({
+      ...common,
+      auth: "caller",
+      path: "/v1/me",
+      operationId: "me",
+      handler: ({ clientAddress }) => ok({ clientAddress }),
+    });
     mount(app, [route], {
       limiter: new RateLimiter({ clock: new ManualClock(), authFailures: { perSecond: 1, burst: 1 } }),
       authenticate: async ({ bearer }) => {
@@ -116,7 +129,8 @@ describe("http kit: rate limits", () => {
       },
     });
     const server = await serve(app, { host: "127.0.0.1", port: 0 });
-    const ask = (bearer: string) => fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${bearer}`, "x-forwarded-for": "10.9.9.9" } });
+    const ask = (bearer: string) =>
+      fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${bearer}`, "x-forwarded-for": "10.9.9.9" } });
     expect(await (await ask("good")).json()).toEqual({ clientAddress: "127.0.0.1" });
     expect(await statuses(2, () => ask("bad"))).toEqual([401, 429]);
     expect((await ask("good")).status).toBe(200);

@@ -94,7 +94,11 @@ export class RateLimiter {
   /** Hashes of credentials that were good: one client with a wrong key must not lock out others behind the same address. */
   readonly #good = new Set<string>();
 
-  constructor({ caller = rateLimitDefaults.caller, authFailures = rateLimitDefaults.authFailures, ...options }: RateLimitOptions = {}) {
+  constructor({
+    caller = rateLimitDefaults.caller,
+    authFailures = rateLimitDefaults.authFailures,
+    ...options
+  }: RateLimitOptions = {}) {
     const { entriesMax = rateLimitDefaults.entriesMax, clock = systemClock } = options;
     this.#callers = new TokenBuckets(caller, entriesMax, clock);
     this.#failures = new TokenBuckets(authFailures, entriesMax, clock);
@@ -107,9 +111,13 @@ export class RateLimiter {
     const { allowed, retryAfterMs } = this.#failures.take(addressKey(address), 0);
     if (allowed || this.#good.has(hashOf(credentials))) return;
     const seconds = Math.ceil(retryAfterMs / 1000);
-    throw new HttpError("THROTTLED", `Too many failed attempts to sign in from this address; try again in ${seconds} s.`, {
-      headers: { "retry-after": String(seconds) },
-    });
+    throw new HttpError(
+      "THROTTLED",
+      `Too many failed attempts to sign in from this address; try again in ${seconds} s.`,
+      {
+        headers: { "retry-after": String(seconds) },
+      },
+    );
   }
 
   signedIn(credentials: Credentials): void {
@@ -139,9 +147,13 @@ export class RateLimiter {
     };
     if (allowed) return headers;
     const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-    throw new HttpError("THROTTLED", `Too many requests at once; try again in ${seconds} s, and send fewer in parallel.`, {
-      headers: { ...headers, "retry-after": String(seconds) },
-    });
+    throw new HttpError(
+      "THROTTLED",
+      `Too many requests at once; try again in ${seconds} s, and send fewer in parallel.`,
+      {
+        headers: { ...headers, "retry-after": String(seconds) },
+      },
+    );
   }
 }
 
@@ -153,7 +165,8 @@ export function addressKey(address: string): string {
   const [head = "", tail] = (address.split("%")[0] as string).split("::");
   const groups = head === "" ? [] : head.split(":");
   const after = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - groups.length - after.length) }, () => "0");
+  const zeros =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - groups.length - after.length) }, () => "0");
   return [...groups, ...zeros, ...after]
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))

@@ -6,7 +6,10 @@
 const readAheadCharsMax = 1_048_576;
 
 /** What is short is made whole. */
-export async function readAhead(texts: AsyncIterable<string>, charsMax: number = readAheadCharsMax): Promise<AsyncIterable<Uint8Array>> {
+export async function readAhead(
+  texts: AsyncIterable<string>,
+  charsMax: number = readAheadCharsMax,
+): Promise<AsyncIterable<Uint8Array>> {
   const iterator = texts[Symbol.asyncIterator]();
   const head: string[] = [];
   let chars = 0;
@@ -22,11 +25,15 @@ export async function readAhead(texts: AsyncIterable<string>, charsMax: number =
   return inBytes(head, ended ? undefined : iterator);
 }
 
-async function* inBytes(head: string[], rest: AsyncIterator<string> | undefined): AsyncGenerator<Uint8Array, void, void> {
+async function* inBytes(
+  head: string[],
+  rest: AsyncIterator<string> | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
   const encoder = new TextEncoder();
   try {
     for (let text = head.shift(); text !== undefined; text = head.shift()) yield encoder.encode(text);
-    for (let next = await rest?.next(); next !== undefined && next.done !== true; next = await rest?.next()) yield encoder.encode(next.value);
+    for (let next = await rest?.next(); next !== undefined && next.done !== true; next = await rest?.next())
+      yield encoder.encode(next.value);
   } finally {
     await rest?.return?.();
   }

@@ -10,10 +10,14 @@ export interface RespondOptions {
   readonly onStreamError: (error: unknown) => void;
 }
 
-export async function toResponse(answer: Answer, { request, headers: more = {}, onStreamError }: RespondOptions): Promise<Response> {
+export async function toResponse(
+  answer: Answer,
+  { request, headers: more = {}, onStreamError }: RespondOptions,
+): Promise<Response> {
   const { status, etag, stream } = answer;
   const read = request.method === "GET" || request.method === "HEAD";
-  const unchanged = read && status === 200 && etag !== undefined && isUnchanged(request.headers.get("if-none-match"), etag);
+  const unchanged =
+    read && status === 200 && etag !== undefined && isUnchanged(request.headers.get("if-none-match"), etag);
   const headers = headersOf(answer, more);
   if (unchanged || status === 304 || status === 204 || request.method === "HEAD") {
     if (stream !== undefined) await toBytesStream(stream, onStreamError).cancel();
@@ -27,10 +31,15 @@ export async function toResponse(answer: Answer, { request, headers: more = {}, 
 /** The body as it goes over the wire; null when there is none. */
 export function bodyText({ body, contentType }: Answer): string | null {
   if (body === undefined) return null;
-  return typeof body === "string" && contentType !== undefined && !contentType.includes("json") ? body : JSON.stringify(body);
+  return typeof body === "string" && contentType !== undefined && !contentType.includes("json")
+    ? body
+    : JSON.stringify(body);
 }
 
-function headersOf({ etag, stream, body, json, contentType, headers: own, cookie = [] }: Answer, more: Readonly<Record<string, string>>): Headers {
+function headersOf(
+  { etag, stream, body, json, contentType, headers: own, cookie = [] }: Answer,
+  more: Readonly<Record<string, string>>,
+): Headers {
   const headers = new Headers({
     // Answers belong to one caller: shared caches keep nothing, and others only what they can ask about again.
     "cache-control": etag === undefined ? "no-store" : "private, no-cache",

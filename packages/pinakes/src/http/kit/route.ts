@@ -20,7 +20,9 @@ export interface MultipartSpec<Json extends z.ZodType = z.ZodType> {
   readonly multipart: true;
   readonly json?: Json;
   /** For the reference: what the fields of the form are. */
-  readonly fields?: Readonly<Record<string, { readonly description: string; readonly file?: true; readonly required?: true }>>;
+  readonly fields?: Readonly<
+    Record<string, { readonly description: string; readonly file?: true; readonly required?: true }>
+  >;
   readonly partLimits?: Partial<MultipartLimits>;
 }
 /** Bytes of these content types, unread; with `json` a JSON body as well. */
@@ -66,7 +68,12 @@ export interface AnswerSpec {
   readonly alsoTypes?: readonly string[];
 }
 
-export interface RouteRequest<Params = unknown, Query = unknown, Body = unknown, A extends Access = Access> extends Preconditions {
+export interface RouteRequest<
+  Params = unknown,
+  Query = unknown,
+  Body = unknown,
+  A extends Access = Access,
+> extends Preconditions {
   readonly caller: A extends "caller" ? Caller : undefined;
   readonly auth: A extends "caller" ? Authenticated : undefined;
   readonly params: Params;
@@ -82,7 +89,12 @@ export interface RouteRequest<Params = unknown, Query = unknown, Body = unknown,
   readonly raw: Request;
 }
 
-export interface RouteDeclaration<Params extends z.ZodObject, Query extends z.ZodObject, Body extends BodySpec | undefined, A extends Access> {
+export interface RouteDeclaration<
+  Params extends z.ZodObject,
+  Query extends z.ZodObject,
+  Body extends BodySpec | undefined,
+  A extends Access,
+> {
   readonly method: Method;
   readonly path: string;
   readonly operationId: string;
@@ -170,7 +182,9 @@ export function defineRoute<
     body,
     answers,
     errors: declaration.errors ?? {},
-    bodyBytesMax: declaration.limits?.bodyBytesMax ?? (body === undefined || isSchema(body) ? jsonBytesMaxDefault : uploadBytesMaxDefault),
+    bodyBytesMax:
+      declaration.limits?.bodyBytesMax ??
+      (body === undefined || isSchema(body) ? jsonBytesMaxDefault : uploadBytesMaxDefault),
     idempotent,
     readOnlyOk: declaration.readOnlyOk ?? false,
     conditional: declaration.conditional ?? false,
@@ -191,8 +205,16 @@ function checkRoute({ method, path, operationId, auth, params, body, answers, er
   const declared = Object.keys(params.shape).toSorted().join(", ");
   const inPath = path.parameters.toSorted().join(", ");
   invariant(declared === inPath, "INTERNAL", `${where}: the path has {${inPath}} but params declares {${declared}}.`);
-  invariant(body === undefined || (method !== "GET" && method !== "DELETE"), "INTERNAL", `${where}: ${method} takes no body.`);
-  invariant(!idempotent || (method === "POST" && auth === "caller"), "INTERNAL", `${where}: only a POST of a caller is made idempotent by a key.`);
+  invariant(
+    body === undefined || (method !== "GET" && method !== "DELETE"),
+    "INTERNAL",
+    `${where}: ${method} takes no body.`,
+  );
+  invariant(
+    !idempotent || (method === "POST" && auth === "caller"),
+    "INTERNAL",
+    `${where}: only a POST of a caller is made idempotent by a key.`,
+  );
   const statuses = Object.keys(answers).map(Number);
   invariant(
     statuses.length > 0 && statuses.every((status) => status >= 200 && status < 400),

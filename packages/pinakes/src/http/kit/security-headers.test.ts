@@ -19,11 +19,11 @@ describe("http kit: security headers", () => {
   it("are on every answer, errors included; a page may load what is its own, data nothing", async () => {
     for (const path of ["/page", "/data", "/error", "/nothing"]) {
       const { headers } = await appOf().request(path);
-      expect([headers.get("x-content-type-options"), headers.get("x-frame-options"), headers.get("referrer-policy")]).toEqual([
-        "nosniff",
-        "DENY",
-        "no-referrer",
-      ]);
+      expect([
+        headers.get("x-content-type-options"),
+        headers.get("x-frame-options"),
+        headers.get("referrer-policy"),
+      ]).toEqual(["nosniff", "DENY", "no-referrer"]);
       const policy = headers.get("content-security-policy") ?? "";
       expect(policy).toContain("frame-ancestors 'none'");
       expect(policy).toContain(path === "/page" ? "default-src 'self'" : "default-src 'none'");

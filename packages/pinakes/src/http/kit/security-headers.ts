@@ -7,7 +7,8 @@ export interface SecurityHeadersOptions {
   readonly allowedOrigins?: readonly string[];
 }
 
-const pagePolicy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const pagePolicy =
+  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 /** What is not a page has nothing to load. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
 
@@ -21,12 +22,18 @@ const always: Readonly<Record<string, string>> = {
 
 const preflightSeconds = "600";
 const allowMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
-const allowHeaders = "authorization, content-type, if-match, if-none-match, idempotency-key, last-event-id, x-csrf-token, x-request-id, x-session-token";
-const exposeHeaders = "etag, location, retry-after, idempotency-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset, x-request-id, x-session-token";
+const allowHeaders =
+  "authorization, content-type, if-match, if-none-match, idempotency-key, last-event-id, x-csrf-token, x-request-id, x-session-token";
+const exposeHeaders =
+  "etag, location, retry-after, idempotency-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset, x-request-id, x-session-token";
 
 export function securityHeaders({ allowedOrigins = [] }: SecurityHeadersOptions = {}): MiddlewareHandler {
   for (const origin of allowedOrigins) {
-    invariant(isOrigin(origin), "INVALID", `"${origin}" is not an origin: write scheme, host and port only, such as https://console.example.`);
+    invariant(
+      isOrigin(origin),
+      "INVALID",
+      `"${origin}" is not an origin: write scheme, host and port only, such as https://console.example.`,
+    );
   }
   const origins = new Set(allowedOrigins);
   return async function setSecurityHeaders(c, next) {
@@ -35,7 +42,11 @@ export function securityHeaders({ allowedOrigins = [] }: SecurityHeadersOptions 
     if (allowed && c.req.method === "OPTIONS" && c.req.header("access-control-request-method") !== undefined) {
       c.res = new Response(null, {
         status: 204,
-        headers: { "access-control-allow-methods": allowMethods, "access-control-allow-headers": allowHeaders, "access-control-max-age": preflightSeconds },
+        headers: {
+          "access-control-allow-methods": allowMethods,
+          "access-control-allow-headers": allowHeaders,
+          "access-control-max-age": preflightSeconds,
+        },
       });
     } else await next();
     const { headers } = c.res;

@@ -18,7 +18,10 @@ function setUp(source: EventSource, options: SseOptions = {}) {
     answers: { 200: { description: "x", contentType: "text/event-stream" } },
     handler: (request) => sse(request, source, options),
   });
-  mount(app, [events], { closing: closing.signal, authenticate: async () => ({ caller: makeCaller({ tenant: "w", userId: "u" }), via: "key" }) });
+  mount(app, [events], {
+    closing: closing.signal,
+    authenticate: async () => ({ caller: makeCaller({ tenant: "w", userId: "u" }), via: "key" }),
+  });
   return { app, closing };
 }
 
@@ -26,7 +29,8 @@ function setUp(source: EventSource, options: SseOptions = {}) {
 function counter(count: number, stopped: string[] = []): EventSource {
   return async function* count_(lastEventId, signal): AsyncGenerator<ServerEvent> {
     try {
-      for (let i = Number(lastEventId ?? 0) + 1; i <= count; i += 1) yield { id: String(i), event: "tick", data: { i } };
+      for (let i = Number(lastEventId ?? 0) + 1; i <= count; i += 1)
+        yield { id: String(i), event: "tick", data: { i } };
       await new Promise((resolve) => void signal.addEventListener("abort", resolve, { once: true }));
     } finally {
       stopped.push("stopped");
@@ -56,8 +60,13 @@ describe("http kit: server-sent events", () => {
       yield { data: null };
     });
     const response = await app.request("/v1/events");
-    expect([response.headers.get("content-type"), response.headers.get("cache-control")]).toEqual(["text/event-stream", "no-store"]);
-    expect(await response.text()).toBe(`retry: 2000\n\nid: 1\nevent: job.done\ndata: {"text":"two\\nlines"}\n\ndata: null\n\n`);
+    expect([response.headers.get("content-type"), response.headers.get("cache-control")]).toEqual([
+      "text/event-stream",
+      "no-store",
+    ]);
+    expect(await response.text()).toBe(
+      `retry: 2000\n\nid: 1\nevent: job.done\ndata: {"text":"two\\nlines"}\n\ndata: null\n\n`,
+    );
     expect(formatEvent({ id: "a\nb", event: "c\rd", data: undefined })).toBe("id: a b\nevent: c d\ndata: null\n\n");
   });
 

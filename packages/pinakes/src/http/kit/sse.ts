@@ -33,10 +33,18 @@ type SseRequest = Pick<RouteRequest, "signal" | "closing" | "header" | "requestI
 export function sse(request: SseRequest, source: EventSource, options: SseOptions = {}): Answer {
   const { heartbeatMs = heartbeatMsDefault, retryMs = retryMsDefault } = options;
   const lastEventId = request.header("last-event-id");
-  if (lastEventId !== undefined && lastEventId.length > lastEventIdCharsMax) throw invalid(`Last-Event-ID: longer than ${lastEventIdCharsMax} characters.`);
+  if (lastEventId !== undefined && lastEventId.length > lastEventIdCharsMax)
+    throw invalid(`Last-Event-ID: longer than ${lastEventIdCharsMax} characters.`);
   const cancelled = new AbortController();
   const signal = AbortSignal.any([request.signal, request.closing, cancelled.signal]);
-  const frames = makeFrames({ source, lastEventId: lastEventId === "" ? undefined : lastEventId, signal, heartbeatMs, retryMs, requestId: request.requestId });
+  const frames = makeFrames({
+    source,
+    lastEventId: lastEventId === "" ? undefined : lastEventId,
+    signal,
+    heartbeatMs,
+    retryMs,
+    requestId: request.requestId,
+  });
   const encoder = new TextEncoder();
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -49,7 +57,12 @@ export function sse(request: SseRequest, source: EventSource, options: SseOption
     },
     { highWaterMark: 0 },
   );
-  return { status: 200, stream, contentType: "text/event-stream", headers: { "cache-control": "no-store", "x-accel-buffering": "no" } };
+  return {
+    status: 200,
+    stream,
+    contentType: "text/event-stream",
+    headers: { "cache-control": "no-store", "x-accel-buffering": "no" },
+  };
 }
 
 export function formatEvent({ id, event, data }: ServerEvent): string {
@@ -71,7 +84,14 @@ interface FrameOptions {
   readonly requestId: string;
 }
 
-async function* makeFrames({ source, lastEventId, signal, heartbeatMs, retryMs, requestId }: FrameOptions): AsyncGenerator<string, void> {
+async function* makeFrames({
+  source,
+  lastEventId,
+  signal,
+  heartbeatMs,
+  retryMs,
+  requestId,
+}: FrameOptions): AsyncGenerator<string, void> {
   // Sent at once, so that the client knows that it is connected.
   yield `retry: ${retryMs}\n\n`;
   const iterator = source(lastEventId, signal)[Symbol.asyncIterator]();

@@ -15,7 +15,11 @@ type Issue = z.core.$ZodIssue;
 type RawIssue = z.core.$ZodRawIssue;
 
 /** `where` names what is checked when the mistake has no path of its own: "body", "query". */
-export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown, where: "path" | "query" | "body"): z.output<Schema> {
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  where: "path" | "query" | "body",
+): z.output<Schema> {
   const result = schema.safeParse(value, { error: (issue) => plainMessage(issue, where) });
   if (result.success) return result.data;
   throw invalidFields(flatten(result.error.issues, []), where);
@@ -33,7 +37,10 @@ function flatten(issues: readonly Issue[], above: readonly PropertyKey[]): Field
   return issues.flatMap((issue): FieldError[] => {
     const path = [...above, ...issue.path];
     if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({ path: issuePath([...path, key]), message: "is not known here; remove it or correct its name" }));
+      return issue.keys.map((key) => ({
+        path: issuePath([...path, key]),
+        message: "is not known here; remove it or correct its name",
+      }));
     }
     if (issue.code === "invalid_union") {
       const nearest = nearestBranch(issue.errors);
@@ -45,12 +52,16 @@ function flatten(issues: readonly Issue[], above: readonly PropertyKey[]): Field
 
 /** The form that the client most likely meant: one of the right kind at all, with the fewest mistakes. */
 function nearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  const right = branches.filter((issues) => issues.length > 0 && !issues.some(({ path, code }) => path.length === 0 && code !== "unrecognized_keys"));
+  const right = branches.filter(
+    (issues) =>
+      issues.length > 0 && !issues.some(({ path, code }) => path.length === 0 && code !== "unrecognized_keys"),
+  );
   return right.toSorted((a, b) => a.length - b.length)[0];
 }
 
 function plainMessage(issue: RawIssue, where: string): string | undefined {
   const root = (issue.path?.length ?? 0) === 0;
-  if (root && where === "body" && issue.code === "invalid_type" && issue.input === undefined) return "is missing; send it as JSON";
+  if (root && where === "body" && issue.code === "invalid_type" && issue.input === undefined)
+    return "is missing; send it as JSON";
   return plainIssue(issue);
 }

@@ -12,7 +12,9 @@ const Decision = z
     document: z
       .object({ document_id: z.string(), status: z.string(), uploaded_by: z.string(), searchable: z.boolean() })
       .optional()
-      .describe("With `document`: it is as visible as its collection; searches show it from when it was indexed first."),
+      .describe(
+        "With `document`: it is as visible as its collection; searches show it from when it was indexed first.",
+      ),
   })
   .meta({ id: "Decision" });
 
@@ -23,7 +25,8 @@ export function accessRoutes(knowledge: Knowledge): readonly Route[] {
       path: "/v1/access:explain",
       operationId: "explainAccess",
       summary: "What a user may do with a repository, a collection or a document, and why",
-      description: "About oneself for everybody; about others for admins, who are also told why something is not visible.",
+      description:
+        "About oneself for everybody; about others for admins, who are also told why something is not visible.",
       tag: "access",
       auth: "caller",
       readOnlyOk: true,
@@ -35,10 +38,16 @@ export function accessRoutes(knowledge: Knowledge): readonly Route[] {
       }),
       answers: { 200: { description: "The decision.", schema: Decision } },
       handler: async ({ caller, body: { repository, collection, document, user } }) => {
-        if (document !== undefined && collection === undefined) throw invalid("collection: is missing; a document is named with its collection.");
+        if (document !== undefined && collection === undefined)
+          throw invalid("collection: is missing; a document is named with its collection.");
         const decision = await knowledge.explainAccess(caller, repository, collection, user);
         if (document === undefined || collection === undefined) return ok(decision);
-        const { document_id, status, uploaded_by, live_version } = await knowledge.document(caller, repository, collection, document);
+        const { document_id, status, uploaded_by, live_version } = await knowledge.document(
+          caller,
+          repository,
+          collection,
+          document,
+        );
         return ok({ ...decision, document: { document_id, status, uploaded_by, searchable: live_version !== null } });
       },
     }),

@@ -4,10 +4,25 @@ import { collectionSorts, knowledgeLimits, type Knowledge } from "../../knowledg
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { accepted, created, defineRoute, ok, queryFlag, queryInteger, type Route } from "../kit/index.ts";
 import { newPipeline } from "./pipelines.ts";
-import { chunkingInput, cid, Collection, graphInput, groupsInput, Job, metadataInput, pageOf, paging, rid } from "./schemas.ts";
+import {
+  chunkingInput,
+  cid,
+  Collection,
+  graphInput,
+  groupsInput,
+  Job,
+  metadataInput,
+  pageOf,
+  paging,
+  rid,
+} from "./schemas.ts";
 
 const fields = {
-  name: z.string().nullable().optional().describe("Letters, digits, spaces, - and _; unique in the repository, ignoring case. null: the id."),
+  name: z
+    .string()
+    .nullable()
+    .optional()
+    .describe("Letters, digits, spaces, - and _; unique in the repository, ignoring case. null: the id."),
   description: z.string().nullable().optional().describe("null: none."),
   chunking_strategy: chunkingInput.optional(),
   allow_chunking_override: z.boolean().optional(),
@@ -25,9 +40,14 @@ const filters = {
   status: z
     .enum(["ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "DELETED", "live", "all"])
     .optional()
-    .describe("ACTIVE when absent; live: also ARCHIVED. DELETED: the trash, with former lives of an id that is in use again (`displaced`)."),
+    .describe(
+      "ACTIVE when absent; live: also ARCHIVED. DELETED: the trash, with former lives of an id that is in use again (`displaced`).",
+    ),
   created_by: z.string().optional(),
-  sort: z.enum(collectionSorts).optional().describe("created_at when absent. By last use, one that was never used counts as used when it was made."),
+  sort: z
+    .enum(collectionSorts)
+    .optional()
+    .describe("created_at when absent. By last use, one that was never used counts as used when it was made."),
   order: z.enum(["asc", "desc"]).optional(),
   unused_since: z.string().optional().describe("Those that nobody loaded or asked since this time."),
   min_size_bytes: queryInteger({ min: 0 }).optional(),
@@ -36,13 +56,21 @@ const filters = {
   ...paging,
 };
 
-const incarnation = z.string().optional().describe("Which of the lives that had the id; of the trash. The last one when absent.");
+const incarnation = z
+  .string()
+  .optional()
+  .describe("Which of the lives that had the id; of the trash. The last one when absent.");
 const one = "/v1/repositories/{rid}/collections/{cid}";
 const params = z.object({ rid, cid });
 const answer = { 200: { description: "The collection as it is now.", schema: Collection } };
 
 export function collectionRoutes(knowledge: Knowledge): readonly Route[] {
-  return [...listRoutes(knowledge), ...recordRoutes(knowledge), ...statusRoutes(knowledge), ...contentRoutes(knowledge)];
+  return [
+    ...listRoutes(knowledge),
+    ...recordRoutes(knowledge),
+    ...statusRoutes(knowledge),
+    ...contentRoutes(knowledge),
+  ];
 }
 
 function listRoutes(knowledge: Knowledge): readonly Route[] {
@@ -80,7 +108,13 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       query: z.object(filters),
       answers: { 200: { description: "A page.", schema: pageOf(Collection) } },
       handler: async ({ caller, params: { rid: repositoryId }, query, header }) =>
-        ok(await knowledge.listCollections(caller, { ...query, repositoryId, session: sessionsOf(header(sessionTokenHeader), "collections") })),
+        ok(
+          await knowledge.listCollections(caller, {
+            ...query,
+            repositoryId,
+            session: sessionsOf(header(sessionTokenHeader), "collections"),
+          }),
+        ),
     }),
     defineRoute({
       method: "GET",
@@ -92,7 +126,12 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       query: z.object(filters),
       answers: { 200: { description: "A page.", schema: pageOf(Collection) } },
       handler: async ({ caller, query, header }) =>
-        ok(await knowledge.listCollections(caller, { ...query, session: sessionsOf(header(sessionTokenHeader), "collections") })),
+        ok(
+          await knowledge.listCollections(caller, {
+            ...query,
+            session: sessionsOf(header(sessionTokenHeader), "collections"),
+          }),
+        ),
     }),
   ];
 }
@@ -110,7 +149,10 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       query: z.object({ deleted: queryFlag().optional().describe("Also when it is deleted."), incarnation }),
       answers: { 200: { description: "The collection.", schema: Collection } },
       handler: async ({ caller, params: p, query }) => {
-        const collection = await knowledge.collection(caller, p.rid, p.cid, { deleted: query.deleted ?? false, incarnation: query.incarnation });
+        const collection = await knowledge.collection(caller, p.rid, p.cid, {
+          deleted: query.deleted ?? false,
+          incarnation: query.incarnation,
+        });
         return ok(collection, { etag: collection.etag });
       },
     }),
@@ -119,7 +161,8 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       path: one,
       operationId: "updateCollection",
       summary: "Change a collection",
-      description: "Fields that never change (ids, embedding_model, created_by, created_at) may be named with the value they have.",
+      description:
+        "Fields that never change (ids, embedding_model, created_by, created_at) may be named with the value they have.",
       tag: "collections",
       auth: "caller",
       conditional: true,
@@ -143,13 +186,25 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       conditional: true,
       params,
       query: z.object({
-        confirm: z.string().optional().describe("The id of the collection; needed for a purge, and where there is no trash."),
+        confirm: z
+          .string()
+          .optional()
+          .describe("The id of the collection; needed for a purge, and where there is no trash."),
         purge: queryFlag().optional(),
         incarnation,
-        allow_partial: queryFlag().optional().describe("Go on although a store cannot delete; the result says `partial`."),
+        allow_partial: queryFlag()
+          .optional()
+          .describe("Go on although a store cannot delete; the result says `partial`."),
       }),
-      answers: { 202: { description: "The job: a soft delete has succeeded already, a purge is under way.", schema: Job } },
-      errors: { 409: { description: "A store cannot delete (store_cannot_delete), and nothing has changed; or a migration holds the collection." } },
+      answers: {
+        202: { description: "The job: a soft delete has succeeded already, a purge is under way.", schema: Job },
+      },
+      errors: {
+        409: {
+          description:
+            "A store cannot delete (store_cannot_delete), and nothing has changed; or a migration holds the collection.",
+        },
+      },
       handler: async ({ caller, params: p, query, ifMatch }) => {
         const job = await knowledge.deleteCollection(caller, p.rid, p.cid, { ...query, ifMatch });
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
@@ -180,14 +235,17 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       },
     });
   return [
-    verb("archive", "Archive a collection: readable, and nothing changes in it", (...args) => knowledge.archiveCollection(...args)),
+    verb("archive", "Archive a collection: readable, and nothing changes in it", (...args) =>
+      knowledge.archiveCollection(...args),
+    ),
     verb("unarchive", "Take a collection out of the archive", (...args) => knowledge.unarchiveCollection(...args)),
     defineRoute({
       method: "POST",
       path: `${one}:restore`,
       operationId: "restoreCollection",
       summary: "Restore a deleted collection, exactly as it was",
-      description: "The life that was deleted last, or the one that is named. Where its id or its name is taken meanwhile it is a 409 that says so.",
+      description:
+        "The life that was deleted last, or the one that is named. Where its id or its name is taken meanwhile it is a 409 that says so.",
       tag: "collections",
       auth: "caller",
       params,
@@ -196,7 +254,9 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       answers: answer,
       errors: { 410: { description: "Its time is over: it is being removed for good, or is gone." } },
       handler: async ({ caller, params: p, query, body }) => {
-        const collection = await knowledge.restoreCollection(caller, p.rid, p.cid, { incarnation: body?.incarnation ?? query.incarnation });
+        const collection = await knowledge.restoreCollection(caller, p.rid, p.cid, {
+          incarnation: body?.incarnation ?? query.incarnation,
+        });
         return ok(collection, { etag: collection.etag });
       },
     }),
@@ -231,7 +291,12 @@ function contentRoutes(knowledge: Knowledge): readonly Route[] {
       answers: {
         200: {
           description: "Counters, and what a recount gives.",
-          schema: z.looseObject({ document_count: z.number(), triples: z.number(), stores: z.record(z.string(), z.number()), consistent: z.boolean() }),
+          schema: z.looseObject({
+            document_count: z.number(),
+            triples: z.number(),
+            stores: z.record(z.string(), z.number()),
+            consistent: z.boolean(),
+          }),
         },
       },
       handler: async ({ caller, params: p }) => ok(await knowledge.usage(caller, p.rid, p.cid)),

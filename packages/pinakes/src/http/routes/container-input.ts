@@ -8,12 +8,16 @@ export const containerName = z.string().min(1).max(256).describe("Name of the co
 export const itemId = z.string().min(1).max(1_023).describe("Id of the item, percent-encoded.");
 
 const pkValue = z.union([z.string(), z.number(), z.boolean()]);
-export const pkInput = z.union([pkValue, z.array(pkValue)]).describe("Value of the partition key, or one per path in a list.");
+export const pkInput = z
+  .union([pkValue, z.array(pkValue)])
+  .describe("Value of the partition key, or one per path in a list.");
 export type PkInput = z.output<typeof pkInput>;
 
 export const pkText = z
   .string()
-  .describe("Value of the partition key: a text as it is; a number, true or false in a JSON list, such as [5]; several paths in a JSON list, too.");
+  .describe(
+    "Value of the partition key: a text as it is; a number, true or false in a JSON list, such as [5]; several paths in a JSON list, too.",
+  );
 
 /** A text as it is. Only a JSON list can be anything else, so `5` is a text and `[5]` a number. */
 export function readPk(text: string): PkInput {
@@ -22,7 +26,9 @@ export function readPk(text: string): PkInput {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw invalid(`pk: begins with "[" and is not a JSON list. Send a text that begins so inside of one: ["[…"].`, { cause: error });
+    throw invalid(`pk: begins with "[" and is not a JSON list. Send a text that begins so inside of one: ["[…"].`, {
+      cause: error,
+    });
   }
   const checked = z.array(pkValue).min(1).safeParse(value);
   if (checked.success) return checked.data;

@@ -19,7 +19,9 @@ const bulkBytesMax = 67_108_864;
 
 const document = z.looseObject({ id: z.string().optional() });
 const operation = z.looseObject({ op: z.string().describe("create, upsert, replace, patch, delete, read or check") });
-export const Item = z.looseObject({ id: z.string(), _etag: z.string(), _ts: z.number().describe("Second of the last change.") }).meta({ id: "Item" });
+export const Item = z
+  .looseObject({ id: z.string(), _etag: z.string(), _ts: z.number().describe("Second of the last change.") })
+  .meta({ id: "Item" });
 const Outcome = z
   .object({ status: z.number(), id: z.string().optional(), etag: z.string().optional(), document: Item.optional() })
   .meta({ id: "BatchOutcome" });
@@ -28,7 +30,12 @@ const BulkResult = z
     succeeded: z.number(),
     failed: z.number(),
     lines: z.array(
-      z.object({ line: z.number(), status: z.number(), id: z.string().optional(), error: z.object({ code: z.string(), detail: z.string() }).optional() }),
+      z.object({
+        line: z.number(),
+        status: z.number(),
+        id: z.string().optional(),
+        error: z.object({ code: z.string(), detail: z.string() }).optional(),
+      }),
     ),
   })
   .meta({ id: "BulkResult" });
@@ -57,12 +64,17 @@ function itemRoutes({ containers }: State): readonly Route[] {
       query: z.object({ upsert: queryFlag().optional() }),
       body: document,
       limits: { bodyBytesMax: documentBytesMax },
-      answers: { 200: { description: "The document after an upsert.", schema: Item }, 201: { description: "The new document.", schema: Item } },
+      answers: {
+        200: { description: "The document after an upsert.", schema: Item },
+        201: { description: "The new document.", schema: Item },
+      },
       handler: async ({ caller, params: p, query, body, ifMatch, ifNoneMatch, mustExist }) => {
         const only = createOnly(ifNoneMatch);
         if (query.upsert !== true || only) {
           if (ifMatch !== undefined || mustExist)
-            throw invalid("If-Match: a document that is created has no etag yet; send it with upsert=true, or leave it out.");
+            throw invalid(
+              "If-Match: a document that is created has no etag yet; send it with upsert=true, or leave it out.",
+            );
           const making = containers.create(caller, p.c, body as never);
           return madeAnswer(p.c, await (only ? absentOnly(making) : making));
         }
@@ -78,8 +90,12 @@ function itemRoutes({ containers }: State): readonly Route[] {
       summary: "A document",
       params: itemParams,
       query: z.object({ pk: pkText }),
-      answers: { 200: { description: "The document.", schema: Item }, 304: { description: "It is the one that If-None-Match names." } },
-      handler: async ({ caller, params: p, query }) => answer(await containers.read(caller, p.c, readPk(query.pk), p.id)),
+      answers: {
+        200: { description: "The document.", schema: Item },
+        304: { description: "It is the one that If-None-Match names." },
+      },
+      handler: async ({ caller, params: p, query }) =>
+        answer(await containers.read(caller, p.c, readPk(query.pk), p.id)),
     }),
   ];
 }
@@ -98,12 +114,17 @@ function changeRoutes({ containers }: State): readonly Route[] {
       query: z.object({ pk: pkText.optional() }),
       body: document,
       limits: { bodyBytesMax: documentBytesMax },
-      answers: { 200: { description: "The document as it is now.", schema: Item }, 201: { description: "The new document.", schema: Item } },
+      answers: {
+        200: { description: "The document as it is now.", schema: Item },
+        201: { description: "The new document.", schema: Item },
+      },
       handler: async ({ caller, params: p, query, body, ifMatch, ifNoneMatch }) => {
-        if (body.id !== undefined && body.id !== p.id) throw invalid(`id: the document says "${body.id}", the address "${p.id}"; an id never changes.`);
+        if (body.id !== undefined && body.id !== p.id)
+          throw invalid(`id: the document says "${body.id}", the address "${p.id}"; an id never changes.`);
         const whole = { ...body, id: p.id } as never;
         const pk = query.pk === undefined ? undefined : readPk(query.pk);
-        if (createOnly(ifNoneMatch)) return madeAnswer(p.c, await absentOnly(containers.create(caller, p.c, whole, pk)));
+        if (createOnly(ifNoneMatch))
+          return madeAnswer(p.c, await absentOnly(containers.create(caller, p.c, whole, pk)));
         return answer(await containers.replace(caller, p.c, whole, { ifMatch }, pk));
       },
     }),
@@ -113,7 +134,8 @@ function changeRoutes({ containers }: State): readonly Route[] {
       path: one,
       operationId: "patchItem",
       summary: "Change parts of a document",
-      description: "Up to ten operations: add, set, replace, remove, incr, move; paths are RFC 6901 pointers. All of them happen, or none.",
+      description:
+        "Up to ten operations: add, set, replace, remove, incr, move; paths are RFC 6901 pointers. All of them happen, or none.",
       conditional: true,
       params: itemParams,
       query: z.object({ pk: pkText }),
@@ -124,7 +146,16 @@ function changeRoutes({ containers }: State): readonly Route[] {
       limits: { bodyBytesMax: documentBytesMax },
       answers: { 200: { description: "The document as it is now.", schema: Item } },
       handler: async ({ caller, params: p, query, body: { operations, condition }, ifMatch }) =>
-        answer(await containers.patch(caller, p.c, readPk(query.pk), p.id, operations as unknown as readonly PatchOperation[], { ifMatch, condition })),
+        answer(
+          await containers.patch(
+            caller,
+            p.c,
+            readPk(query.pk),
+            p.id,
+            operations as unknown as readonly PatchOperation[],
+            { ifMatch, condition },
+          ),
+        ),
     }),
     defineRoute({
       ...common,
@@ -155,7 +186,12 @@ function manyRoutes({ containers }: State): readonly Route[] {
       readOnlyOk: true,
       params,
       body: z.strictObject({ keys: z.array(z.strictObject({ pk: pkInput, id: z.string() })) }),
-      answers: { 200: { description: "In the order of the keys; null where there is none.", schema: z.object({ items: z.array(Item.nullable()) }) } },
+      answers: {
+        200: {
+          description: "In the order of the keys; null where there is none.",
+          schema: z.object({ items: z.array(Item.nullable()) }),
+        },
+      },
       handler: async ({ caller, params: p, body }) => ok(await containers.readMany(caller, p.c, body.keys)),
     }),
     defineRoute({
@@ -164,13 +200,15 @@ function manyRoutes({ containers }: State): readonly Route[] {
       path: "/v1/containers/{c}/batch",
       operationId: "batchItems",
       summary: "Up to 100 operations on one partition, all or nothing",
-      description: "When one fails nothing was written: the answer is its error, and `batch.statuses` has its status, and 424 for the others.",
+      description:
+        "When one fails nothing was written: the answer is its error, and `batch.statuses` has its status, and 424 for the others.",
       idempotent: true,
       params,
       body: z.strictObject({ pk: pkInput, operations: z.array(operation) }),
       limits: { bodyBytesMax: batchBytesMax },
       answers: { 200: { description: "What became of each.", schema: z.object({ results: z.array(Outcome) }) } },
-      handler: async ({ caller, params: p, body }) => ok(await containers.batch(caller, p.c, body.pk, body.operations as unknown as readonly BatchOperation[])),
+      handler: async ({ caller, params: p, body }) =>
+        ok(await containers.batch(caller, p.c, body.pk, body.operations as unknown as readonly BatchOperation[])),
     }),
     defineRoute({
       ...common,
@@ -178,16 +216,21 @@ function manyRoutes({ containers }: State): readonly Route[] {
       path: "/v1/containers/{c}/bulk",
       operationId: "bulkItems",
       summary: "Up to 10,000 operations on any partitions, each by itself",
-      description: "One operation a line (NDJSON), or a list in JSON. Operations without a document name their partition key: `pk`.",
+      description:
+        "One operation a line (NDJSON), or a list in JSON. Operations without a document name their partition key: `pk`.",
       params,
       body: { raw: bulkTypes, json: z.strictObject({ operations: z.array(operation) }) },
       limits: { bodyBytesMax: bulkBytesMax },
       answers: { 200: { description: "How each line ended.", schema: BulkResult } },
       handler: async ({ caller, params: p, body }) => {
-        if (body.kind === "json") return ok(await containers.bulk(caller, p.c, body.value.operations as unknown as readonly BulkOperation[]));
+        if (body.kind === "json")
+          return ok(await containers.bulk(caller, p.c, body.value.operations as unknown as readonly BulkOperation[]));
         const { operations, numbers } = await readOperationLines(body.stream);
         const result = await containers.bulk(caller, p.c, operations as readonly BulkOperation[]);
-        return ok({ ...result, lines: result.lines.map((line) => ({ ...line, line: numbers[line.line - 1] as number })) });
+        return ok({
+          ...result,
+          lines: result.lines.map((line) => ({ ...line, line: numbers[line.line - 1] as number })),
+        });
       },
     }),
     defineRoute({

@@ -24,7 +24,9 @@ const index = z.object({
 const policy = z.looseObject({}).describe("In Cosmos DB's form: includedPaths, excludedPaths, compositeIndexes.");
 
 const Spec = z.strictObject({
-  partition_key: z.union([z.string(), z.array(z.string())]).describe('"/user_id", or up to three paths; never changes.'),
+  partition_key: z
+    .union([z.string(), z.array(z.string())])
+    .describe('"/user_id", or up to three paths; never changes.'),
   indexes: z.record(z.string(), index).optional(),
   indexing_policy: policy.nullable().optional(),
   unique_keys: z.record(z.string(), z.array(path)).optional().describe("Unique within a partition; never change."),
@@ -50,7 +52,12 @@ const Container = z
   .meta({ id: "Container" });
 
 const IndexStatus = index
-  .extend({ name: z.string(), state: z.enum(["ready", "building"]), progress: z.number(), error: z.string().optional() })
+  .extend({
+    name: z.string(),
+    state: z.enum(["ready", "building"]),
+    progress: z.number(),
+    error: z.string().optional(),
+  })
   .meta({ id: "IndexStatus" });
 
 const queryBody = z.strictObject({
@@ -80,7 +87,12 @@ const Change = z
   .meta({ id: "ContainerChange" });
 
 export function containerRoutes(state: State, identity: Identity): readonly Route[] {
-  return [...definitionRoutes(state), ...containerItemRoutes(state), ...queryRoutes(state), changesRoute(state, identity)];
+  return [
+    ...definitionRoutes(state),
+    ...containerItemRoutes(state),
+    ...queryRoutes(state),
+    changesRoute(state, identity),
+  ];
 }
 
 function definitionRoutes({ containers }: State): readonly Route[] {
@@ -119,7 +131,10 @@ function definitionRoutes({ containers }: State): readonly Route[] {
       operationId: "getContainer",
       summary: "A container",
       params,
-      answers: { 200: { description: "The container.", schema: Container }, 304: { description: "It has not changed." } },
+      answers: {
+        200: { description: "The container.", schema: Container },
+        304: { description: "It has not changed." },
+      },
       handler: async ({ caller, params: p }) => {
         const info = await containers.get(caller, p.c);
         return ok(info, { etag: info.etag });
@@ -165,10 +180,19 @@ function queryRoutes({ containers }: State): readonly Route[] {
       params,
       body: queryBody,
       answers: {
-        200: { description: "A page.", schema: z.object({ items: z.array(z.unknown()), next_cursor: z.string().nullable(), advice: z.string().optional() }) },
+        200: {
+          description: "A page.",
+          schema: z.object({
+            items: z.array(z.unknown()),
+            next_cursor: z.string().nullable(),
+            advice: z.string().optional(),
+          }),
+        },
       },
       handler: async ({ caller, params: p, body, header }) => {
-        const page = await containers.query(caller, p.c, queryOf(body), (container) => sessionsOf(header(sessionTokenHeader), container));
+        const page = await containers.query(caller, p.c, queryOf(body), (container) =>
+          sessionsOf(header(sessionTokenHeader), container),
+        );
         return ok(page, adviceHeader(page.advice));
       },
     }),
@@ -228,14 +252,22 @@ function changesRoute({ containers }: State, identity: Identity): Route {
       from: z.enum(["oldest", "now"]).optional().describe("Where to begin without a cursor; oldest when absent."),
       mode: z.enum(["latest", "all"]).optional(),
     }),
-    answers: { 200: { description: "A page.", schema: z.object({ items: z.array(Change), cursor: z.string(), more: z.boolean() }) } },
+    answers: {
+      200: {
+        description: "A page.",
+        schema: z.object({ items: z.array(Change), cursor: z.string(), more: z.boolean() }),
+      },
+    },
     handler: async (request) => {
       const { caller, query, header } = request;
-      const next = (cursor: string | undefined): Promise<ChangesPage> => containers.changes(caller, request.params.c, { ...query, cursor });
+      const next = (cursor: string | undefined): Promise<ChangesPage> =>
+        containers.changes(caller, request.params.c, { ...query, cursor });
       if (header("accept")?.includes("text/event-stream") !== true) return ok(await next(query.cursor));
       // What is wrong with the request is told before the stream begins.
       const first = await next(header("last-event-id") || query.cursor);
-      return sse(request, (_lastEventId, signal) => follow(first, next, signal, async () => void (await identity.authenticate(credentialsOf(request)))));
+      return sse(request, (_lastEventId, signal) =>
+        follow(first, next, signal, async () => void (await identity.authenticate(credentialsOf(request)))),
+      );
     },
   });
 }
@@ -250,7 +282,8 @@ async function* follow(
   for (let page = first; !signal.aborted; page = await next(page.cursor)) {
     if (page.items.length > 0) await stillAllowed();
     const last = page.items.at(-1);
-    for (const change of page.items) yield { event: change.kind, data: change, ...(change === last ? { id: page.cursor } : {}) };
+    for (const change of page.items)
+      yield { event: change.kind, data: change, ...(change === last ? { id: page.cursor } : {}) };
     if (!page.more) await sleep(pollMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
   }

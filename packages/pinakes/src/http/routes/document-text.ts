@@ -17,8 +17,12 @@ const DocumentText = z
     ...place,
     text: z.string().describe("From start to end: what a citation means begins at its start minus this start."),
     next_start: z.number().nullable().describe("Where to go on; null at the end of the text."),
-    pages: z.array(z.object({ page: z.number(), ...place })).describe("Those that the window touches; empty for types without pages."),
-    sections: z.array(z.object({ path: z.array(z.string()), ...place })).describe("From each heading to the next, with the headings above it."),
+    pages: z
+      .array(z.object({ page: z.number(), ...place }))
+      .describe("Those that the window touches; empty for types without pages."),
+    sections: z
+      .array(z.object({ path: z.array(z.string()), ...place }))
+      .describe("From each heading to the next, with the headings above it."),
     warnings: z.array(z.string()),
   })
   .meta({ id: "DocumentText" });
@@ -26,7 +30,9 @@ const DocumentText = z
 const DocumentTriple = z
   .object({
     ...triple,
-    passages: z.array(z.object({ chunk_id: z.string(), index: z.number() })).describe("Of this document, in the order of the text."),
+    passages: z
+      .array(z.object({ chunk_id: z.string(), index: z.number() }))
+      .describe("Of this document, in the order of the text."),
   })
   .meta({ id: "DocumentTriple" });
 
@@ -37,17 +43,21 @@ export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
       path: `${one}/text`,
       operationId: "getDocumentText",
       summary: "The text of a document that passages and citations point into",
-      description: "A window of it, in UTF-16 code units: the first 200,000 when nothing is asked for. `length` is that of the whole text.",
+      description:
+        "A window of it, in UTF-16 code units: the first 200,000 when nothing is asked for. `length` is that of the whole text.",
       tag: "documents",
       auth: "caller",
       params,
       query: z.object({
         version: queryInteger().optional().describe("The one that searches show when absent."),
         start: queryInteger().optional().describe("0 when absent."),
-        end: queryInteger().optional().describe(`At most ${textWindowCharsMax} after start; what is beyond the text does not matter.`),
+        end: queryInteger()
+          .optional()
+          .describe(`At most ${textWindowCharsMax} after start; what is beyond the text does not matter.`),
       }),
       answers: { 200: { description: "The window.", schema: DocumentText } },
-      handler: async ({ caller, params: p, query }) => ok(await knowledge.documentText(caller, p.rid, p.cid, p.did, query)),
+      handler: async ({ caller, params: p, query }) =>
+        ok(await knowledge.documentText(caller, p.rid, p.cid, p.did, query)),
     }),
     defineRoute({
       method: "GET",
@@ -61,7 +71,8 @@ export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
       params,
       query: z.object(paging),
       answers: { 200: { description: "A page.", schema: pageOf(DocumentTriple) } },
-      handler: async ({ caller, params: p, query }) => ok(await knowledge.documentTriples(caller, p.rid, p.cid, p.did, query)),
+      handler: async ({ caller, params: p, query }) =>
+        ok(await knowledge.documentTriples(caller, p.rid, p.cid, p.did, query)),
     }),
   ];
 }

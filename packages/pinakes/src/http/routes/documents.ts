@@ -2,7 +2,16 @@
 import { z } from "zod";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { uploadedFrom, type Knowledge, type UploadedDocument, type UploadInput } from "../../knowledge/index.ts";
-import { accepted, defineRoute, noContent, ok, queryFlag, queryInteger, type Answer, type Route } from "../kit/index.ts";
+import {
+  accepted,
+  defineRoute,
+  noContent,
+  ok,
+  queryFlag,
+  queryInteger,
+  type Answer,
+  type Route,
+} from "../kit/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import type { FilePart, Part } from "../kit/multipart.ts";
 import { documentTextRoutes } from "./document-text.ts";
@@ -12,8 +21,12 @@ const all = "/v1/repositories/{rid}/collections/{cid}/documents";
 const one = `${all}/{did}`;
 const params = z.object({ rid, cid, did });
 
-const Passage = z.looseObject({ chunk_id: z.string(), index: z.number(), text: z.string(), start: z.number(), end: z.number() }).meta({ id: "Passage" });
-const Version = z.looseObject({ version: z.number(), size_bytes: z.number(), sha256: z.string(), live: z.boolean() }).meta({ id: "Version" });
+const Passage = z
+  .looseObject({ chunk_id: z.string(), index: z.number(), text: z.string(), start: z.number(), end: z.number() })
+  .meta({ id: "Passage" });
+const Version = z
+  .looseObject({ version: z.number(), size_bytes: z.number(), sha256: z.string(), live: z.boolean() })
+  .meta({ id: "Version" });
 const UploadAnswer = z.object({
   job_id: z.string().nullable(),
   documents: z.array(Document),
@@ -30,7 +43,13 @@ const TextDocument = z.strictObject({
 });
 
 export function documentRoutes(knowledge: Knowledge): readonly Route[] {
-  return [uploadRoute(knowledge), ...readRoutes(knowledge), ...partRoutes(knowledge), ...documentTextRoutes(knowledge), ...changeRoutes(knowledge)];
+  return [
+    uploadRoute(knowledge),
+    ...readRoutes(knowledge),
+    ...partRoutes(knowledge),
+    ...documentTextRoutes(knowledge),
+    ...changeRoutes(knowledge),
+  ];
 }
 
 /** Each file stands for itself: what was wrong with one is told beside those that were taken. A single file that was refused is an error of the request. */
@@ -54,7 +73,8 @@ function uploadRoute(knowledge: Knowledge): Route {
         chunking_strategy: { description: "JSON; where the collection allows another than its own." },
         replace: { description: "true: take the place of a document with the same name." },
         path: {
-          description: "a/x.md: the path inside the folder of the one file after it. Files of one name with different paths are different documents.",
+          description:
+            "a/x.md: the path inside the folder of the one file after it. Files of one name with different paths are different documents.",
         },
       },
     },
@@ -75,7 +95,10 @@ interface Uploaded {
   readonly errors: readonly { readonly name: string; readonly code: string; readonly detail: string }[];
 }
 
-async function uploadForm(parts: AsyncIterable<Part>, take: (input: UploadInput) => Promise<UploadedDocument>): Promise<Uploaded> {
+async function uploadForm(
+  parts: AsyncIterable<Part>,
+  take: (input: UploadInput) => Promise<UploadedDocument>,
+): Promise<Uploaded> {
   const documents: UploadedDocument[] = [];
   const errors: { name: string; code: string; detail: string }[] = [];
   let failure: PinakesError | undefined;
@@ -108,7 +131,8 @@ async function uploadForm(parts: AsyncIterable<Part>, take: (input: UploadInput)
     if (documents.length === 0) throw error;
     refuse("form", error);
   }
-  if (documents.length === 0 && errors.length === 0) throw invalid("The form has no file. Send at least one, as a part with a filename.");
+  if (documents.length === 0 && errors.length === 0)
+    throw invalid("The form has no file. Send at least one, as a part with a filename.");
   // One file that was refused is the answer itself.
   if (documents.length === 0 && errors.length === 1 && failure !== undefined) throw failure;
   return { documents, errors };
@@ -133,7 +157,10 @@ function readField(settings: FormSettings, name: string, value: string): void {
     if (value !== "true" && value !== "false") throw invalid('replace: must be "true" or "false".');
     settings.replace = value === "true";
   } else if (name === "path") settings.path = value;
-  else throw invalid(`${name}: is not a field of this form; there are metadata, chunking_strategy, replace and path, each before the files it applies to.`);
+  else
+    throw invalid(
+      `${name}: is not a field of this form; there are metadata, chunking_strategy, replace and path, each before the files it applies to.`,
+    );
 }
 
 function fileInput(part: FilePart, { path, ...settings }: FormSettings): UploadInput {
@@ -163,7 +190,12 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Document) } },
       handler: async ({ caller, params: p, query, header }) =>
-        ok(await knowledge.listDocuments(caller, p.rid, p.cid, { ...query, session: sessionsOf(header(sessionTokenHeader), "documents") })),
+        ok(
+          await knowledge.listDocuments(caller, p.rid, p.cid, {
+            ...query,
+            session: sessionsOf(header(sessionTokenHeader), "documents"),
+          }),
+        ),
     }),
     defineRoute({
       method: "DELETE",
@@ -204,7 +236,8 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       params,
       query: z.object({ version: queryInteger().optional() }),
       answers: { 200: { description: "The file.", contentType: "application/octet-stream" } },
-      handler: async ({ caller, params: p, query }) => fileAnswer(await knowledge.content(caller, p.rid, p.cid, p.did, query.version)),
+      handler: async ({ caller, params: p, query }) =>
+        fileAnswer(await knowledge.content(caller, p.rid, p.cid, p.did, query.version)),
     }),
   ];
 }
@@ -276,7 +309,13 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
       limits: { bodyBytesMax: 4 * 1_048_576 },
       body: z.strictObject({ text: z.string(), chunking_strategy: chunkingInput, markdown: z.boolean().optional() }),
       answers: {
-        200: { description: "The passages.", schema: z.object({ chunks: z.array(z.looseObject({ index: z.number(), text: z.string() })), count: z.number() }) },
+        200: {
+          description: "The passages.",
+          schema: z.object({
+            chunks: z.array(z.looseObject({ index: z.number(), text: z.string() })),
+            count: z.number(),
+          }),
+        },
       },
       handler: async ({ caller, body }) => {
         const { text, chunking_strategy, markdown = false } = body;
@@ -291,7 +330,10 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
 export function fileAnswer({ document, version, body }: Awaited<ReturnType<Knowledge["content"]>>): Answer {
   const plain = document.name.replaceAll(/[^\w .()-]/g, "_");
   // RFC 8187 leaves fewer characters as they are than encodeURIComponent does.
-  const encoded = encodeURIComponent(document.name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  const encoded = encodeURIComponent(document.name).replaceAll(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return {
     status: 200,
     stream: body,

@@ -26,7 +26,11 @@ export function embeddingRoutes(knowledge: Knowledge): readonly Route[] {
       answers: {
         200: {
           description: "The vectors, in the order of the texts.",
-          schema: z.looseObject({ object: z.literal("list"), data: z.array(z.looseObject({ index: z.number() })), model: z.string() }),
+          schema: z.looseObject({
+            object: z.literal("list"),
+            data: z.array(z.looseObject({ index: z.number() })),
+            model: z.string(),
+          }),
         },
       },
       handler: async ({ caller, body }) => {
@@ -45,7 +49,11 @@ export function embeddingRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "openai",
       auth: "caller",
       answers: { 200: { description: "All of them.", schema: z.looseObject({ object: z.literal("list") }) } },
-      handler: () => ok({ object: "list", data: knowledge.models.map(({ id, provider }) => ({ id, object: "model", owned_by: provider })) }),
+      handler: () =>
+        ok({
+          object: "list",
+          data: knowledge.models.map(({ id, provider }) => ({ id, object: "model", owned_by: provider })),
+        }),
     }),
   ];
 }

@@ -18,8 +18,13 @@ const RunQuestion = z
     recall: z.number(),
     mrr: z.number().describe("One divided by the rank of the first right document; 0 when none was found."),
     search_ms: z.number(),
-    found: z.array(z.object({ document_id: z.string(), rank: z.number() })).describe("The right documents among the first k."),
-    ranked: z.array(z.string()).nullable().describe("The first ten documents; null unless the caller made the run or is an admin."),
+    found: z
+      .array(z.object({ document_id: z.string(), rank: z.number() }))
+      .describe("The right documents among the first k."),
+    ranked: z
+      .array(z.string())
+      .nullable()
+      .describe("The first ten documents; null unless the caller made the run or is an admin."),
   })
   .meta({ id: "EvaluationRunQuestion" });
 const Evaluation = z.looseObject({ evaluation_id: z.string(), name: z.string() }).meta({ id: "Evaluation" });
@@ -52,7 +57,8 @@ function questionRoutes(knowledge: Knowledge): readonly Route[] {
       params: z.object({ eid, run: id.describe("Its job_id.") }),
       query: z.object(paging),
       answers: { 200: { description: "A page, in the order of the questions.", schema: pageOf(RunQuestion) } },
-      handler: async ({ caller, params: p, query }) => ok(await knowledge.evaluations.runQuestions(caller, p.eid, p.run, query)),
+      handler: async ({ caller, params: p, query }) =>
+        ok(await knowledge.evaluations.runQuestions(caller, p.eid, p.run, query)),
     }),
     defineRoute({
       method: "DELETE",
@@ -84,7 +90,12 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({
         name: z.string(),
         collections: z.array(z.strictObject({ repository: z.string(), collection: z.string() })),
-        queries: z.array(z.strictObject({ query: z.string(), relevant: z.array(z.strictObject({ document_id: z.string(), grade: z.number().optional() })) })),
+        queries: z.array(
+          z.strictObject({
+            query: z.string(),
+            relevant: z.array(z.strictObject({ document_id: z.string(), grade: z.number().optional() })),
+          }),
+        ),
         k: z.number().int().optional().describe("Metrics look at the first k documents; 10 when absent."),
       }),
       answers: { 201: { description: "The evaluation.", schema: Evaluation } },

@@ -25,7 +25,8 @@ export function fsckRoutes({ audit }: Knowledge): readonly Route[] {
       path: "/v1/fsck",
       operationId: "fsck",
       summary: "Compare all stores with the records, and repair what is wrong",
-      description: "For admins. Others may write meanwhile. The result of the job is the report, with the first 100 findings.",
+      description:
+        "For admins. Others may write meanwhile. The result of the job is the report, with the first 100 findings.",
       tag: "operation",
       auth: "caller",
       body: z
@@ -35,12 +36,19 @@ export function fsckRoutes({ audit }: Knowledge): readonly Route[] {
           repair: z
             .boolean()
             .optional()
-            .describe("Repair what is found; false when absent. Documents whose bytes are missing are marked and keep everything else."),
+            .describe(
+              "Repair what is found; false when absent. Documents whose bytes are missing are marked and keep everything else.",
+            ),
           force_missing: z
             .boolean()
             .optional()
-            .describe("Repair also where more than half of a collection seems to be missing or unknown, which is refused otherwise; false when absent."),
-          deep: z.boolean().optional().describe("Look at every passage and read every byte of the vectors; false when absent."),
+            .describe(
+              "Repair also where more than half of a collection seems to be missing or unknown, which is refused otherwise; false when absent.",
+            ),
+          deep: z
+            .boolean()
+            .optional()
+            .describe("Look at every passage and read every byte of the vectors; false when absent."),
         })
         .optional(),
       answers: { 202: { description: "The job.", schema: Job } },

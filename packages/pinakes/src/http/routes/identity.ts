@@ -40,7 +40,10 @@ function keyRoutes(identity: Identity): readonly Route[] {
         workspace_id: z.string().optional(),
         groups: z.array(z.string()).optional(),
         role: z.enum(roles).optional(),
-        permissions: z.array(z.enum(permissions)).optional().describe("`purge`: to remove for good what the user may delete. Admins have it."),
+        permissions: z
+          .array(z.enum(permissions))
+          .optional()
+          .describe("`purge`: to remove for good what the user may delete. Admins have it."),
         name: z.string().optional(),
         expires_at: z.string().optional(),
         scopes: z.array(z.enum(["read", "write"])).optional(),
@@ -90,11 +93,19 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       tag: "identity",
       auth: "public",
       body: z.strictObject({ token: z.string() }),
-      answers: { 201: { description: "A cookie, and the token that changes must carry as X-CSRF-Token.", schema: z.looseObject({ csrf_token: z.string() }) } },
+      answers: {
+        201: {
+          description: "A cookie, and the token that changes must carry as X-CSRF-Token.",
+          schema: z.looseObject({ csrf_token: z.string() }),
+        },
+      },
       handler: async ({ body }) => {
         const { cookie, csrf, expiresAt } = await identity.sessions.create({ token: body.token });
         const expires = new Date(expiresAt);
-        return created({ csrf_token: csrf, expires_at: expires.toISOString() }, { cookie: sessionCookie(cookie, expires) });
+        return created(
+          { csrf_token: csrf, expires_at: expires.toISOString() },
+          { cookie: sessionCookie(cookie, expires) },
+        );
       },
     }),
     defineRoute({

@@ -61,7 +61,8 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       path: "/v1/events",
       operationId: "followEvents",
       summary: "What happens in collections the caller may see, as server-sent events",
-      description: "`document.status`, `collection.status`, `job.progress`, `job.done`. With Last-Event-ID it goes on after that event; without, from now.",
+      description:
+        "`document.status`, `collection.status`, `job.progress`, `job.done`. With Last-Event-ID it goes on after that event; without, from now.",
       tag: "jobs",
       auth: "caller",
       answers: { 200: { description: "Events without end.", contentType: "text/event-stream" } },
@@ -81,5 +82,10 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
 export function credentialsOf({ header }: Pick<RouteRequest, "header">): Credentials {
   const bearer = (header("authorization") ?? "").trim().replace(/^Bearer +/i, "");
   const sessionCookie = cookieValue(header("cookie"));
-  return { ...(bearer === "" ? {} : { bearer }), ...(sessionCookie === undefined ? {} : { sessionCookie }), safeMethod: true, fromLoopback: false };
+  return {
+    ...(bearer === "" ? {} : { bearer }),
+    ...(sessionCookie === undefined ? {} : { sessionCookie }),
+    safeMethod: true,
+    fromLoopback: false,
+  };
 }

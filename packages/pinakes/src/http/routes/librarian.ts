@@ -54,7 +54,9 @@ export function librarianRoutes(knowledge: Knowledge): readonly Route[] {
       },
       errorBody: (error) => knowledge.librarian.refusal(error),
       handler: async ({ caller, auth, body }) => {
-        const { status, response } = await knowledge.librarian.manage(caller, body, { readOnly: auth.readOnly === true });
+        const { status, response } = await knowledge.librarian.manage(caller, body, {
+          readOnly: auth.readOnly === true,
+        });
         return { status, body: response };
       },
     }),

@@ -33,7 +33,9 @@ const Memory = z
   })
   .meta({ id: "Memory" });
 
-const Agent = z.object({ agent_id: z.string(), first_message_at: z.string(), last_message_at: z.string() }).meta({ id: "Agent" });
+const Agent = z
+  .object({ agent_id: z.string(), first_message_at: z.string(), last_message_at: z.string() })
+  .meta({ id: "Agent" });
 
 const Session = z
   .object({
@@ -44,7 +46,9 @@ const Session = z
     first_message_at: z.string().nullable(),
     last_message_at: z.string().nullable(),
     forked_from: z.string().optional(),
-    ttl_unit: z.enum(["message", "session"]).describe("`session`: the whole session ends at once, so long after its last message."),
+    ttl_unit: z
+      .enum(["message", "session"])
+      .describe("`session`: the whole session ends at once, so long after its last message."),
   })
   .meta({ id: "Session" });
 
@@ -66,10 +70,16 @@ const newMessage = {
   metadata: z.json().optional(),
   created_at: z.json().optional(),
   ttl: z.json().optional().describe("Seconds; -1: never. 90 days when absent."),
-  ttl_unit: z.enum(["message", "session"]).optional().describe("With the first message of a session; `session`: all its messages end together."),
+  ttl_unit: z
+    .enum(["message", "session"])
+    .optional()
+    .describe("With the first message of a session; `session`: all its messages end together."),
 };
 
-const several = z.array(z.looseObject(newMessage)).optional().describe("Several messages, under either name, instead of one.");
+const several = z
+  .array(z.looseObject(newMessage))
+  .optional()
+  .describe("Several messages, under either name, instead of one.");
 
 const paging = {
   limit: queryInteger().optional().describe("Messages on a page; 100 when absent, at most 1,000."),
@@ -84,10 +94,18 @@ const inSession = {
 };
 
 /** What a list must show, from the client's own writes. */
-const shown = (header: (name: string) => string | undefined) => ({ session: sessionsOf(header(sessionTokenHeader), "agent-memories") });
+const shown = (header: (name: string) => string | undefined) => ({
+  session: sessionsOf(header(sessionTokenHeader), "agent-memories"),
+});
 
 export function memoryRoutes(state: State): readonly Route[] {
-  return [agentRoute(state), ...messageRoutes(state), ...oneRoutes(state), ...sessionRoutes(state), ...recallRoutes(state)];
+  return [
+    agentRoute(state),
+    ...messageRoutes(state),
+    ...oneRoutes(state),
+    ...sessionRoutes(state),
+    ...recallRoutes(state),
+  ];
 }
 
 function messageRoutes({ memories }: State): readonly Route[] {
@@ -109,7 +127,12 @@ function messageRoutes({ memories }: State): readonly Route[] {
       }),
       body: z.looseObject({ ...newMessage, messages: several, items: several }),
       limits: { bodyBytesMax },
-      answers: { 201: { description: "The message, or { items } where several were sent.", schema: z.union([Memory, z.object({ items: z.array(Memory) })]) } },
+      answers: {
+        201: {
+          description: "The message, or { items } where several were sent.",
+          schema: z.union([Memory, z.object({ items: z.array(Memory) })]),
+        },
+      },
       handler: async ({ caller, params: p, query, body, header }) => {
         const { messages = body.items } = body;
         const ttlUnit = query.ttl_unit ?? body.ttl_unit;
@@ -122,7 +145,10 @@ function messageRoutes({ memories }: State): readonly Route[] {
         if (body.content === undefined && messages !== undefined)
           return created({ items: await memories.appendMany(caller, p.aid, messages as never, options) });
         const [memory] = await memories.appendMany(caller, p.aid, [body as never], options);
-        return created(memory, { etag: memory?._etag, location: `/v1/agents/${encodeURIComponent(p.aid)}/memories/${encodeURIComponent(memory?.id ?? "")}` });
+        return created(memory, {
+          etag: memory?._etag,
+          location: `/v1/agents/${encodeURIComponent(p.aid)}/memories/${encodeURIComponent(memory?.id ?? "")}`,
+        });
       },
     }),
     defineRoute({
@@ -135,7 +161,8 @@ function messageRoutes({ memories }: State): readonly Route[] {
       params: z.object({ aid }),
       query: z.object({ session_id: sid.optional(), ...inSession }),
       answers: { 200: { description: "A page.", schema: pageOf(Memory) } },
-      handler: async ({ caller, params: p, query, header }) => ok(await memories.list(caller, p.aid, { ...query, ...shown(header) })),
+      handler: async ({ caller, params: p, query, header }) =>
+        ok(await memories.list(caller, p.aid, { ...query, ...shown(header) })),
     }),
   ];
 }
@@ -163,7 +190,8 @@ function oneRoutes({ memories }: State): readonly Route[] {
       path,
       operationId: "changeMemory",
       summary: "Change a message",
-      description: "Only what is named changes; metadata is changed property by property. With new content and no token_count the tokens are estimated anew.",
+      description:
+        "Only what is named changes; metadata is changed property by property. With new content and no token_count the tokens are estimated anew.",
       conditional: true,
       body: z.strictObject({
         content: z.string().optional(),
@@ -215,10 +243,14 @@ function agentRoute({ memories }: State): Route {
     path: "/v1/agents",
     operationId: "listAgents",
     summary: "The agents that have memories, in the order of their ids",
-    description: "What has ended, and nobody sees any more, is passed over, so much of it for each answer: a page may be short and still have a cursor.",
+    description:
+      "What has ended, and nobody sees any more, is passed over, so much of it for each answer: a page may be short and still have a cursor.",
     tag: "memories",
     auth: "caller",
-    query: z.object({ ...paging, limit: queryInteger().optional().describe("Agents on a page; 20 when absent, at most 100.") }),
+    query: z.object({
+      ...paging,
+      limit: queryInteger().optional().describe("Agents on a page; 20 when absent, at most 100."),
+    }),
     answers: { 200: { description: "A page.", schema: pageOf(Agent) } },
     handler: async ({ caller, query, header }) => ok(await memories.agents(caller, { ...query, ...shown(header) })),
   });
@@ -236,9 +268,13 @@ function sessionRoutes({ memories }: State): readonly Route[] {
       tag: "memories",
       auth: "caller",
       params: z.object({ aid }),
-      query: z.object({ ...paging, limit: queryInteger().optional().describe("Sessions on a page; 20 when absent, at most 100.") }),
+      query: z.object({
+        ...paging,
+        limit: queryInteger().optional().describe("Sessions on a page; 20 when absent, at most 100."),
+      }),
       answers: { 200: { description: "A page.", schema: pageOf(Session) } },
-      handler: async ({ caller, params: p, query, header }) => ok(await memories.sessions(caller, p.aid, { ...query, ...shown(header) })),
+      handler: async ({ caller, params: p, query, header }) =>
+        ok(await memories.sessions(caller, p.aid, { ...query, ...shown(header) })),
     }),
     defineRoute({
       method: "GET",
@@ -259,7 +295,9 @@ function sessionRoutes({ memories }: State): readonly Route[] {
       tag: "memories",
       auth: "caller",
       params,
-      answers: { 200: { description: "How many there were; 0 when it is repeated.", schema: z.object({ deleted: z.number() }) } },
+      answers: {
+        200: { description: "How many there were; 0 when it is repeated.", schema: z.object({ deleted: z.number() }) },
+      },
       handler: async ({ caller, params: p }) => ok(await memories.deleteSession(caller, p.aid, p.sid)),
     }),
     defineRoute({
@@ -272,7 +310,8 @@ function sessionRoutes({ memories }: State): readonly Route[] {
       params,
       query: z.object(inSession),
       answers: { 200: { description: "A page.", schema: pageOf(Memory) } },
-      handler: async ({ caller, params: p, query, header }) => ok(await memories.list(caller, p.aid, { ...query, session_id: p.sid, ...shown(header) })),
+      handler: async ({ caller, params: p, query, header }) =>
+        ok(await memories.list(caller, p.aid, { ...query, session_id: p.sid, ...shown(header) })),
     }),
     defineRoute({
       method: "POST",
@@ -284,7 +323,10 @@ function sessionRoutes({ memories }: State): readonly Route[] {
       auth: "caller",
       idempotent: true,
       params,
-      body: z.strictObject({ session_id: sid, up_to: mid.optional().describe("The last message that is copied; all when absent.") }),
+      body: z.strictObject({
+        session_id: sid,
+        up_to: mid.optional().describe("The last message that is copied; all when absent."),
+      }),
       answers: { 201: { description: "The new session.", schema: Session } },
       handler: async ({ caller, params: p, body }) =>
         created(await memories.fork(caller, p.aid, p.sid, { session_id: body.session_id, upTo: body.up_to }), {
@@ -306,10 +348,26 @@ function recallRoutes({ memories }: State): readonly Route[] {
       tag: "memories",
       auth: "caller",
       params: z.object({ aid, sid }),
-      query: z.object({ max_tokens: queryInteger(), strategy: z.enum(["recent", "relevance"]).optional().describe("`recent` when absent.") }),
-      answers: { 200: { description: "The window.", schema: z.object({ messages: z.array(Memory), token_count: z.number(), omitted: z.number() }) } },
+      query: z.object({
+        max_tokens: queryInteger(),
+        strategy: z.enum(["recent", "relevance"]).optional().describe("`recent` when absent."),
+      }),
+      answers: {
+        200: {
+          description: "The window.",
+          schema: z.object({ messages: z.array(Memory), token_count: z.number(), omitted: z.number() }),
+        },
+      },
       handler: async ({ caller, params: p, query, header }) =>
-        ok(await memories.context(caller, { agent_id: p.aid, session_id: p.sid, maxTokens: query.max_tokens, strategy: query.strategy, ...shown(header) })),
+        ok(
+          await memories.context(caller, {
+            agent_id: p.aid,
+            session_id: p.sid,
+            maxTokens: query.max_tokens,
+            strategy: query.strategy,
+            ...shown(header),
+          }),
+        ),
     }),
     defineRoute({
       method: "POST",
@@ -323,7 +381,10 @@ function recallRoutes({ memories }: State): readonly Route[] {
         query: z.string(),
         agent_id: z.string().optional(),
         session_id: z.string().optional(),
-        mode: z.enum(["keyword", "semantic", "hybrid"]).optional().describe("`hybrid` when absent; `keyword` where no embedding model is configured."),
+        mode: z
+          .enum(["keyword", "semantic", "hybrid"])
+          .optional()
+          .describe("`hybrid` when absent; `keyword` where no embedding model is configured."),
         limit: z.number().int().optional().describe("Hits; 10 when absent, at most 100."),
       }),
       answers: {

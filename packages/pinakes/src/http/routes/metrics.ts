@@ -24,7 +24,13 @@ const MetricAnswer = z
   })
   .meta({ id: "Metric" });
 const RollupAnswer = z
-  .object({ metric_date: z.string(), hour: z.number(), rows: z.number(), state: z.enum(["sealed", "open"]), sealed_at: z.string().nullable() })
+  .object({
+    metric_date: z.string(),
+    hour: z.number(),
+    rows: z.number(),
+    state: z.enum(["sealed", "open"]),
+    sealed_at: z.string().nullable(),
+  })
   .meta({ id: "Rollup" });
 
 const NamesAnswer = z
@@ -35,7 +41,15 @@ const NamesAnswer = z
     dimensions_max: z.number(),
   })
   .meta({ id: "MetricNames" });
-const fixedGroups = ["agent_id", "metric_type", "session_id", "workflow_id", "environment", "model", "tool_name"] as const;
+const fixedGroups = [
+  "agent_id",
+  "metric_type",
+  "session_id",
+  "workflow_id",
+  "environment",
+  "model",
+  "tool_name",
+] as const;
 const group = z
   .string()
   .meta({ pattern: `^(?:${fixedGroups.join("|")}|${dimensionPattern})$` })

@@ -12,19 +12,28 @@ const Migration = z
   .looseObject({
     migration_id: z.string(),
     kind: z.string(),
-    state: z.string().describe("planning, planned, copying, copied, verifying, ready, switching, switched, finishing, finished, rolling_back or rolled_back."),
+    state: z
+      .string()
+      .describe(
+        "planning, planned, copying, copied, verifying, ready, switching, switched, finishing, finished, rolling_back or rolled_back.",
+      ),
     working: z.boolean(),
     problems: z.array(Problem).describe("The first 20; `problem_count` counts all."),
     problem_count: z.number(),
     unit_count: z.number(),
     row_count: z.number(),
     error: z.string().nullable(),
-    retain_until: z.string().nullable().describe("Until when the old form is kept after the switch; null before it, and after a rollback."),
+    retain_until: z
+      .string()
+      .nullable()
+      .describe("Until when the old form is kept after the switch; null before it, and after a rollback."),
     trash_until: z
       .string()
       .nullable()
       .optional()
-      .describe("After a rollback, of one that is asked for by its id: until when what it made is in the trash; its units say which collections."),
+      .describe(
+        "After a rollback, of one that is asked for by its id: until when what it made is in the trash; its units say which collections.",
+      ),
   })
   .meta({ id: "Migration" });
 const Unit = z
@@ -39,7 +48,10 @@ const Unit = z
     copied: z.number().describe("Rows that are known to be here."),
     repository_id: z.string().nullable(),
     incarnation: z.string().nullable().describe("Which life the collection is: the trash may have several of one id."),
-    trash_until: z.string().nullable().describe("After a rollback: until when the collection that it made is in the trash; null when it is not there."),
+    trash_until: z
+      .string()
+      .nullable()
+      .describe("After a rollback: until when the collection that it made is in the trash; null when it is not there."),
   })
   .meta({ id: "MigrationUnit" });
 
@@ -50,7 +62,8 @@ const steps = [
   ["cutover", "cutOverMigration", "Compare once more, and open the collections for writers"],
 ] as const;
 
-const begun = (migration: MigrationView) => accepted(migration, { location: `/v1/migrations/${migration.migration_id}` });
+const begun = (migration: MigrationView) =>
+  accepted(migration, { location: `/v1/migrations/${migration.migration_id}` });
 const answers = { 202: { description: "The migration; its state says how far it is.", schema: Migration } };
 
 export function migrationRoutes(migrations: Migrations): readonly Route[] {
@@ -72,12 +85,16 @@ function recordRoutes(migrations: Migrations): readonly Route[] {
       body: z.strictObject({
         source: z
           .record(z.string(), z.json())
-          .describe("`kind` is triples, rows, chroma, unregistered, collection or lisa; the rest is in docs/migrations.md."),
+          .describe(
+            "`kind` is triples, rows, chroma, unregistered, collection or lisa; the rest is in docs/migrations.md.",
+          ),
         retain_days: z
           .number()
           .int()
           .optional()
-          .describe("How long the old form is kept after the switch; 30 when absent. Not of a collection, which is kept in the trash."),
+          .describe(
+            "How long the old form is kept after the switch; 30 when absent. Not of a collection, which is kept in the trash.",
+          ),
         auto: z.boolean().optional().describe("Copy, compare and switch by itself, as long as all is well."),
       }),
       answers,
@@ -143,7 +160,12 @@ function stepRoutes(migrations: Migrations): readonly Route[] {
       tag,
       auth: "caller",
       params,
-      body: z.strictObject({ remove_old: z.boolean().optional(), now: z.boolean().optional().describe("Before `retain_until`.") }).optional(),
+      body: z
+        .strictObject({
+          remove_old: z.boolean().optional(),
+          now: z.boolean().optional().describe("Before `retain_until`."),
+        })
+        .optional(),
       answers,
       handler: async ({ caller, params: p, body }) => begun(await migrations.finish(caller, p.mid, body ?? {})),
     }),
@@ -155,7 +177,11 @@ function stepRoutes(migrations: Migrations): readonly Route[] {
       tag,
       auth: "caller",
       params,
-      body: z.strictObject({ force: z.boolean().optional().describe("Also where something was written since; it goes to the trash.") }).optional(),
+      body: z
+        .strictObject({
+          force: z.boolean().optional().describe("Also where something was written since; it goes to the trash."),
+        })
+        .optional(),
       answers,
       handler: async ({ caller, params: p, body }) => begun(await migrations.rollback(caller, p.mid, body ?? {})),
     }),

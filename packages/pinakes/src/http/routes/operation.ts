@@ -27,7 +27,9 @@ const Queue = z
     oldest_age_seconds: z
       .number()
       .nullable()
-      .describe("Age of the oldest of what waits or is in progress; a document's since its upload, or since it was touched last where it is cut anew."),
+      .describe(
+        "Age of the oldest of what waits or is in progress; a document's since its upload, or since it was touched last where it is cut anew.",
+      ),
   })
   .meta({ id: "Queue" });
 const DeletionLag = z
@@ -36,7 +38,14 @@ const DeletionLag = z
     failed: z.number().describe("Those of them that some store has failed at again and again."),
     lag_seconds: z.number().describe("Age of the oldest; 0 where there is none."),
     limit_seconds: z.number().describe("The age at which it is warned of."),
-    oldest: z.object({ operation_id: z.string(), repository_id: z.string(), collection_id: z.string(), created_at: z.string() }).nullable(),
+    oldest: z
+      .object({
+        operation_id: z.string(),
+        repository_id: z.string(),
+        collection_id: z.string(),
+        created_at: z.string(),
+      })
+      .nullable(),
     warning: z.string().nullable().describe("null: all is well."),
   })
   .meta({ id: "DeletionLag" });
@@ -64,7 +73,8 @@ function queueRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/queues",
       operationId: "listQueues",
-      summary: "Queues, as far as the workspace is in them: that of documents, one for each store that takes part in deletes, and that of its drop box",
+      summary:
+        "Queues, as far as the workspace is in them: that of documents, one for each store that takes part in deletes, and that of its drop box",
       tag: "operation",
       auth: "caller",
       answers: { 200: { description: "Each queue with its numbers.", schema: z.object({ items: z.array(Queue) }) } },

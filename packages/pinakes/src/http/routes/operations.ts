@@ -13,7 +13,8 @@ export function lifecycleRoutes(knowledge: Knowledge): readonly Route[] {
       path: "/v1/operations",
       operationId: "listOperations",
       summary: "What is done to collections in all stores, newest first",
-      description: "Those of collections the caller may see, and the caller's own. A finished one can be looked at for 90 days.",
+      description:
+        "Those of collections the caller may see, and the caller's own. A finished one can be looked at for 90 days.",
       tag: "jobs",
       auth: "caller",
       query: z.object({
@@ -29,7 +30,8 @@ export function lifecycleRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/operations/{oid}",
       operationId: "getOperation",
-      summary: "An operation: what each store deleted, what remains, how long it took, how often it was tried, and why it failed",
+      summary:
+        "An operation: what each store deleted, what remains, how long it took, how often it was tried, and why it failed",
       tag: "jobs",
       auth: "caller",
       params,

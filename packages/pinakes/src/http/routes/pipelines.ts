@@ -9,9 +9,17 @@ const one = `${all}/{pid}`;
 const params = z.object({ rid, cid, pid: id.describe("Id of the pipeline.") });
 
 const Pipeline = z
-  .looseObject({ pipeline_id: z.string(), trigger: z.enum(["event", "schedule"]), source: z.string(), auto_remove: z.boolean(), created_at: z.string() })
+  .looseObject({
+    pipeline_id: z.string(),
+    trigger: z.enum(["event", "schedule"]),
+    source: z.string(),
+    auto_remove: z.boolean(),
+    created_at: z.string(),
+  })
   .meta({ id: "Pipeline" });
-const Plan = z.looseObject({ pipeline_id: z.string(), counts: z.record(z.string(), z.number()), blocked: z.string().nullable() }).meta({ id: "PipelinePlan" });
+const Plan = z
+  .looseObject({ pipeline_id: z.string(), counts: z.record(z.string(), z.number()), blocked: z.string().nullable() })
+  .meta({ id: "PipelinePlan" });
 
 export const newPipeline = z.strictObject({
   trigger: z.enum(["event", "schedule"]).describe("When a file changes, or at certain times."),
@@ -19,7 +27,10 @@ export const newPipeline = z.strictObject({
   schedule: z.string().nullable().optional().describe("Cron in UTC, or daily, hourly, weekly; daily when absent."),
   auto_remove: z.boolean().optional().describe("Whether a document goes when its file is gone; false when absent."),
   chunking_strategy: chunkingInput.optional(),
-  max_removal_share: z.number().optional().describe("A run that would remove more than this share stops instead; 0.5 when absent."),
+  max_removal_share: z
+    .number()
+    .optional()
+    .describe("A run that would remove more than this share stops instead; 0.5 when absent."),
 });
 
 export function pipelineRoutes(knowledge: Knowledge): readonly Route[] {
@@ -33,14 +44,16 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       path: all,
       operationId: "createPipeline",
       summary: "Keep a collection in step with a folder or a prefix of a bucket",
-      description: "Sources are those that the operator of the server opened. A pipeline is never changed: delete it and make another.",
+      description:
+        "Sources are those that the operator of the server opened. A pipeline is never changed: delete it and make another.",
       tag: "pipelines",
       auth: "caller",
       idempotent: true,
       params: z.object({ rid, cid }),
       body: newPipeline,
       answers: { 201: { description: "The pipeline.", schema: Pipeline } },
-      handler: async ({ caller, params: p, body }) => created(await knowledge.pipelines.create(caller, p.rid, p.cid, body)),
+      handler: async ({ caller, params: p, body }) =>
+        created(await knowledge.pipelines.create(caller, p.rid, p.cid, body)),
     }),
     defineRoute({
       method: "GET",
@@ -88,7 +101,11 @@ function runRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "pipelines",
       auth: "caller",
       params,
-      body: z.strictObject({ force: z.boolean().optional().describe("Also when more would be removed than the guard allows.") }).optional(),
+      body: z
+        .strictObject({
+          force: z.boolean().optional().describe("Also when more would be removed than the guard allows."),
+        })
+        .optional(),
       answers: { 202: { description: "The job that does it.", schema: Job } },
       handler: async ({ caller, params: p, body }) => {
         const job = await knowledge.pipelines.run(caller, p.rid, p.cid, p.pid, body ?? {});
@@ -104,8 +121,14 @@ function runRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params,
       body: z.json(),
-      answers: { 202: { description: "How many files are its own, and the job.", schema: z.looseObject({ accepted: z.number(), ignored: z.number() }) } },
-      handler: async ({ caller, params: p, body }) => accepted(await knowledge.pipelines.notify(caller, p.rid, p.cid, p.pid, body)),
+      answers: {
+        202: {
+          description: "How many files are its own, and the job.",
+          schema: z.looseObject({ accepted: z.number(), ignored: z.number() }),
+        },
+      },
+      handler: async ({ caller, params: p, body }) =>
+        accepted(await knowledge.pipelines.notify(caller, p.rid, p.cid, p.pid, body)),
     }),
   ];
 }

@@ -40,8 +40,11 @@ export function provenanceRoutes(knowledge: Knowledge): readonly Route[] {
         o: z.string().describe('`<iri>`, `"words"`, `"words"@en`, `"1"^^xsd:integer` or `_:label`'),
         g: z.string().optional().describe("The graph: `<iri>`; the one without a name when absent."),
       }),
-      answers: { 200: { description: "Its passages, each with its place in the text of a version.", schema: Provenance } },
-      handler: async ({ caller, params, query }) => ok(await knowledge.provenance(caller, params.rid, params.cid, query)),
+      answers: {
+        200: { description: "Its passages, each with its place in the text of a version.", schema: Provenance },
+      },
+      handler: async ({ caller, params, query }) =>
+        ok(await knowledge.provenance(caller, params.rid, params.cid, query)),
     }),
   ];
 }

@@ -42,7 +42,12 @@ export function quarantineRoutes({ quarantine }: Knowledge): readonly Route[] {
         repository: z.string().optional().describe("With `collection`."),
         collection: z.string().optional().describe("Only what was taken from this collection."),
       }),
-      answers: { 200: { description: "Up to 100 entries.", schema: z.object({ items: z.array(QuarantineEntry), next_cursor: z.string().nullable() }) } },
+      answers: {
+        200: {
+          description: "Up to 100 entries.",
+          schema: z.object({ items: z.array(QuarantineEntry), next_cursor: z.string().nullable() }),
+        },
+      },
       handler: async ({ caller, query }) => ok(await quarantine.list(caller, query)),
     }),
     defineRoute({
@@ -61,7 +66,8 @@ export function quarantineRoutes({ quarantine }: Knowledge): readonly Route[] {
       path: "/v1/quarantine/{qid}:restore",
       operationId: "restoreQuarantineEntry",
       summary: "Write it back where it was",
-      description: "For admins. Can be repeated. 409 where something else stands in its place now, or its collection does not take it.",
+      description:
+        "For admins. Can be repeated. 409 where something else stands in its place now, or its collection does not take it.",
       tag: "operation",
       auth: "caller",
       params,

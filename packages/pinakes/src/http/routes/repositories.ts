@@ -2,15 +2,34 @@
 import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, created, defineRoute, ok, queryFlag, type Route } from "../kit/index.ts";
-import { chunkingInput, graphInput, groupsInput, Job, metadataInput, pageOf, paging, Repository, rid } from "./schemas.ts";
+import {
+  chunkingInput,
+  graphInput,
+  groupsInput,
+  Job,
+  metadataInput,
+  pageOf,
+  paging,
+  Repository,
+  rid,
+} from "./schemas.ts";
 
 const fields = {
   name: z.string().optional(),
   description: z.string().optional(),
   allowed_groups: groupsInput.optional(),
-  allow_user_collections: z.boolean().optional().describe("Whether who is no admin may make collections; true when absent."),
-  auto_create: z.boolean().optional().describe("Whether a document for a collection that is not there makes it; false when absent."),
-  create_on_query: z.boolean().optional().describe("Whether a query for a collection that is not there makes it; false when absent."),
+  allow_user_collections: z
+    .boolean()
+    .optional()
+    .describe("Whether who is no admin may make collections; true when absent."),
+  auto_create: z
+    .boolean()
+    .optional()
+    .describe("Whether a document for a collection that is not there makes it; false when absent."),
+  create_on_query: z
+    .boolean()
+    .optional()
+    .describe("Whether a query for a collection that is not there makes it; false when absent."),
   chunking_strategy: chunkingInput.optional(),
   graph: graphInput.optional(),
   metadata: metadataInput.optional(),
@@ -44,7 +63,10 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       summary: "The repositories the caller may see, newest first",
       tag: "repositories",
       auth: "caller",
-      query: z.object({ include_total: queryFlag().optional().describe("Adds how many there are on all pages."), ...paging }),
+      query: z.object({
+        include_total: queryFlag().optional().describe("Adds how many there are on all pages."),
+        ...paging,
+      }),
       answers: { 200: { description: "A page.", schema: pageOf(Repository) } },
       handler: async ({ caller, query }) => ok(await knowledge.listRepositories(caller, query)),
     }),

@@ -15,7 +15,11 @@ export const paging = {
 };
 
 export function pageOf(item: z.ZodType): z.ZodType {
-  return z.object({ items: z.array(item), next_cursor: z.string().nullable(), total: z.number().optional().describe("With include_total.") });
+  return z.object({
+    items: z.array(item),
+    next_cursor: z.string().nullable(),
+    total: z.number().optional().describe("With include_total."),
+  });
 }
 
 const json = z.record(z.string(), z.json());
@@ -32,7 +36,11 @@ export const ChunkingStrategy = z
   .meta({ id: "ChunkingStrategy" });
 
 /** Checked by the feature, which takes three spellings of it. */
-export const chunkingInput = z.json().describe("`{ type, unit, chunk_size, chunk_overlap, separators }`; also as LISA writes it. null: as the parent has it.");
+export const chunkingInput = z
+  .json()
+  .describe(
+    "`{ type, unit, chunk_size, chunk_overlap, separators }`; also as LISA writes it. null: as the parent has it.",
+  );
 
 export const GraphSettings = z
   .looseObject({
@@ -51,7 +59,10 @@ export const graphInput = z
 
 export const Metadata = z.object({ tags: z.array(z.string()), custom_fields: json }).meta({ id: "Metadata" });
 export const metadataInput = z.strictObject({ tags: z.array(z.string()).optional(), custom_fields: json.optional() });
-export const groupsInput = z.array(z.string()).nullable().describe("Groups that may use it; null or []: as the parent, or everybody in the workspace.");
+export const groupsInput = z
+  .array(z.string())
+  .nullable()
+  .describe("Groups that may use it; null or []: as the parent, or everybody in the workspace.");
 
 export const Repository = z
   .object({
@@ -157,7 +168,10 @@ export const Citation = z
     repository_id: z.string(),
     collection_id: z.string(),
     document_id: z.string().describe("Empty for a row that a caller embedded itself."),
-    row_id: z.string().optional().describe("Of a row that a caller embedded itself: it is of no document, and its quote is its own text."),
+    row_id: z
+      .string()
+      .optional()
+      .describe("Of a row that a caller embedded itself: it is of no document, and its quote is its own text."),
     filename: z.string(),
     version: z.number(),
     page: z.number().optional(),
@@ -175,10 +189,21 @@ export const Hit = z
     document_id: z.string(),
     chunk_id: z.string(),
     text: z.string(),
-    score: z.number().describe("0…1, with one meaning for all questions and collections: how likely the passage answers the question."),
+    score: z
+      .number()
+      .describe(
+        "0…1, with one meaning for all questions and collections: how likely the passage answers the question.",
+      ),
     scores: z
-      .object({ vector: z.number().optional(), keyword: z.number().optional(), graph: z.number().optional(), fused: z.number().optional() })
-      .describe("What the ranking was made of: cosine, BM25, the graph's share, and `fused`, by which hybrid searches order their hits."),
+      .object({
+        vector: z.number().optional(),
+        keyword: z.number().optional(),
+        graph: z.number().optional(),
+        fused: z.number().optional(),
+      })
+      .describe(
+        "What the ranking was made of: cosine, BM25, the graph's share, and `fused`, by which hybrid searches order their hits.",
+      ),
     metadata: json,
     citation: Citation,
   })
@@ -190,13 +215,18 @@ export const queryWishes = {
   unknown_collections: z
     .enum(["error", "empty"])
     .optional()
-    .describe("empty: a collection that is not there answers nothing, and `collection_exists` is false. error when absent: 404."),
+    .describe(
+      "empty: a collection that is not there answers nothing, and `collection_exists` is false. error when absent: 404.",
+    ),
 };
 
 /** … and how it is answered. */
 export const queryMore = {
   collections: z.array(Collection).optional().describe("With include_metadata."),
-  collection_exists: z.boolean().optional().describe("With unknown_collections=empty: whether all that were named are there."),
+  collection_exists: z
+    .boolean()
+    .optional()
+    .describe("With unknown_collections=empty: whether all that were named are there."),
   missing: z
     .array(z.object({ repository: z.string(), collection: z.string().optional() }))
     .optional()
@@ -208,12 +238,19 @@ export const SearchAnswer = z
     hits: z.array(Hit),
     outcome: z
       .enum(["ok", "empty", "indexing", "no_match"])
-      .describe("Why there are no hits: nothing to search, documents still on their way, or nothing that answers the question."),
+      .describe(
+        "Why there are no hits: nothing to search, documents still on their way, or nothing that answers the question.",
+      ),
     skipped: z
       .array(z.object({ repository_id: z.string(), collection_id: z.string(), code: z.string(), reason: z.string() }))
       .optional()
-      .describe("Collections that could not be searched, such as those whose embedding model is not configured. All others were."),
-    unknown_fields: z.array(z.string()).optional().describe("Fields of the filter that no passage of any collection has."),
+      .describe(
+        "Collections that could not be searched, such as those whose embedding model is not configured. All others were.",
+      ),
+    unknown_fields: z
+      .array(z.string())
+      .optional()
+      .describe("Fields of the filter that no passage of any collection has."),
     graph: z
       .looseObject({
         entities: z.array(z.looseObject({ entity: json, words: z.string(), score: z.number() })),
@@ -229,7 +266,9 @@ export const SearchAnswer = z
         ),
       })
       .optional()
-      .describe("What the graph went over: entities that the question names, and triples with the passages that state them."),
+      .describe(
+        "What the graph went over: entities that the question names, and triples with the passages that state them.",
+      ),
     mode_used: z.enum(["hybrid", "vector", "keyword", "graph"]),
     timings: z.object({ embed_ms: z.number(), search_ms: z.number(), total_ms: z.number() }),
     ...queryMore,
@@ -268,8 +307,13 @@ export const Operation = z
         status: z.enum(["waiting", "sent", "confirmed", "left"]),
         attempts: z.number(),
         deleted: z.number(),
-        remaining: z.number().nullable().describe("What the store counted last; null: it did not count yet, so what is left is unknown."),
-        unit: z.string().describe("What `deleted` and `remaining` count: records, files, …; docs/operations.md has what they are."),
+        remaining: z
+          .number()
+          .nullable()
+          .describe("What the store counted last; null: it did not count yet, so what is left is unknown."),
+        unit: z
+          .string()
+          .describe("What `deleted` and `remaining` count: records, files, …; docs/operations.md has what they are."),
         duration_ms: z.number(),
         error: z.object({ type: z.string(), message: z.string() }).nullable(),
         next_at: z.string().nullable().describe("When it is tried again."),

@@ -9,11 +9,16 @@ const fields = {
   query: z.string(),
   mode: z.enum(["hybrid", "vector", "keyword", "graph"]).optional().describe("hybrid when absent."),
   limit: z.number().int().optional().describe("10 when absent, at most 1,000."),
-  filter: z.record(z.string(), z.json()).optional().describe("On the documents' metadata and `filename`, `file_type`, `page`, …; evaluated before ranking."),
+  filter: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe("On the documents' metadata and `filename`, `file_type`, `page`, …; evaluated before ranking."),
   min_score: z
     .number()
     .optional()
-    .describe("0…1, on the scale of the hits' `score`. When absent an answer whose best hit is too weak is empty (`no_match`); 0 asks for all candidates."),
+    .describe(
+      "0…1, on the scale of the hits' `score`. When absent an answer whose best hit is too weak is empty (`no_match`); 0 asks for all candidates.",
+    ),
   explain: z.boolean().optional(),
   as_of: z.string().optional().describe("A time in the past, within the retention of the vectors."),
   group_by: z.literal("document").optional(),
@@ -24,12 +29,18 @@ const fields = {
   ...queryWishes,
   graph: z
     .strictObject({
-      hops: z.number().int().optional().describe("0…3, 1 when absent: how far from the entities that the question names; 0 leaves the graph out."),
+      hops: z
+        .number()
+        .int()
+        .optional()
+        .describe("0…3, 1 when absent: how far from the entities that the question names; 0 leaves the graph out."),
       limit: z.number().int().optional().describe("Edges that the answer shows; 20 when absent, at most 100."),
       weight: z.number().optional().describe("0…1: how much the graph can add to a score; 0.5 when absent."),
     })
     .optional()
-    .describe("How the graph takes part, in the modes hybrid and graph. Collections without triples are searched as before."),
+    .describe(
+      "How the graph takes part, in the modes hybrid and graph. Collections without triples are searched as before.",
+    ),
 };
 
 const DocumentCitation = z.looseObject({
@@ -97,7 +108,13 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject(fields),
       answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
       handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
-        ok(await knowledge.search(caller, { ...input, filter: filter as Filter, collections: [{ repository: p.rid, collection: p.cid }] }, { signal })),
+        ok(
+          await knowledge.search(
+            caller,
+            { ...input, filter: filter as Filter, collections: [{ repository: p.rid, collection: p.cid }] },
+            { signal },
+          ),
+        ),
     }),
     defineRoute({
       method: "POST",
@@ -111,7 +128,13 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject(fields),
       answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
       handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
-        ok(await knowledge.search(caller, { ...input, filter: filter as Filter | undefined, collections: [{ repository: p.rid }] }, { signal })),
+        ok(
+          await knowledge.search(
+            caller,
+            { ...input, filter: filter as Filter | undefined, collections: [{ repository: p.rid }] },
+            { signal },
+          ),
+        ),
     }),
     defineRoute({
       method: "POST",
@@ -122,7 +145,12 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       readOnlyOk: true,
       body: z.strictObject({ citations: z.array(CitationToVerify).min(1).max(knowledgeLimits.citationsMax) }),
-      answers: { 200: { description: "One check for each citation, in their order.", schema: z.object({ checks: z.array(CitationCheck) }) } },
+      answers: {
+        200: {
+          description: "One check for each citation, in their order.",
+          schema: z.object({ checks: z.array(CitationCheck) }),
+        },
+      },
       handler: async ({ caller, body }) => ok(await knowledge.verifyCitations(caller, body.citations)),
     }),
   ];

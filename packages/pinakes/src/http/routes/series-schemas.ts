@@ -25,7 +25,10 @@ async function linesOf(body: RawBody | JsonBody<unknown[] | { items: unknown[] }
 }
 
 function optionsOf({ all_or_nothing, report }: z.output<typeof ingestQuery>): IngestOptions {
-  return { ...(all_or_nothing === undefined ? {} : { allOrNothing: all_or_nothing }), ...(report === undefined ? {} : { report }) };
+  return {
+    ...(all_or_nothing === undefined ? {} : { allOrNothing: all_or_nothing }),
+    ...(report === undefined ? {} : { report }),
+  };
 }
 
 const IngestAnswer = z
@@ -69,7 +72,10 @@ export const timeRange = {
   limit: queryInteger().optional().describe("Items on a page, at most 1,000."),
   cursor: z.string().optional().describe("`next_cursor` of the page before."),
 };
-export const timeList = { ...timeRange, order: z.enum(["asc", "desc"]).optional().describe("desc when absent: newest first.") };
+export const timeList = {
+  ...timeRange,
+  order: z.enum(["asc", "desc"]).optional().describe("desc when absent: newest first."),
+};
 
 const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as const;
 

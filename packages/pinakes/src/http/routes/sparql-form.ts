@@ -5,10 +5,18 @@ import type { SparqlInput } from "../../knowledge/index.ts";
 type GraphField = "default-graph-uri" | "named-graph-uri" | "using-graph-uri" | "using-named-graph-uri";
 export type SparqlGraphs = { readonly [Field in GraphField]?: readonly string[] | undefined };
 
-export type SentSettings = Pick<SparqlInput, "default_graph" | "timeout_ms" | "limit" | "base_iri" | "include_metadata">;
+export type SentSettings = Pick<
+  SparqlInput,
+  "default_graph" | "timeout_ms" | "limit" | "base_iri" | "include_metadata"
+>;
 
 const single = ["query", "update", "timeout_ms", "limit", "base_iri", "default_graph", "include_metadata"] as const;
-const many: readonly GraphField[] = ["default-graph-uri", "named-graph-uri", "using-graph-uri", "using-named-graph-uri"];
+const many: readonly GraphField[] = [
+  "default-graph-uri",
+  "named-graph-uri",
+  "using-graph-uri",
+  "using-named-graph-uri",
+];
 
 export async function readText(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const bytes = Buffer.concat(await Array.fromAsync(stream));
@@ -24,8 +32,10 @@ export function readSparqlForm(text: string, inAddress: SparqlGraphs & SentSetti
   const fields = new URLSearchParams(text);
   for (const name of new Set(fields.keys())) {
     const known = (single as readonly string[]).includes(name) || (many as readonly string[]).includes(name);
-    if (!known) throw invalid(`${name}: is not a field of a SPARQL request; there are ${[...single, ...many].join(", ")}.`);
-    if (!(many as readonly string[]).includes(name) && fields.getAll(name).length > 1) throw invalid(`${name}: is given more than once.`);
+    if (!known)
+      throw invalid(`${name}: is not a field of a SPARQL request; there are ${[...single, ...many].join(", ")}.`);
+    if (!(many as readonly string[]).includes(name) && fields.getAll(name).length > 1)
+      throw invalid(`${name}: is given more than once.`);
   }
   const graphs = (first: GraphField, second: GraphField) => {
     const sent = [...fields.getAll(first), ...fields.getAll(second)];

@@ -4,17 +4,41 @@ import { PinakesError } from "../../domain/errors.ts";
 import { graphLimits, type Knowledge, type SparqlAnswer, type SparqlInput } from "../../knowledge/index.ts";
 import { sparqlResultFormats, writeSparqlResults, type SparqlResultFormat } from "../../sparql/index.ts";
 import { writeRdf } from "../../rdf/index.ts";
-import { bestType, chooseType, defineRoute, ok, queryFlag, queryInteger, readAhead, type Answer, type Offer, type Route } from "../kit/index.ts";
+import {
+  bestType,
+  chooseType,
+  defineRoute,
+  ok,
+  queryFlag,
+  queryInteger,
+  readAhead,
+  type Answer,
+  type Offer,
+  type Route,
+} from "../kit/index.ts";
 import { cid, queryWishes, rid } from "./schemas.ts";
 import { readSparqlForm, readText, type SentSettings, type SparqlGraphs } from "./sparql-form.ts";
-import { checkLinked, collectionList, linked, rdfAnswer, rdfAnswerTypes, rdfOffers, withCharset, type LinkedMore } from "./triples.ts";
+import {
+  checkLinked,
+  collectionList,
+  linked,
+  rdfAnswer,
+  rdfAnswerTypes,
+  rdfOffers,
+  withCharset,
+  type LinkedMore,
+} from "./triples.ts";
 
 const one = "/v1/repositories/{rid}/collections/{cid}/sparql";
 const tag = "graph";
 const params = z.object({ rid, cid });
 /** An update of the largest size, each of its characters percent-encoded in a form. */
 const bodyBytesMax = 16 * 1_048_576;
-const types = { query: "application/sparql-query", update: "application/sparql-update", form: "application/x-www-form-urlencoded" };
+const types = {
+  query: "application/sparql-query",
+  update: "application/sparql-update",
+  form: "application/x-www-form-urlencoded",
+};
 
 const graphIris = z.array(z.string()).optional();
 const settings = {
@@ -22,17 +46,31 @@ const settings = {
     .enum(["unnamed", "union"])
     .optional()
     .describe("What a pattern outside GRAPH sees: triples in no named graph (default), or those of all graphs."),
-  timeout_ms: queryInteger().optional().describe(`${graphLimits.sparqlTimeoutMsDefault} when absent, at most ${graphLimits.sparqlTimeoutMsMax}.`),
-  limit: queryInteger().optional().describe(`More rows than this are an error; ${graphLimits.sparqlRowsMax} when absent.`),
-  base_iri: z.string().optional().describe("What relative IRIs are relative to, unless the text has a BASE; the address of the request when absent."),
+  timeout_ms: queryInteger()
+    .optional()
+    .describe(`${graphLimits.sparqlTimeoutMsDefault} when absent, at most ${graphLimits.sparqlTimeoutMsMax}.`),
+  limit: queryInteger()
+    .optional()
+    .describe(`More rows than this are an error; ${graphLimits.sparqlRowsMax} when absent.`),
+  base_iri: z
+    .string()
+    .optional()
+    .describe(
+      "What relative IRIs are relative to, unless the text has a BASE; the address of the request when absent.",
+    ),
   include_metadata: queryFlag()
     .optional()
-    .describe("Adds the record of the collection: as `collections` beside `head` in JSON results, else as a Link with rel=describedby."),
+    .describe(
+      "Adds the record of the collection: as `collections` beside `head` in JSON results, else as a Link with rel=describedby.",
+    ),
 };
 const queryGraphs = { "default-graph-uri": graphIris, "named-graph-uri": graphIris };
 const updateGraphs = { "using-graph-uri": graphIris, "using-named-graph-uri": graphIris };
 
-const offers: readonly Offer<SparqlResultFormat>[] = sparqlResultFormats.map((type) => ({ types: [type, ...aliasesOf(type)], value: type }));
+const offers: readonly Offer<SparqlResultFormat>[] = sparqlResultFormats.map((type) => ({
+  types: [type, ...aliasesOf(type)],
+  value: type,
+}));
 const booleanOffers = offers.filter(({ value }) => !value.startsWith("text/"));
 /** The only format with room for what comes beside the results. */
 const [json] = sparqlResultFormats;
@@ -70,7 +108,11 @@ function queryRoute({ graph }: Knowledge): Route {
     query: z.object({ query: z.string(), ...queryGraphs, ...settings }),
     answers: resultAnswers,
     handler: async ({ caller, params: p, query: { query, ...rest }, header, signal, raw }) =>
-      answering(signal, () => graph.sparql(caller, p.rid, p.cid, { query, ...based(settingsOf(rest), raw), signal }), header("accept")),
+      answering(
+        signal,
+        () => graph.sparql(caller, p.rid, p.cid, { query, ...based(settingsOf(rest), raw), signal }),
+        header("accept"),
+      ),
   });
 }
 
@@ -89,12 +131,26 @@ function postRoute({ graph }: Knowledge): Route {
     params,
     query: z.object({ ...queryGraphs, ...updateGraphs, ...settings }),
     body: { raw: Object.values(types) },
-    answers: { 200: { description: "What a query found, by Accept; or what an update changed.", schema: Updated, alsoTypes: answerTypes } },
+    answers: {
+      200: {
+        description: "What a query found, by Accept; or what an update changed.",
+        schema: Updated,
+        alsoTypes: answerTypes,
+      },
+    },
     handler: async ({ caller, auth, params: p, query, body, header, signal, raw }) => {
       const sent = await readText(body.stream);
-      const asked = based(body.contentType === types.form ? readSparqlForm(sent, query) : { ...settingsOf(query), ...textOf(body.contentType, sent) }, raw);
+      const asked = based(
+        body.contentType === types.form
+          ? readSparqlForm(sent, query)
+          : { ...settingsOf(query), ...textOf(body.contentType, sent) },
+        raw,
+      );
       if (asked.update !== undefined && auth.readOnly === true)
-        throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write, or ask an administrator for it.");
+        throw new PinakesError(
+          "FORBIDDEN",
+          "This key may only read. Use one that may write, or ask an administrator for it.",
+        );
       return answering(signal, () => graph.sparql(caller, p.rid, p.cid, { ...asked, signal }), header("accept"));
     },
   });
@@ -153,12 +209,19 @@ function textOf(contentType: string, text: string): Pick<SparqlInput, "query" | 
 }
 
 /** Who goes away ends the work, and that is no error of ours. */
-async function answering(signal: AbortSignal, ask: () => Promise<SparqlAnswer>, accept: string | undefined): Promise<Answer> {
+async function answering(
+  signal: AbortSignal,
+  ask: () => Promise<SparqlAnswer>,
+  accept: string | undefined,
+): Promise<Answer> {
   try {
     return await resultAnswer(await ask(), accept);
   } catch (error) {
     if (PinakesError.isInstance(error) || !signal.aborted) throw error;
-    throw new PinakesError("INVALID", "The client went away before the answer was found; send the request again.", { cause: error, retryable: true });
+    throw new PinakesError("INVALID", "The client went away before the answer was found; send the request again.", {
+      cause: error,
+      retryable: true,
+    });
   }
 }
 

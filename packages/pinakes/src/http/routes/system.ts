@@ -42,7 +42,11 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
       tag: "system",
       auth: "public",
       answers: { 200: { description: "Text in Prometheus' format.", contentType: "text/plain" } },
-      handler: () => ({ status: 200, body: metricsText(pinakes, Date.now()), contentType: "text/plain; version=0.0.4; charset=utf-8" }),
+      handler: () => ({
+        status: 200,
+        body: metricsText(pinakes, Date.now()),
+        contentType: "text/plain; version=0.0.4; charset=utf-8",
+      }),
     }),
     defineRoute({
       method: "GET",
@@ -64,10 +68,20 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
           version,
           database,
           uptime_ms: uptimeMs,
-          items: { engine: items.engine, index_reads: items.indexReads, batch_operations_max: items.batchOperationsMax, durable: items.durable },
+          items: {
+            engine: items.engine,
+            index_reads: items.indexReads,
+            batch_operations_max: items.batchOperationsMax,
+            durable: items.durable,
+          },
           objects: { driver: objects.driver, conditional_put: objects.conditionalPut, durable: objects.durable },
           queue: { driver: queue.driver, dedup_window_ms: queue.dedupWindowMs, durable: queue.durable },
-          triples: { engine: triples.engine, reads: triples.reads, atomic_quads_max: triples.atomicQuadsMax, durable: triples.durable },
+          triples: {
+            engine: triples.engine,
+            reads: triples.reads,
+            atomic_quads_max: triples.atomicQuadsMax,
+            durable: triples.durable,
+          },
           models: pinakes.knowledge.models,
           trash_days: pinakes.knowledge.trashDays,
         });

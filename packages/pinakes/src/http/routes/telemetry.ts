@@ -3,10 +3,16 @@ import { z } from "zod";
 import { otlpBytesMax, type State } from "../../state/index.ts";
 import { defineRoute, type Answer, type Route } from "../kit/index.ts";
 
-const ExportAnswer = z.object({ partialSuccess: z.looseObject({ errorMessage: z.string() }).optional() }).meta({ id: "OtlpAnswer" });
+const ExportAnswer = z
+  .object({ partialSuccess: z.looseObject({ errorMessage: z.string() }).optional() })
+  .meta({ id: "OtlpAnswer" });
 
 const signals = [
-  ["traces", "exportTraces", "Spans: execute_tool becomes a tool invocation; chat, text_completion, generate_content and invoke_agent become metrics"],
+  [
+    "traces",
+    "exportTraces",
+    "Spans: execute_tool becomes a tool invocation; chat, text_completion, generate_content and invoke_agent become metrics",
+  ],
   [
     "metrics",
     "exportMetrics",
@@ -22,7 +28,8 @@ export function telemetryRoutes({ telemetry }: State): readonly Route[] {
       path: `/v1/otlp/v1/${signal}`,
       operationId,
       summary,
-      description: "OTLP/HTTP as JSON or protobuf, gzipped or not. What has no place here is counted in `partialSuccess`. Sending it again adds nothing.",
+      description:
+        "OTLP/HTTP as JSON or protobuf, gzipped or not. What has no place here is counted in `partialSuccess`. Sending it again adds nothing.",
       tag: "telemetry",
       auth: "caller",
       body: { raw: ["application/json", "application/x-protobuf"], gzip: true },
@@ -31,8 +38,15 @@ export function telemetryRoutes({ telemetry }: State): readonly Route[] {
       handler: async ({ caller, body, header }): Promise<Answer> => {
         const chunks = await Array.fromAsync(body.stream);
         const encoding = header("content-encoding")?.trim().toLowerCase();
-        const { contentType, json, bytes } = await telemetry[signal](caller, Buffer.concat(chunks), body.contentType, encoding);
-        return contentType === "application/json" ? { status: 200, body: json } : { status: 200, contentType, stream: oneChunk(bytes) };
+        const { contentType, json, bytes } = await telemetry[signal](
+          caller,
+          Buffer.concat(chunks),
+          body.contentType,
+          encoding,
+        );
+        return contentType === "application/json"
+          ? { status: 200, body: json }
+          : { status: 200, contentType, stream: oneChunk(bytes) };
       },
     }),
   );

@@ -18,7 +18,9 @@ const ThreadMessage = z
     _ts: z.number(),
   })
   .meta({ id: "ThreadMessage" });
-const AgentEntity = z.looseObject({ id: z.string(), agentId: z.string(), _etag: z.string(), _ts: z.number() }).meta({ id: "AgentEntity" });
+const AgentEntity = z
+  .looseObject({ id: z.string(), agentId: z.string(), _etag: z.string(), _ts: z.number() })
+  .meta({ id: "AgentEntity" });
 
 export function threadRoutes({ threads, systemThreads, entities }: State): readonly Route[] {
   return [
@@ -38,7 +40,12 @@ function routesOf(threads: Threads, base: string, names: Names): readonly Route[
 }
 
 function listRoutes(threads: Threads, base: string, { name, what }: Names): readonly Route[] {
-  const common = { path: `${base}/{threadId}/messages`, tag: "threads", auth: "caller", params: z.object({ threadId }) } as const;
+  const common = {
+    path: `${base}/{threadId}/messages`,
+    tag: "threads",
+    auth: "caller",
+    params: z.object({ threadId }),
+  } as const;
   return [
     defineRoute({
       ...common,
@@ -58,9 +65,13 @@ function listRoutes(threads: Threads, base: string, { name, what }: Names): read
       },
       handler: async ({ caller, params: p, body }) => {
         const several = body["messages"] ?? body["items"];
-        if (Array.isArray(several) && Object.keys(body).length === 1) return created({ items: await threads.appendMany(caller, p.threadId, several as never) });
+        if (Array.isArray(several) && Object.keys(body).length === 1)
+          return created({ items: await threads.appendMany(caller, p.threadId, several as never) });
         const message = await threads.append(caller, p.threadId, body as never);
-        return created(message, { etag: message._etag, location: `${base}/${encodeURIComponent(p.threadId)}/messages/${encodeURIComponent(message.id)}` });
+        return created(message, {
+          etag: message._etag,
+          location: `${base}/${encodeURIComponent(p.threadId)}/messages/${encodeURIComponent(message.id)}`,
+        });
       },
     }),
     defineRoute({
@@ -81,14 +92,21 @@ function listRoutes(threads: Threads, base: string, { name, what }: Names): read
       method: "DELETE",
       operationId: `clear${name}`,
       summary: `Delete all messages of ${what}`,
-      answers: { 200: { description: "How many there were; 0 when it is repeated.", schema: z.object({ deleted: z.number() }) } },
+      answers: {
+        200: { description: "How many there were; 0 when it is repeated.", schema: z.object({ deleted: z.number() }) },
+      },
       handler: async ({ caller, params: p }) => ok(await threads.clear(caller, p.threadId)),
     }),
   ];
 }
 
 function oneRoutes(threads: Threads, base: string, { name, what }: Names): readonly Route[] {
-  const common = { path: `${base}/{threadId}/messages/{id}`, tag: "threads", auth: "caller", params: z.object({ threadId, id: mid }) } as const;
+  const common = {
+    path: `${base}/{threadId}/messages/{id}`,
+    tag: "threads",
+    auth: "caller",
+    params: z.object({ threadId, id: mid }),
+  } as const;
   return [
     defineRoute({
       ...common,
@@ -117,7 +135,12 @@ function oneRoutes(threads: Threads, base: string, { name, what }: Names): reado
 }
 
 function entityRoutes(entities: State["entities"]): readonly Route[] {
-  const common = { path: "/v1/agent-entities/{agentId}", tag: "threads", auth: "caller", params: z.object({ agentId }) } as const;
+  const common = {
+    path: "/v1/agent-entities/{agentId}",
+    tag: "threads",
+    auth: "caller",
+    params: z.object({ agentId }),
+  } as const;
   return [
     defineRoute({
       ...common,
@@ -135,7 +158,8 @@ function entityRoutes(entities: State["entities"]): readonly Route[] {
       method: "PUT",
       operationId: "putAgentEntity",
       summary: "Write what is known of an agent, in any shape",
-      description: "Takes the place of what was there. If-None-Match: * writes only where there is none yet, If-Match only over that version.",
+      description:
+        "Takes the place of what was there. If-None-Match: * writes only where there is none yet, If-Match only over that version.",
       conditional: true,
       body: z.looseObject({}),
       limits: { bodyBytesMax },

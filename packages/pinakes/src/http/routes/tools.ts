@@ -36,7 +36,9 @@ const SettingsAnswer = z.object({ hash_chain: z.boolean() }).meta({ id: "ToolLog
 const ChainAnswer = z
   .object({
     tool_date: z.string(),
-    state: z.enum(["empty", "unchained", "chained"]).describe("`unchained`: there are entries, and no chain was begun, so nothing can be proved of them."),
+    state: z
+      .enum(["empty", "unchained", "chained"])
+      .describe("`unchained`: there are entries, and no chain was begun, so nothing can be proved of them."),
     entries: z.number().describe("Of the chain."),
     intact: z.boolean(),
     broken_at: z.string().nullable(),
@@ -96,7 +98,9 @@ function readRoutes({ tools }: State): readonly Route[] {
       tag,
       auth: "caller",
       query: z.object({ ...timeList, ...which }),
-      answers: { 200: { description: "A page, newest first unless asked otherwise.", schema: pageOf(InvocationAnswer) } },
+      answers: {
+        200: { description: "A page, newest first unless asked otherwise.", schema: pageOf(InvocationAnswer) },
+      },
       handler: async ({ caller, query }) => ok(await tools.list(caller, query)),
     }),
     defineRoute({
@@ -104,7 +108,8 @@ function readRoutes({ tools }: State): readonly Route[] {
       path: "/v1/tool-invocations:export",
       operationId: "exportToolInvocations",
       summary: "The log as a file: NDJSON or CSV",
-      description: "Oldest first unless asked otherwise. In CSV, cells that a spreadsheet would take for a formula begin with an apostrophe.",
+      description:
+        "Oldest first unless asked otherwise. In CSV, cells that a spreadsheet would take for a formula begin with an apostrophe.",
       tag,
       auth: "caller",
       query: z.object({ ...exportRange, ...which, format: z.enum(["ndjson", "csv"]) }),
@@ -156,9 +161,14 @@ function ruleRoutes({ tools }: State): readonly Route[] {
       tag,
       auth: "caller",
       params: z.object({ tool: id }),
-      body: z.strictObject({ sensitive: z.boolean().optional(), drop: z.array(z.string()).optional(), mask: z.array(z.string()).optional() }),
+      body: z.strictObject({
+        sensitive: z.boolean().optional(),
+        drop: z.array(z.string()).optional(),
+        mask: z.array(z.string()).optional(),
+      }),
       answers: { 200: { description: "The rule.", schema: RuleAnswer } },
-      handler: async ({ caller, params, body }) => ok(await tools.putRule(caller, { tool_name: params.tool, ...present(body) })),
+      handler: async ({ caller, params, body }) =>
+        ok(await tools.putRule(caller, { tool_name: params.tool, ...present(body) })),
     }),
     defineRoute({
       method: "DELETE",
@@ -194,7 +204,8 @@ function settingsRoutes({ tools }: State): readonly Route[] {
       path: "/v1/tool-log/settings",
       operationId: "putToolLogSettings",
       summary: "Change the settings of the tool log; for admins",
-      description: "With `hash_chain`, each entry carries the hash of the one before it. A day that has begun a chain keeps it.",
+      description:
+        "With `hash_chain`, each entry carries the hash of the one before it. A day that has begun a chain keeps it.",
       tag,
       auth: "caller",
       body: z.strictObject({ hash_chain: z.boolean() }),
@@ -206,7 +217,8 @@ function settingsRoutes({ tools }: State): readonly Route[] {
       path: "/v1/tool-log/{date}/chain",
       operationId: "verifyToolChain",
       summary: "Whether a day's entries are what was written",
-      description: "`broken_at` is the first entry that was changed or added, or the place of one that is missing. Keep `head` elsewhere to prove it later.",
+      description:
+        "`broken_at` is the first entry that was changed or added, or the place of one that is missing. Keep `head` elsewhere to prove it later.",
       tag,
       auth: "caller",
       params: z.object({ date }),
@@ -217,5 +229,7 @@ function settingsRoutes({ tools }: State): readonly Route[] {
 }
 
 function present<Value extends object>(value: Value): { [Name in keyof Value]: Exclude<Value[Name], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as { [Name in keyof Value]: Exclude<Value[Name], undefined> };
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as {
+    [Name in keyof Value]: Exclude<Value[Name], undefined>;
+  };
 }

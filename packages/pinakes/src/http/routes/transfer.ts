@@ -5,7 +5,9 @@ import { accepted, created, defineRoute, ok, queryInteger, type Route } from "..
 import { fileAnswer } from "./documents.ts";
 import { chunkingInput, cid, did, Document, rid } from "./schemas.ts";
 
-const Grant = z.object({ url: z.string(), expires_at: z.string(), expires_in_seconds: z.number() }).meta({ id: "Grant" });
+const Grant = z
+  .object({ url: z.string(), expires_at: z.string(), expires_in_seconds: z.number() })
+  .meta({ id: "Grant" });
 const token = z.string().min(1).max(256);
 
 export function transferRoutes(knowledge: Knowledge): readonly Route[] {
@@ -27,7 +29,8 @@ export function transferRoutes(knowledge: Knowledge): readonly Route[] {
         expires_in_seconds: z.number().int().optional().describe("300 when absent, at most 900."),
       }),
       answers: { 201: { description: "The link: PUT the bytes there.", schema: Grant } },
-      handler: async ({ caller, params: p, body }) => created(await knowledge.grants.upload(caller, p.rid, p.cid, body)),
+      handler: async ({ caller, params: p, body }) =>
+        created(await knowledge.grants.upload(caller, p.rid, p.cid, body)),
     }),
     defineRoute({
       method: "PUT",
@@ -49,9 +52,13 @@ export function transferRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "transfer",
       auth: "caller",
       params: z.object({ rid, cid, did }),
-      query: z.object({ expires_in_seconds: queryInteger().optional().describe("300 when absent, at most 900."), version: queryInteger().optional() }),
+      query: z.object({
+        expires_in_seconds: queryInteger().optional().describe("300 when absent, at most 900."),
+        version: queryInteger().optional(),
+      }),
       answers: { 200: { description: "The link.", schema: Grant } },
-      handler: async ({ caller, params: p, query }) => ok(await knowledge.grants.download(caller, p.rid, p.cid, p.did, query)),
+      handler: async ({ caller, params: p, query }) =>
+        ok(await knowledge.grants.download(caller, p.rid, p.cid, p.did, query)),
     }),
     defineRoute({
       method: "GET",

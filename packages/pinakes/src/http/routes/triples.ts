@@ -1,10 +1,27 @@
 /** Triples over HTTP: loading by Content-Type, asking by pattern, a page as JSON or all of it as RDF. */
 import { z } from "zod";
 import { invalid } from "../../domain/errors.ts";
-import { graphLimits, knowledgeLimits, stoppedLoad, type CollectionName, type Knowledge, type LoadResult } from "../../knowledge/index.ts";
+import {
+  graphLimits,
+  knowledgeLimits,
+  stoppedLoad,
+  type CollectionName,
+  type Knowledge,
+  type LoadResult,
+} from "../../knowledge/index.ts";
 import { formatOfContentType, rdfFormats, type RdfFormat, type RdfWriteFormat } from "../../rdf/index.ts";
 import { HttpError } from "../kit/http-error.ts";
-import { chooseType, defineRoute, ok, queryFlag, queryInteger, readAhead, type Answer, type Offer, type Route } from "../kit/index.ts";
+import {
+  chooseType,
+  defineRoute,
+  ok,
+  queryFlag,
+  queryInteger,
+  readAhead,
+  type Answer,
+  type Offer,
+  type Route,
+} from "../kit/index.ts";
 import { cid, Collection, queryMore, queryWishes, rid } from "./schemas.ts";
 
 const all = "/v1/repositories/{rid}/collections/{cid}/triples";
@@ -15,14 +32,26 @@ const linkedCollectionsMax = 20;
 const limit = `Triples on a page; ${graphLimits.pageTriplesDefault} when absent, at most ${graphLimits.pageTriplesMax}.`;
 
 const Term = z
-  .object({ type: z.enum(["iri", "literal", "blank"]), value: z.string(), language: z.string().optional(), datatype: z.string().optional() })
+  .object({
+    type: z.enum(["iri", "literal", "blank"]),
+    value: z.string(),
+    language: z.string().optional(),
+    datatype: z.string().optional(),
+  })
   .meta({ id: "Term" });
 /** A triple as answers show it. */
 export const triple = { s: Term, p: Term, o: Term, g: Term.nullable().describe("null: the graph without a name.") };
 const Triple = z.object(triple).meta({ id: "Triple" });
-const pageFields = { next_cursor: z.string().nullable(), truncated: z.boolean().describe("There is more: go on with next_cursor.") };
+const pageFields = {
+  next_cursor: z.string().nullable(),
+  truncated: z.boolean().describe("There is more: go on with next_cursor."),
+};
 const TriplePage = z.object({ items: z.array(Triple), ...pageFields, collection: Collection.optional() });
-const TaggedPage = z.object({ items: z.array(z.object({ repository_id: z.string(), collection_id: z.string(), ...triple })), ...pageFields, ...queryMore });
+const TaggedPage = z.object({
+  items: z.array(z.object({ repository_id: z.string(), collection_id: z.string(), ...triple })),
+  ...pageFields,
+  ...queryMore,
+});
 const LoadAnswer = z
   .object({
     read: z.number().describe("Triples in the body."),
@@ -39,7 +68,12 @@ const pattern = {
   g: inQuery("The graph: `<iri>`, or `default` for the one without a name; all when absent."),
 };
 const termInput = z.union([z.string(), Term]);
-const inBody = { s: termInput.optional(), p: termInput.optional(), o: termInput.optional(), g: termInput.nullable().optional() };
+const inBody = {
+  s: termInput.optional(),
+  p: termInput.optional(),
+  o: termInput.optional(),
+  g: termInput.nullable().optional(),
+};
 const tripleInput = z.strictObject({ s: termInput, p: termInput, o: termInput, g: termInput.nullable().optional() });
 export const collectionList = z
   .array(z.strictObject({ repository: z.string(), collection: z.string() }))
@@ -120,14 +154,23 @@ function readRoute({ graph }: Knowledge): Route {
       const { limit: most, cursor, include_metadata = false, ...wanted } = query;
       if (most !== undefined || cursor !== undefined)
         throw invalid("limit and cursor are for pages as application/json; as RDF everything that matches is sent.");
-      const answer = await rdfAnswer(await graph.exportTriples(caller, p.rid, p.cid, { ...wanted, format: value, signal }), value);
-      return include_metadata ? { ...answer, headers: linked({ collections: [{ repository_id: p.rid, collection_id: p.cid }] }) } : answer;
+      const answer = await rdfAnswer(
+        await graph.exportTriples(caller, p.rid, p.cid, { ...wanted, format: value, signal }),
+        value,
+      );
+      return include_metadata
+        ? { ...answer, headers: linked({ collections: [{ repository_id: p.rid, collection_id: p.cid }] }) }
+        : answer;
     },
   });
 }
 
 export async function rdfAnswer(texts: AsyncIterable<string>, format: RdfWriteFormat): Promise<Answer> {
-  return { status: 200, stream: await readAhead(texts), contentType: withCharset(rdfFormats[format].mediaTypes[0] ?? "") };
+  return {
+    status: 200,
+    stream: await readAhead(texts),
+    contentType: withCharset(rdfFormats[format].mediaTypes[0] ?? ""),
+  };
 }
 
 /** What else a query asked for, where the body is in a format that has no room for it. */
@@ -138,13 +181,20 @@ export function linked(more: LinkedMore): Readonly<Record<string, string>> {
     const path = `/v1/repositories/${encodeURIComponent(repository_id)}/collections/${encodeURIComponent(collection_id)}`;
     return `<${path}>; rel="describedby"; type="application/json"`;
   });
-  const names = missing.map(({ repository, collection }) => `${encodeURIComponent(repository)}/${encodeURIComponent(collection)}`);
-  return { ...(links.length === 0 ? {} : { link: links.join(", ") }), ...(names.length === 0 ? {} : { "x-missing-collections": names.join(", ") }) };
+  const names = missing.map(
+    ({ repository, collection }) => `${encodeURIComponent(repository)}/${encodeURIComponent(collection)}`,
+  );
+  return {
+    ...(links.length === 0 ? {} : { link: links.join(", ") }),
+    ...(names.length === 0 ? {} : { "x-missing-collections": names.join(", ") }),
+  };
 }
 
 export function checkLinked({ collections = [], missing = [] }: LinkedMore): void {
   if (collections.length + missing.length > linkedCollectionsMax)
-    throw invalid(`include_metadata and unknown_collections: of more than ${linkedCollectionsMax} collections only JSON tells; ask for it with Accept.`);
+    throw invalid(
+      `include_metadata and unknown_collections: of more than ${linkedCollectionsMax} collections only JSON tells; ask for it with Accept.`,
+    );
 }
 
 export interface LinkedMore {
@@ -158,11 +208,18 @@ function acrossRoute({ graph }: Knowledge): Route {
     path: "/v1/triples:query",
     operationId: "matchTriplesAcross",
     summary: "The triples of several collections that match a pattern, each with the collection it is in",
-    description: "One collection that is not there refuses the whole request, unless it says `unknown_collections: empty`; one that is forbidden always does.",
+    description:
+      "One collection that is not there refuses the whole request, unless it says `unknown_collections: empty`; one that is forbidden always does.",
     tag,
     auth: "caller",
     readOnlyOk: true,
-    body: z.strictObject({ collections: collectionList, ...inBody, limit: z.number().int().optional(), cursor: z.string().optional(), ...queryWishes }),
+    body: z.strictObject({
+      collections: collectionList,
+      ...inBody,
+      limit: z.number().int().optional(),
+      cursor: z.string().optional(),
+      ...queryWishes,
+    }),
     answers: { 200: { description: "A page, in the order of the collections.", schema: TaggedPage } },
     handler: async ({ caller, body }) => ok(await graph.matchAcross(caller, body)),
   });
@@ -179,7 +236,10 @@ function removeRoutes({ graph }: Knowledge): readonly Route[] {
       tag,
       auth: "caller",
       params,
-      query: z.object({ ...pattern, confirm: z.string().optional().describe("The id of the collection; needed where s, p, o and g are all absent.") }),
+      query: z.object({
+        ...pattern,
+        confirm: z.string().optional().describe("The id of the collection; needed where s, p, o and g are all absent."),
+      }),
       answers,
       handler: async ({ caller, params: p, query }) => ok(await graph.removeTriples(caller, p.rid, p.cid, query)),
     }),

@@ -30,11 +30,23 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({
         delta_id: z.string().optional().describe("Makes a repetition harmless."),
         items: z
-          .array(z.strictObject({ id: z.string(), vector: z.array(z.number()), text: z.string().optional(), metadata: json.optional() }))
+          .array(
+            z.strictObject({
+              id: z.string(),
+              vector: z.array(z.number()),
+              text: z.string().optional(),
+              metadata: json.optional(),
+            }),
+          )
           .min(1)
           .max(itemsMax),
       }),
-      answers: { 200: { description: "Durable, and seen by every query from now on.", schema: z.looseObject({ delta_id: z.string(), session: z.string() }) } },
+      answers: {
+        200: {
+          description: "Durable, and seen by every query from now on.",
+          schema: z.looseObject({ delta_id: z.string(), session: z.string() }),
+        },
+      },
       handler: async ({ caller, params: p, body }) => ok(await knowledge.rows.upsert(caller, p.rid, p.cid, body)),
     }),
     defineRoute({
@@ -46,7 +58,12 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params,
       body: z.strictObject({ delta_id: z.string().optional(), ids: z.array(z.string()).min(1).max(itemsMax) }),
-      answers: { 200: { description: "Gone for every query from now on.", schema: z.looseObject({ delta_id: z.string(), session: z.string() }) } },
+      answers: {
+        200: {
+          description: "Gone for every query from now on.",
+          schema: z.looseObject({ delta_id: z.string(), session: z.string() }),
+        },
+      },
       handler: async ({ caller, params: p, body }) => ok(await knowledge.rows.delete(caller, p.rid, p.cid, body)),
     }),
     defineRoute({
@@ -79,7 +96,15 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
         },
       },
       handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
-        ok(await knowledge.rows.query(caller, p.rid, p.cid, { ...input, filter: filter as Filter | undefined }, { signal })),
+        ok(
+          await knowledge.rows.query(
+            caller,
+            p.rid,
+            p.cid,
+            { ...input, filter: filter as Filter | undefined },
+            { signal },
+          ),
+        ),
     }),
   ];
 }
@@ -94,7 +119,12 @@ function careRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "vectors",
       auth: "caller",
       params,
-      answers: { 200: { description: "Stats and versions.", schema: z.looseObject({ versions: z.array(z.looseObject({ version: z.number() })) }) } },
+      answers: {
+        200: {
+          description: "Stats and versions.",
+          schema: z.looseObject({ versions: z.array(z.looseObject({ version: z.number() })) }),
+        },
+      },
       handler: async ({ caller, params: p }) => ok(await knowledge.rows.manifest(caller, p.rid, p.cid)),
     }),
     defineRoute({

@@ -63,7 +63,10 @@ function documentRoutes(workflows: Workflows): readonly Route[] {
       answers: { 201: { description: "The workflow.", schema: Workflow } },
       handler: async ({ caller, body }) => {
         const workflow = await workflows.create(caller, body as never);
-        return created(workflow, { etag: workflow._etag, location: `${all}/${encodeURIComponent(workflow.workflow_id)}` });
+        return created(workflow, {
+          etag: workflow._etag,
+          location: `${all}/${encodeURIComponent(workflow.workflow_id)}`,
+        });
       },
     }),
     defineRoute({
@@ -73,10 +76,20 @@ function documentRoutes(workflows: Workflows): readonly Route[] {
       summary: "Workflows without their checkpoints, newest first; of one type, last changed first",
       tag: "workflows",
       auth: "caller",
-      query: z.object({ status: z.enum(statuses).optional(), type: z.enum(types).optional(), order: z.enum(["asc", "desc"]).optional(), ...paging }),
+      query: z.object({
+        status: z.enum(statuses).optional(),
+        type: z.enum(types).optional(),
+        order: z.enum(["asc", "desc"]).optional(),
+        ...paging,
+      }),
       answers: { 200: { description: "A page.", schema: pageOf(Workflow) } },
       handler: async ({ caller, query, header }) =>
-        ok(await workflows.list(caller, { ...query, session: sessionsOf(header(sessionTokenHeader), "workflow-states") })),
+        ok(
+          await workflows.list(caller, {
+            ...query,
+            session: sessionsOf(header(sessionTokenHeader), "workflow-states"),
+          }),
+        ),
     }),
     defineRoute({
       method: "GET",
@@ -124,7 +137,10 @@ function changeRoutes(workflows: Workflows): readonly Route[] {
       limits: { bodyBytesMax: workflowBodyBytesMax },
       body: asSent(documentFields),
       answers: answer,
-      handler: async (request) => changed(await workflows.patch(request.caller, request.params.wid, request.body as never, conditionsOf(request))),
+      handler: async (request) =>
+        changed(
+          await workflows.patch(request.caller, request.params.wid, request.body as never, conditionsOf(request)),
+        ),
     }),
     defineRoute({
       method: "DELETE",
@@ -172,7 +188,14 @@ function changeRoutes(workflows: Workflows): readonly Route[] {
 
 function verbRoutes(workflows: Workflows): readonly Route[] {
   type Verb = "start" | "pause" | "cancel" | "complete" | "retry" | "skip";
-  const shared = { method: "POST", tag: "workflows", auth: "caller", conditional: true, params, query: z.object(fencing) } as const;
+  const shared = {
+    method: "POST",
+    tag: "workflows",
+    auth: "caller",
+    conditional: true,
+    params,
+    query: z.object(fencing),
+  } as const;
   const verb = (name: Verb, summary: string): Route =>
     defineRoute({
       ...shared,
@@ -180,7 +203,8 @@ function verbRoutes(workflows: Workflows): readonly Route[] {
       operationId: `${name}Workflow`,
       summary,
       answers: answer,
-      handler: async (request) => changed(await workflows[name](request.caller, request.params.wid, conditionsOf(request))),
+      handler: async (request) =>
+        changed(await workflows[name](request.caller, request.params.wid, conditionsOf(request))),
     });
   return [
     verb("start", "Start a pending workflow"),
@@ -202,18 +226,35 @@ function verbRoutes(workflows: Workflows): readonly Route[] {
         recovery_action: z.enum(["retry", "skip", "manual_intervention"]),
       }).optional(),
       answers: answer,
-      handler: async (request) => changed(await workflows.fail(request.caller, request.params.wid, (request.body ?? {}) as never, conditionsOf(request))),
+      handler: async (request) =>
+        changed(
+          await workflows.fail(
+            request.caller,
+            request.params.wid,
+            (request.body ?? {}) as never,
+            conditionsOf(request),
+          ),
+        ),
     }),
     defineRoute({
       ...shared,
       path: `${one}:resume`,
       operationId: "resumeWorkflow",
       summary: "Go on: in progress, from the latest checkpoint, with the lease when an owner is named",
-      body: z.strictObject({ owner: z.string().optional().describe("The worker that takes the lease."), lease_seconds: leaseSeconds }).optional(),
+      body: z
+        .strictObject({
+          owner: z.string().optional().describe("The worker that takes the lease."),
+          lease_seconds: leaseSeconds,
+        })
+        .optional(),
       answers: { 200: { description: "The workflow, its latest checkpoint and the lease.", schema: Resumed } },
       handler: async (request) => {
         const { owner, lease_seconds } = request.body ?? {};
-        const resumed = await workflows.resume(request.caller, request.params.wid, { ...conditionsOf(request), owner, leaseSeconds: lease_seconds });
+        const resumed = await workflows.resume(request.caller, request.params.wid, {
+          ...conditionsOf(request),
+          owner,
+          leaseSeconds: lease_seconds,
+        });
         return ok(resumed, { etag: resumed.workflow._etag });
       },
     }),
@@ -236,7 +277,10 @@ function checkpointRoutes(workflows: Workflows): readonly Route[] {
       limits: { bodyBytesMax: checkpointBodyBytesMax },
       body: NewCheckpoint,
       answers: { 201: { description: "The checkpoint.", schema: Checkpoint } },
-      handler: async (request) => created(await workflows.checkpoint(request.caller, request.params.wid, request.body as never, conditionsOf(request))),
+      handler: async (request) =>
+        created(
+          await workflows.checkpoint(request.caller, request.params.wid, request.body as never, conditionsOf(request)),
+        ),
     }),
     defineRoute({
       method: "GET",
@@ -247,7 +291,12 @@ function checkpointRoutes(workflows: Workflows): readonly Route[] {
       auth: "caller",
       params,
       query: z.object({ order: z.enum(["asc", "desc"]).optional(), ...paging }),
-      answers: { 200: { description: "A page; it may be shorter than asked for when checkpoints are large.", schema: pageOf(Checkpoint) } },
+      answers: {
+        200: {
+          description: "A page; it may be shorter than asked for when checkpoints are large.",
+          schema: pageOf(Checkpoint),
+        },
+      },
       handler: async ({ caller, params: p, query }) => ok(await workflows.checkpoints(caller, p.wid, query)),
     }),
     defineRoute({
@@ -273,7 +322,11 @@ function leaseRoutes(workflows: Workflows): readonly Route[] {
       operationId: "getLease",
       summary: "Who holds the lease, and until when",
       answers: {
-        200: { description: "Without the fencing token, which only the holder has. When nobody holds it, owner and expires_at are null.", schema: LeaseHolder },
+        200: {
+          description:
+            "Without the fencing token, which only the holder has. When nobody holds it, owner and expires_at are null.",
+          schema: LeaseHolder,
+        },
       },
       handler: async ({ caller, params: p }) => ok(await workflows.lease(caller, p.wid)),
     }),
@@ -284,7 +337,8 @@ function leaseRoutes(workflows: Workflows): readonly Route[] {
       summary: "Take the lease: while it is held, only writes with its fencing token are accepted",
       body: z.strictObject({ owner: z.string(), lease_seconds: leaseSeconds }),
       answers: { 200: { description: "The lease.", schema: Lease } },
-      handler: async ({ caller, params: p, body }) => ok(await workflows.acquireLease(caller, p.wid, { owner: body.owner, leaseSeconds: body.lease_seconds })),
+      handler: async ({ caller, params: p, body }) =>
+        ok(await workflows.acquireLease(caller, p.wid, { owner: body.owner, leaseSeconds: body.lease_seconds })),
     }),
     defineRoute({
       ...shared,
@@ -296,7 +350,12 @@ function leaseRoutes(workflows: Workflows): readonly Route[] {
       answers: { 200: { description: "The lease.", schema: Lease } },
       handler: async (request) => {
         const fencingToken = requiredToken(request, request.body?.fencing_token);
-        return ok(await workflows.renewLease(request.caller, request.params.wid, { fencingToken, leaseSeconds: request.body?.lease_seconds }));
+        return ok(
+          await workflows.renewLease(request.caller, request.params.wid, {
+            fencingToken,
+            leaseSeconds: request.body?.lease_seconds,
+          }),
+        );
       },
     }),
     defineRoute({
@@ -346,7 +405,10 @@ function changed(workflow: StoredWorkflow): Answer {
   return ok(workflow, { etag: workflow._etag });
 }
 
-type Conditional = Pick<RouteRequest<unknown, { readonly fencing_token?: number | undefined }>, "ifMatch" | "header" | "query">;
+type Conditional = Pick<
+  RouteRequest<unknown, { readonly fencing_token?: number | undefined }>,
+  "ifMatch" | "header" | "query"
+>;
 
 /** The etag of a workflow with added checkpoints has their version behind a dot, which is no matter of its document. */
 function conditionsOf(request: Conditional): { ifMatch: string | undefined; fencingToken: number | undefined } {
@@ -356,14 +418,17 @@ function conditionsOf(request: Conditional): { ifMatch: string | undefined; fenc
 function tokenOf({ header, query }: Pick<Conditional, "header" | "query">): number | undefined {
   const sent = header("x-fencing-token")?.trim();
   if (sent === undefined || sent === "") return query.fencing_token;
-  if (!/^\d{1,15}$/.test(sent)) throw invalid(`X-Fencing-Token: must be the whole number that came with the lease, got ${JSON.stringify(sent)}.`);
+  if (!/^\d{1,15}$/.test(sent))
+    throw invalid(`X-Fencing-Token: must be the whole number that came with the lease, got ${JSON.stringify(sent)}.`);
   return Number(sent);
 }
 
 function requiredToken(request: Pick<Conditional, "header" | "query">, inBody?: number): number {
   const token = inBody ?? tokenOf(request);
   if (token === undefined)
-    throw invalid("fencing_token: is missing. Send the token that came with the lease, in the body, the query or the header X-Fencing-Token.");
+    throw invalid(
+      "fencing_token: is missing. Send the token that came with the lease, in the body, the query or the header X-Fencing-Token.",
+    );
   return token;
 }
 

@@ -24,7 +24,12 @@ export async function auditCollection(run: AuditRun, collection: CollectionRecor
   if (!isLive(collection)) return checkEnding(run, collection);
   // A migration fills it, and counts what it filled itself.
   if (collection.hold !== undefined) return;
-  const life: LifeRun = { ...run, collection, shelf: new Shelf(run.parts.items, run.scope, collection), refused: new Set() };
+  const life: LifeRun = {
+    ...run,
+    collection,
+    shelf: new Shelf(run.parts.items, run.scope, collection),
+    refused: new Set(),
+  };
   await lookAt(run.repair && !run.forced ? { ...life, refused: await refusals(life) } : life);
 }
 

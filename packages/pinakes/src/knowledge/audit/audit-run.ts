@@ -44,7 +44,12 @@ export function beginAudit(
   options: Pick<AuditRun, "repair" | "forced" | "deep" | "findings" | "jobId" | "signal">,
 ): AuditRun {
   const { parts, library, queue, registry, jobs, lifecycle, deletion } = pieces;
-  const suspects = new Suspects({ items: parts.items, clock: parts.clock, system: parts.system.forTenant(auditTenant), queue });
+  const suspects = new Suspects({
+    items: parts.items,
+    clock: parts.clock,
+    system: parts.system.forTenant(auditTenant),
+    queue,
+  });
   return { parts, library, queue, registry, jobs, lifecycle, deletion, scope, suspects, ...options };
 }
 
@@ -66,7 +71,10 @@ export function keeping({ scope, collection, jobId }: LifeRun, documentId: strin
 }
 
 /** Tells of something in this life; what ended meanwhile is no business of an audit any more. */
-export async function found(run: LifeRun, finding: Omit<Finding, "repository_id" | "collection_id" | "incarnation">): Promise<void> {
+export async function found(
+  run: LifeRun,
+  finding: Omit<Finding, "repository_id" | "collection_id" | "incarnation">,
+): Promise<void> {
   if (await isAsItWas(run)) run.findings.add({ ...finding, ...placeOf(run.collection) });
 }
 
@@ -75,4 +83,8 @@ export async function isAsItWas({ library, scope, collection }: LifeRun): Promis
 }
 
 /** For batches that write: only while the life is one. */
-export const whileItLives: Operation = { op: "check", id: itemIds.fence, where: { status: { in: ["ACTIVE", "ARCHIVED"] } } };
+export const whileItLives: Operation = {
+  op: "check",
+  id: itemIds.fence,
+  where: { status: { in: ["ACTIVE", "ARCHIVED"] } },
+};

@@ -42,13 +42,29 @@ export class Audit {
   }
 
   /** Admins only. As a job, whose result is the report. */
-  async fsck(caller: Caller, { repository, collection, repair = false, deep = false, force_missing = false }: FsckInput = {}): Promise<JobView> {
+  async fsck(
+    caller: Caller,
+    { repository, collection, repair = false, deep = false, force_missing = false }: FsckInput = {},
+  ): Promise<JobView> {
     const scope = admin(caller);
-    if (collection !== undefined && repository === undefined) throw invalid("collection: needs the repository it is in.");
+    if (collection !== undefined && repository === undefined)
+      throw invalid("collection: needs the repository it is in.");
     if (repository !== undefined) await this.#target(scope, repository, collection);
-    const input = { repair, deep, force_missing, ...(repository === undefined ? {} : { repository }), ...(collection === undefined ? {} : { collection }) };
+    const input = {
+      repair,
+      deep,
+      force_missing,
+      ...(repository === undefined ? {} : { repository }),
+      ...(collection === undefined ? {} : { collection }),
+    };
     // No repository is called so: the job is for admins.
-    const job = await this.#pieces.jobs.start(scope, { kind: "fsck", repository_id: "*", collection_id: "", created_by: caller.userId, input });
+    const job = await this.#pieces.jobs.start(scope, {
+      kind: "fsck",
+      repository_id: "*",
+      collection_id: "",
+      created_by: caller.userId,
+      input,
+    });
     return jobView(job);
   }
 
@@ -60,7 +76,8 @@ export class Audit {
     if (job?.kind !== "fsck") throw notFound(`audit "${jobId}"`);
     if (job.result?.["truncated"] !== true) return (job.result?.["findings"] ?? []) as readonly Finding[];
     const bytes = await parts.objects.get(scope, fileKey(jobId));
-    if (bytes === undefined) throw new PinakesError("GONE", `The findings of audit "${jobId}" are not kept any more; run it again.`);
+    if (bytes === undefined)
+      throw new PinakesError("GONE", `The findings of audit "${jobId}" are not kept any more; run it again.`);
     const lines = Buffer.from(bytes).toString("utf8").split("\n");
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Finding);
   }
@@ -100,9 +117,15 @@ export class Audit {
   async #keep(scope: Scope, jobId: string, { kept }: Findings): Promise<void> {
     const { objects, clock } = this.#pieces.parts;
     if (kept.length > auditLimits.findingsInJobMax)
-      await objects.put(scope, fileKey(jobId), Buffer.from(kept.map((finding) => `${JSON.stringify(finding)}\n`).join(""), "utf8"));
+      await objects.put(
+        scope,
+        fileKey(jobId),
+        Buffer.from(kept.map((finding) => `${JSON.stringify(finding)}\n`).join(""), "utf8"),
+      );
     const { keys } = await objects.list(scope, filesPrefix, { limit: auditLimits.pageKeysMax });
-    const old = keys.filter(({ modifiedAt }) => clock.now() - modifiedAt > auditLimits.reportMsMax).map(({ key }) => key);
+    const old = keys
+      .filter(({ modifiedAt }) => clock.now() - modifiedAt > auditLimits.reportMsMax)
+      .map(({ key }) => key);
     if (old.length > 0) await objects.delete(scope, old);
   }
 
@@ -112,7 +135,8 @@ export class Audit {
     if (collection !== undefined) checkAskedId(collection, "collection");
     if ((await library.repository(scope, repository)) === undefined) throw notFound(`repository "${repository}"`);
     const found = collection === undefined ? undefined : await library.collection(scope, repository, collection);
-    if (collection !== undefined && (found === undefined || !isLive(found.record))) throw notFound(`collection "${collection}" in repository "${repository}"`);
+    if (collection !== undefined && (found === undefined || !isLive(found.record)))
+      throw notFound(`collection "${collection}" in repository "${repository}"`);
   }
 }
 

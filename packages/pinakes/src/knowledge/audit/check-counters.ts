@@ -22,7 +22,8 @@ export async function checkStats(run: LifeRun): Promise<void> {
     const kept = pickCounted(after?.record ?? emptyStats);
     if (after !== undefined && same(kept, counted)) return;
     const document = shelf.document(itemIds.stats, { ...(after?.record ?? emptyStats), ...counted });
-    const write: Operation = after === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: after.etag };
+    const write: Operation =
+      after === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: after.etag };
     if (!(await isAsItWas(run))) return;
     if (run.repair && !(await written(shelf.clean([whileItLives, write])))) continue;
     const detail = `${after === undefined ? "There are none" : `They say ${brief(kept)}`}; counting gives ${brief(counted)}.`;
@@ -44,10 +45,21 @@ export async function checkCollectionCount(run: AuditRun, { repository_id }: Rep
     // It is being deleted, or gone.
     if ((await run.library.repository(scope, repository_id))?.record.status !== "ACTIVE") return;
     const document: JsonObject = countDocument(repository_id, counted);
-    const write = { document, ...(after === undefined ? { op: "create" as const } : { op: "replace" as const, ifMatch: after.etag }) };
-    if (run.repair && !(await written(parts.items.write(scope, collectionsContainer.name, [repository_id], write)))) continue;
+    const write = {
+      document,
+      ...(after === undefined ? { op: "create" as const } : { op: "replace" as const, ifMatch: after.etag }),
+    };
+    if (run.repair && !(await written(parts.items.write(scope, collectionsContainer.name, [repository_id], write))))
+      continue;
     const detail = `It says ${JSON.stringify(kept ?? null)}; there are ${counted} collections.`;
-    return run.findings.add({ kind: "counter_off", store: "collections", repository_id, key: itemIds.count, detail, repaired: run.repair });
+    return run.findings.add({
+      kind: "counter_off",
+      store: "collections",
+      repository_id,
+      key: itemIds.count,
+      detail,
+      repaired: run.repair,
+    });
   }
 }
 
@@ -72,7 +84,8 @@ async function written(write: Promise<unknown>): Promise<boolean> {
     await write;
     return true;
   } catch (error) {
-    if (!PinakesError.isInstance(error) || !["PRECONDITION_FAILED", "NOT_FOUND", "CONFLICT"].includes(error.code)) throw error;
+    if (!PinakesError.isInstance(error) || !["PRECONDITION_FAILED", "NOT_FOUND", "CONFLICT"].includes(error.code))
+      throw error;
     return false;
   }
 }

@@ -31,7 +31,13 @@ export async function auditLivesPage(
     const repaired = removed || quarantined;
     if (quarantined) findings.quarantine();
     const goes = repaired ? "" : ` It goes into quarantine when it was unknown for a day, since ${isoTime(since)}.`;
-    findings.add({ kind: "unknown_incarnation", store, incarnation, detail: `${rows} rows of a collection that no record names.${goes}`, repaired });
+    findings.add({
+      kind: "unknown_incarnation",
+      store,
+      incarnation,
+      detail: `${rows} rows of a collection that no record names.${goes}`,
+      repaired,
+    });
   }
   return page.cursor;
 }

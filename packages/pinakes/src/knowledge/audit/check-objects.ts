@@ -54,9 +54,11 @@ async function checkGroups(run: LifeRun, groups: readonly Group[]): Promise<void
     const record = records[i];
     for (const object of files) {
       const rest = object.key.slice(prefix.length);
-      if (!namesObject({ record, removals: [], kept: false }, object.key, rest)) await checkLeft(run, documentId, object, rest);
+      if (!namesObject({ record, removals: [], kept: false }, object.key, rest))
+        await checkLeft(run, documentId, object, rest);
     }
-    if (record !== undefined) await checkExpected(run, record, new Set(files.map(({ key }) => key.slice(prefix.length))));
+    if (record !== undefined)
+      await checkExpected(run, record, new Set(files.map(({ key }) => key.slice(prefix.length))));
   }
 }
 
@@ -70,12 +72,18 @@ async function checkLeft(run: LifeRun, documentId: string, { key, modifiedAt }: 
   if (head === undefined || head.modifiedAt !== modifiedAt) return;
   if (namesObject(await readNamed(parts.items, shelf, documentId), key, rest)) return;
   const detail = `No record names this file of ${head.bytes} bytes.`;
-  const repaired = mayRepair(run, "object_without_record") && (await removeLeft(run, documentId, { key, modifiedAt }, detail));
+  const repaired =
+    mayRepair(run, "object_without_record") && (await removeLeft(run, documentId, { key, modifiedAt }, detail));
   await found(run, { kind: "object_without_record", store: "objects", document_id: documentId, key, detail, repaired });
 }
 
 /** Copied into the quarantine first, which takes its time: so everything is looked at once more. */
-async function removeLeft(run: LifeRun, documentId: string, { key, modifiedAt }: Listed, detail: string): Promise<boolean> {
+async function removeLeft(
+  run: LifeRun,
+  documentId: string,
+  { key, modifiedAt }: Listed,
+  detail: string,
+): Promise<boolean> {
   const { parts, scope, shelf, findings } = run;
   if (!(await keepObject(run, keeping(run, documentId, detail), key))) return false;
   const rest = key.slice(`${shelf.prefix}${documentId}/`.length);
@@ -95,9 +103,19 @@ async function checkExpected(run: LifeRun, record: DocumentRecord, there: Readon
     if ((await run.parts.objects.head(run.scope, key)) !== undefined) continue;
     const now = await run.shelf.read(record.document_id);
     if (now === undefined || !expectedObjects(now.record).includes(rest)) continue;
-    const outcome = mayRepair(run, "record_without_object") ? await repairObject(run, now, rest) : { repaired: false, detail: undefined };
-    const detail = outcome.detail ?? `The record ${itemIds.document(record.document_id)} names it, and it is not there.`;
-    await found(run, { kind: "record_without_object", store: "objects", document_id: record.document_id, key, detail, repaired: outcome.repaired });
+    const outcome = mayRepair(run, "record_without_object")
+      ? await repairObject(run, now, rest)
+      : { repaired: false, detail: undefined };
+    const detail =
+      outcome.detail ?? `The record ${itemIds.document(record.document_id)} names it, and it is not there.`;
+    await found(run, {
+      kind: "record_without_object",
+      store: "objects",
+      document_id: record.document_id,
+      key,
+      detail,
+      repaired: outcome.repaired,
+    });
   }
 }
 
@@ -107,12 +125,21 @@ async function checkBack(run: LifeRun, documentId: string): Promise<void> {
   if (now === undefined || !(await areBack(run, now.record))) return;
   const outcome = run.repair ? await bringBack(run, now) : { repaired: false, detail: undefined };
   const detail = outcome.detail ?? `Its bytes are back: version ${now.record.missing?.versions.join(", ")}.`;
-  await found(run, { kind: "bytes_returned", store: "documents", document_id: documentId, detail, repaired: outcome.repaired });
+  await found(run, {
+    kind: "bytes_returned",
+    store: "documents",
+    document_id: documentId,
+    detail,
+    repaired: outcome.repaired,
+  });
 }
 
 async function* listed({ parts, scope, shelf }: LifeRun): AsyncGenerator<Listed> {
   for (let after: string | undefined; ;) {
-    const page = await parts.objects.list(scope, shelf.prefix, { limit: auditLimits.pageKeysMax, ...(after === undefined ? {} : { after }) });
+    const page = await parts.objects.list(scope, shelf.prefix, {
+      limit: auditLimits.pageKeysMax,
+      ...(after === undefined ? {} : { after }),
+    });
     yield* page.keys;
     after = page.next;
     if (after === undefined) return;

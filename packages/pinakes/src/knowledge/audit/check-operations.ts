@@ -2,7 +2,13 @@
 import { operationItemId, type Life, type Operation } from "../../lifecycle/index.ts";
 import { removeLeftovers } from "../ingest/removals.ts";
 import { isLive } from "../model/library.ts";
-import { collectionsContainer, documentsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "../model/records.ts";
+import {
+  collectionsContainer,
+  documentsContainer,
+  itemIds,
+  type CollectionRecord,
+  type RepositoryRecord,
+} from "../model/records.ts";
 import { found, type AuditRun, type LifeRun } from "./audit-run.ts";
 import { placeOf } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
@@ -29,10 +35,19 @@ async function checkOperation(run: AuditRun, listed: Operation): Promise<void> {
   const now = (await run.lifecycle.read(run.scope, listed))?.operation;
   if (now === undefined || !isStuck(run, now)) return;
   const waiting = now.stores.filter(({ status }) => status !== "confirmed" && status !== "left");
-  const reasons = waiting.map(({ store, error }) => (error === null ? store : `${store} (${error.type}: ${error.message})`));
+  const reasons = waiting.map(({ store, error }) =>
+    error === null ? store : `${store} (${error.type}: ${error.message})`,
+  );
   const detail = `${now.action} ${now.operation_id} is ${now.status}; not confirmed by ${reasons.join(", ") || "nobody: it only has to end"}.`;
   const repaired = run.repair && (await sendAgain(run, now, true));
-  run.findings.add({ kind: "stuck_operation", store: "collections", ...placeOf(now), key: operationItemId(now.incarnation), detail, repaired });
+  run.findings.add({
+    kind: "stuck_operation",
+    store: "collections",
+    ...placeOf(now),
+    key: operationItemId(now.incarnation),
+    detail,
+    repaired,
+  });
 }
 
 /** A record whose end began, or was due long ago, and that no operation carries on. */
@@ -59,14 +74,27 @@ export async function checkRemovals(run: LifeRun): Promise<void> {
   if (run.repair) await removeLeftovers(parts, shelf, run.signal);
   for (const { id, document_id, at } of late) {
     const { repository_id, incarnation } = shelf.place;
-    const still = await parts.items.read(scope, documentsContainer.name, { partition: [repository_id, incarnation], id });
+    const still = await parts.items.read(scope, documentsContainer.name, {
+      partition: [repository_id, incarnation],
+      id,
+    });
     if (still === undefined && !run.repair) continue;
     const detail = `What had to go since ${at} is not removed yet.`;
-    await found(run, { kind: "removal_left", store: "documents", document_id, key: id, detail, repaired: still === undefined });
+    await found(run, {
+      kind: "removal_left",
+      store: "documents",
+      document_id,
+      key: id,
+      detail,
+      repaired: still === undefined,
+    });
   }
 }
 
-async function lateRemovals({ parts, shelf }: LifeRun): Promise<readonly { readonly id: string; readonly document_id: string; readonly at: string }[]> {
+async function lateRemovals({
+  parts,
+  shelf,
+}: LifeRun): Promise<readonly { readonly id: string; readonly document_id: string; readonly at: string }[]> {
   const { repository_id, incarnation } = shelf.place;
   const before = new Date(parts.clock.now() - auditLimits.removalLateMs).toISOString();
   const late: { id: string; document_id: string; at: string }[] = [];
@@ -87,7 +115,11 @@ async function lateRemovals({ parts, shelf }: LifeRun): Promise<readonly { reado
 }
 
 /** Marked first, so that the sweep goes on with it whatever happens here; then as far as it can be carried now. */
-async function sendAgain({ scope, registry, lifecycle, parts }: AuditRun, life: Life, atOnce: boolean): Promise<boolean> {
+async function sendAgain(
+  { scope, registry, lifecycle, parts }: AuditRun,
+  life: Life,
+  atOnce: boolean,
+): Promise<boolean> {
   const place = placeOf(life);
   await registry.mark({ kind: "operation", tenant: scope.tenant, ...place }, parts.clock.now());
   if (atOnce) await lifecycle.retry(scope, place);
@@ -100,11 +132,16 @@ function isStuck({ parts }: AuditRun, { status, created_at, updated_at, stores }
   if (status !== "running") return status === "failed";
   const before = parts.clock.now() - auditLimits.operationSilentMs;
   if (Date.parse(created_at) > before) return false;
-  return Date.parse(updated_at) <= before || stores.some((row) => (row.status === "waiting" || row.status === "sent") && row.error !== null);
+  return (
+    Date.parse(updated_at) <= before ||
+    stores.some((row) => (row.status === "waiting" || row.status === "sent") && row.error !== null)
+  );
 }
 
 function isOverdue({ parts }: AuditRun, record: CollectionRecord): boolean {
   const before = parts.clock.now() - auditLimits.operationSilentMs;
   if (isLive(record)) return false;
-  return record.status === "DELETED" ? Date.parse(record.purge_at ?? "") <= before : Date.parse(record.updated_at) <= before;
+  return record.status === "DELETED"
+    ? Date.parse(record.purge_at ?? "") <= before
+    : Date.parse(record.updated_at) <= before;
 }

@@ -52,7 +52,10 @@ async function sumsFit({ parts, shelf, scope, findings }: LifeRun, generation: n
   return fits;
 }
 
-async function readGroups({ parts, shelf, scope, findings, signal }: LifeRun, generation: number): Promise<Map<string, Group> | undefined> {
+async function readGroups(
+  { parts, shelf, scope, findings, signal }: LifeRun,
+  generation: number,
+): Promise<Map<string, Group> | undefined> {
   const groups = new Map<string, Group>();
   try {
     for await (const { id } of parts.vectors.rows(scope, shelf.vectors(generation))) {
@@ -80,7 +83,8 @@ async function checkRows(run: LifeRun, groups: readonly Group[], generation: num
     const some = groups.slice(at, at + recordsPerRead);
     const records = await run.shelf.readMany(some.map(({ documentId }) => documentId));
     for (const [i, group] of some.entries())
-      if (rowsNamed({ record: records[i], removals: [] }, group.run, generation) <= group.last) await checkLeft(run, group, generation);
+      if (rowsNamed({ record: records[i], removals: [] }, group.run, generation) <= group.last)
+        await checkLeft(run, group, generation);
   }
 }
 
@@ -95,9 +99,11 @@ async function checkLeft(run: LifeRun, { documentId, run: number, last }: Group,
   if (!quiet && !(await suspects.isOld(scope.tenant, "vectors_without_document", what))) return run.findings.wait();
   const name = shelf.vectors(generation);
   const detail = `${ids.length} passages of run ${number} that no record names.`;
-  const repaired = mayRepair(run, "vectors_without_document") && (await keepRows(run, keeping(run, documentId, detail), name, ids));
+  const repaired =
+    mayRepair(run, "vectors_without_document") && (await keepRows(run, keeping(run, documentId, detail), name, ids));
   if (repaired) {
-    for (let at = 0; at < ids.length; at += idsPerGet) await appendRows(parts, scope, name, { delete: ids.slice(at, at + idsPerGet) }, run.signal);
+    for (let at = 0; at < ids.length; at += idsPerGet)
+      await appendRows(parts, scope, name, { delete: ids.slice(at, at + idsPerGet) }, run.signal);
     run.findings.quarantine();
   }
   await found(run, {
@@ -122,15 +128,28 @@ async function checkShown(run: LifeRun, { document_id }: DocumentRecord, { gener
   if (missing === 0) return;
   const now = await shelf.read(document_id);
   if (now?.etag !== before.etag || (await shelf.fence())?.record.generation !== generation) return;
-  const outcome = mayRepair(run, "document_without_vectors") ? await repairPassages(run, now) : { repaired: false, detail: undefined };
+  const outcome = mayRepair(run, "document_without_vectors")
+    ? await repairPassages(run, now)
+    : { repaired: false, detail: undefined };
   const detail = `${missing} of its ${shown.chunk_count} passages are not there.${outcome.detail === undefined ? "" : ` ${outcome.detail}`}`;
-  await found(run, { kind: "document_without_vectors", store: "vectors", document_id, key: shelf.vectors(generation), detail, repaired: outcome.repaired });
+  await found(run, {
+    kind: "document_without_vectors",
+    store: "vectors",
+    document_id,
+    key: shelf.vectors(generation),
+    detail,
+    repaired: outcome.repaired,
+  });
 }
 
 /** A re-index removes the generations before its own when it is done with the documents; what is still there after a while was forgotten. */
 async function checkGenerations(run: LifeRun, fence: FenceRecord): Promise<void> {
   const { parts, shelf, scope, suspects } = run;
-  for (let generation = fence.generation - 1; generation >= Math.max(1, fence.generation - auditLimits.generationsMax); generation -= 1) {
+  for (
+    let generation = fence.generation - 1;
+    generation >= Math.max(1, fence.generation - auditLimits.generationsMax);
+    generation -= 1
+  ) {
     const name = shelf.vectors(generation);
     if ((await allowing(["NOT_FOUND"], parts.vectors.stats(scope, name))) === undefined) continue;
     if ((await shelf.fence())?.record.status !== "ACTIVE") return;
@@ -140,16 +159,31 @@ async function checkGenerations(run: LifeRun, fence: FenceRecord): Promise<void>
     }
     const detail = `Passages of generation ${generation}; searches read ${fence.generation}.`;
     // NOT_FOUND: somebody else removed it meanwhile.
-    const kept = run.repair ? await allowing(["NOT_FOUND"], keepGeneration(run, keeping(run, null, detail), name)) : false;
+    const kept = run.repair
+      ? await allowing(["NOT_FOUND"], keepGeneration(run, keeping(run, null, detail), name))
+      : false;
     if (kept === true) run.findings.quarantine();
-    await found(run, { kind: "vectors_without_document", store: "vectors", key: name, detail, repaired: kept !== false });
+    await found(run, {
+      kind: "vectors_without_document",
+      store: "vectors",
+      key: name,
+      detail,
+      repaired: kept !== false,
+    });
   }
 }
 
-async function present({ parts, shelf, scope }: LifeRun, generation: number, ids: readonly string[]): Promise<readonly string[]> {
+async function present(
+  { parts, shelf, scope }: LifeRun,
+  generation: number,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   const there: string[] = [];
   for (let at = 0; at < ids.length; at += idsPerGet) {
-    const rows = await allowing(["NOT_FOUND"], parts.vectors.get(scope, shelf.vectors(generation), ids.slice(at, at + idsPerGet)));
+    const rows = await allowing(
+      ["NOT_FOUND"],
+      parts.vectors.get(scope, shelf.vectors(generation), ids.slice(at, at + idsPerGet)),
+    );
     there.push(...(rows ?? []).flatMap((row) => (row === undefined ? [] : [row.id])));
   }
   return there;

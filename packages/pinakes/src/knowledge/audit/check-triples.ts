@@ -52,12 +52,22 @@ async function checkSource(run: LifeRun, source: string, quad: Quad): Promise<vo
   const { incarnation } = shelf.place;
   const [still] = await parts.triples.supports(scope, incarnation, [quad]);
   if (!(still ?? []).some((one) => one.source === source)) return;
-  if (!quiet && !(await suspects.isOld(scope.tenant, "triples_without_support_source", `${incarnation} ${source}`))) return run.findings.wait();
+  if (!quiet && !(await suspects.isOld(scope.tenant, "triples_without_support_source", `${incarnation} ${source}`)))
+    return run.findings.wait();
   const detail = `Triples of run ${read.run}, which no record names.`;
-  const repaired = mayRepair(run, "triples_without_support_source") && (await keepTriples(run, keeping(run, read.documentId, detail), source));
+  const repaired =
+    mayRepair(run, "triples_without_support_source") &&
+    (await keepTriples(run, keeping(run, read.documentId, detail), source));
   if (repaired) {
     await parts.triples.removeSource(scope, incarnation, source);
     run.findings.quarantine();
   }
-  await found(run, { kind: "triples_without_support_source", store: "triples", document_id: read.documentId, key: source, detail, repaired });
+  await found(run, {
+    kind: "triples_without_support_source",
+    store: "triples",
+    document_id: read.documentId,
+    key: source,
+    detail,
+    repaired,
+  });
 }

@@ -49,7 +49,10 @@ export interface Refusal extends Partial<Life> {
   readonly detail: string;
 }
 
-type Checked = Record<"repositories" | "collections" | "documents" | "objects" | "passages" | "triples" | "operations" | "lives", number>;
+type Checked = Record<
+  "repositories" | "collections" | "documents" | "objects" | "passages" | "triples" | "operations" | "lives",
+  number
+>;
 
 export interface AuditReport {
   readonly began_at: string;
@@ -72,7 +75,16 @@ export interface AuditReport {
 }
 
 export class Findings {
-  readonly checked: Checked = { repositories: 0, collections: 0, documents: 0, objects: 0, passages: 0, triples: 0, operations: 0, lives: 0 };
+  readonly checked: Checked = {
+    repositories: 0,
+    collections: 0,
+    documents: 0,
+    objects: 0,
+    passages: 0,
+    triples: 0,
+    operations: 0,
+    lives: 0,
+  };
   readonly #kept: Finding[] = [];
   readonly #summary: Partial<Record<FindingKind, { found: number; repaired: number }>> = {};
   readonly #refused: Refusal[] = [];

@@ -29,7 +29,10 @@ export async function readNamed(items: ItemStore, shelf: Shelf, documentId: stri
     cursor = page.cursor;
     if (cursor === undefined) break;
   }
-  const kept = await items.read(shelf.scope, documentsContainer.name, { partition: [repository_id, incarnation], id: itemIds.kept(documentId) });
+  const kept = await items.read(shelf.scope, documentsContainer.name, {
+    partition: [repository_id, incarnation],
+    id: itemIds.kept(documentId),
+  });
   return { record, removals, kept: kept !== undefined };
 }
 
@@ -46,15 +49,25 @@ export function readRowName(id: string): RowName | undefined {
 }
 
 /** How many rows of a run are named: those with a lower index. */
-export function rowsNamed({ record, removals }: Pick<Named, "record" | "removals">, run: number, generation: number): number {
+export function rowsNamed(
+  { record, removals }: Pick<Named, "record" | "removals">,
+  run: number,
+  generation: number,
+): number {
   if (record !== undefined && isUnderWay(record) && record.run === run) return Infinity;
-  const shown = [record?.live, record?.prepared].filter((version) => version?.run === run && version.generation === generation);
-  const going = removals.flatMap(({ chunks }) => chunks).filter((range) => range.run === run && range.generation === generation);
+  const shown = [record?.live, record?.prepared].filter(
+    (version) => version?.run === run && version.generation === generation,
+  );
+  const going = removals
+    .flatMap(({ chunks }) => chunks)
+    .filter((range) => range.run === run && range.generation === generation);
   return Math.max(0, ...[...shown, ...going].map((range) => range?.chunk_count ?? 0));
 }
 
 export function namesSource({ record, removals }: Named, mark: string): boolean {
-  return record?.graph?.sources.includes(mark) === true || removals.some(({ sources }) => sources?.includes(mark) === true);
+  return (
+    record?.graph?.sources.includes(mark) === true || removals.some(({ sources }) => sources?.includes(mark) === true)
+  );
 }
 
 /** `<version>/<content, text or answers>` below the document. */
@@ -62,7 +75,12 @@ export function namesObject({ record, removals, kept }: Named, key: string, rest
   if (kept || removals.some(({ object_keys }) => object_keys.includes(key))) return true;
   const [version, part, ...more] = rest.split("/");
   if (record === undefined || more.length > 0 || !["content", "text", "answers"].includes(part ?? "")) return false;
-  const shown = [record.version, record.live?.version, record.prepared?.version, ...record.versions.map((entry) => entry.version)];
+  const shown = [
+    record.version,
+    record.live?.version,
+    record.prepared?.version,
+    ...record.versions.map((entry) => entry.version),
+  ];
   return shown.some((number) => number !== undefined && String(number) === version);
 }
 
@@ -89,7 +107,11 @@ interface WalkedDocument {
 }
 
 /** Page after page; reads the partition itself. */
-export async function* walkDocuments(items: ItemStore, shelf: Shelf, limit: number): AsyncGenerator<readonly WalkedDocument[]> {
+export async function* walkDocuments(
+  items: ItemStore,
+  shelf: Shelf,
+  limit: number,
+): AsyncGenerator<readonly WalkedDocument[]> {
   const { repository_id, incarnation } = shelf.place;
   const scope: Scope = shelf.scope;
   for (let cursor: string | undefined; ;) {
@@ -99,7 +121,10 @@ export async function* walkDocuments(items: ItemStore, shelf: Shelf, limit: numb
       limit,
       cursor,
     });
-    yield page.items.map(({ document: { id: _, ...record }, etag }) => ({ record: record as unknown as DocumentRecord, etag }));
+    yield page.items.map(({ document: { id: _, ...record }, etag }) => ({
+      record: record as unknown as DocumentRecord,
+      etag,
+    }));
     cursor = page.cursor;
     if (cursor === undefined) return;
   }

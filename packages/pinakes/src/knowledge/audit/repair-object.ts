@@ -38,7 +38,8 @@ async function restoreText(run: LifeRun, found: Stored<DocumentRecord>, version:
     return { repaired: false, detail: `Its text is gone, and its bytes cannot be read any more: ${error.detail}` };
   }
   // Somebody may have deleted the document meanwhile, and did not know of a text that came back.
-  if ((await shelf.read(document_id)) === undefined) await parts.objects.delete(scope, derivedKeys(shelf, document_id, version));
+  if ((await shelf.read(document_id)) === undefined)
+    await parts.objects.delete(scope, derivedKeys(shelf, document_id, version));
   return { repaired: true, detail: "Its text was gone, and was made anew of its bytes." };
 }
 
@@ -46,23 +47,36 @@ async function restoreText(run: LifeRun, found: Stored<DocumentRecord>, version:
  * The bytes are not there, which may be because the wrong object store is: nothing of the record is lost, it only says so. Searches go on to show
  * what they show. When the bytes are back, `bringBack` makes it what it was.
  */
-export async function markMissing({ parts, shelf }: LifeRun, { record, etag }: Stored<DocumentRecord>, lost: readonly number[]): Promise<RepairOutcome> {
+export async function markMissing(
+  { parts, shelf }: LifeRun,
+  { record, etag }: Stored<DocumentRecord>,
+  lost: readonly number[],
+): Promise<RepairOutcome> {
   const { status } = record;
-  if (isUnderWay(record)) return { repaired: false, detail: "It is not there; the document is on its way, and will say so itself." };
+  if (isUnderWay(record))
+    return { repaired: false, detail: "It is not there; the document is on its way, and will say so itself." };
   const isNewest = lost.includes(record.versions[0]?.version ?? 0);
   const now = parts.clock.now();
   const { since = isoTime(now), versions = [], ...before } = record.missing ?? { status, error: record.error };
   const missing: MissingBytes = { ...before, since, versions: [...new Set([...versions, ...lost])] };
   const detail = `The bytes of version ${lost.join(", ")} are not in the object store.`;
   const error = `${detail} Bring them back and run pinakes fsck --repair. Upload it again, with replace=true, where they are lost.`;
-  const next: DocumentRecord = isNewest ? { ...record, missing, status: "failed", error, progress: null, touched_at: now } : { ...record, missing };
+  const next: DocumentRecord = isNewest
+    ? { ...record, missing, status: "failed", error, progress: null, touched_at: now }
+    : { ...record, missing };
   const written = await replaced(shelf, { record, etag }, next, isNewest ? { syncedAt: isoTime(now) } : {});
   if (!written) return changedMeanwhile;
-  return { repaired: true, detail: `${detail} The document is marked${isNewest ? " as failed" : ""}, and keeps everything else.` };
+  return {
+    repaired: true,
+    detail: `${detail} The document is marked${isNewest ? " as failed" : ""}, and keeps everything else.`,
+  };
 }
 
 /** Every version that was marked, if all of their bytes are there again. */
-export async function areBack({ parts, scope, shelf }: LifeRun, { document_id, missing }: DocumentRecord): Promise<boolean> {
+export async function areBack(
+  { parts, scope, shelf }: LifeRun,
+  { document_id, missing }: DocumentRecord,
+): Promise<boolean> {
   for (const version of missing?.versions ?? []) {
     if ((await parts.objects.head(scope, contentKey(shelf, document_id, version))) === undefined) return false;
   }
@@ -70,7 +84,10 @@ export async function areBack({ parts, scope, shelf }: LifeRun, { document_id, m
 }
 
 /** As it was before it was marked; indexed anew where its passages are not in what searches read. */
-export async function bringBack({ parts, shelf, queue }: LifeRun, { record, etag }: Stored<DocumentRecord>): Promise<RepairOutcome> {
+export async function bringBack(
+  { parts, shelf, queue }: LifeRun,
+  { record, etag }: Stored<DocumentRecord>,
+): Promise<RepairOutcome> {
   const { missing, ...rest } = record;
   if (missing === undefined || isUnderWay(record)) return changedMeanwhile;
   const now = parts.clock.now();
@@ -79,11 +96,14 @@ export async function bringBack({ parts, shelf, queue }: LifeRun, { record, etag
   const fence = (await shelf.fence())?.record;
   const isShown = record.live !== null && record.live.generation === fence?.generation;
   if (!marked || missing.status !== "indexed" || isShown) {
-    const next: DocumentRecord = marked ? { ...rest, status: missing.status, error: missing.error, touched_at: now } : rest;
+    const next: DocumentRecord = marked
+      ? { ...rest, status: missing.status, error: missing.error, touched_at: now }
+      : rest;
     if (!(await replaced(shelf, { record, etag }, next))) return changedMeanwhile;
     return { repaired: true, detail: `Its bytes are back, and so is the document: it is ${next.status}.` };
   }
-  if (fence?.status !== "ACTIVE") return { repaired: false, detail: "Its bytes are back; unarchive the collection to index it anew." };
+  if (fence?.status !== "ACTIVE")
+    return { repaired: false, detail: "Its bytes are back; unarchive the collection to index it anew." };
   const next = toIndexAnew(rest, now);
   await queue.watch(shelf);
   if (!(await replaced(shelf, { record, etag }, next))) return changedMeanwhile;
@@ -94,7 +114,12 @@ export async function bringBack({ parts, shelf, queue }: LifeRun, { record, etag
 const changedMeanwhile: RepairOutcome = { repaired: false, detail: "It changed meanwhile; look again." };
 
 /** With the counters. False: somebody else changed it. */
-async function replaced(shelf: Shelf, { record, etag }: Stored<DocumentRecord>, next: DocumentRecord, more: { syncedAt?: string } = {}): Promise<boolean> {
+async function replaced(
+  shelf: Shelf,
+  { record, etag }: Stored<DocumentRecord>,
+  next: DocumentRecord,
+  more: { syncedAt?: string } = {},
+): Promise<boolean> {
   try {
     await shelf.clean([
       whileItLives,
@@ -103,7 +128,8 @@ async function replaced(shelf: Shelf, { record, etag }: Stored<DocumentRecord>, 
     ]);
     return true;
   } catch (error) {
-    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+      throw error;
     return false;
   }
 }

@@ -9,10 +9,12 @@ import { markMissing, type RepairOutcome } from "./repair-object.ts";
 
 export async function repairPassages(run: LifeRun, found: Stored<DocumentRecord>): Promise<RepairOutcome> {
   const { parts, shelf, scope, queue } = run;
-  if ((await shelf.fence())?.record.status !== "ACTIVE") return { repaired: false, detail: "The collection is archived; unarchive it first." };
+  if ((await shelf.fence())?.record.status !== "ACTIVE")
+    return { repaired: false, detail: "The collection is archived; unarchive it first." };
   const { record } = found;
   const [newest] = record.versions;
-  if (newest === undefined) return { repaired: false, detail: "None of its versions has bytes. Upload it again, with replace=true." };
+  if (newest === undefined)
+    return { repaired: false, detail: "None of its versions has bytes. Upload it again, with replace=true." };
   const bytes = await parts.objects.head(scope, contentKey(shelf, record.document_id, newest.version));
   // Nothing to make passages of: the record keeps what it says, so that everything is as before when the bytes are back.
   if (bytes === undefined) return markMissing(run, found, [newest.version]);

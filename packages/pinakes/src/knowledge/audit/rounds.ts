@@ -71,7 +71,9 @@ export interface RoundsParts {
   readonly lifecycle: { readonly listing: readonly string[] };
   readonly quarantine: Pick<Quarantine, "sweep">;
   /** The workspace behind a place of the list; undefined at its end. */
-  readonly workspaces: (after: string | undefined) => Promise<{ readonly tenant: string; readonly place: string } | undefined>;
+  readonly workspaces: (
+    after: string | undefined,
+  ) => Promise<{ readonly tenant: string; readonly place: string } | undefined>;
 }
 
 const key = { part: "rounds", id: "state" };
@@ -97,7 +99,15 @@ export class AuditRounds {
     const { clock, owner } = this.#parts;
     const began = clock.now();
     const found = await this.#read();
-    let state: RoundState = found?.state ?? { owner, until: 0, place: {}, failures: 0, began_at: began, found: {}, last: null };
+    let state: RoundState = found?.state ?? {
+      owner,
+      until: 0,
+      place: {},
+      failures: 0,
+      began_at: began,
+      found: {},
+      last: null,
+    };
     this.#tell(state);
     if (state.owner !== owner && state.until > began) return;
     const isFresh = Object.keys(state.place).length === 0;
@@ -111,7 +121,15 @@ export class AuditRounds {
       const now = clock.now();
       const over = place === undefined;
       const last = over ? { finished_at: now, found: sums } : state.last;
-      state = { ...state, owner, until: now + auditLimits.roundLeaseMs, place: place ?? {}, failures: 0, found: sums, last };
+      state = {
+        ...state,
+        owner,
+        until: now + auditLimits.roundLeaseMs,
+        place: place ?? {},
+        failures: 0,
+        found: sums,
+        last,
+      };
       etag = await this.#write(state, etag);
       this.#tell(state);
       if (over) break;
@@ -143,7 +161,14 @@ export class AuditRounds {
       const next = await workspaces(place.workspaces);
       return { place: next === undefined ? undefined : { workspaces: next.place, tenant: next.tenant }, counts: {} };
     }
-    const run = beginAudit(this.#pieces, system.forTenant(place.tenant), { repair: false, forced: false, deep: false, findings, jobId: null, signal });
+    const run = beginAudit(this.#pieces, system.forTenant(place.tenant), {
+      repair: false,
+      forced: false,
+      deep: false,
+      findings,
+      jobId: null,
+      signal,
+    });
     if (place.swept !== true) {
       const quarantine = skip ? undefined : await this.#parts.quarantine.sweep(run.scope, place.quarantine);
       return { place: { ...place, quarantine, swept: quarantine === undefined }, counts: {} };
@@ -157,7 +182,10 @@ export class AuditRounds {
     if (place.repository !== undefined) {
       const { record, cursor } = await nextCollection(items, run.scope, place.repository, place.collections);
       if (record !== undefined && !skip) await auditCollection(run, record);
-      const behind = cursor === undefined ? { ...place, repository: undefined, collections: undefined } : { ...place, collections: cursor };
+      const behind =
+        cursor === undefined
+          ? { ...place, repository: undefined, collections: undefined }
+          : { ...place, collections: cursor };
       return { place: behind, counts: findings.counts };
     }
     if (place.lastRepository === true) return { place: { workspaces: place.workspaces }, counts: {} };
@@ -175,12 +203,18 @@ export class AuditRounds {
   async #write(state: RoundState, etag: string | undefined): Promise<string | undefined> {
     const { owner, until, place, failures, began_at, found, last } = state;
     // Only what is there is stored.
-    const document = JSON.parse(JSON.stringify({ ...key, owner, until, place, failures, began_at, found, last })) as JsonObject;
-    const write = etag === undefined ? ({ op: "create", document } as const) : ({ op: "replace", document, ifMatch: etag } as const);
+    const document = JSON.parse(
+      JSON.stringify({ ...key, owner, until, place, failures, began_at, found, last }),
+    ) as JsonObject;
+    const write =
+      etag === undefined
+        ? ({ op: "create", document } as const)
+        : ({ op: "replace", document, ifMatch: etag } as const);
     try {
       return (await this.#parts.items.write(this.#scope, auditContainer.name, [key.part], write)).etag;
     } catch (error) {
-      if (!PinakesError.isInstance(error) || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code)) throw error;
+      if (!PinakesError.isInstance(error) || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code))
+        throw error;
       return undefined;
     }
   }
@@ -191,7 +225,13 @@ export class AuditRounds {
 }
 
 function behindRepository(place: Place, record: RepositoryRecord | undefined, cursor: string | undefined): Place {
-  return { ...place, repositories: cursor, lastRepository: cursor === undefined, repository: record?.repository_id, collections: undefined };
+  return {
+    ...place,
+    repositories: cursor,
+    lastRepository: cursor === undefined,
+    repository: record?.repository_id,
+    collections: undefined,
+  };
 }
 
 function added(sums: Counts, more: Counts): Counts {

@@ -39,13 +39,21 @@ export class Suspects {
   }
 
   /** Whether it was seen before, at least so long ago. Remembers that it was seen now. */
-  async isOld(tenant: string, kind: FindingKind, what: string, oldMs: number = auditLimits.suspectMs): Promise<boolean> {
+  async isOld(
+    tenant: string,
+    kind: FindingKind,
+    what: string,
+    oldMs: number = auditLimits.suspectMs,
+  ): Promise<boolean> {
     const { items, clock, system } = this.#parts;
     const key = { part: `suspects:${tenant}`, id: hash("sha256", `${kind} ${what}`, "hex") };
     const known = await items.read(system, auditContainer.name, { partition: [key.part], id: key.id });
     const now = clock.now();
     if (known !== undefined) return now - (known.document["since"] as number) >= oldMs;
-    await items.write(system, auditContainer.name, [key.part], { op: "upsert", document: { ...key, since: now, ttl: auditLimits.suspectSecondsMax } });
+    await items.write(system, auditContainer.name, [key.part], {
+      op: "upsert",
+      document: { ...key, since: now, ttl: auditLimits.suspectSecondsMax },
+    });
     return false;
   }
 }

@@ -11,12 +11,26 @@ interface Walked<Record> {
 }
 
 /** One after the other, so that a walk can stop anywhere and go on there. */
-export async function nextRepository(items: ItemStore, scope: Scope, cursor: string | undefined): Promise<Walked<RepositoryRecord>> {
-  const page = await items.query(scope, collectionsContainer.name, { index: "allByCreated", equals: { kind: "repository" }, limit: 1, cursor });
+export async function nextRepository(
+  items: ItemStore,
+  scope: Scope,
+  cursor: string | undefined,
+): Promise<Walked<RepositoryRecord>> {
+  const page = await items.query(scope, collectionsContainer.name, {
+    index: "allByCreated",
+    equals: { kind: "repository" },
+    limit: 1,
+    cursor,
+  });
   return { record: page.items[0]?.document as RepositoryRecord | undefined, cursor: page.cursor };
 }
 
-export async function nextCollection(items: ItemStore, scope: Scope, repository_id: string, cursor: string | undefined): Promise<Walked<CollectionRecord>> {
+export async function nextCollection(
+  items: ItemStore,
+  scope: Scope,
+  repository_id: string,
+  cursor: string | undefined,
+): Promise<Walked<CollectionRecord>> {
   const query = { equals: { repository_id }, range: { prefix: itemIds.collection("") }, limit: 1, cursor };
   const page = await items.query(scope, collectionsContainer.name, query);
   return { record: page.items[0]?.document as CollectionRecord | undefined, cursor: page.cursor };
@@ -31,7 +45,11 @@ export async function* allRepositories(items: ItemStore, scope: Scope): AsyncGen
   }
 }
 
-export async function* allCollections(items: ItemStore, scope: Scope, repository_id: string): AsyncGenerator<CollectionRecord> {
+export async function* allCollections(
+  items: ItemStore,
+  scope: Scope,
+  repository_id: string,
+): AsyncGenerator<CollectionRecord> {
   for (let cursor: string | undefined; ;) {
     const page = await items.query(scope, collectionsContainer.name, {
       equals: { repository_id },

@@ -35,7 +35,8 @@ export function walkWorkspaces({ book, objects, system }: WorkspaceSources): Rou
       if (tenant === undefined) return undefined;
       // "0" comes right after "/": behind everything of this one, before any other.
       behind = `${root}${tenant}0`;
-      if (!tenant.startsWith(systemPrefix) && !(await book.has(tenant))) return { tenant, place: objectsPlace + behind };
+      if (!tenant.startsWith(systemPrefix) && !(await book.has(tenant)))
+        return { tenant, place: objectsPlace + behind };
     }
   };
 }

@@ -16,9 +16,17 @@ const plain = { pages: [], sections: [], rows: [], warnings: [] };
 function parsedFrom(text: string, kind: "plain" | "sections" | "rows"): ParsedText {
   const lines = [...text.matchAll(/(?<=^|\n)(?=[^\n])/g)].map(({ index }) => index);
   if (kind === "sections") {
-    return { ...plain, text, sections: lines.filter((_, i) => i % 3 === 1).map((start, i) => ({ start, path: i % 4 === 0 ? ["a"] : ["a", `b${i}`] })) };
+    return {
+      ...plain,
+      text,
+      sections: lines
+        .filter((_, i) => i % 3 === 1)
+        .map((start, i) => ({ start, path: i % 4 === 0 ? ["a"] : ["a", `b${i}`] })),
+    };
   }
-  return kind === "rows" ? { ...plain, text, rows: lines.slice(1).map((start, i) => ({ start, row: i + 1 })) } : { ...plain, text };
+  return kind === "rows"
+    ? { ...plain, text, rows: lines.slice(1).map((start, i) => ({ start, row: i + 1 })) }
+    : { ...plain, text };
 }
 
 const nasty = [
@@ -79,22 +87,35 @@ function expectSound(text: string, chunks: readonly Chunk[], strategy: ChunkingS
   const longest = characters.reduce((most, { segment }) => Math.max(most, measure(segment)), 0);
   const unlimited = strategy.type === "NONE";
   const faults: string[] = [];
-  const check = (chunk: Chunk, holds: boolean, rule: string) => holds || faults.push(`${chunk.index} [${chunk.start}, ${chunk.end}): ${rule}`);
+  const check = (chunk: Chunk, holds: boolean, rule: string) =>
+    holds || faults.push(`${chunk.index} [${chunk.start}, ${chunk.end}): ${rule}`);
   let former: Chunk | undefined;
   for (const [i, chunk] of chunks.entries()) {
     const { start, end } = chunk;
     check(chunk, chunk.index === i, "index");
     check(chunk, chunk.text === text.slice(start, end) && chunk.text !== "", "text is the slice, and not empty");
     check(chunk, unlimited || measure(chunk.text) <= strategy.chunk_size, "size");
-    check(chunk, ![start, end].some((edge) => edge > 0 && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(edge - 1, edge + 1))), "surrogates");
+    check(
+      chunk,
+      ![start, end].some((edge) => edge > 0 && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(edge - 1, edge + 1))),
+      "surrogates",
+    );
     // A character that is longer than the size has to be cut somewhere; then only surrogates are safe.
     check(chunk, (longest > strategy.chunk_size && !unlimited) || (safe.has(start) && safe.has(end)), "characters");
     // A blank edge is left only where the blank is a part of a visible character.
     check(chunk, !/^\s/.test(chunk.text) || !safe.has(start + 1), "blank start");
     check(chunk, !/\s$/.test(chunk.text) || !safe.has(end - 1), "blank end");
     check(chunk, former === undefined || (start > former.start && end > former.end), "order");
-    check(chunk, former === undefined || start >= former.end || measure(text.slice(start, former.end)) <= strategy.chunk_overlap, "overlap");
-    check(chunk, /^\s*$/.test(text.slice(former?.end ?? 0, Math.max(start, former?.end ?? 0))), "covers what is before it");
+    check(
+      chunk,
+      former === undefined || start >= former.end || measure(text.slice(start, former.end)) <= strategy.chunk_overlap,
+      "overlap",
+    );
+    check(
+      chunk,
+      /^\s*$/.test(text.slice(former?.end ?? 0, Math.max(start, former?.end ?? 0))),
+      "covers what is before it",
+    );
     former = chunk;
   }
   expect(faults).toEqual([]);
@@ -102,15 +123,23 @@ function expectSound(text: string, chunks: readonly Chunk[], strategy: ChunkingS
 }
 
 describe.each(chunkingTypes)("%s", (type) => {
-  it.each(type === "TOKEN" ? (["token"] as const) : (["char", "token"] as const))("makes sound spans over nasty texts, unit %s", async (unit) => {
-    await fc.assert(
-      fc.asyncProperty(texts, shares, fc.constantFrom("plain" as const, "sections" as const, "rows" as const), async (text, share, kind) => {
-        const strategy = strategyOf(type, unit, share);
-        expectSound(text, await chunkDocument(parsedFrom(text, kind), strategy, tools), strategy);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  it.each(type === "TOKEN" ? (["token"] as const) : (["char", "token"] as const))(
+    "makes sound spans over nasty texts, unit %s",
+    async (unit) => {
+      await fc.assert(
+        fc.asyncProperty(
+          texts,
+          shares,
+          fc.constantFrom("plain" as const, "sections" as const, "rows" as const),
+          async (text, share, kind) => {
+            const strategy = strategyOf(type, unit, share);
+            expectSound(text, await chunkDocument(parsedFrom(text, kind), strategy, tools), strategy);
+          },
+        ),
+        { numRuns: 300 },
+      );
+    },
+  );
 
   it.each([
     ["100,000 characters without a space", "a".repeat(100_000)],

@@ -11,14 +11,19 @@ type Extra = Partial<Omit<ParsedText, "text">>;
 
 async function chunk(text: string, strategy: object, extra: Extra = {}): Promise<readonly Chunk[]> {
   const parsed = { text, pages: [], sections: [], rows: [], warnings: [], ...extra };
-  return chunkDocument(parsed, readChunkingStrategy(strategy), { tokenizer: testTokenizer, tokensMax: Infinity, embed: embedByWords });
+  return chunkDocument(parsed, readChunkingStrategy(strategy), {
+    tokenizer: testTokenizer,
+    tokensMax: Infinity,
+    embed: embedByWords,
+  });
 }
 
 const textsOf = (chunks: readonly Chunk[]) => chunks.map(({ text }) => text);
 /** Numbered, so that a repeated or a lost one is seen. */
 const words = (count: number) => Array.from({ length: count }, (_, i) => `word${i}`).join(" ");
 /** What the end of one passage and the beginning of the next have in common. */
-const shared = (text: string, chunks: readonly Chunk[]) => chunks.slice(1).map(({ start }, i) => text.slice(start, Math.max(start, chunks[i]?.end ?? 0)));
+const shared = (text: string, chunks: readonly Chunk[]) =>
+  chunks.slice(1).map(({ start }, i) => text.slice(start, Math.max(start, chunks[i]?.end ?? 0)));
 
 describe("FIXED and TOKEN", () => {
   it("cuts at the last word that fits and repeats whole words", async () => {
@@ -26,7 +31,9 @@ describe("FIXED and TOKEN", () => {
     const chunks = await chunk(text, { type: "FIXED", chunk_size: 100, chunk_overlap: 20 });
     expect(chunks[0]?.text).toBe(words(15));
     expect(chunks[1]?.text.startsWith("word12 word13 word14 word15 ")).toBe(true);
-    expect(shared(text, chunks).every((part) => part.length > 0 && part.length <= 20 && /^word\d+( word\d+)*$/.test(part))).toBe(true);
+    expect(
+      shared(text, chunks).every((part) => part.length > 0 && part.length <= 20 && /^word\d+( word\d+)*$/.test(part)),
+    ).toBe(true);
   });
 
   it("fills a passage to its size exactly", async () => {
@@ -34,7 +41,9 @@ describe("FIXED and TOKEN", () => {
     const parts = await chunk("x".repeat(101), { type: "FIXED", chunk_size: 100, chunk_overlap: 0 });
     expect(parts.map(({ text }) => text.length)).toEqual([100, 1]);
     // Blanks at the edge take no room.
-    expect(await chunk(`  ${"x".repeat(100)}\n\n`, { type: "FIXED", chunk_size: 100 })).toMatchObject([{ start: 2, end: 102, index: 0 }]);
+    expect(await chunk(`  ${"x".repeat(100)}\n\n`, { type: "FIXED", chunk_size: 100 })).toMatchObject([
+      { start: 2, end: 102, index: 0 },
+    ]);
   });
 
   it("R-KB-27 the catalog's default makes passages of about 300 tokens with 10 % overlap", async () => {
@@ -59,15 +68,24 @@ describe("FIXED and TOKEN", () => {
     const oneToken = {
       words: (text: string) => {
         const found = [...text.matchAll(/\S+/g)];
-        const [starts, ends] = [Uint32Array.from(found, (m) => m.index), Uint32Array.from(found, (m) => m.index + m[0].length)];
+        const [starts, ends] = [
+          Uint32Array.from(found, (m) => m.index),
+          Uint32Array.from(found, (m) => m.index + m[0].length),
+        ];
         return { starts, ends, tokens: starts.map(() => 1) };
       },
     };
     const parsed = { pages: [], sections: [], rows: [], warnings: [] };
     const strategy = readChunkingStrategy({ type: "TOKEN", chunk_size: 10, chunk_overlap: 0 });
-    const base64 = await chunkDocument({ ...parsed, text: "A".repeat(3_200) }, strategy, { tokenizer: oneToken, tokensMax: Infinity });
+    const base64 = await chunkDocument({ ...parsed, text: "A".repeat(3_200) }, strategy, {
+      tokenizer: oneToken,
+      tokensMax: Infinity,
+    });
     expect(base64.map(({ text }) => text.length)).toEqual(Array.from({ length: 10 }, () => 320));
-    const blanks = await chunkDocument({ ...parsed, text: `a${" ".repeat(1_000)}b` }, strategy, { tokenizer: oneToken, tokensMax: Infinity });
+    const blanks = await chunkDocument({ ...parsed, text: `a${" ".repeat(1_000)}b` }, strategy, {
+      tokenizer: oneToken,
+      tokensMax: Infinity,
+    });
     expect(textsOf(blanks)).toEqual(["a", "b"]);
   });
 });
@@ -77,21 +95,31 @@ describe("RECURSIVE", () => {
 
   it("keeps paragraphs whole and joins them while they fit", async () => {
     const [a, b, c] = [paragraph("aa", 40), paragraph("bb", 40), paragraph("cc", 60)];
-    expect(textsOf(await chunk([a, b, c].join("\n\n"), { type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0 }))).toEqual([`${a}\n\n${b}`, c]);
+    expect(
+      textsOf(await chunk([a, b, c].join("\n\n"), { type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0 })),
+    ).toEqual([`${a}\n\n${b}`, c]);
   });
 
   it("R-LISA-13 tries the separators in the order given", async () => {
     const text = `${"a".repeat(50)}|${"b".repeat(30)};${"c".repeat(50)}`;
-    const first = async (separators: string[]) => (await chunk(text, { type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0, separators }))[0]?.text;
+    const first = async (separators: string[]) =>
+      (await chunk(text, { type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0, separators }))[0]?.text;
     expect(await first(["|", ";"])).toBe(`${"a".repeat(50)}|`);
     expect(await first([";", "|"])).toBe(`${"a".repeat(50)}|${"b".repeat(30)};`);
     // A separator that begins with a blank stays with what follows it.
     const headed = `${"a".repeat(60)}\n## ${"b".repeat(60)}`;
-    expect(textsOf(await chunk(headed, { type: "RECURSIVE", chunk_size: 100, separators: ["\n## "] }))).toEqual(["a".repeat(60), `## ${"b".repeat(60)}`]);
+    expect(textsOf(await chunk(headed, { type: "RECURSIVE", chunk_size: 100, separators: ["\n## "] }))).toEqual([
+      "a".repeat(60),
+      `## ${"b".repeat(60)}`,
+    ]);
   });
 
   it("does not leave a title alone when the paragraph below it can be cut", async () => {
-    const [first] = await chunk(`Title\n\n${"One more sentence. ".repeat(20)}`, { type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0 });
+    const [first] = await chunk(`Title\n\n${"One more sentence. ".repeat(20)}`, {
+      type: "RECURSIVE",
+      chunk_size: 100,
+      chunk_overlap: 0,
+    });
     expect(first?.text).toBe("Title\n\nOne more sentence. One more sentence. One more sentence. One more sentence.");
     const alone = await chunk(`Title\n\n${"x".repeat(300)}`, { type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0 });
     expect(alone[0]?.text).toBe("Title");
@@ -120,14 +148,26 @@ describe("SENTENCE", () => {
 
   it("goes on over a line that only wraps, and stops at a list or an empty line", async () => {
     const filler = "x".repeat(70);
-    const wrapped = await chunk(`A sentence that is\nwrapped ${filler}. Next one here.`, { type: "SENTENCE", chunk_size: 100, chunk_overlap: 0 });
+    const wrapped = await chunk(`A sentence that is\nwrapped ${filler}. Next one here.`, {
+      type: "SENTENCE",
+      chunk_size: 100,
+      chunk_overlap: 0,
+    });
     expect(textsOf(wrapped)).toEqual([`A sentence that is\nwrapped ${filler}.`, "Next one here."]);
-    const list = await chunk(`- one ${filler}\n- two ${filler}\n\nthree ${filler}`, { type: "SENTENCE", chunk_size: 100, chunk_overlap: 0 });
+    const list = await chunk(`- one ${filler}\n- two ${filler}\n\nthree ${filler}`, {
+      type: "SENTENCE",
+      chunk_size: 100,
+      chunk_overlap: 0,
+    });
     expect(textsOf(list)).toEqual([`- one ${filler}`, `- two ${filler}`, `three ${filler}`]);
   });
 
   it("cuts a sentence only when it alone is too long, and at words", async () => {
-    const chunks = await chunk(`Short one. W${words(40).slice(1)}. End.`, { type: "SENTENCE", chunk_size: 100, chunk_overlap: 10 });
+    const chunks = await chunk(`Short one. W${words(40).slice(1)}. End.`, {
+      type: "SENTENCE",
+      chunk_size: 100,
+      chunk_overlap: 10,
+    });
     expect(chunks[0]?.text).toBe("Short one.");
     expect(chunks[1]?.text).toBe(`W${words(15).slice(1)}`);
     expect(chunks.at(-1)?.text).toMatch(/End\.$/);
@@ -135,13 +175,27 @@ describe("SENTENCE", () => {
 
   it("knows the full stops of other scripts", async () => {
     const sentence = `${"漢".repeat(59)}。`;
-    expect(textsOf(await chunk(sentence.repeat(3), { type: "SENTENCE", chunk_size: 100, chunk_overlap: 0 }))).toEqual([sentence, sentence, sentence]);
+    expect(textsOf(await chunk(sentence.repeat(3), { type: "SENTENCE", chunk_size: 100, chunk_overlap: 0 }))).toEqual([
+      sentence,
+      sentence,
+      sentence,
+    ]);
   });
 });
 
 describe("SEMANTIC", () => {
-  const cats = ["Cats purr and cats sleep.", "A cat likes cats and sleep.", "Cats purr when cats sleep.", "Sleep suits cats that purr."];
-  const ships = ["Ships sail the ocean.", "The ocean carries ships.", "Ships and ocean and sail.", "Sail the ocean in ships."];
+  const cats = [
+    "Cats purr and cats sleep.",
+    "A cat likes cats and sleep.",
+    "Cats purr when cats sleep.",
+    "Sleep suits cats that purr.",
+  ];
+  const ships = [
+    "Ships sail the ocean.",
+    "The ocean carries ships.",
+    "Ships and ocean and sail.",
+    "Sail the ocean in ships.",
+  ];
   const strategy = { type: "SEMANTIC", chunk_size: 500, chunk_overlap: 0, threshold: 0.5 };
 
   it("begins a new passage where the subject changes", async () => {
@@ -151,7 +205,11 @@ describe("SEMANTIC", () => {
   });
 
   it("cuts a subject that is too long between sentences, and makes no tiny passages", async () => {
-    const long = await chunk(Array.from({ length: 10 }, () => cats.join(" ")).join(" "), { ...strategy, chunk_size: 200, chunk_overlap: 40 });
+    const long = await chunk(Array.from({ length: 10 }, () => cats.join(" ")).join(" "), {
+      ...strategy,
+      chunk_size: 200,
+      chunk_overlap: 40,
+    });
     expect(long.length).toBeGreaterThan(4);
     expect(long.every((part) => part.text.length <= 200 && /^[A-Z].*\.$/.test(part.text))).toBe(true);
     const tiny = await chunk(`Yes. ${cats.join(" ")} No.`, { ...strategy, threshold: 1 });
@@ -168,7 +226,9 @@ describe("SEMANTIC", () => {
 
   it("is refused without an embedder, in words that help", async () => {
     const parsed = { text: "a", pages: [], sections: [], rows: [], warnings: [] };
-    await expect(chunkDocument(parsed, readChunkingStrategy(strategy), { tokenizer: testTokenizer, tokensMax: Infinity })).rejects.toMatchObject({
+    await expect(
+      chunkDocument(parsed, readChunkingStrategy(strategy), { tokenizer: testTokenizer, tokensMax: Infinity }),
+    ).rejects.toMatchObject({
       code: "INVALID",
       detail: expect.stringContaining("needs an embedding model"),
     });
@@ -178,7 +238,9 @@ describe("SEMANTIC", () => {
 describe("NONE", () => {
   it("is one passage of the whole text", async () => {
     const text = `\n ${"word ".repeat(50_000)}\n`;
-    expect(await chunk(text, { type: "NONE" })).toEqual([{ index: 0, text: text.trim(), start: 2, end: text.trimEnd().length }]);
+    expect(await chunk(text, { type: "NONE" })).toEqual([
+      { index: 0, text: text.trim(), start: 2, end: text.trimEnd().length },
+    ]);
   });
 });
 
@@ -215,7 +277,8 @@ describe("pages, sections and context", () => {
 
   it("keeps the context within its limit", async () => {
     const context = async (length: number) =>
-      (await chunk("text", { type: "NONE" }, { sections: [{ start: -1, path: ["h".repeat(length)] }] }))[0]?.context?.length;
+      (await chunk("text", { type: "NONE" }, { sections: [{ start: -1, path: ["h".repeat(length)] }] }))[0]?.context
+        ?.length;
     expect(await context(contextCharsMax)).toBe(1_000);
     expect(await context(contextCharsMax + 1)).toBe(1_000);
   });
@@ -225,8 +288,12 @@ describe("abort", () => {
   it("ends with the signal's reason", async () => {
     const signal = AbortSignal.abort(new Error("nobody waits"));
     const parsed = { text: "a", pages: [], sections: [], rows: [], warnings: [] };
-    await expect(chunkDocument(parsed, readChunkingStrategy({ type: "FIXED" }), { tokenizer: testTokenizer, tokensMax: Infinity, signal })).rejects.toThrow(
-      "nobody waits",
-    );
+    await expect(
+      chunkDocument(parsed, readChunkingStrategy({ type: "FIXED" }), {
+        tokenizer: testTokenizer,
+        tokensMax: Infinity,
+        signal,
+      }),
+    ).rejects.toThrow("nobody waits");
   });
 });

@@ -36,7 +36,11 @@ const pauseEveryChunks = 1_000;
 /** Parts end between sentences, so they need a little more room than an equal share. */
 const partSlack = 1.15;
 
-export async function chunkDocument(parsed: ParsedText, strategy: ChunkingStrategy, tools: ChunkingTools): Promise<readonly Chunk[]> {
+export async function chunkDocument(
+  parsed: ParsedText,
+  strategy: ChunkingStrategy,
+  tools: ChunkingTools,
+): Promise<readonly Chunk[]> {
   const checked = readChunkingStrategy(strategy);
   const pause = pauses(tools.signal);
   const limit = modelLimit(parsed, checked, tools.tokenizer, tools.tokensMax);
@@ -45,7 +49,13 @@ export async function chunkDocument(parsed: ParsedText, strategy: ChunkingStrate
   await pause();
   for (const span of await pagedSpans(parsed, checked, { ...tools, limit }, pause)) {
     for (const { start, end } of limit === undefined ? [span] : within(parsed.text, span, limit)) {
-      chunks.push({ index: chunks.length, text: parsed.text.slice(start, end), start, end, ...placeOf({ start, end }) });
+      chunks.push({
+        index: chunks.length,
+        text: parsed.text.slice(start, end),
+        start,
+        end,
+        ...placeOf({ start, end }),
+      });
       if (chunks.length % pauseEveryChunks === 0) await pause();
     }
   }
@@ -57,21 +67,38 @@ interface LimitedTools extends ChunkingTools {
 }
 
 /** A passage never goes on over the end of a page: the page that it names is the one it stands on. */
-async function pagedSpans(parsed: ParsedText, strategy: ChunkingStrategy, tools: LimitedTools, pause: Pause): Promise<Iterable<Span>> {
+async function pagedSpans(
+  parsed: ParsedText,
+  strategy: ChunkingStrategy,
+  tools: LimitedTools,
+  pause: Pause,
+): Promise<Iterable<Span>> {
   const { text, pages, sections } = parsed;
   if (pages.length < 2 || strategy.type === "NONE") return spansOf(parsed, strategy, tools, pause);
   const spans: Span[] = [];
   for (const [i, page] of pages.entries()) {
     const from = i === 0 ? 0 : page.start;
     const to = pages[i + 1]?.start ?? text.length;
-    const inside = sections.filter(({ start }) => start >= from && start < to).map(({ start, path }) => ({ start: start - from, path }));
-    const own = await spansOf({ ...parsed, text: text.slice(from, to), pages: [], sections: inside }, strategy, tools, pause);
+    const inside = sections
+      .filter(({ start }) => start >= from && start < to)
+      .map(({ start, path }) => ({ start: start - from, path }));
+    const own = await spansOf(
+      { ...parsed, text: text.slice(from, to), pages: [], sections: inside },
+      strategy,
+      tools,
+      pause,
+    );
     for (const { start, end } of own) spans.push({ start: start + from, end: end + from });
   }
   return spans;
 }
 
-async function spansOf(parsed: ParsedText, strategy: ChunkingStrategy, tools: LimitedTools, pause: Pause): Promise<Iterable<Span>> {
+async function spansOf(
+  parsed: ParsedText,
+  strategy: ChunkingStrategy,
+  tools: LimitedTools,
+  pause: Pause,
+): Promise<Iterable<Span>> {
   const { text } = parsed;
   const { type, unit, chunk_size: size, chunk_overlap: overlap } = strategy;
   const { limit, tokenizer } = tools;
@@ -80,7 +107,13 @@ async function spansOf(parsed: ParsedText, strategy: ChunkingStrategy, tools: Li
   if (unit === "token") {
     const fitting = Math.min(size, room);
     const ruler = await tokenRuler(text, tokenizer, fitting, pause);
-    return spansBy({ text, ruler, size: fitting, overlap: Math.min(overlap, Math.floor(fitting / 2)) }, parsed, strategy, tools, pause);
+    return spansBy(
+      { text, ruler, size: fitting, overlap: Math.min(overlap, Math.floor(fitting / 2)) },
+      parsed,
+      strategy,
+      tools,
+      pause,
+    );
   }
   const cutting: Cutting = { text, ruler: charRuler(text), size, overlap };
   if (limit === undefined) return spansBy(cutting, parsed, strategy, tools, pause);
@@ -92,7 +125,12 @@ async function spansOf(parsed: ParsedText, strategy: ChunkingStrategy, tools: Li
 }
 
 /** NONE: one passage of the whole text, or as few of about the same length as the model can read. */
-async function wholeOrParts({ text, rows }: ParsedText, limit: ModelLimit | undefined, { tokenizer }: ChunkingTools, pause: Pause): Promise<Iterable<Span>> {
+async function wholeOrParts(
+  { text, rows }: ParsedText,
+  limit: ModelLimit | undefined,
+  { tokenizer }: ChunkingTools,
+  pause: Pause,
+): Promise<Iterable<Span>> {
   const whole = wholeText(text);
   if (limit === undefined) return whole;
   const ruler = await tokenRuler(text, tokenizer, limit.textTokensMax, pause);
@@ -104,7 +142,13 @@ async function wholeOrParts({ text, rows }: ParsedText, limit: ModelLimit | unde
   return rows.length > 0 ? recordSpans(cutting, rows) : pack(cutting, recursiveCutter(cutting, separatorsDefault));
 }
 
-async function spansBy(cutting: Cutting, parsed: ParsedText, strategy: ChunkingStrategy, tools: LimitedTools, pause: Pause): Promise<Iterable<Span>> {
+async function spansBy(
+  cutting: Cutting,
+  parsed: ParsedText,
+  strategy: ChunkingStrategy,
+  tools: LimitedTools,
+  pause: Pause,
+): Promise<Iterable<Span>> {
   const { text, rows, sections } = parsed;
   const { type, separators = separatorsDefault, threshold = thresholdDefault } = strategy;
   if (rows.length > 0) return recordSpans(cutting, rows);

@@ -38,7 +38,8 @@ describe("characterStart", () => {
         // A line end inside "\r\n" is the one place where we differ: parsed text has no "\r".
         const clean = text.replaceAll("\r", "");
         const segments = segmenter.segment(clean);
-        for (let position = 0; position < clean.length; position += 1) expect(characterStart(clean, position, 0)).toBe(segments.containing(position)?.index);
+        for (let position = 0; position < clean.length; position += 1)
+          expect(characterStart(clean, position, 0)).toBe(segments.containing(position)?.index);
       }),
       { numRuns: 1_000 },
     );
@@ -66,7 +67,9 @@ describe("codePointStart", () => {
 
 describe("isBlank", () => {
   it("is what \\s matches, for every code", () => {
-    const wrong = Array.from({ length: 0x1_0000 }, (_, code) => code).filter((code) => isBlank(code) !== /\s/.test(String.fromCharCode(code)));
+    const wrong = Array.from({ length: 0x1_0000 }, (_, code) => code).filter(
+      (code) => isBlank(code) !== /\s/.test(String.fromCharCode(code)),
+    );
     expect(wrong).toEqual([]);
   });
 });

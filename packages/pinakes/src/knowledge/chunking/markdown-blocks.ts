@@ -49,7 +49,12 @@ function tableFrom(text: string, header: Span | undefined, rule: Span, end: numb
   const mark = markOf(text, rule).replaceAll(/[ \t]/g, "");
   if (!mark.includes("|") || !tableRule.test(mark)) return undefined;
   let last = rule;
-  for (let line = lineAt(text, rule.end, end); line !== undefined && hasColumns(text, line); line = lineAt(text, line.end, end)) last = line;
+  for (
+    let line = lineAt(text, rule.end, end);
+    line !== undefined && hasColumns(text, line);
+    line = lineAt(text, line.end, end)
+  )
+    last = line;
   return { start: header.start, end: last.end };
 }
 

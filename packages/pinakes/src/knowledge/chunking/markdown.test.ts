@@ -18,7 +18,9 @@ function sectionsOf(text: string): ParsedText["sections"] {
 async function chunk(text: string, overlap = 0, unit = "char", size = 100): Promise<readonly string[]> {
   const parsed = { text, pages: [], sections: sectionsOf(text), rows: [], warnings: [] };
   const strategy = readChunkingStrategy({ type: "MARKDOWN", unit, chunk_size: size, chunk_overlap: overlap });
-  return (await chunkDocument(parsed, strategy, { tokenizer: testTokenizer, tokensMax: Infinity })).map((part) => part.text);
+  return (await chunkDocument(parsed, strategy, { tokenizer: testTokenizer, tokensMax: Infinity })).map(
+    (part) => part.text,
+  );
 }
 
 const body = (letter: string, length: number) => `${letter} `.repeat(length / 2).trim();
@@ -76,7 +78,8 @@ describe("fenced code and tables", () => {
   });
 
   it("finds blocks, their ends, and what only looks like one", () => {
-    const found = (text: string) => wholeBlocks(text, { start: 0, end: text.length }).map(({ start, end }) => text.slice(start, end));
+    const found = (text: string) =>
+      wholeBlocks(text, { start: 0, end: text.length }).map(({ start, end }) => text.slice(start, end));
     expect(found("a\n~~~~\nx\n~~~\ny\n~~~~\nb\n")).toEqual(["~~~~\nx\n~~~\ny\n~~~~\n"]);
     expect(found("```\nnever closed\n")).toEqual(["```\nnever closed\n"]);
     expect(found(`text\n${table}\n\nafter`)).toEqual([`${table}\n`]);

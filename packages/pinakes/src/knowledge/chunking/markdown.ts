@@ -12,7 +12,11 @@ interface Section extends Span {
   readonly path: readonly string[];
 }
 
-export function* markdownSpans(cutting: Cutting, headings: ParsedText["sections"], separators: readonly string[]): Generator<Span> {
+export function* markdownSpans(
+  cutting: Cutting,
+  headings: ParsedText["sections"],
+  separators: readonly string[],
+): Generator<Span> {
   for (const part of mergedSections(cutting, sectionsOf(cutting, headings))) {
     yield* pack(cutting, keepingWhole(recursiveCutter(cutting, separators), fittingBlocks(cutting, part)), part);
   }
@@ -22,14 +26,23 @@ export function* markdownSpans(cutting: Cutting, headings: ParsedText["sections"
 function sectionsOf(cutting: Cutting, headings: ParsedText["sections"]): readonly Section[] {
   const usable = headings.filter(({ start }) => start > 0 && mayCut(cutting, start, 0));
   const first = headings.find(({ start }) => start === 0);
-  return [{ start: 0, path: first?.path ?? [] }, ...usable].map(({ start, path }, i) => ({ start, path, end: usable[i]?.start ?? cutting.text.length }));
+  return [{ start: 0, path: first?.path ?? [] }, ...usable].map(({ start, path }, i) => ({
+    start,
+    path,
+    end: usable[i]?.start ?? cutting.text.length,
+  }));
 }
 
 function* mergedSections(cutting: Cutting, sections: readonly Section[]): Generator<Span> {
   let group: Section | undefined;
   for (const section of sections) {
     const joined: Section | undefined = group && { start: group.start, end: section.end, path: group.path };
-    if (group !== undefined && joined !== undefined && underOneParent(group.path, section.path) && fits(cutting, joined)) {
+    if (
+      group !== undefined &&
+      joined !== undefined &&
+      underOneParent(group.path, section.path) &&
+      fits(cutting, joined)
+    ) {
       group = joined;
       continue;
     }

@@ -39,7 +39,11 @@ const texts: readonly ParsedText[] = [
 ];
 
 const sized = (type: ChunkingStrategy["type"], unit: "char" | "token") =>
-  readChunkingStrategy(type === "NONE" ? { type } : { type, unit: type === "TOKEN" ? "token" : unit, chunk_size: 1_000, chunk_overlap: 100 });
+  readChunkingStrategy(
+    type === "NONE"
+      ? { type }
+      : { type, unit: type === "TOKEN" ? "token" : unit, chunk_size: 1_000, chunk_overlap: 100 },
+  );
 
 describe("what a model reads bounds every passage", () => {
   for (const type of chunkingTypes) {
@@ -47,14 +51,19 @@ describe("what a model reads bounds every passage", () => {
       for (const tokensMax of [40, 64, 256]) {
         for (const strategy of [sized(type, "char"), sized(type, "token")]) {
           for (const parsed of texts) {
-            const chunks = await chunkDocument(parsed, strategy, { tokenizer: testTokenizer, tokensMax, embed: embedByWords });
+            const chunks = await chunkDocument(parsed, strategy, {
+              tokenizer: testTokenizer,
+              tokensMax,
+              embed: embedByWords,
+            });
             const covered = new Set<number>();
             for (const { start, end, text, context } of chunks) {
               expect(text).toBe(parsed.text.slice(start, end));
               expect(countTokens(context === undefined ? text : `${context}\n${text}`)).toBeLessThanOrEqual(tokensMax);
               for (let i = start; i < end; i += 1) covered.add(i);
             }
-            for (const { index } of parsed.text.matchAll(/\S/g)) if (!covered.has(index)) throw new Error(`character ${index} is in no passage`);
+            for (const { index } of parsed.text.matchAll(/\S/g))
+              if (!covered.has(index)) throw new Error(`character ${index} is in no passage`);
           }
         }
       }
@@ -64,7 +73,10 @@ describe("what a model reads bounds every passage", () => {
   it("a text at the limit is one passage, one token more makes two of about the same length", async () => {
     const cut = async (words: number) => {
       const parsed = { ...plain, text: Array.from({ length: words }, () => "word").join(" ") };
-      const chunks = await chunkDocument(parsed, readChunkingStrategy({ type: "NONE" }), { tokenizer: testTokenizer, tokensMax: 50 });
+      const chunks = await chunkDocument(parsed, readChunkingStrategy({ type: "NONE" }), {
+        tokenizer: testTokenizer,
+        tokensMax: 50,
+      });
       return chunks.map(({ text }) => countTokens(text));
     };
     expect(await cut(50)).toEqual([50]);
@@ -82,7 +94,12 @@ describe("what a model reads bounds every passage", () => {
 
   it("R-KB-27 the default of catalogs, 300 tokens with 10 % overlap, is kept by a model that reads as much, and cut down in proportion by one that does not", () => {
     expect(clampedStrategy(catalogChunking, 300)).toEqual(catalogChunking);
-    expect(clampedStrategy(catalogChunking, 256)).toEqual({ type: "TOKEN", unit: "token", chunk_size: 256, chunk_overlap: 25 });
+    expect(clampedStrategy(catalogChunking, 256)).toEqual({
+      type: "TOKEN",
+      unit: "token",
+      chunk_size: 256,
+      chunk_overlap: 25,
+    });
     expect(clampedStrategy(readChunkingStrategy({ type: "FIXED", chunk_size: 10_000 }), 256).chunk_size).toBe(10_000);
   });
 

@@ -28,7 +28,12 @@ export interface ModelLimit {
 }
 
 /** Undefined: no passage of this strategy can exceed what the model reads. */
-export function modelLimit(parsed: ParsedText, strategy: ChunkingStrategy, tokenizer: Tokenizer, tokensMax: number): ModelLimit | undefined {
+export function modelLimit(
+  parsed: ParsedText,
+  strategy: ChunkingStrategy,
+  tokenizer: Tokenizer,
+  tokensMax: number,
+): ModelLimit | undefined {
   const { type, unit, chunk_size } = strategy;
   const charsMax = type === "NONE" ? parsed.text.length : unit === "char" ? chunk_size : Infinity;
   const around = [tableHeader(parsed), ...headingsOf(parsed)].filter((context) => context !== "");
@@ -73,7 +78,9 @@ export function* within(text: string, span: Span, limit: ModelLimit): Generator<
 function cutNear(text: string, start: number, end: number): number {
   const middle = (start + end) >> 1;
   for (let at = middle; at > start; at -= 1) if (isBlank(text.charCodeAt(at - 1))) return at;
-  return characterStart(text, middle, start) > start ? characterStart(text, middle, start) : start + String.fromCodePoint(text.codePointAt(start) ?? 0).length;
+  return characterStart(text, middle, start) > start
+    ? characterStart(text, middle, start)
+    : start + String.fromCodePoint(text.codePointAt(start) ?? 0).length;
 }
 
 function beginning(context: string, tokenizer: Tokenizer, tokensMax: number): string {
@@ -90,11 +97,18 @@ function beginning(context: string, tokenizer: Tokenizer, tokensMax: number): st
 export function clampedStrategy(strategy: ChunkingStrategy, tokensMax: number): ChunkingStrategy {
   if (strategy.unit !== "token" || strategy.chunk_size <= tokensMax) return strategy;
   const chunk_size = Math.max(chunkingLimits.sizeTokensMin, tokensMax);
-  return { ...strategy, chunk_size, chunk_overlap: Math.floor((strategy.chunk_overlap * chunk_size) / strategy.chunk_size) };
+  return {
+    ...strategy,
+    chunk_size,
+    chunk_overlap: Math.floor((strategy.chunk_overlap * chunk_size) / strategy.chunk_size),
+  };
 }
 
 /** What whoever chooses a strategy should know about it and the model; undefined: nothing. */
-export function limitWarning(strategy: ChunkingStrategy, model: { readonly id: string; readonly tokensMax: number }): string | undefined {
+export function limitWarning(
+  strategy: ChunkingStrategy,
+  model: { readonly id: string; readonly tokensMax: number },
+): string | undefined {
   const { type, unit, chunk_size } = strategy;
   const reads = `the model ${model.id} reads at most ${model.tokensMax} tokens at once`;
   if (unit === "token" && type !== "NONE" && chunk_size > model.tokensMax)

@@ -25,7 +25,11 @@ export interface Cutter {
   overlapStart(span: Span, from: number): number;
 }
 
-export function* pack(cutting: Cutting, cutter: Cutter, part: Span = { start: 0, end: cutting.text.length }): Generator<Span> {
+export function* pack(
+  cutting: Cutting,
+  cutter: Cutter,
+  part: Span = { start: 0, end: cutting.text.length },
+): Generator<Span> {
   const { text, ruler, size, overlap } = cutting;
   let fresh = skipBlank(text, part.start, part.end);
   let start = fresh;
@@ -39,11 +43,16 @@ export function* pack(cutting: Cutting, cutter: Cutter, part: Span = { start: 0,
     const forced = cut <= fresh;
     if (forced) cut = forcedCut(cutting, fresh, Math.min(part.end, ruler.reach(fresh, size)));
     const span = { start, end: trimEnd(text, start, cut) };
-    invariant(span.end > fresh && cut <= part.end, "INTERNAL", "A passage adds nothing to the one before it, or leaves its part of the text.");
+    invariant(
+      span.end > fresh && cut <= part.end,
+      "INTERNAL",
+      "A passage adds nothing to the one before it, or leaves its part of the text.",
+    );
     yield span;
     fresh = skipBlank(text, cut, part.end);
     const from = Math.max(ruler.reachBack(span.end, overlap), span.start + 1);
-    const repeated = overlap === 0 ? span.end : forced ? firstWord(cutting, span, from) : cutter.overlapStart(span, from);
+    const repeated =
+      overlap === 0 ? span.end : forced ? firstWord(cutting, span, from) : cutter.overlapStart(span, from);
     start = repeated < span.end ? skipBlank(text, repeated, span.end) : fresh;
   }
 }
@@ -82,7 +91,8 @@ export function lastWordEdge(cutting: Cutting, fresh: number, limit: number): nu
 export function firstWord(cutting: Cutting, span: Span, from: number): number {
   const { text } = cutting;
   for (let position = from; position < span.end; position += 1) {
-    if (!isBlank(text.charCodeAt(position)) && isWordEdge(text, position) && mayCut(cutting, position, span.start)) return position;
+    if (!isBlank(text.charCodeAt(position)) && isWordEdge(text, position) && mayCut(cutting, position, span.start))
+      return position;
   }
   return span.end;
 }

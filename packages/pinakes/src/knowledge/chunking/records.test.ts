@@ -21,22 +21,29 @@ function tableOf(records: readonly string[]): ParsedText {
 const records = Array.from({ length: 40 }, (_, i) => `${i + 1},"Name, of ${i + 1}","two\nlines. Of text"`);
 
 describe("records of a table", () => {
-  it.each(chunkingTypes.filter((type) => type !== "NONE"))("%s never cuts a record that fits, and tells its rows and the header", async (type) => {
-    const chunks = await chunkDocument(tableOf(records), readChunkingStrategy({ type, chunk_size: 100, chunk_overlap: 0 }), {
-      tokenizer: testTokenizer,
-      tokensMax: Infinity,
-    });
-    expect(chunks.length).toBeGreaterThan(3);
-    let next = 1;
-    for (const { index, text, rows, context } of chunks) {
-      const [first, last] = rows ?? [0, 0];
-      expect(first).toBe(next);
-      expect(text).toBe([...(index === 0 ? [header] : []), ...records.slice(first - 1, last)].join("\n"));
-      expect(context).toBe(index === 0 ? undefined : header);
-      next = last + 1;
-    }
-    expect(next).toBe(41);
-  });
+  it.each(chunkingTypes.filter((type) => type !== "NONE"))(
+    "%s never cuts a record that fits, and tells its rows and the header",
+    async (type) => {
+      const chunks = await chunkDocument(
+        tableOf(records),
+        readChunkingStrategy({ type, chunk_size: 100, chunk_overlap: 0 }),
+        {
+          tokenizer: testTokenizer,
+          tokensMax: Infinity,
+        },
+      );
+      expect(chunks.length).toBeGreaterThan(3);
+      let next = 1;
+      for (const { index, text, rows, context } of chunks) {
+        const [first, last] = rows ?? [0, 0];
+        expect(first).toBe(next);
+        expect(text).toBe([...(index === 0 ? [header] : []), ...records.slice(first - 1, last)].join("\n"));
+        expect(context).toBe(index === 0 ? undefined : header);
+        next = last + 1;
+      }
+      expect(next).toBe(41);
+    },
+  );
 
   it("repeats whole records only", async () => {
     const strategy = readChunkingStrategy({ type: "FIXED", chunk_size: 120, chunk_overlap: 50 });
@@ -51,7 +58,10 @@ describe("records of a table", () => {
   it("cuts a record that is longer than the size at words, and says that both parts are of it", async () => {
     const long = `2,long,${"word ".repeat(40).trim()}`;
     const strategy = readChunkingStrategy({ type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0 });
-    const chunks = await chunkDocument(tableOf(["1,a,b", long, "3,c,d"]), strategy, { tokenizer: testTokenizer, tokensMax: Infinity });
+    const chunks = await chunkDocument(tableOf(["1,a,b", long, "3,c,d"]), strategy, {
+      tokenizer: testTokenizer,
+      tokensMax: Infinity,
+    });
     expect(chunks.map(({ rows }) => rows)).toEqual([
       [1, 1],
       [2, 2],
@@ -64,8 +74,11 @@ describe("records of a table", () => {
 
   it("NONE keeps the table in one passage", async () => {
     const table = tableOf(records);
-    expect(await chunkDocument(table, readChunkingStrategy({ type: "NONE" }), { tokenizer: testTokenizer, tokensMax: Infinity })).toEqual([
-      { index: 0, text: table.text, start: 0, end: table.text.length, rows: [1, 40] },
-    ]);
+    expect(
+      await chunkDocument(table, readChunkingStrategy({ type: "NONE" }), {
+        tokenizer: testTokenizer,
+        tokensMax: Infinity,
+      }),
+    ).toEqual([{ index: 0, text: table.text, start: 0, end: table.text.length, rows: [1, 40] }]);
   });
 });

@@ -20,8 +20,14 @@ const sideSentences = 3;
 const fillMin = 1 / 8;
 const embedTextsMax = 256;
 
-export async function semanticSpans(cutting: Cutting, threshold: number, embed: EmbedTexts | undefined, pause: Pause): Promise<Iterable<Span>> {
-  if (embed === undefined) throw invalid("SEMANTIC chunking needs an embedding model; choose one for the collection, or use RECURSIVE.");
+export async function semanticSpans(
+  cutting: Cutting,
+  threshold: number,
+  embed: EmbedTexts | undefined,
+  pause: Pause,
+): Promise<Iterable<Span>> {
+  if (embed === undefined)
+    throw invalid("SEMANTIC chunking needs an embedding model; choose one for the collection, or use RECURSIVE.");
   const sentences = shortSentences(cutting, await sentenceStarts(cutting.text, pause));
   const alike = await likeness(cutting.text, sentences, embed, pause);
   return topicSpans(cutting, sentences, borders(cutting, sentences, alike, threshold));
@@ -36,7 +42,12 @@ function shortSentences(cutting: Cutting, starts: readonly number[]): readonly S
 }
 
 /** How alike the text is before and after each sentence but the first: entry i is the border before sentence i + 1. */
-async function likeness(text: string, sentences: readonly Span[], embed: EmbedTexts, pause: Pause): Promise<Float64Array> {
+async function likeness(
+  text: string,
+  sentences: readonly Span[],
+  embed: EmbedTexts,
+  pause: Pause,
+): Promise<Float64Array> {
   const alike = new Float64Array(Math.max(0, sentences.length - 1));
   // Only the vectors near the border are kept: those of a whole book would fill the memory.
   let near: Float32Array[] = [];
@@ -45,13 +56,20 @@ async function likeness(text: string, sentences: readonly Span[], embed: EmbedTe
   for (let from = 0; from < sentences.length; from += embedTextsMax) {
     const batch = sentences.slice(from, from + embedTextsMax).map(({ start, end }) => text.slice(start, end));
     const vectors = await embed(batch);
-    invariant(vectors.length === batch.length, "INTERNAL", `The embedder gave ${vectors.length} vectors for ${batch.length} sentences.`);
+    invariant(
+      vectors.length === batch.length,
+      "INTERNAL",
+      `The embedder gave ${vectors.length} vectors for ${batch.length} sentences.`,
+    );
     near.push(...vectors);
     const known = from + batch.length;
     const ready = known === sentences.length ? alike.length : known - sideSentences;
     for (; border < ready; border += 1) {
       const split = border + 1 - nearFrom;
-      alike[border] = cosine(sum(near.slice(Math.max(0, split - sideSentences), split)), sum(near.slice(split, split + sideSentences)));
+      alike[border] = cosine(
+        sum(near.slice(Math.max(0, split - sideSentences), split)),
+        sum(near.slice(split, split + sideSentences)),
+      );
     }
     const keepFrom = Math.max(nearFrom, border + 1 - sideSentences);
     near = near.slice(keepFrom - nearFrom);
@@ -62,7 +80,12 @@ async function likeness(text: string, sentences: readonly Span[], embed: EmbedTe
 }
 
 /** Where passages begin, the first one left out. */
-function borders({ ruler, size, text }: Cutting, sentences: readonly Span[], alike: Float64Array, threshold: number): readonly number[] {
+function borders(
+  { ruler, size, text }: Cutting,
+  sentences: readonly Span[],
+  alike: Float64Array,
+  threshold: number,
+): readonly number[] {
   const chosen: number[] = [];
   let former = sentences[0]?.start ?? 0;
   for (const [i, value] of alike.entries()) {

@@ -25,7 +25,8 @@ export function skipBlank(text: string, start: number, end: number): number {
 /** `end` without the blanks before it. */
 export function trimEnd(text: string, start: number, end: number): number {
   let position = end;
-  while (position > start && isBlank(text.charCodeAt(position - 1)) && isSafeCut(text, position - 1, start)) position -= 1;
+  while (position > start && isBlank(text.charCodeAt(position - 1)) && isSafeCut(text, position - 1, start))
+    position -= 1;
   return position;
 }
 

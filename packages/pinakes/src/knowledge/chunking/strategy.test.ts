@@ -27,13 +27,29 @@ describe("the shapes of a chunking strategy", () => {
   });
 
   it("R-LISA-13 reads the same from flat snake case, flat camel case, parameters, and size/overlap", () => {
-    const canonical = { type: "RECURSIVE", unit: "char", chunk_size: 500, chunk_overlap: 50, separators: [" ", "\n", "\n\n"] };
+    const canonical = {
+      type: "RECURSIVE",
+      unit: "char",
+      chunk_size: 500,
+      chunk_overlap: 50,
+      separators: [" ", "\n", "\n\n"],
+    };
     const { separators } = canonical;
     expect(readChunkingStrategy(canonical)).toEqual(canonical);
-    expect(readChunkingStrategy({ type: "RECURSIVE", chunkSize: 500, chunkOverlap: 50, separators })).toEqual(canonical);
-    expect(readChunkingStrategy({ type: "recursive", parameters: { chunkSize: 500, chunkOverlap: 50, separators } })).toEqual(canonical);
+    expect(readChunkingStrategy({ type: "RECURSIVE", chunkSize: 500, chunkOverlap: 50, separators })).toEqual(
+      canonical,
+    );
+    expect(
+      readChunkingStrategy({ type: "recursive", parameters: { chunkSize: 500, chunkOverlap: 50, separators } }),
+    ).toEqual(canonical);
     expect(readChunkingStrategy({ type: "Recursive", size: 500, overlap: 50, separators })).toEqual(canonical);
-    expect(readChunkingStrategy({ type: "recursive", separators, parameters: { chunk_size: 500, overlap: 50, unit: "char" } })).toEqual(canonical);
+    expect(
+      readChunkingStrategy({
+        type: "recursive",
+        separators,
+        parameters: { chunk_size: 500, overlap: 50, unit: "char" },
+      }),
+    ).toEqual(canonical);
   });
 
   it.each([
@@ -54,10 +70,23 @@ describe("the shapes of a chunking strategy", () => {
   it("fills what is left out, with the share of overlap of the defaults", () => {
     expect(readChunkingStrategy({ type: "RECURSIVE" })).toEqual(systemChunking);
     expect(readChunkingStrategy({ type: "TOKEN" })).toEqual(catalogChunking);
-    expect(readChunkingStrategy({ type: "FIXED", chunk_size: 100 })).toMatchObject({ chunk_size: 100, chunk_overlap: 20 });
-    expect(readChunkingStrategy({ type: "FIXED", unit: "token", chunk_size: 99 })).toMatchObject({ chunk_size: 99, chunk_overlap: 9 });
-    expect(readChunkingStrategy({ type: "SEMANTIC", separators: null, threshold: null })).toMatchObject({ threshold: 0.6 });
-    expect(readChunkingStrategy({ type: "NONE", chunk_size: 1000 })).toEqual({ type: "NONE", unit: "char", chunk_size: 0, chunk_overlap: 0 });
+    expect(readChunkingStrategy({ type: "FIXED", chunk_size: 100 })).toMatchObject({
+      chunk_size: 100,
+      chunk_overlap: 20,
+    });
+    expect(readChunkingStrategy({ type: "FIXED", unit: "token", chunk_size: 99 })).toMatchObject({
+      chunk_size: 99,
+      chunk_overlap: 9,
+    });
+    expect(readChunkingStrategy({ type: "SEMANTIC", separators: null, threshold: null })).toMatchObject({
+      threshold: 0.6,
+    });
+    expect(readChunkingStrategy({ type: "NONE", chunk_size: 1000 })).toEqual({
+      type: "NONE",
+      unit: "char",
+      chunk_size: 0,
+      chunk_overlap: 0,
+    });
   });
 
   it("R-LISA-62 R-KB-27 the defaults are 1000/200 characters, and 300 tokens with 10 % overlap for catalogs", () => {
@@ -68,9 +97,15 @@ describe("the shapes of a chunking strategy", () => {
   it("refuses unknown fields by name, and two fields that contradict each other", () => {
     expect(refusal({ type: "FIXED", chunksize: 500 })).toContain("chunksize: unknown field");
     expect(refusal({ type: "FIXED", parameters: { type: "FIXED" } })).toContain("parameters.type: unknown field");
-    expect(refusal({ type: "FIXED", chunkSize: 500, parameters: { size: 600 } })).toMatch(/parameters\.size is 600 but .*chunkSize is 500/);
-    expect(refusal({ type: "RECURSIVE", separators: ["a", "b"], parameters: { separators: ["b", "a"] } })).toContain("both mean separators");
-    expect(readChunkingStrategy({ type: "FIXED", chunkSize: 500, parameters: { size: 500 } })).toMatchObject({ chunk_size: 500 });
+    expect(refusal({ type: "FIXED", chunkSize: 500, parameters: { size: 600 } })).toMatch(
+      /parameters\.size is 600 but .*chunkSize is 500/,
+    );
+    expect(refusal({ type: "RECURSIVE", separators: ["a", "b"], parameters: { separators: ["b", "a"] } })).toContain(
+      "both mean separators",
+    );
+    expect(readChunkingStrategy({ type: "FIXED", chunkSize: 500, parameters: { size: 500 } })).toMatchObject({
+      chunk_size: 500,
+    });
     expect(refusal({ type: "FIXED", parameters: [] })).toContain("parameters: must be an object");
     expect(refusal({ type: "TOKEN", unit: "char" })).toContain("TOKEN counts tokens");
     expect(refusal({ type: "FIXED", unit: "words" })).toContain('use "char" or "token"');
@@ -83,13 +118,17 @@ describe("the bounds of a chunking strategy", () => {
   it.each([
     ["char", chunkingLimits.sizeCharsMin, 100, chunkingLimits.sizeCharsMax, 10_000],
     ["token", chunkingLimits.sizeTokensMin, 10, chunkingLimits.sizeTokensMax, 8_192],
-  ])("R-LISA-67 the size in unit %s stands at both limits and is refused one past them", (unit, min, minExpected, max, maxExpected) => {
-    expect([min, max]).toEqual([minExpected, maxExpected]);
-    for (const chunk_size of [min, max]) expect(readChunkingStrategy({ type: "FIXED", unit, chunk_size })).toMatchObject({ chunk_size });
-    for (const chunk_size of [min - 1, max + 1, min + 0.5, `${min}`, true]) {
-      expect(refusal({ type: "FIXED", unit, chunk_size })).toContain(`from ${min} to ${max}`);
-    }
-  });
+  ])(
+    "R-LISA-67 the size in unit %s stands at both limits and is refused one past them",
+    (unit, min, minExpected, max, maxExpected) => {
+      expect([min, max]).toEqual([minExpected, maxExpected]);
+      for (const chunk_size of [min, max])
+        expect(readChunkingStrategy({ type: "FIXED", unit, chunk_size })).toMatchObject({ chunk_size });
+      for (const chunk_size of [min - 1, max + 1, min + 0.5, `${min}`, true]) {
+        expect(refusal({ type: "FIXED", unit, chunk_size })).toContain(`from ${min} to ${max}`);
+      }
+    },
+  );
 
   it("R-LISA-67 the overlap goes from 0 to half of the size", () => {
     for (const [chunk_size, chunk_overlap] of [
@@ -98,7 +137,10 @@ describe("the bounds of a chunking strategy", () => {
       [101, 50],
       [100, 50],
     ]) {
-      expect(readChunkingStrategy({ type: "RECURSIVE", chunk_size, chunk_overlap })).toMatchObject({ chunk_size, chunk_overlap });
+      expect(readChunkingStrategy({ type: "RECURSIVE", chunk_size, chunk_overlap })).toMatchObject({
+        chunk_size,
+        chunk_overlap,
+      });
     }
     for (const [chunk_size, chunk_overlap] of [
       [1000, -1],
@@ -108,7 +150,9 @@ describe("the bounds of a chunking strategy", () => {
     ]) {
       expect(refusal({ type: "RECURSIVE", chunk_size, chunk_overlap })).toContain("half of chunk_size");
     }
-    expect(readChunkingStrategy({ type: "TOKEN", chunk_size: 10, chunk_overlap: 5 })).toMatchObject({ chunk_overlap: 5 });
+    expect(readChunkingStrategy({ type: "TOKEN", chunk_size: 10, chunk_overlap: 5 })).toMatchObject({
+      chunk_overlap: 5,
+    });
     expect(refusal({ type: "TOKEN", chunk_size: 10, chunk_overlap: 6 })).toContain("from 0 to 5");
   });
 
@@ -125,8 +169,10 @@ describe("the bounds of a chunking strategy", () => {
   });
 
   it("R-LISA-67 the threshold of SEMANTIC goes from 0 to 1", () => {
-    for (const threshold of [0, 0.5, 1]) expect(readChunkingStrategy({ type: "SEMANTIC", threshold })).toMatchObject({ threshold });
-    for (const threshold of [-0.01, 1.01, "0.5"]) expect(refusal({ type: "SEMANTIC", threshold })).toContain("from 0 to 1");
+    for (const threshold of [0, 0.5, 1])
+      expect(readChunkingStrategy({ type: "SEMANTIC", threshold })).toMatchObject({ threshold });
+    for (const threshold of [-0.01, 1.01, "0.5"])
+      expect(refusal({ type: "SEMANTIC", threshold })).toContain("from 0 to 1");
   });
 
   it("R-LISA-67 an unknown type is refused with the list of those supported", () => {

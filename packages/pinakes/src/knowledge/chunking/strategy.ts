@@ -35,18 +35,28 @@ export const systemChunking: ChunkingStrategy = Object.freeze({
 });
 
 /** The default of catalogs. */
-export const catalogChunking: ChunkingStrategy = Object.freeze({ type: "TOKEN", unit: "token", chunk_size: 300, chunk_overlap: 30 });
+export const catalogChunking: ChunkingStrategy = Object.freeze({
+  type: "TOKEN",
+  unit: "token",
+  chunk_size: 300,
+  chunk_overlap: 30,
+});
 
 /** Reads one of the shapes above; INVALID says which field is wrong and what it may be. */
 export function readChunkingStrategy(input: unknown, where = "chunkingStrategy"): ChunkingStrategy {
-  if (!isJsonObject(input)) throw invalid(`${where}: must be an object such as { "type": "RECURSIVE", "chunk_size": 1000, "chunk_overlap": 200 }.`);
+  if (!isJsonObject(input))
+    throw invalid(
+      `${where}: must be an object such as { "type": "RECURSIVE", "chunk_size": 1000, "chunk_overlap": 200 }.`,
+    );
   const type = readType(input["type"], where);
   const given = gather(input, where);
   const unit = readUnit(given.get("unit"), type, where);
   const separators = given.get("separators");
   const threshold = given.get("threshold");
-  if (separators !== undefined && type !== "RECURSIVE") throw invalid(`${where}.separators: only RECURSIVE uses them; leave them out for ${type}.`);
-  if (threshold !== undefined && type !== "SEMANTIC") throw invalid(`${where}.threshold: only SEMANTIC uses it; leave it out for ${type}.`);
+  if (separators !== undefined && type !== "RECURSIVE")
+    throw invalid(`${where}.separators: only RECURSIVE uses them; leave them out for ${type}.`);
+  if (threshold !== undefined && type !== "SEMANTIC")
+    throw invalid(`${where}.threshold: only SEMANTIC uses it; leave it out for ${type}.`);
   // One passage of the whole text has no size; zeros keep the stored shape the same for every type.
   if (type === "NONE") return { type, unit, chunk_size: 0, chunk_overlap: 0 };
   const sizes = readSizes(given, unit, where);
@@ -83,11 +93,14 @@ function gather(input: JsonObject, where: string): ReadonlyMap<Quantity, JsonVal
   const given = new Map<Quantity, { readonly value: JsonValue; readonly path: string }>();
   for (const { name, path, value } of fields) {
     const quantity = meaningOf.get(name);
-    if (quantity === undefined) throw invalid(`${path}: unknown field; use type, unit, chunk_size, chunk_overlap, separators, threshold.`);
+    if (quantity === undefined)
+      throw invalid(`${path}: unknown field; use type, unit, chunk_size, chunk_overlap, separators, threshold.`);
     if (value === undefined || value === null) continue;
     const former = given.get(quantity);
     if (former !== undefined && JSON.stringify(former.value) !== JSON.stringify(value)) {
-      throw invalid(`${path} is ${show(value)} but ${former.path} is ${show(former.value)}; both mean ${quantity}, so give it once.`);
+      throw invalid(
+        `${path} is ${show(value)} but ${former.path} is ${show(former.value)}; both mean ${quantity}, so give it once.`,
+      );
     }
     given.set(quantity, { value, path });
   }
@@ -97,14 +110,17 @@ function gather(input: JsonObject, where: string): ReadonlyMap<Quantity, JsonVal
 function readType(value: JsonValue | undefined, where: string): ChunkingType {
   const upper = typeof value === "string" ? value.toUpperCase() : undefined;
   const type = chunkingTypes.find((known) => known === upper);
-  if (type === undefined) throw invalid(`${where}.type: ${show(value)} is not supported; use one of ${chunkingTypes.join(", ")}.`);
+  if (type === undefined)
+    throw invalid(`${where}.type: ${show(value)} is not supported; use one of ${chunkingTypes.join(", ")}.`);
   return type;
 }
 
 function readUnit(value: JsonValue | undefined, type: ChunkingType, where: string): ChunkingStrategy["unit"] {
   if (value === undefined) return type === "TOKEN" ? "token" : "char";
-  if (value !== "char" && value !== "token") throw invalid(`${where}.unit: ${show(value)} is not a unit; use "char" or "token".`);
-  if (type === "TOKEN" && value === "char") throw invalid(`${where}.unit: TOKEN counts tokens; leave unit out, or use FIXED to count characters.`);
+  if (value !== "char" && value !== "token")
+    throw invalid(`${where}.unit: ${show(value)} is not a unit; use "char" or "token".`);
+  if (type === "TOKEN" && value === "char")
+    throw invalid(`${where}.unit: TOKEN counts tokens; leave unit out, or use FIXED to count characters.`);
   return value;
 }
 
@@ -120,7 +136,9 @@ function readSizes(given: ReadonlyMap<Quantity, JsonValue>, unit: ChunkingStrate
   // The default's share of the size, so that a small size alone is never refused for an overlap nobody asked for.
   const overlap = given.get("chunk_overlap") ?? Math.floor((size * byDefault.chunk_overlap) / byDefault.chunk_size);
   if (!isWhole(overlap) || overlap < 0 || overlap > size / 2) {
-    throw invalid(`${where}.chunk_overlap: ${show(overlap)} must be a whole number from 0 to ${Math.floor(size / 2)}, half of chunk_size.`);
+    throw invalid(
+      `${where}.chunk_overlap: ${show(overlap)} must be a whole number from 0 to ${Math.floor(size / 2)}, half of chunk_size.`,
+    );
   }
   return { chunk_size: size, chunk_overlap: overlap };
 }
@@ -129,17 +147,23 @@ function readSeparators(value: JsonValue | undefined, where: string): readonly s
   if (value === undefined) return separatorsDefault;
   const { separatorsMax, separatorCharsMax } = chunkingLimits;
   if (!Array.isArray(value) || value.length === 0 || value.length > separatorsMax) {
-    throw invalid(`${where}.separators: must be a list of 1 to ${separatorsMax} strings, tried in order; leave it out for the default.`);
+    throw invalid(
+      `${where}.separators: must be a list of 1 to ${separatorsMax} strings, tried in order; leave it out for the default.`,
+    );
   }
   return value.map((separator: JsonValue, i) => {
-    if (typeof separator === "string" && separator.length > 0 && separator.length <= separatorCharsMax) return separator;
-    throw invalid(`${where}.separators[${i}]: ${show(separator)} must be a string of 1 to ${separatorCharsMax} characters.`);
+    if (typeof separator === "string" && separator.length > 0 && separator.length <= separatorCharsMax)
+      return separator;
+    throw invalid(
+      `${where}.separators[${i}]: ${show(separator)} must be a string of 1 to ${separatorCharsMax} characters.`,
+    );
   });
 }
 
 function readThreshold(value: JsonValue | undefined, where: string): number {
   if (value === undefined) return thresholdDefault;
-  if (typeof value !== "number" || !(value >= 0 && value <= 1)) throw invalid(`${where}.threshold: ${show(value)} must be a number from 0 to 1.`);
+  if (typeof value !== "number" || !(value >= 0 && value <= 1))
+    throw invalid(`${where}.threshold: ${show(value)} must be a number from 0 to 1.`);
   return value;
 }
 

@@ -23,7 +23,8 @@ export async function tokenRuler(text: string, tokenizer: Tokenizer, size: numbe
   for (let start = 0; start < text.length;) {
     const end = blockEnd(text, start, blockChars);
     const { starts, ends, tokens } = tokenizer.words(text.slice(start, end));
-    for (let i = 0; i < starts.length; i += 1) atoms.add(start + (starts[i] ?? 0), start + (ends[i] ?? 0), tokens[i] ?? 0);
+    for (let i = 0; i < starts.length; i += 1)
+      atoms.add(start + (starts[i] ?? 0), start + (ends[i] ?? 0), tokens[i] ?? 0);
     start = end;
     await pause();
   }
@@ -73,7 +74,12 @@ class Atoms {
     const end = this.#last?.end ?? 0;
     this.#flush();
     this.#addGap(end, this.#text.length);
-    return ruler(this.#text, this.#starts.subarray(0, this.#count), this.#ends.subarray(0, this.#count), this.#sums.subarray(0, this.#count + 1));
+    return ruler(
+      this.#text,
+      this.#starts.subarray(0, this.#count),
+      this.#ends.subarray(0, this.#count),
+      this.#sums.subarray(0, this.#count + 1),
+    );
   }
 
   #flush(): void {

@@ -28,10 +28,16 @@ export async function beginDeletingDocuments(
   collectionId: string,
   confirm: string | undefined,
 ): Promise<JobView> {
-  const { collection } = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting all documents" });
+  const { collection } = await collections.open(caller, repositoryId, collectionId, {
+    needed: "ADMIN",
+    action: "Deleting all documents",
+  });
   if (collection.status === "ARCHIVED") throw archived(collection);
   const { repository_id, collection_id, incarnation } = collection;
-  if (confirm !== collection_id) throw invalid(`confirm: must be the id of the collection, ${JSON.stringify(collection_id)}: all its documents are deleted.`);
+  if (confirm !== collection_id)
+    throw invalid(
+      `confirm: must be the id of the collection, ${JSON.stringify(collection_id)}: all its documents are deleted.`,
+    );
   await queue.watch(new Shelf(parts.items, caller.scope, collection));
   return startJob(jobs, caller, { kind: "delete-documents", repository_id, collection_id, incarnation }, false);
 }
@@ -42,7 +48,12 @@ interface Pieces {
   readonly documents: Documents;
 }
 
-export async function deleteAllDocuments({ parts, library, documents }: Pieces, scope: Scope, job: JobRecord, tools: JobTools): Promise<JsonObject> {
+export async function deleteAllDocuments(
+  { parts, library, documents }: Pieces,
+  scope: Scope,
+  job: JobRecord,
+  tools: JobTools,
+): Promise<JsonObject> {
   const { repository_id, collection_id, incarnation, created_at } = job;
   const collection = (await library.collection(scope, repository_id, collection_id))?.record;
   if (collection === undefined || collection.incarnation !== incarnation || collection.status !== "ACTIVE")
@@ -78,7 +89,13 @@ async function* olderThan({ items }: KnowledgeParts, shelf: Shelf, until: string
   const equals = { incarnation: shelf.place.incarnation, kind: "document" };
   let cursor: string | undefined;
   do {
-    const page = await items.query(shelf.scope, documentsContainer.name, { index: "byUploaded", equals, order: "asc", limit: pageItems, cursor });
+    const page = await items.query(shelf.scope, documentsContainer.name, {
+      index: "byUploaded",
+      equals,
+      order: "asc",
+      limit: pageItems,
+      cursor,
+    });
     for (const { document } of page.items) {
       const { document_id, uploaded_at } = document as unknown as DocumentRecord;
       if (uploaded_at <= until) yield document_id;

@@ -27,10 +27,14 @@ export function checkDocumentMetadata(input: unknown, where = "metadata"): JsonO
   if (!isJsonObject(input)) throw invalid(`${where}: must be an object.`);
   checkJson(input, where);
   for (const name of passageFields) {
-    if (Object.hasOwn(input, name)) throw invalid(`${where}.${name}: is set by Pinakes for every passage; choose another name.`);
+    if (Object.hasOwn(input, name))
+      throw invalid(`${where}.${name}: is set by Pinakes for every passage; choose another name.`);
   }
   const bytes = Buffer.byteLength(JSON.stringify(input), "utf8");
   if (bytes > knowledgeLimits.documentMetadataBytesMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `${where}: has ${bytes} bytes as JSON; at most ${knowledgeLimits.documentMetadataBytesMax} are allowed.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `${where}: has ${bytes} bytes as JSON; at most ${knowledgeLimits.documentMetadataBytesMax} are allowed.`,
+    );
   return input;
 }

@@ -21,9 +21,15 @@ export interface TextQuery {
 
 export type { DocumentText as TextWindow };
 
-export function textWindow(documentId: string, version: number, { text, pages, sections, warnings }: ParsedText, query: TextQuery): DocumentText {
+export function textWindow(
+  documentId: string,
+  version: number,
+  { text, pages, sections, warnings }: ParsedText,
+  query: TextQuery,
+): DocumentText {
   const { start, end } = windowOf(text, query);
-  const touched = ({ start: from, end: to }: { readonly start: number; readonly end: number }): boolean => from < end && to > start;
+  const touched = ({ start: from, end: to }: { readonly start: number; readonly end: number }): boolean =>
+    from < end && to > start;
   return {
     document_id: documentId,
     version,
@@ -40,14 +46,20 @@ export function textWindow(documentId: string, version: number, { text, pages, s
 
 /** Before anything is read: what is wrong with a window does not depend on the text. */
 export function checkTextQuery({ version, start = 0, end }: TextQuery): void {
-  if (version !== undefined && !(Number.isInteger(version) && version >= 1)) throw invalid(`version: must be a whole number from 1, got ${show(version)}.`);
+  if (version !== undefined && !(Number.isInteger(version) && version >= 1))
+    throw invalid(`version: must be a whole number from 1, got ${show(version)}.`);
   if (!Number.isInteger(start) || start < 0) throw invalid(`start: must be a whole number from 0, got ${show(start)}.`);
   if (end === undefined) return;
-  if (!Number.isInteger(end) || end < start) throw invalid(`end: must be a whole number from start (${start}), got ${show(end)}.`);
-  if (end - start > textWindowCharsMax) throw invalid(`end: at most ${textWindowCharsMax} after start; read the text in several windows.`);
+  if (!Number.isInteger(end) || end < start)
+    throw invalid(`end: must be a whole number from start (${start}), got ${show(end)}.`);
+  if (end - start > textWindowCharsMax)
+    throw invalid(`end: at most ${textWindowCharsMax} after start; read the text in several windows.`);
 }
 
-function windowOf(text: string, { start: from = 0, end: to }: TextQuery): { readonly start: number; readonly end: number } {
+function windowOf(
+  text: string,
+  { start: from = 0, end: to }: TextQuery,
+): { readonly start: number; readonly end: number } {
   const start = Math.min(from, text.length);
   if (to !== undefined) return { start, end: Math.min(to, text.length) };
   const end = Math.min(start + textWindowCharsDefault, text.length);
@@ -60,6 +72,10 @@ function isPair(text: string, at: number): boolean {
 }
 
 /** Each mark reaches to where the next one begins. */
-function spans<Mark extends { readonly start: number }, Rest>(marks: readonly Mark[], length: number, rest: (mark: Mark) => Rest) {
+function spans<Mark extends { readonly start: number }, Rest>(
+  marks: readonly Mark[],
+  length: number,
+  rest: (mark: Mark) => Rest,
+) {
   return marks.map((mark, i) => ({ ...rest(mark), start: mark.start, end: marks[i + 1]?.start ?? length }));
 }

@@ -49,9 +49,16 @@ export async function documentTriples(
   let width = 0;
   do {
     const want = limit - items.length;
-    const page = await shownAmong((rows) => statedBy(parts, scope, space, source, { limit: rows, cursor: place }), want, Math.min(Math.max(want, width), left));
+    const page = await shownAmong(
+      (rows) => statedBy(parts, scope, space, source, { limit: rows, cursor: place }),
+      want,
+      Math.min(Math.max(want, width), left),
+    );
     for (const { quad, parts: indexes } of page.quads.filter(isShown))
-      items.push({ ...tripleView(quad), passages: indexes.map((index) => ({ chunk_id: chunkId(document_id, shown.run, index), index })) });
+      items.push({
+        ...tripleView(quad),
+        passages: indexes.map((index) => ({ chunk_id: chunkId(document_id, shown.run, index), index })),
+      });
     left -= page.quads.length;
     place = page.cursor;
     width = Math.max(widthTriples, 4 * width);
@@ -67,7 +74,11 @@ function isShown({ quad }: SupportedQuad): boolean {
  * At most `want` that are shown, among up to `rows`. Places are the ends of the store's pages only, so where there are more, the store is
  * asked once more for as many rows as hold those that are wanted.
  */
-async function shownAmong(read: (rows: number) => Promise<SourcePage>, want: number, rows: number): Promise<SourcePage> {
+async function shownAmong(
+  read: (rows: number) => Promise<SourcePage>,
+  want: number,
+  rows: number,
+): Promise<SourcePage> {
   const page = await read(rows);
   const at = page.quads.flatMap((row, i) => (isShown(row) ? [i] : []));
   if (at.length <= want) return page;

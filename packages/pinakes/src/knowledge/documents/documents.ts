@@ -64,12 +64,17 @@ export class Documents {
   async get(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
     checkAskedId(documentId, "document_id");
     const found = await this.#shelf(caller, opened).read(documentId);
-    if (found === undefined) throw notFound(`document "${documentId}" in collection "${opened.collection.collection_id}"`);
+    if (found === undefined)
+      throw notFound(`document "${documentId}" in collection "${opened.collection.collection_id}"`);
     return found;
   }
 
   /** Newest first, unless asked otherwise. */
-  async list(caller: Caller, opened: OpenCollection, query: DocumentQuery): Promise<{ items: readonly Stored<DocumentRecord>[]; cursor?: string }> {
+  async list(
+    caller: Caller,
+    opened: OpenCollection,
+    query: DocumentQuery,
+  ): Promise<{ items: readonly Stored<DocumentRecord>[]; cursor?: string }> {
     const { status, q, order = "desc", session } = query;
     if (status !== undefined && !documentStatuses.includes(status))
       throw invalid(`status: must be one of ${documentStatuses.join(", ")}, got ${show(status)}.`);
@@ -127,13 +132,17 @@ export class Documents {
     for (;;) {
       const { record, etag } = await this.get(caller, opened, documentId);
       if (decision.level === "READ" || (decision.level === "WRITE" && record.uploaded_by !== caller.userId))
-        throw new PinakesError("FORBIDDEN", `Document "${documentId}" is another user's; deleting it needs ADMIN access to the collection.`);
+        throw new PinakesError(
+          "FORBIDDEN",
+          `Document "${documentId}" is another user's; deleting it needs ADMIN access to the collection.`,
+        );
       try {
         await this.#remove(shelf, record, ifMatch ?? etag);
         await removeLeftovers(this.#parts, shelf);
         return record;
       } catch (error) {
-        if (ifMatch !== undefined || !PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        if (ifMatch !== undefined || !PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED")
+          throw error;
       }
     }
   }
@@ -147,7 +156,10 @@ export class Documents {
       object_keys:
         record.source.type === "existing"
           ? []
-          : numbers.flatMap((number) => [contentKey(shelf, document_id, number), ...derivedKeys(shelf, document_id, number)]),
+          : numbers.flatMap((number) => [
+              contentKey(shelf, document_id, number),
+              ...derivedKeys(shelf, document_id, number),
+            ]),
       now: this.#parts.clock.now(),
     };
     await shelf.write([
@@ -155,7 +167,9 @@ export class Documents {
       { op: "delete", id: itemIds.source(source_key) },
       shelf.move({ from: record.status, bytes: -record.size_bytes, chunks: -(live?.chunk_count ?? 0) }),
       removal(shelf, record, "deleted", left),
-      ...(record.source.type === "existing" ? [{ op: "upsert", document: shelf.document(itemIds.kept(document_id), kept(document_id)) } as const] : []),
+      ...(record.source.type === "existing"
+        ? [{ op: "upsert", document: shelf.document(itemIds.kept(document_id), kept(document_id)) } as const]
+        : []),
     ]);
   }
 
@@ -167,7 +181,10 @@ export class Documents {
     for (;;) {
       const { record, etag } = await this.get(caller, opened, documentId);
       if (record.sha256 === undefined || record.status === "uploading")
-        throw new PinakesError("CONFLICT", `The bytes of document "${documentId}" never arrived. Upload it again, with replace=true.`);
+        throw new PinakesError(
+          "CONFLICT",
+          `The bytes of document "${documentId}" never arrived. Upload it again, with replace=true.`,
+        );
       const chunks = unfinishedChunks(record, (await shelf.fence())?.record.generation ?? 1);
       const now = this.#parts.clock.now();
       const next = toIndexAnew(record, now);
@@ -188,10 +205,17 @@ export class Documents {
   /** The bytes as they were sent. */
   async content(caller: Caller, opened: OpenCollection, documentId: string, wanted?: number): Promise<Content> {
     const { record } = await this.get(caller, opened, documentId);
-    const version = wanted === undefined ? record.versions[0] : record.versions.find((entry) => entry.version === wanted);
-    const what = wanted === undefined ? `content of document "${documentId}" yet` : `version ${wanted} of document "${documentId}" any more`;
+    const version =
+      wanted === undefined ? record.versions[0] : record.versions.find((entry) => entry.version === wanted);
+    const what =
+      wanted === undefined
+        ? `content of document "${documentId}" yet`
+        : `version ${wanted} of document "${documentId}" any more`;
     if (version === undefined) throw notFound(what);
-    const body = await this.#parts.objects.stream(caller.scope, contentKey(this.#shelf(caller, opened), documentId, version.version));
+    const body = await this.#parts.objects.stream(
+      caller.scope,
+      contentKey(this.#shelf(caller, opened), documentId, version.version),
+    );
     if (body === undefined) throw notFound(what);
     return { document: record, version, body };
   }
@@ -208,12 +232,20 @@ export class Documents {
     const shown = shownIn(record, await this.#generation(shelf));
     if (shown === null) return { items: [], total: 0 };
     const { run, chunk_count, generation } = shown;
-    const indexes = Array.from({ length: Math.max(0, Math.min(checkLimit(limit), chunk_count - after - 1)) }, (_, i) => after + 1 + i);
+    const indexes = Array.from(
+      { length: Math.max(0, Math.min(checkLimit(limit), chunk_count - after - 1)) },
+      (_, i) => after + 1 + i,
+    );
     const ids = indexes.map((index) => chunkId(documentId, run, index));
     const rows = ids.length === 0 ? [] : await this.#parts.vectors.get(caller.scope, shelf.vectors(generation), ids);
     const items = rows.flatMap((row, i): Passage[] => {
       if (row === undefined) return [];
-      const { start, end, page, section } = row.metadata as { start: number; end: number; page?: number; section?: string };
+      const { start, end, page, section } = row.metadata as {
+        start: number;
+        end: number;
+        page?: number;
+        section?: string;
+      };
       return [
         {
           chunk_id: row.id,
@@ -248,11 +280,23 @@ export class Documents {
   }
 
   /** What its passages state in the graph. */
-  async triples(caller: Caller, opened: OpenCollection, documentId: string, { limit, cursor }: Paging): Promise<ListPage<DocumentTriple>> {
+  async triples(
+    caller: Caller,
+    opened: OpenCollection,
+    documentId: string,
+    { limit, cursor }: Paging,
+  ): Promise<ListPage<DocumentTriple>> {
     const { record } = await this.get(caller, opened, documentId);
     const shown = shownIn(record, await this.#generation(this.#shelf(caller, opened)));
     const { incarnation: space } = opened.collection;
-    return documentTriples(this.#parts, this.#cursors, { scope: caller.scope, space, record, shown, limit: checkLimit(limit), cursor });
+    return documentTriples(this.#parts, this.#cursors, {
+      scope: caller.scope,
+      space,
+      record,
+      shown,
+      limit: checkLimit(limit),
+      cursor,
+    });
   }
 
   async #generation(shelf: Shelf): Promise<number> {

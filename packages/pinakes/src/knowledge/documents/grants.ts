@@ -19,7 +19,11 @@ import { documentView, type DocumentView } from "../views.ts";
 import type { Content, Documents } from "./documents.ts";
 import type { Uploads } from "./upload.ts";
 
-export const grantsContainer: ContainerDefinition = Object.freeze({ name: "knowledge-grants", partitionKey: ["grant"], ttl: -1 });
+export const grantsContainer: ContainerDefinition = Object.freeze({
+  name: "knowledge-grants",
+  partitionKey: ["grant"],
+  ttl: -1,
+});
 
 export interface Grant {
   readonly url: string;
@@ -55,7 +59,10 @@ export class Grants {
   readonly #documents: Documents;
   readonly #scope: Scope;
 
-  constructor(parts: KnowledgeParts, pieces: { collections: Collections; repositories: Repositories; uploads: Uploads; documents: Documents }) {
+  constructor(
+    parts: KnowledgeParts,
+    pieces: { collections: Collections; repositories: Repositories; uploads: Uploads; documents: Documents },
+  ) {
     this.#parts = parts;
     this.#collections = pieces.collections;
     this.#repositories = pieces.repositories;
@@ -76,14 +83,24 @@ export class Grants {
   async useUpload(token: string, body: AsyncIterable<Uint8Array>): Promise<DocumentView> {
     const { item, record } = await this.#find(token, "upload");
     try {
-      await this.#parts.items.write(this.#scope, grantsContainer.name, [item.id], { op: "delete", id: item.id, ifMatch: item.etag });
+      await this.#parts.items.write(this.#scope, grantsContainer.name, [item.id], {
+        op: "delete",
+        id: item.id,
+        ifMatch: item.etag,
+      });
     } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) throw gone();
+      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
+        throw gone();
       throw error;
     }
     const caller = this.#callerOf(record);
-    const opened = await this.#collections.open(caller, record.repository_id, record.collection_id, { needed: "WRITE", action: "Adding documents" });
-    return documentView(await this.#uploads.upload(caller, opened, { ...(record.input as unknown as UploadGrant), body }));
+    const opened = await this.#collections.open(caller, record.repository_id, record.collection_id, {
+      needed: "WRITE",
+      action: "Adding documents",
+    });
+    return documentView(
+      await this.#uploads.upload(caller, opened, { ...(record.input as unknown as UploadGrant), body }),
+    );
   }
 
   async download(
@@ -101,7 +118,13 @@ export class Grants {
         "NOT_FOUND",
         `There is no content of document "${documentId}"${options.version === undefined ? " yet" : ` of version ${options.version}`}.`,
       );
-    return this.#make(caller, "download", opened.collection, { document_id: documentId, version }, options.expires_in_seconds);
+    return this.#make(
+      caller,
+      "download",
+      opened.collection,
+      { document_id: documentId, version },
+      options.expires_in_seconds,
+    );
   }
 
   async useDownload(token: string): Promise<Content> {

@@ -23,7 +23,10 @@ export class MeasuredBody implements AsyncIterable<Uint8Array> {
     for await (const chunk of this.#body) {
       this.bytes += chunk.byteLength;
       if (this.bytes > this.#bytesMax)
-        throw new PinakesError("LIMIT_EXCEEDED", `"${this.#name}" is larger than ${this.#bytesMax} bytes, which is the most that is taken.`);
+        throw new PinakesError(
+          "LIMIT_EXCEEDED",
+          `"${this.#name}" is larger than ${this.#bytesMax} bytes, which is the most that is taken.`,
+        );
       this.#hash.update(chunk);
       yield chunk;
     }

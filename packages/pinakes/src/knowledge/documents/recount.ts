@@ -1,7 +1,13 @@
 /** The counters of a collection beside what counting every document gives, and setting them right. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
-import { documentsContainer, itemIds, type DocumentRecord, type DocumentStatus, type StatsRecord } from "../model/records.ts";
+import {
+  documentsContainer,
+  itemIds,
+  type DocumentRecord,
+  type DocumentStatus,
+  type StatsRecord,
+} from "../model/records.ts";
 import { emptyStats, type Shelf } from "./shelf.ts";
 
 export interface Counted {
@@ -19,7 +25,11 @@ export interface Usage extends Counted {
 
 const attemptsMax = 10;
 
-export async function recount(items: ItemStore, shelf: Shelf, { repair = false }: { repair?: boolean } = {}): Promise<Usage> {
+export async function recount(
+  items: ItemStore,
+  shelf: Shelf,
+  { repair = false }: { repair?: boolean } = {},
+): Promise<Usage> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await shelf.stats();
     const recounted = await countAll(items, shelf);
@@ -29,13 +39,15 @@ export async function recount(items: ItemStore, shelf: Shelf, { repair = false }
     const kept = pickCounted(after?.record ?? emptyStats);
     const consistent = JSON.stringify(kept) === JSON.stringify(recounted);
     // What is not of one moment is no ground to change anything.
-    if (consistent || !repair || after === undefined || before?.etag !== after.etag) return { ...kept, recounted, consistent, repaired: false };
+    if (consistent || !repair || after === undefined || before?.etag !== after.etag)
+      return { ...kept, recounted, consistent, repaired: false };
     try {
       const document = shelf.document(itemIds.stats, { ...after.record, ...recounted });
       await shelf.clean([{ op: "replace", document, ifMatch: after.etag }]);
       return { ...recounted, recounted, consistent: true, repaired: true };
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED" || attempt >= attemptsMax) throw error;
+      if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED" || attempt >= attemptsMax)
+        throw error;
     }
   }
 }
@@ -68,5 +80,10 @@ export async function countAll(items: ItemStore, shelf: Shelf): Promise<Counted>
 
 export function pickCounted({ document_count, total_size_bytes, chunk_count, by_status }: StatsRecord): Counted {
   const { uploading, pending, indexing, indexed, failed } = by_status;
-  return { document_count, total_size_bytes, chunk_count, by_status: { uploading, pending, indexing, indexed, failed } };
+  return {
+    document_count,
+    total_size_bytes,
+    chunk_count,
+    by_status: { uploading, pending, indexing, indexed, failed },
+  };
 }

@@ -69,7 +69,13 @@ export class Shelf {
   async ensure(status: FenceRecord["status"] = "ACTIVE"): Promise<Stored<FenceRecord>> {
     const known = await this.fence();
     if (known !== undefined) return known;
-    const fence: FenceRecord = { kind: "fence", status, collection_id: this.place.collection_id, generation: 1, held: true };
+    const fence: FenceRecord = {
+      kind: "fence",
+      status,
+      collection_id: this.place.collection_id,
+      generation: 1,
+      held: true,
+    };
     try {
       const { results } = await this.#batch([
         { op: "create", document: this.document(itemIds.fence, fence) },
@@ -91,10 +97,19 @@ export class Shelf {
     // Written also where it says so already: who read the fence before must not take it for unchanged.
     const patch = [{ op: "set" as const, path: "/status", value: status }];
     try {
-      await this.clean([{ op: "patch", id: itemIds.fence, patch, ...(status === "PURGED" ? {} : { where: { status: { ne: "PURGED" } } }) }]);
+      await this.clean([
+        {
+          op: "patch",
+          id: itemIds.fence,
+          patch,
+          ...(status === "PURGED" ? {} : { where: { status: { ne: "PURGED" } } }),
+        },
+      ]);
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
-      throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" is being removed for good.`, { cause: error });
+      throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" is being removed for good.`, {
+        cause: error,
+      });
     }
   }
 
@@ -114,8 +129,11 @@ export class Shelf {
   async readMany(documentIds: readonly string[]): Promise<readonly (DocumentRecord | undefined)[]> {
     const found: (DocumentRecord | undefined)[] = [];
     for (let at = 0; at < documentIds.length; at += 100) {
-      const keys = documentIds.slice(at, at + 100).map((id) => ({ partition: this.#partition, id: itemIds.document(id) }));
-      for (const item of await this.#items.readMany(this.scope, documentsContainer.name, keys)) found.push(stored<DocumentRecord>(item)?.record);
+      const keys = documentIds
+        .slice(at, at + 100)
+        .map((id) => ({ partition: this.#partition, id: itemIds.document(id) }));
+      for (const item of await this.#items.readMany(this.scope, documentsContainer.name, keys))
+        found.push(stored<DocumentRecord>(item)?.record);
     }
     return found;
   }
@@ -145,7 +163,11 @@ export class Shelf {
       if (status === "DELETED" || status === "PURGED") noteLateWrite(this.#items);
       if (generation !== undefined && status === "ACTIVE")
         throw new PinakesError("UNAVAILABLE", "The collection was re-indexed meanwhile; try again.", { cause: error });
-      throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" takes no documents: it is archived or deleted.`, { cause: error });
+      throw new PinakesError(
+        "CONFLICT",
+        `Collection "${this.place.collection_id}" takes no documents: it is archived or deleted.`,
+        { cause: error },
+      );
     }
   }
 
@@ -160,7 +182,12 @@ export class Shelf {
       { path: "/document_count", by: count },
       { path: "/total_size_bytes", by: bytes },
       { path: "/chunk_count", by: chunks },
-      ...(from === to ? [] : documentStatuses.map((status) => ({ path: `/by_status/${status}`, by: Number(status === to) - Number(status === from) }))),
+      ...(from === to
+        ? []
+        : documentStatuses.map((status) => ({
+            path: `/by_status/${status}`,
+            by: Number(status === to) - Number(status === from),
+          }))),
     ].filter(({ by }) => by !== 0);
     return {
       op: "patch",
@@ -169,7 +196,9 @@ export class Shelf {
         ...steps.map(({ path, by }) => ({ op: "incr" as const, path, value: by })),
         ...(syncedAt === undefined ? [] : [{ op: "set" as const, path: "/last_sync_at", value: syncedAt }]),
         // Never empty: a patch without a step is refused.
-        ...(syncedAt === undefined && steps.length === 0 ? [{ op: "incr" as const, path: "/document_count", value: 0 }] : []),
+        ...(syncedAt === undefined && steps.length === 0
+          ? [{ op: "incr" as const, path: "/document_count", value: 0 }]
+          : []),
       ],
       ...(countMax === undefined ? {} : { where: { document_count: { lt: countMax } } }),
     };

@@ -9,15 +9,30 @@ import type { UploadInput } from "./upload.ts";
 
 type Pieces = Pick<Services, "parts" | "collections" | "repositories" | "uploads" | "activity" | "jobs">;
 
-export async function takeUpload(pieces: Pieces, caller: Caller, repositoryId: string, collectionId: string, input: UploadInput): Promise<UploadedDocument> {
+export async function takeUpload(
+  pieces: Pieces,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  input: UploadInput,
+): Promise<UploadedDocument> {
   const opened = await openOrCreate(pieces, caller, repositoryId, collectionId, input);
   const { unchanged, duplicate_of, ...stored } = await pieces.uploads.upload(caller, opened, input);
   pieces.activity.add(caller.scope, { uploads: 1, upload_bytes: stored.record.size_bytes });
-  return { ...documentView(stored), ...(unchanged ? { unchanged } : {}), ...(duplicate_of === undefined ? {} : { duplicate_of }) };
+  return {
+    ...documentView(stored),
+    ...(unchanged ? { unchanged } : {}),
+    ...(duplicate_of === undefined ? {} : { duplicate_of }),
+  };
 }
 
 /** The collection, where the caller may add documents to it. */
-export async function openForUploads(pieces: Pieces, caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
+export async function openForUploads(
+  pieces: Pieces,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+): Promise<OpenCollection> {
   const opened = await openOrCreate(pieces, caller, repositoryId, collectionId);
   if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
   return opened;

@@ -44,7 +44,10 @@ export interface UploadInput {
 export function uploadedFrom(path: string | undefined): Pick<UploadInput, "source"> {
   if (path === undefined) return {};
   // A name has no "/", so this is never another's upload by name.
-  if (!path.includes("/")) throw invalid(`path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Leave it out for a file without one.`);
+  if (!path.includes("/"))
+    throw invalid(
+      `path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Leave it out for a file without one.`,
+    );
   return { source: { type: "manual", uri: uploadUri(path) } };
 }
 
@@ -85,7 +88,8 @@ export class Uploads {
     if (collection.status === "ARCHIVED") throw archived(collection);
     const name = checkFileName(input.name);
     const source = input.source ?? { type: "manual", uri: uploadUri(name) };
-    if (source.uri.length > knowledgeLimits.sourceCharsMax) throw invalid(`source: has more than ${knowledgeLimits.sourceCharsMax} characters.`);
+    if (source.uri.length > knowledgeLimits.sourceCharsMax)
+      throw invalid(`source: has more than ${knowledgeLimits.sourceCharsMax} characters.`);
     let override: ChunkingStrategy | null = null;
     if (input.chunking_strategy !== undefined && input.chunking_strategy !== null) {
       // What a pipeline brings is cut as its settings say, which are the collection's own.
@@ -95,11 +99,23 @@ export class Uploads {
         );
       override = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
     }
-    return { name, source, override, fileType: typeOf(name, repository), metadata: checkDocumentMetadata(input.metadata ?? {}) };
+    return {
+      name,
+      source,
+      override,
+      fileType: typeOf(name, repository),
+      metadata: checkDocumentMetadata(input.metadata ?? {}),
+    };
   }
 
   /** The record, before the first byte. */
-  async #begin(caller: Caller, opened: OpenCollection, shelf: Shelf, checked: CheckedUpload, input: UploadInput): Promise<Begun> {
+  async #begin(
+    caller: Caller,
+    opened: OpenCollection,
+    shelf: Shelf,
+    checked: CheckedUpload,
+    input: UploadInput,
+  ): Promise<Begun> {
     for (;;) {
       const known = await shelf.documentOf(sourceKey(checked.source.uri));
       if (known !== undefined && input.replace !== true && !neverArrived(known.record)) {
@@ -109,19 +125,31 @@ export class Uploads {
         if (leftMs > 0) throw new UploadUnderWay(known.record, leftMs);
       }
       if (known !== undefined && opened.decision.level === "WRITE" && known.record.uploaded_by !== caller.userId)
-        throw new PinakesError("FORBIDDEN", `Document "${known.record.name}" is another user's; replacing it needs ADMIN access to the collection.`);
+        throw new PinakesError(
+          "FORBIDDEN",
+          `Document "${known.record.name}" is another user's; replacing it needs ADMIN access to the collection.`,
+        );
       try {
-        return known === undefined ? await this.#create(caller, opened, shelf, checked, input) : await this.#replace(caller, shelf, checked, known, input);
+        return known === undefined
+          ? await this.#create(caller, opened, shelf, checked, input)
+          : await this.#replace(caller, shelf, checked, known, input);
       } catch (error) {
         // Somebody uploaded the same name at the same time: look again.
         const raced =
-          PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || (error.code === "CONFLICT" && error.context.batch?.index === 1));
+          PinakesError.isInstance(error) &&
+          (error.code === "PRECONDITION_FAILED" || (error.code === "CONFLICT" && error.context.batch?.index === 1));
         if (!raced) throw error;
       }
     }
   }
 
-  async #create(caller: Caller, { repository, collection }: OpenCollection, shelf: Shelf, checked: CheckedUpload, input: UploadInput): Promise<Begun> {
+  async #create(
+    caller: Caller,
+    { repository, collection }: OpenCollection,
+    shelf: Shelf,
+    checked: CheckedUpload,
+    input: UploadInput,
+  ): Promise<Begun> {
     const { documentsPerCatalogMax, documentsPerCollectionMax } = this.#parts.quotas;
     const countMax = repository.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
     const now = this.#parts.clock.now();
@@ -142,7 +170,13 @@ export class Uploads {
     };
     const next = { ...record, version: 1, run: 1 };
     const operations: Operation[] = [
-      { op: "create", document: shelf.document(itemIds.source(record.source_key), { kind: "source", document_id: record.document_id }) },
+      {
+        op: "create",
+        document: shelf.document(itemIds.source(record.source_key), {
+          kind: "source",
+          document_id: record.document_id,
+        }),
+      },
       { op: "create", document: shelf.document(itemIds.document(record.document_id), next) },
       shelf.move({ to: "uploading", countMax }),
     ];
@@ -151,21 +185,38 @@ export class Uploads {
       return { record: next, etag: results[2]?.etag as string, before: undefined };
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.context.batch?.index !== 3) throw error;
-      throw new PinakesError("LIMIT_EXCEEDED", `The collection holds ${countMax} documents, which is the most. Delete some first.`, { cause: error });
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `The collection holds ${countMax} documents, which is the most. Delete some first.`,
+        { cause: error },
+      );
     }
   }
 
-  async #replace(caller: Caller, shelf: Shelf, checked: CheckedUpload, known: Stored<DocumentRecord>, input: UploadInput): Promise<Begun> {
+  async #replace(
+    caller: Caller,
+    shelf: Shelf,
+    checked: CheckedUpload,
+    known: Stored<DocumentRecord>,
+    input: UploadInput,
+  ): Promise<Begun> {
     const { record } = known;
     const now = this.#parts.clock.now();
-    const next: DocumentRecord = { ...record, ...this.#fresh(caller, checked, input, now), version: record.version + 1, run: record.run + 1 };
+    const next: DocumentRecord = {
+      ...record,
+      ...this.#fresh(caller, checked, input, now),
+      version: record.version + 1,
+      run: record.run + 1,
+    };
     const chunks = unfinishedChunks(record, (await shelf.fence())?.record.generation ?? 1);
     // Bytes of an upload that was overtaken before it committed them.
     const object_keys = record.status === "uploading" ? [contentKey(shelf, record.document_id, record.version)] : [];
     const { results } = await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: known.etag },
       shelf.move({ from: record.status, to: "uploading" }),
-      ...(chunks.length + object_keys.length === 0 ? [] : [removal(shelf, record, "overtaken", { chunks, object_keys, now })]),
+      ...(chunks.length + object_keys.length === 0
+        ? []
+        : [removal(shelf, record, "overtaken", { chunks, object_keys, now })]),
     ]);
     return { record: next, etag: results[1]?.etag as string, before: record };
   }
@@ -240,12 +291,21 @@ export class Uploads {
 
   async #touch(shelf: Shelf, { record, etag }: Begun, now: number): Promise<string> {
     const { results } = await shelf.write([
-      { op: "patch", id: itemIds.document(record.document_id), patch: [{ op: "set", path: "/touched_at", value: now }], ifMatch: etag },
+      {
+        op: "patch",
+        id: itemIds.document(record.document_id),
+        patch: [{ op: "set", path: "/touched_at", value: now }],
+        ifMatch: etag,
+      },
     ]);
     return results[1]?.etag as string;
   }
 
-  async #commit(shelf: Shelf, { record, etag, before }: Begun, { sha256, bytes }: { sha256: string; bytes: number }): Promise<Stored<DocumentRecord>> {
+  async #commit(
+    shelf: Shelf,
+    { record, etag, before }: Begun,
+    { sha256, bytes }: { sha256: string; bytes: number },
+  ): Promise<Stored<DocumentRecord>> {
     const now = this.#parts.clock.now();
     const { version, uploaded_at, uploaded_by } = record;
     const versions = [{ version, size_bytes: bytes, sha256, uploaded_at, uploaded_by }, ...record.versions];
@@ -259,7 +319,10 @@ export class Uploads {
     };
     const object_keys = versions
       .slice(knowledgeLimits.versionsKeptMax)
-      .flatMap((old) => [contentKey(shelf, record.document_id, old.version), ...derivedKeys(shelf, record.document_id, old.version)]);
+      .flatMap((old) => [
+        contentKey(shelf, record.document_id, old.version),
+        ...derivedKeys(shelf, record.document_id, old.version),
+      ]);
     const { results } = await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
       shelf.move({ from: "uploading", to: "pending", bytes: bytes - (before?.size_bytes ?? 0) }),
@@ -273,7 +336,13 @@ export class Uploads {
   async #keep(shelf: Shelf, { record, etag, before }: Begun, key: string): Promise<UploadResult> {
     invariant(before !== undefined, "INTERNAL", "only a document that was there can be unchanged");
     // The source may say anew how these bytes are recognised: a file that was only touched is not read again.
-    const next: DocumentRecord = { ...before, source: record.source, version: record.version, run: record.run, touched_at: this.#parts.clock.now() };
+    const next: DocumentRecord = {
+      ...before,
+      source: record.source,
+      version: record.version,
+      run: record.run,
+      touched_at: this.#parts.clock.now(),
+    };
     const { results } = await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
       shelf.move({ from: "uploading", to: before.status }),
@@ -289,18 +358,29 @@ export class Uploads {
     const reason = `The upload broke off: ${error instanceof Error ? error.message : String(error)}`;
     const touched_at = this.#parts.clock.now();
     const next: DocumentRecord =
-      refused && before !== undefined ? asBefore(before, record, touched_at) : { ...record, status: "failed", error: reason, touched_at };
+      refused && before !== undefined
+        ? asBefore(before, record, touched_at)
+        : { ...record, status: "failed", error: reason, touched_at };
     const operations: Operation[] =
       refused && before === undefined
-        ? [{ op: "delete", id, ifMatch: etag }, { op: "delete", id: itemIds.source(record.source_key) }, shelf.move({ from: "uploading" })]
-        : [{ op: "replace", document: shelf.document(id, next), ifMatch: etag }, shelf.move({ from: "uploading", to: next.status })];
+        ? [
+            { op: "delete", id, ifMatch: etag },
+            { op: "delete", id: itemIds.source(record.source_key) },
+            shelf.move({ from: "uploading" }),
+          ]
+        : [
+            { op: "replace", document: shelf.document(id, next), ifMatch: etag },
+            shelf.move({ from: "uploading", to: next.status }),
+          ];
     try {
       await shelf.clean(operations).catch(overtaken);
       await this.#dropBytes(shelf, record, key);
       if (next.status === "pending") await this.#queue.send(shelf, next);
     } catch (cause) {
       // The caller is told the first error; the watchdog sees to what is left.
-      this.#parts.log(`upload of document ${record.document_id} could not be undone: ${cause instanceof Error ? cause.message : String(cause)}`);
+      this.#parts.log(
+        `upload of document ${record.document_id} could not be undone: ${cause instanceof Error ? cause.message : String(cause)}`,
+      );
     }
   }
 
@@ -355,18 +435,28 @@ export function typeOf(name: string, { owner }: RepositoryRecord): FileType {
 function isUnchanged({ record, before }: Begun, sha256: string): boolean {
   if (before === undefined || before.status !== "indexed" || before.sha256 !== sha256) return false;
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-  return same(before.metadata, record.metadata) && same(before.chunking_override, record.chunking_override) && before.name === record.name;
+  return (
+    same(before.metadata, record.metadata) &&
+    same(before.chunking_override, record.chunking_override) &&
+    before.name === record.name
+  );
 }
 
 /** As it was before an upload that was refused. What was being ingested begins again: the upload has taken over its run. */
 function asBefore(before: DocumentRecord, { version, run }: DocumentRecord, touched_at: number): DocumentRecord {
   const onItsWay = before.status === "pending" || before.status === "indexing";
-  return { ...before, version, run, ...(onItsWay ? { status: "pending" as const, attempts: 0, progress: null, touched_at } : {}) };
+  return {
+    ...before,
+    version,
+    run,
+    ...(onItsWay ? { status: "pending" as const, attempts: 0, progress: null, touched_at } : {}),
+  };
 }
 
 /** Somebody else changed or deleted the document: it is theirs. */
 function overtaken(error: unknown): void {
-  if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+  if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+    throw error;
 }
 
 /** What is left of the lease of a first upload that is under way; undefined where there is none. One that replaces a document needs replace=true. */
@@ -397,5 +487,8 @@ async function* bytesOf(body: UploadInput["body"]): AsyncGenerator<Uint8Array> {
 }
 
 function duplicate({ name, document_id }: DocumentRecord): PinakesError {
-  return new PinakesError("CONFLICT", `A document "${name}" is here already (names ignore case): ${document_id}. Send it with replace=true to take its place.`);
+  return new PinakesError(
+    "CONFLICT",
+    `A document "${name}" is here already (names ignore case): ${document_id}. Send it with replace=true to take its place.`,
+  );
 }

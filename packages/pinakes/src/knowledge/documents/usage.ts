@@ -21,7 +21,9 @@ export async function usageOf(
 ): Promise<CollectionUsage> {
   const counted = await recount(parts.items, new Shelf(parts.items, caller.scope, collection), options);
   const { quads } = await parts.triples.usage(caller.scope, collection.incarnation);
-  const held = await Promise.all(stores.map(async (one) => [one.store, await one.count(caller.scope, lifeOf(collection))] as const));
+  const held = await Promise.all(
+    stores.map(async (one) => [one.store, await one.count(caller.scope, lifeOf(collection))] as const),
+  );
   return {
     ...counted,
     triples: quads,

@@ -31,7 +31,9 @@ export async function noteUse(parts: Parts, scope: Scope, collection: Collection
   } catch (error) {
     known.delete(key);
     if (isOver(error)) return;
-    parts.log(`the use of collection ${collection.collection_id} was not noted: ${error instanceof Error ? error.message : String(error)}`);
+    parts.log(
+      `the use of collection ${collection.collection_id} was not noted: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

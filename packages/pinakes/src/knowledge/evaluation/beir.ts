@@ -61,14 +61,19 @@ export interface SkippedQuery {
   readonly reason: "no text" | "text too long" | "not judged";
 }
 
-export async function readBeir(folder: string, { split = "test", limits = beirLimits }: { split?: string; limits?: BeirLimits } = {}): Promise<BeirSet> {
-  if (!/^[\w.-]+$/.test(split)) throw invalid(`--split: is the name of a file in qrels/ without ".tsv", got ${show(split)}.`);
+export async function readBeir(
+  folder: string,
+  { split = "test", limits = beirLimits }: { split?: string; limits?: BeirLimits } = {},
+): Promise<BeirSet> {
+  if (!/^[\w.-]+$/.test(split))
+    throw invalid(`--split: is the name of a file in qrels/ without ".tsv", got ${show(split)}.`);
   const ids = new Set<string>();
   const documents: BeirDocument[] = [];
   const hash = createHash("sha256");
   for await (const { record, where } of jsonLines(folder, "corpus.jsonl", limits)) {
     const id = idOf(record, where, ids, limits);
-    if (ids.size > limits.documentsMax) throw invalid(`${where}: more than ${limits.documentsMax} documents; evaluate a smaller set.`);
+    if (ids.size > limits.documentsMax)
+      throw invalid(`${where}: more than ${limits.documentsMax} documents; evaluate a smaller set.`);
     const text = `${textOf(record, "title", where, true)}\n${textOf(record, "text", where)}`.trim();
     if (text === "") continue;
     documents.push({ id, text });
@@ -78,7 +83,8 @@ export async function readBeir(folder: string, { split = "test", limits = beirLi
   const { queries, unusable } = await readQueries(folder, limits);
   const judged = await readJudgements(folder, split, { queries, unusable, documents: ids, limits });
   const kept = [...judged].filter(([, relevant]) => [...relevant.values()].some((grade) => grade > 0));
-  if (kept.length === 0) throw invalid(`${join(folder, "qrels", `${split}.tsv`)}: no query has a relevant document (a score above 0).`);
+  if (kept.length === 0)
+    throw invalid(`${join(folder, "qrels", `${split}.tsv`)}: no query has a relevant document (a score above 0).`);
   return {
     folder,
     split,
@@ -103,7 +109,8 @@ async function readQueries(folder: string, limits: BeirLimits): Promise<Queries>
   const unusable = new Map<string, SkippedQuery>();
   for await (const { record, where, number: line } of jsonLines(folder, "queries.jsonl", limits)) {
     const id = idOf(record, where, ids, limits);
-    if (ids.size > limits.queriesMax) throw invalid(`${where}: more than ${limits.queriesMax} queries; evaluate a smaller set.`);
+    if (ids.size > limits.queriesMax)
+      throw invalid(`${where}: more than ${limits.queriesMax} queries; evaluate a smaller set.`);
     const text = textOf(record, "text", where, true).trim();
     if (text === "") unusable.set(id, { line, id, reason: "no text" });
     else if (text.length > knowledgeLimits.queryCharsMax) unusable.set(id, { line, id, reason: "text too long" });
@@ -112,8 +119,14 @@ async function readQueries(folder: string, limits: BeirLimits): Promise<Queries>
   return { queries, unusable };
 }
 
-function skippedAmong(queries: Queries["queries"], unusable: Queries["unusable"], kept: ReadonlySet<string>): readonly SkippedQuery[] {
-  const unjudged = [...queries].flatMap(([id, { line }]): SkippedQuery[] => (kept.has(id) ? [] : [{ line, id, reason: "not judged" }]));
+function skippedAmong(
+  queries: Queries["queries"],
+  unusable: Queries["unusable"],
+  kept: ReadonlySet<string>,
+): readonly SkippedQuery[] {
+  const unjudged = [...queries].flatMap(([id, { line }]): SkippedQuery[] =>
+    kept.has(id) ? [] : [{ line, id, reason: "not judged" }],
+  );
   return [...unusable.values(), ...unjudged].toSorted((a, b) => a.line - b.line);
 }
 
@@ -131,7 +144,8 @@ async function readJudgements(folder: string, split: string, known: Known): Prom
     if (query === undefined || document === undefined || score === undefined || more.length > 0)
       throw invalid(`${where}: must be query-id, corpus-id and score with tabs between them, got ${show(line)}.`);
     if (number === 1 && Number.isNaN(grade)) continue;
-    if (score === "" || !Number.isSafeInteger(grade)) throw invalid(`${where}: the score must be a whole number, got ${show(score)}.`);
+    if (score === "" || !Number.isSafeInteger(grade))
+      throw invalid(`${where}: the score must be a whole number, got ${show(score)}.`);
     if (known.unusable.has(query)) continue;
     if (!known.queries.has(query)) throw invalid(`${where}: query ${show(query)} is not in queries.jsonl.`);
     if (!known.documents.has(document)) throw invalid(`${where}: document ${show(document)} is not in corpus.jsonl.`);
@@ -139,19 +153,26 @@ async function readJudgements(folder: string, split: string, known: Known): Prom
     if ((relevant.get(document) ?? grade) !== grade)
       throw invalid(`${where}: document ${show(document)} was judged for this query before, with another score.`);
     count += 1;
-    if (count > known.limits.judgementsMax) throw invalid(`${where}: more than ${known.limits.judgementsMax} judgements; evaluate a smaller set.`);
+    if (count > known.limits.judgementsMax)
+      throw invalid(`${where}: more than ${known.limits.judgementsMax} judgements; evaluate a smaller set.`);
     judged.set(query, relevant.set(document, grade));
   }
   return judged;
 }
 
-async function* jsonLines(folder: string, file: string, limits: BeirLimits): AsyncGenerator<{ record: JsonObject; where: string; number: number }> {
+async function* jsonLines(
+  folder: string,
+  file: string,
+  limits: BeirLimits,
+): AsyncGenerator<{ record: JsonObject; where: string; number: number }> {
   for await (const { line, where, number } of lines(folder, file, limits)) {
     let record: unknown;
     try {
       record = JSON.parse(line);
     } catch (error) {
-      throw invalid(`${where}: is not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+      throw invalid(`${where}: is not JSON: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
     }
     if (!isJsonObject(record)) throw invalid(`${where}: must be an object with "_id" and "text".`);
     yield { record, where, number };
@@ -172,7 +193,8 @@ async function* lines(folder: string, file: string, { lineCharsMax }: BeirLimits
     for await (const raw of createInterface({ input, crlfDelay: Infinity })) {
       number += 1;
       const where = `${path}:${number}`;
-      if (raw.length > lineCharsMax) throw invalid(`${where}: has ${raw.length} characters; at most ${lineCharsMax} are read.`);
+      if (raw.length > lineCharsMax)
+        throw invalid(`${where}: has ${raw.length} characters; at most ${lineCharsMax} are read.`);
       const line = number === 1 ? raw.replace(/^\uFEFF/, "") : raw;
       if (line.trim() !== "") yield { line, number, where };
     }

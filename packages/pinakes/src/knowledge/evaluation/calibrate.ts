@@ -58,11 +58,26 @@ export interface Refusals {
   readonly ndcg_without_floor: number;
 }
 
-export async function refusals(knowledge: Knowledge, caller: Caller, set: BeirSet, mode: Refusals["mode"], options: CalibrateOptions): Promise<Refusals> {
-  const { repository, collection } = await storeSet(knowledge, caller, set, { chunking: options.chunking, signal: options.signal });
+export async function refusals(
+  knowledge: Knowledge,
+  caller: Caller,
+  set: BeirSet,
+  mode: Refusals["mode"],
+  options: CalibrateOptions,
+): Promise<Refusals> {
+  const { repository, collection } = await storeSet(knowledge, caller, set, {
+    chunking: options.chunking,
+    signal: options.signal,
+  });
   const ask = async (query: string, min_score?: number) => {
     options.signal?.throwIfAborted();
-    return knowledge.search(caller, { query, mode, limit: depth, min_score, collections: [{ repository, collection }] });
+    return knowledge.search(caller, {
+      query,
+      mode,
+      limit: depth,
+      min_score,
+      collections: [{ repository, collection }],
+    });
   };
   const refused = async (questions: readonly string[]) => {
     let count = 0;
@@ -73,7 +88,9 @@ export async function refusals(knowledge: Knowledge, caller: Caller, set: BeirSe
     const scores: number[] = [];
     for (const { text, relevant } of set.queries) {
       const { hits } = await ask(text, min_score);
-      scores.push(ndcgAt(10).of({ ranked: [...new Set(hits.map((hit) => hit.metadata[idField] as string))], relevant }));
+      scores.push(
+        ndcgAt(10).of({ ranked: [...new Set(hits.map((hit) => hit.metadata[idField] as string))], relevant }),
+      );
     }
     return mean(scores);
   };
@@ -87,12 +104,30 @@ export async function refusals(knowledge: Knowledge, caller: Caller, set: BeirSe
   };
 }
 
-export async function calibrate(knowledge: Knowledge, caller: Caller, set: BeirSet, options: CalibrateOptions): Promise<readonly FittedCurve[]> {
-  const { repository, collection } = await storeSet(knowledge, caller, set, { chunking: options.chunking, signal: options.signal });
+export async function calibrate(
+  knowledge: Knowledge,
+  caller: Caller,
+  set: BeirSet,
+  options: CalibrateOptions,
+): Promise<readonly FittedCurve[]> {
+  const { repository, collection } = await storeSet(knowledge, caller, set, {
+    chunking: options.chunking,
+    signal: options.signal,
+  });
   const questions = [
     ...set.queries.map(({ text, relevant }) => ({ text, relevant, kind: "judged" as const, heldOut: false })),
-    ...nonsenseQuestions.map((text, i) => ({ text, relevant: new Map<string, number>(), kind: "nonsense" as const, heldOut: i % 2 === 0 })),
-    ...offTopicQuestions.map((text, i) => ({ text, relevant: new Map<string, number>(), kind: "off_topic" as const, heldOut: i % 2 === 0 })),
+    ...nonsenseQuestions.map((text, i) => ({
+      text,
+      relevant: new Map<string, number>(),
+      kind: "nonsense" as const,
+      heldOut: i % 2 === 0,
+    })),
+    ...offTopicQuestions.map((text, i) => ({
+      text,
+      relevant: new Map<string, number>(),
+      kind: "off_topic" as const,
+      heldOut: i % 2 === 0,
+    })),
   ];
   const fitted: FittedCurve[] = [];
   for (const mode of ["hybrid", "vector", "keyword"] as const) {
@@ -110,7 +145,10 @@ export async function calibrate(knowledge: Knowledge, caller: Caller, set: BeirS
       });
       const documentOf = (hit: SearchHit) => hit.metadata[idField] as string;
       const ranked = [...new Set(hits.map(documentOf))];
-      const judged = hits.map((hit) => ({ evidence: evidenceOf(hit), relevant: (relevant.get(documentOf(hit)) ?? 0) > 0 }));
+      const judged = hits.map((hit) => ({
+        evidence: evidenceOf(hit),
+        relevant: (relevant.get(documentOf(hit)) ?? 0) > 0,
+      }));
       asked.push({ kind, heldOut, hits: judged, ndcg: ndcgAt(10).of({ ranked, relevant }) });
       options.onProgress?.(fitted.length * questions.length + asked.length, questions.length * 3);
     }
@@ -125,19 +163,31 @@ function evidenceOf({ explain }: SearchHit): Required<Evidence> {
 }
 
 function fit(mode: FittedCurve["mode"], asked: readonly Asked[]): FittedCurve {
-  const features = ({ vector, keyword }: Required<Evidence>) => (mode === "hybrid" ? [vector, keyword] : mode === "vector" ? [vector] : [keyword]);
-  const known = asked.filter(({ heldOut }) => !heldOut).flatMap(({ kind, hits }) => hits.map(({ evidence, relevant }) => ({ evidence, relevant, kind })));
+  const features = ({ vector, keyword }: Required<Evidence>) =>
+    mode === "hybrid" ? [vector, keyword] : mode === "vector" ? [vector] : [keyword];
+  const known = asked
+    .filter(({ heldOut }) => !heldOut)
+    .flatMap(({ kind, hits }) => hits.map(({ evidence, relevant }) => ({ evidence, relevant, kind })));
   // Relevant ones weigh as much as all others; of these the judged questions' as much as the unanswerable ones'.
-  const group = ({ relevant, kind }: (typeof known)[number]) => (relevant ? "relevant" : kind === "judged" ? "judged" : "unanswerable");
+  const group = ({ relevant, kind }: (typeof known)[number]) =>
+    relevant ? "relevant" : kind === "judged" ? "judged" : "unanswerable";
   const counts = new Map<string, number>();
   for (const one of known) counts.set(group(one), (counts.get(group(one)) ?? 0) + 1);
   const shares: Readonly<Record<string, number>> = { relevant: 500, judged: 250, unanswerable: 250 };
   const examples = known.map((one): Example => {
     const name = group(one);
-    return { features: features(one.evidence), relevant: one.relevant, weight: (shares[name] as number) / (counts.get(name) as number) };
+    return {
+      features: features(one.evidence),
+      relevant: one.relevant,
+      weight: (shares[name] as number) / (counts.get(name) as number),
+    };
   });
   const [bias = 0, first = 0, second = 0] = fitLogistic(examples);
-  const curve = { bias, vector: mode === "keyword" ? 0 : first, keyword: mode === "hybrid" ? second : mode === "keyword" ? first : 0 };
+  const curve = {
+    bias,
+    vector: mode === "keyword" ? 0 : first,
+    keyword: mode === "hybrid" ? second : mode === "keyword" ? first : 0,
+  };
   const best = ({ hits }: Asked) => hits.reduce((most, { evidence }) => Math.max(most, scoreOf(curve, evidence)), 0);
   const judged = asked.filter(({ kind }) => kind === "judged").map((one) => ({ best: best(one), ndcg: one.ndcg }));
   const floor = floorFor(judged);

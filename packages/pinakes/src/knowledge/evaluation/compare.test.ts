@@ -6,7 +6,14 @@ const ones = (count: number): number[] => Array.from({ length: count }, () => 1)
 
 describe("comparing two rankings on the same queries", () => {
   it("counts the queries won, lost and tied, and the difference of the means", () => {
-    expect(comparePaired([0.5, 0.5, 0.5, 0.5], [1, 0, 1, 0.5])).toMatchObject({ a: 0.5, b: 0.625, difference: 0.125, won: 2, lost: 1, tied: 1 });
+    expect(comparePaired([0.5, 0.5, 0.5, 0.5], [1, 0, 1, 0.5])).toMatchObject({
+      a: 0.5,
+      b: 0.625,
+      difference: 0.125,
+      won: 2,
+      lost: 1,
+      tied: 1,
+    });
   });
 
   it("two that are the same are not different", () => {

@@ -23,7 +23,11 @@ const roundsDefault = 10_000;
 /** Sums of the same numbers in another order differ by this much at most. */
 const rounding = 1e-9;
 
-export function comparePaired(a: readonly number[], b: readonly number[], { seed = 1, rounds = roundsDefault } = {}): Comparison {
+export function comparePaired(
+  a: readonly number[],
+  b: readonly number[],
+  { seed = 1, rounds = roundsDefault } = {},
+): Comparison {
   invariant(a.length === b.length, "INTERNAL", "both rankings answer the same queries");
   const differences = b.map((value, i) => value - (a[i] as number));
   // Queries on which both are the same add nothing, whatever their sign.

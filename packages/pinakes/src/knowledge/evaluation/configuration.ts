@@ -5,15 +5,23 @@ import type { SearchInput } from "../search/search-input.ts";
 
 export type Configuration = Pick<SearchInput, "mode" | "fusion" | "vector_weight" | "diversity">;
 
-const fields: readonly string[] = ["mode", "fusion", "vector_weight", "diversity"] satisfies readonly (keyof Configuration)[];
+const fields: readonly string[] = [
+  "mode",
+  "fusion",
+  "vector_weight",
+  "diversity",
+] satisfies readonly (keyof Configuration)[];
 
 export function readConfiguration(input: unknown, where: string): Configuration {
-  if (!isJsonObject(input)) throw invalid(`${where}: must be an object such as {"mode":"hybrid","fusion":"convex","vector_weight":0.4}.`);
-  for (const name of Object.keys(input)) if (!fields.includes(name)) throw invalid(`${where}.${name}: unknown field; there are ${fields.join(", ")}.`);
+  if (!isJsonObject(input))
+    throw invalid(`${where}: must be an object such as {"mode":"hybrid","fusion":"convex","vector_weight":0.4}.`);
+  for (const name of Object.keys(input))
+    if (!fields.includes(name)) throw invalid(`${where}.${name}: unknown field; there are ${fields.join(", ")}.`);
   const { mode, fusion, vector_weight, diversity } = input;
   if (mode !== undefined && mode !== "hybrid" && mode !== "vector" && mode !== "keyword" && mode !== "graph")
     throw invalid(`${where}.mode: must be hybrid, vector, keyword or graph, got ${show(mode)}.`);
-  if (fusion !== undefined && fusion !== "convex" && fusion !== "rrf") throw invalid(`${where}.fusion: must be convex or rrf, got ${show(fusion)}.`);
+  if (fusion !== undefined && fusion !== "convex" && fusion !== "rrf")
+    throw invalid(`${where}.fusion: must be convex or rrf, got ${show(fusion)}.`);
   return {
     ...(mode === undefined ? {} : { mode }),
     ...(fusion === undefined ? {} : { fusion }),

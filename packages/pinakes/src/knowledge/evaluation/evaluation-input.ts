@@ -44,13 +44,19 @@ export function checkEvaluation(input: NewEvaluation): CheckedEvaluation {
   if (typeof k !== "number" || !Number.isInteger(k) || k < 1 || k > evaluationLimits.kMax)
     throw invalid(`k: must be a whole number from 1 to ${evaluationLimits.kMax}, got ${show(k)}.`);
   const queries = list(given["queries"], "queries", evaluationLimits.queriesMax);
-  return { name: checkName(given["name"]), collections: checkCollections(given["collections"]), queries: queries.map(checkQuery), k };
+  return {
+    name: checkName(given["name"]),
+    collections: checkCollections(given["collections"]),
+    queries: queries.map(checkQuery),
+    k,
+  };
 }
 
 function checkCollections(value: unknown): CheckedEvaluation["collections"] {
   return list(value, "collections", knowledgeLimits.searchCollectionsMax).map((entry, i) => {
     const { repository, collection } = objectAt(entry, `collections[${i}]`);
-    if (typeof repository !== "string" || typeof collection !== "string") throw invalid(`collections[${i}]: needs the ids "repository" and "collection".`);
+    if (typeof repository !== "string" || typeof collection !== "string")
+      throw invalid(`collections[${i}]: needs the ids "repository" and "collection".`);
     return { repository, collection };
   });
 }
@@ -60,7 +66,9 @@ function checkQuery(entry: unknown, i: number): JudgedQuery {
   const { query, relevant } = objectAt(entry, where);
   if (typeof query !== "string" || query.trim() === "" || query.length > knowledgeLimits.queryCharsMax)
     throw invalid(`${where}.query: must be a text of 1–${knowledgeLimits.queryCharsMax} characters.`);
-  const judged = list(relevant, `${where}.relevant`, evaluationLimits.relevantPerQueryMax).map((item, j) => checkRelevant(item, `${where}.relevant[${j}]`));
+  const judged = list(relevant, `${where}.relevant`, evaluationLimits.relevantPerQueryMax).map((item, j) =>
+    checkRelevant(item, `${where}.relevant[${j}]`),
+  );
   const grades = new Map(judged);
   if (grades.size < judged.length) throw invalid(`${where}.relevant: names a document twice.`);
   return { id: String(i), text: query, relevant: grades };
@@ -70,7 +78,9 @@ function checkRelevant(item: unknown, where: string): readonly [string, number] 
   const { documentIdCharsMax, gradeMax } = evaluationLimits;
   const { document_id, grade = 1 } = objectAt(item, where);
   if (typeof document_id !== "string" || document_id === "" || document_id.length > documentIdCharsMax)
-    throw invalid(`${where}.document_id: must be a text of 1–${documentIdCharsMax} characters, got ${show(document_id)}.`);
+    throw invalid(
+      `${where}.document_id: must be a text of 1–${documentIdCharsMax} characters, got ${show(document_id)}.`,
+    );
   if (typeof grade !== "number" || !Number.isInteger(grade) || grade < 1 || grade > gradeMax)
     throw invalid(`${where}.grade: must be a whole number from 1 to ${gradeMax}, got ${show(grade)}.`);
   return [document_id, grade];
@@ -78,7 +88,8 @@ function checkRelevant(item: unknown, where: string): readonly [string, number] 
 
 function list(value: unknown, where: string, max: number): readonly unknown[] {
   if (!Array.isArray(value) || value.length === 0) throw invalid(`${where}: must be a list of at least one.`);
-  if (value.length > max) throw new PinakesError("LIMIT_EXCEEDED", `${where}: has ${value.length}; at most ${max} are allowed.`);
+  if (value.length > max)
+    throw new PinakesError("LIMIT_EXCEEDED", `${where}: has ${value.length}; at most ${max} are allowed.`);
   return value;
 }
 

@@ -68,7 +68,10 @@ const container = defineContainer({
   name: "evaluations",
   partitionKey: ["evaluation_id"],
   schema: Evaluation,
-  indexes: { byCreated: { partition: [], sort: ["created_at"] }, byCreator: { partition: ["created_by"], sort: ["created_at"] } },
+  indexes: {
+    byCreated: { partition: [], sort: ["created_at"] },
+    byCreator: { partition: ["created_by"], sort: ["created_at"] },
+  },
 });
 type Records = Awaited<ReturnType<typeof container.open>>;
 
@@ -106,7 +109,9 @@ export class Evaluations {
   async create(caller: Caller, input: NewEvaluation): Promise<EvaluationView> {
     const scope = requireCaller(caller);
     const { name, collections, queries, k } = checkEvaluation(input);
-    const opened = await Promise.all(collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)));
+    const opened = await Promise.all(
+      collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)),
+    );
     const evaluation_id = this.#parts.newId();
     const now = isoTime(this.#parts.clock.now());
     await this.#questions.put(scope, evaluation_id, queries);
@@ -117,7 +122,10 @@ export class Evaluations {
         evaluation_id,
         name,
         // As they are called for everybody: "me" is another repository for another caller.
-        collections: opened.map(({ collection }) => ({ repository: collection.repository_id, collection: collection.collection_id })),
+        collections: opened.map(({ collection }) => ({
+          repository: collection.repository_id,
+          collection: collection.collection_id,
+        })),
         query_count: queries.length,
         k,
         created_by: caller.userId,
@@ -128,7 +136,9 @@ export class Evaluations {
       return view(record);
     } catch (error) {
       await this.#questions.removeAll(scope, evaluation_id).catch((cause: unknown) => {
-        this.#parts.log(`the queries of evaluation ${evaluation_id}, which was not made, could not be removed: ${String(cause)}`);
+        this.#parts.log(
+          `the queries of evaluation ${evaluation_id}, which was not made, could not be removed: ${String(cause)}`,
+        );
       });
       throw error;
     }
@@ -150,7 +160,8 @@ export class Evaluations {
     const scope = requireCaller(caller);
     checkAskedId(evaluationId, "evaluation_id");
     const record = await (await this.#records()).read(scope, { evaluation_id: evaluationId, id: evaluationId });
-    if (record === undefined || (caller.role !== "admin" && record.created_by !== caller.userId)) throw notFound(`evaluation "${evaluationId}"`);
+    if (record === undefined || (caller.role !== "admin" && record.created_by !== caller.userId))
+      throw notFound(`evaluation "${evaluationId}"`);
     return view(record);
   }
 
@@ -161,7 +172,12 @@ export class Evaluations {
   }
 
   /** What each question came to in one of the runs that are kept. */
-  async runQuestions(caller: Caller, evaluationId: string, runId: string, paging: Paging = {}): Promise<ListPage<RunQuestionView>> {
+  async runQuestions(
+    caller: Caller,
+    evaluationId: string,
+    runId: string,
+    paging: Paging = {},
+  ): Promise<ListPage<RunQuestionView>> {
     const { runs } = await this.get(caller, evaluationId);
     const run = runs.find(({ job_id }) => job_id === runId);
     if (run === undefined) throw notFound(`run "${runId}" of evaluation "${evaluationId}"`);
@@ -169,7 +185,11 @@ export class Evaluations {
       this.#questions.read(caller.scope, evaluationId),
       this.#questions.readRun(caller.scope, evaluationId, runId),
     ]);
-    if (outcomes === undefined) throw new PinakesError("NOT_FOUND", `The questions of run "${runId}" were not kept; only its means are. Run it again.`);
+    if (outcomes === undefined)
+      throw new PinakesError(
+        "NOT_FOUND",
+        `The questions of run "${runId}" were not kept; only its means are. Run it again.`,
+      );
     return runPage(queries, outcomes, caller.role === "admin" || run.run_by === caller.userId, paging);
   }
 
@@ -187,10 +207,17 @@ export class Evaluations {
    * As a job; its result has the metrics, and the evaluation keeps those of its last runs. NOT_FOUND when the caller may not read one of
    * the collections (any more). THROTTLED when all places for runs are taken: a run has its place from here until the job ends.
    */
-  async run(caller: Caller, evaluationId: string, input: Configuration = {}, { signal }: { readonly signal?: AbortSignal } = {}): Promise<JobView> {
+  async run(
+    caller: Caller,
+    evaluationId: string,
+    input: Configuration = {},
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<JobView> {
     const configuration = readConfiguration(input, "run");
     const { collections } = await this.get(caller, evaluationId);
-    await Promise.all(collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)));
+    await Promise.all(
+      collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)),
+    );
     const { userId, groups, role } = caller;
     const place = await this.#parts.places?.evaluations.enter(caller.scope.tenant, signal);
     const job_id = this.#parts.newId();
@@ -205,7 +232,11 @@ export class Evaluations {
       repository_id: evaluationId,
       collection_id: "",
       created_by: userId,
-      input: { evaluation_id: evaluationId, configuration: { ...configuration }, who: { userId, groups: [...groups], role } },
+      input: {
+        evaluation_id: evaluationId,
+        configuration: { ...configuration },
+        who: { userId, groups: [...groups], role },
+      },
     } as const;
     try {
       return jobView(await this.#tools.jobs.start(caller.scope, newJob, { job_id, ended }));
@@ -264,7 +295,8 @@ export class Evaluations {
     try {
       return await step;
     } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") await this.#questions.removeRuns(scope, evaluationId, [runId]);
+      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND")
+        await this.#questions.removeRuns(scope, evaluationId, [runId]);
       throw error;
     }
   }
@@ -280,7 +312,9 @@ export class Evaluations {
     });
     const ids = gone.map(({ job_id }) => job_id);
     await this.#questions.removeRuns(scope, evaluation_id, ids).catch((cause: unknown) => {
-      this.#parts.log(`what the runs ${ids.join(", ")} of evaluation ${evaluation_id} left goes when it is deleted: ${String(cause)}`);
+      this.#parts.log(
+        `what the runs ${ids.join(", ")} of evaluation ${evaluation_id} left goes when it is deleted: ${String(cause)}`,
+      );
     });
   }
 

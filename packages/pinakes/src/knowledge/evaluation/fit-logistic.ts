@@ -21,7 +21,8 @@ export function fitLogistic(examples: readonly Example[]): readonly number[] {
       for (let i = 0; i < size; i += 1) {
         gradient[i] = (gradient[i] as number) + weight * ((relevant ? 1 : 0) - p) * (x[i] as number);
         const row = hessian[i] as number[];
-        for (let k = 0; k < size; k += 1) row[k] = (row[k] as number) + weight * p * (1 - p) * (x[i] as number) * (x[k] as number);
+        for (let k = 0; k < size; k += 1)
+          row[k] = (row[k] as number) + weight * p * (1 - p) * (x[i] as number) * (x[k] as number);
       }
     }
     const step = solved(hessian, gradient);
@@ -38,7 +39,11 @@ function solved(matrix: readonly (readonly number[])[], right: readonly number[]
   for (let column = 0; column < size; column += 1) {
     const pivot = rows
       .slice(column)
-      .reduce((best, row, i) => (Math.abs(row[column] as number) > Math.abs(rows[best]?.[column] as number) ? column + i : best), column);
+      .reduce(
+        (best, row, i) =>
+          Math.abs(row[column] as number) > Math.abs(rows[best]?.[column] as number) ? column + i : best,
+        column,
+      );
     [rows[column], rows[pivot]] = [rows[pivot] as number[], rows[column] as number[]];
     const head = rows[column] as number[];
     for (const [i, row] of rows.entries()) {

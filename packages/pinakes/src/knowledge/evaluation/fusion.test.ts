@@ -2,7 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { fuse, vectorWeight, type Candidate } from "../search/fuse.ts";
 
-const candidates: readonly Candidate[] = [{ vector: 0.8, keyword: 2 }, { vector: 0.6, keyword: 10 }, { vector: 0.2 }, { keyword: 4 }];
+const candidates: readonly Candidate[] = [
+  { vector: 0.8, keyword: 2 },
+  { vector: 0.6, keyword: 10 },
+  { vector: 0.2 },
+  { keyword: 4 },
+];
 
 describe("fusion", () => {
   it("mixes shares of the best: worked by hand", () => {

@@ -14,9 +14,23 @@ describe("running judged queries", () => {
     score: 1,
     scores: {},
     metadata: {},
-    citation: { repository_id: "r", collection_id: "c", document_id, filename: "", version: 1, start: 0, end: 0, quote: "" },
+    citation: {
+      repository_id: "r",
+      collection_id: "c",
+      document_id,
+      filename: "",
+      version: 1,
+      start: 0,
+      end: 0,
+      quote: "",
+    },
   });
-  const answer: SearchResult = { hits: ["b", "a", "b"].map(hit), outcome: "ok", mode_used: "hybrid", timings: { embed_ms: 1, search_ms: 2, total_ms: 3 } };
+  const answer: SearchResult = {
+    hits: ["b", "a", "b"].map(hit),
+    outcome: "ok",
+    mode_used: "hybrid",
+    timings: { embed_ms: 1, search_ms: 2, total_ms: 3 },
+  };
   const run = (search: (input: SearchInput) => Promise<SearchResult>, signal?: AbortSignal) =>
     runQueries({
       search,
@@ -34,9 +48,22 @@ describe("running judged queries", () => {
       asked.push(input);
       return answer;
     });
-    expect(asked).toEqual([{ mode: "vector", vector_weight: 0.3, query: "words", collections: [{ repository: "r", collection: "c" }], limit: 7 }]);
+    expect(asked).toEqual([
+      {
+        mode: "vector",
+        vector_weight: 0.3,
+        query: "words",
+        collections: [{ repository: "r", collection: "c" }],
+        limit: 7,
+      },
+    ]);
     expect(answered).toMatchObject({ id: "q", ranked: ["b", "a"], searchMs: 2 });
-    expect([ndcgAt(10), recallAt(1), recallAt(2), reciprocalRankAt(10)].map(({ name, of }) => [name, answered === undefined ? NaN : of(answered)])).toEqual([
+    expect(
+      [ndcgAt(10), recallAt(1), recallAt(2), reciprocalRankAt(10)].map(({ name, of }) => [
+        name,
+        answered === undefined ? NaN : of(answered),
+      ]),
+    ).toEqual([
       ["ndcg@10", 1 / Math.log2(3)],
       ["recall@1", 0],
       ["recall@2", 1],

@@ -31,7 +31,16 @@ export interface RunQueries {
 }
 
 /** One after the other, so that the times are those of a search that nothing competes with. */
-export async function runQueries({ search, collections, queries, configuration, limit, documentOf, onQuery, signal }: RunQueries): Promise<Answered[]> {
+export async function runQueries({
+  search,
+  collections,
+  queries,
+  configuration,
+  limit,
+  documentOf,
+  onQuery,
+  signal,
+}: RunQueries): Promise<Answered[]> {
   const answered: Answered[] = [];
   for (const { id, text, relevant } of queries) {
     signal?.throwIfAborted();

@@ -84,6 +84,7 @@ describe("metrics of retrieval: means", () => {
 
   it("k is a whole number of at least 1", () => {
     expect(ndcg(["a"], yes("a"), 1)).toBe(1);
-    for (const k of [0, -1, 1.5, Number.NaN]) expect(() => ndcg(["a"], yes("a"), k)).toThrow(/k: must be a whole number/);
+    for (const k of [0, -1, 1.5, Number.NaN])
+      expect(() => ndcg(["a"], yes("a"), k)).toThrow(/k: must be a whole number/);
   });
 });

@@ -44,7 +44,9 @@ export function reciprocalRank(ranked: readonly string[], relevant: Judgements, 
 export function meanQuality(rankings: readonly JudgedRanking[], k: number): Quality {
   const judged = rankings.filter(({ relevant }) => relevantCount(relevant) > 0);
   const mean = (metric: typeof ndcg): number =>
-    judged.length === 0 ? 0 : judged.reduce((sum, { ranked, relevant }) => sum + metric(ranked, relevant, k), 0) / judged.length;
+    judged.length === 0
+      ? 0
+      : judged.reduce((sum, { ranked, relevant }) => sum + metric(ranked, relevant, k), 0) / judged.length;
   return { queries: judged.length, ndcg: mean(ndcg), recall: mean(recall), reciprocalRank: mean(reciprocalRank) };
 }
 

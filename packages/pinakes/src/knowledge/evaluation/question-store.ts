@@ -46,8 +46,16 @@ export class QuestionStore {
   }
 
   async read(scope: Scope, evaluationId: string): Promise<readonly JudgedQuery[]> {
-    const stored = await this.#read<StoredQueries>(scope, queriesKey(evaluationId), `The queries of evaluation "${evaluationId}"`);
-    if (stored === undefined) throw new PinakesError("CORRUPT", `The queries of evaluation "${evaluationId}" are not in the object store. Make it anew.`);
+    const stored = await this.#read<StoredQueries>(
+      scope,
+      queriesKey(evaluationId),
+      `The queries of evaluation "${evaluationId}"`,
+    );
+    if (stored === undefined)
+      throw new PinakesError(
+        "CORRUPT",
+        `The queries of evaluation "${evaluationId}" are not in the object store. Make it anew.`,
+      );
     return stored.queries.map(([text, relevant], i) => ({ id: String(i), text, relevant: new Map(relevant) }));
   }
 
@@ -86,11 +94,16 @@ export class QuestionStore {
     await this.#objects.put(scope, key, Buffer.from(JSON.stringify(stored), "utf8"));
   }
 
-  async #read<Kept extends { readonly format: number }>(scope: Scope, key: string, what: string): Promise<Kept | undefined> {
+  async #read<Kept extends { readonly format: number }>(
+    scope: Scope,
+    key: string,
+    what: string,
+  ): Promise<Kept | undefined> {
     const bytes = await this.#objects.get(scope, key);
     if (bytes === undefined) return undefined;
     const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as Kept;
-    if (stored.format !== format) throw new PinakesError("CORRUPT", `${what} have format ${stored.format}; this version reads ${format}.`);
+    if (stored.format !== format)
+      throw new PinakesError("CORRUPT", `${what} have format ${stored.format}; this version reads ${format}.`);
     return stored;
   }
 }

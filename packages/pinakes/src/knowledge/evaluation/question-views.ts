@@ -22,17 +22,26 @@ export function questionsPage(queries: readonly JudgedQuery[], paging: Paging): 
   return pageOf(queries.map(questionView), paging);
 }
 
-export function runPage(queries: readonly JudgedQuery[], outcomes: readonly QueryOutcome[], mayRank: boolean, paging: Paging): ListPage<RunQuestionView> {
+export function runPage(
+  queries: readonly JudgedQuery[],
+  outcomes: readonly QueryOutcome[],
+  mayRank: boolean,
+  paging: Paging,
+): ListPage<RunQuestionView> {
   const views = queries.flatMap((query, i) => {
     const outcome = outcomes[i];
-    return outcome === undefined ? [] : [{ ...questionView(query, i), ...outcome, ranked: mayRank ? outcome.ranked : null }];
+    return outcome === undefined
+      ? []
+      : [{ ...questionView(query, i), ...outcome, ranked: mayRank ? outcome.ranked : null }];
   });
   return pageOf(views, paging);
 }
 
 export function outcomeOf(answered: Answered, k: number): QueryOutcome {
   const { ranked, relevant, searchMs } = answered;
-  const found = ranked.slice(0, k).flatMap((document_id, i) => ((relevant.get(document_id) ?? 0) > 0 ? [{ document_id, rank: i + 1 }] : []));
+  const found = ranked
+    .slice(0, k)
+    .flatMap((document_id, i) => ((relevant.get(document_id) ?? 0) > 0 ? [{ document_id, rank: i + 1 }] : []));
   return {
     ndcg: ndcgAt(k).of(answered),
     recall: recallAt(k).of(answered),
@@ -44,7 +53,11 @@ export function outcomeOf(answered: Answered, k: number): QueryOutcome {
 }
 
 function questionView({ text, relevant }: JudgedQuery, i: number): QuestionView {
-  return { number: i + 1, query: text, relevant: [...relevant].map(([document_id, grade]) => ({ document_id, grade })) };
+  return {
+    number: i + 1,
+    query: text,
+    relevant: [...relevant].map(([document_id, grade]) => ({ document_id, grade })),
+  };
 }
 
 function pageOf<View>(all: readonly View[], { limit, cursor }: Paging): ListPage<View> {

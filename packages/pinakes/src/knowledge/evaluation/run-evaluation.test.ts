@@ -6,12 +6,22 @@ import type { Caller } from "../../domain/caller.ts";
 import { open, type Pinakes } from "../../open.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import { readBeir, type BeirSet } from "./beir.ts";
-import { compareEvaluated, evaluateSet, metrics, type EvaluationProgress, type NamedConfiguration } from "./run-evaluation.ts";
+import {
+  compareEvaluated,
+  evaluateSet,
+  metrics,
+  type EvaluationProgress,
+  type NamedConfiguration,
+} from "./run-evaluation.ts";
 import { storeSet } from "./store-set.ts";
 import { tinySet, writeSet } from "./test-set.ts";
 
 const whole = readChunkingStrategy({ type: "NONE" });
-const configuration = (mode: "keyword" | "vector" | "hybrid", chunking = whole): NamedConfiguration => ({ name: mode, search: { mode }, chunking });
+const configuration = (mode: "keyword" | "vector" | "hybrid", chunking = whole): NamedConfiguration => ({
+  name: mode,
+  search: { mode },
+  chunking,
+});
 
 let base: string;
 let pinakes: Pinakes;
@@ -45,7 +55,12 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
     expect([keyword, vector, hybrid].map((one) => one?.stored.reused)).toEqual([false, true, true]);
     expect(vector?.stored.collection).toBe(keyword?.stored.collection);
     expect(hybrid?.searchMs.p95).toBeGreaterThanOrEqual(hybrid?.searchMs.p50 ?? Infinity);
-    expect(told.findLast(({ phase }) => phase === "documents")).toEqual({ phase: "documents", name: "keyword", done: 10, total: 10 });
+    expect(told.findLast(({ phase }) => phase === "documents")).toEqual({
+      phase: "documents",
+      name: "keyword",
+      done: 10,
+      total: 10,
+    });
     expect(told.at(-1)).toEqual({ phase: "queries", name: "hybrid", done: 3, total: 3 });
     if (keyword === undefined || vector === undefined) throw new Error("both were evaluated");
     expect(compareEvaluated(keyword, vector, 1)["ndcg@10"]).toMatchObject({ a: 2 / 3, b: 1, won: 1, lost: 0, tied: 2 });
@@ -66,16 +81,29 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
       }),
     );
     const chunking = readChunkingStrategy({ type: "FIXED", chunk_size: 100, chunk_overlap: 0 });
-    const [vector] = await evaluateSet(pinakes.knowledge, admin, long, { configurations: [configuration("vector", chunking)] });
-    const { chunk_count } = await pinakes.knowledge.collection(admin, vector?.stored.repository ?? "", vector?.stored.collection ?? "");
+    const [vector] = await evaluateSet(pinakes.knowledge, admin, long, {
+      configurations: [configuration("vector", chunking)],
+    });
+    const { chunk_count } = await pinakes.knowledge.collection(
+      admin,
+      vector?.stored.repository ?? "",
+      vector?.stored.collection ?? "",
+    );
     expect(chunk_count).toBeGreaterThan(10);
     expect(vector?.quality).toMatchObject({ "ndcg@10": 1, "recall@10": 1 });
   });
 
   it("other documents, or another way to cut them, are another collection", async () => {
     const stored = await storeSet(pinakes.knowledge, admin, set, { chunking: whole });
-    const cut = await storeSet(pinakes.knowledge, admin, set, { chunking: readChunkingStrategy({ type: "FIXED", chunk_size: 100 }) });
-    const fewer = await storeSet(pinakes.knowledge, admin, { ...set, documents: set.documents.slice(0, 2), contentHash: "fewer" }, { chunking: whole });
+    const cut = await storeSet(pinakes.knowledge, admin, set, {
+      chunking: readChunkingStrategy({ type: "FIXED", chunk_size: 100 }),
+    });
+    const fewer = await storeSet(
+      pinakes.knowledge,
+      admin,
+      { ...set, documents: set.documents.slice(0, 2), contentHash: "fewer" },
+      { chunking: whole },
+    );
     expect(new Set([stored.collection, cut.collection, fewer.collection]).size).toBe(3);
     expect([cut, fewer].map(({ reused }) => reused)).toEqual([false, false]);
   });
@@ -83,7 +111,11 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
   it("what a run that broke off had stored is not sent again, and what failed is", async () => {
     const again = { ...set, contentHash: "broken-off" };
     const stop = new AbortController();
-    const stopped = storeSet(pinakes.knowledge, admin, again, { chunking: whole, signal: stop.signal, onProgress: () => stop.abort(new Error("Ctrl-C")) });
+    const stopped = storeSet(pinakes.knowledge, admin, again, {
+      chunking: whole,
+      signal: stop.signal,
+      onProgress: () => stop.abort(new Error("Ctrl-C")),
+    });
     await expect(stopped).rejects.toThrow("Ctrl-C");
     const { repository, collection, reused } = await storeSet(pinakes.knowledge, admin, again, { chunking: whole });
     expect(reused).toBe(false);
@@ -93,7 +125,11 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
   });
 
   it("a document that cannot be indexed is named, and a collection that was mended is used", async () => {
-    const bad = { ...set, documents: [...set.documents.slice(0, 2), { id: "hollow", text: " \n " }], contentHash: "bad" };
+    const bad = {
+      ...set,
+      documents: [...set.documents.slice(0, 2), { id: "hollow", text: " \n " }],
+      contentHash: "bad",
+    };
     await expect(storeSet(pinakes.knowledge, admin, bad, { chunking: whole })).rejects.toThrow(
       'Document "hollow" could not be indexed: The file holds no text.',
     );
@@ -104,6 +140,8 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
 
   it("is for those who may make repositories", async () => {
     const user = pinakes.as({ tenant: "evaluation", userId: "somebody" });
-    await expect(storeSet(pinakes.knowledge, user, { ...set, contentHash: "not-mine" }, { chunking: whole })).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await expect(
+      storeSet(pinakes.knowledge, user, { ...set, contentHash: "not-mine" }, { chunking: whole }),
+    ).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 });

@@ -51,9 +51,15 @@ const passagesPerDocument = 5;
 export const metrics: readonly Metric[] = [ndcgAt(10), recallAt(10), recallAt(documentsDeep), reciprocalRankAt(10)];
 
 /** Configurations that cut documents in the same way share one collection. */
-export async function evaluateSet(knowledge: Knowledge, caller: Caller, set: BeirSet, options: EvaluationOptions): Promise<readonly Evaluated[]> {
+export async function evaluateSet(
+  knowledge: Knowledge,
+  caller: Caller,
+  set: BeirSet,
+  options: EvaluationOptions,
+): Promise<readonly Evaluated[]> {
   const evaluated: Evaluated[] = [];
-  for (const configuration of options.configurations) evaluated.push(await evaluateOne(knowledge, caller, set, configuration, options));
+  for (const configuration of options.configurations)
+    evaluated.push(await evaluateOne(knowledge, caller, set, configuration, options));
   return evaluated;
 }
 
@@ -75,7 +81,10 @@ async function evaluateOne(
     collections: [{ repository: stored.repository, collection: stored.collection }],
     queries: set.queries,
     configuration: search,
-    limit: chunking.type === "NONE" ? documentsDeep : Math.min(knowledgeLimits.searchHitsMax, documentsDeep * passagesPerDocument),
+    limit:
+      chunking.type === "NONE"
+        ? documentsDeep
+        : Math.min(knowledgeLimits.searchHitsMax, documentsDeep * passagesPerDocument),
     documentOf: (hit) => hit.metadata[idField] as string,
     onQuery: (done) => onProgress?.({ phase: "queries", name, done, total: set.queries.length }),
     signal,
@@ -94,5 +103,7 @@ async function evaluateOne(
 
 /** By the names of `metrics`. */
 export function compareEvaluated(a: Evaluated, b: Evaluated, seed: number): Readonly<Record<string, Comparison>> {
-  return Object.fromEntries(metrics.map(({ name }) => [name, comparePaired(a.scores[name] ?? [], b.scores[name] ?? [], { seed })]));
+  return Object.fromEntries(
+    metrics.map(({ name }) => [name, comparePaired(a.scores[name] ?? [], b.scores[name] ?? [], { seed })]),
+  );
 }

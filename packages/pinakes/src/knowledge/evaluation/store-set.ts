@@ -37,7 +37,12 @@ const pollMs = 200;
 /** Ingestion that makes no progress for so long will not make any. */
 const stalledMsMax = 600_000;
 
-export async function storeSet(knowledge: Knowledge, caller: Caller, set: BeirSet, options: StoreSetOptions): Promise<StoredSet> {
+export async function storeSet(
+  knowledge: Knowledge,
+  caller: Caller,
+  set: BeirSet,
+  options: StoreSetOptions,
+): Promise<StoredSet> {
   const began = performance.now();
   const collectionId = collectionIdOf(set, options.chunking, knowledge);
   const found = await openCollection(knowledge, caller, collectionId, set, options.chunking);
@@ -48,7 +53,10 @@ export async function storeSet(knowledge: Knowledge, caller: Caller, set: BeirSe
     const signal = AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     const sent = uploadMissing(knowledge, caller, collectionId, set, there, signal);
     // Neither goes on alone when the other fails.
-    await together(stop, [sent, indexed(knowledge, caller, collectionId, set, { sent, onProgress: options.onProgress, signal })]);
+    await together(stop, [
+      sent,
+      indexed(knowledge, caller, collectionId, set, { sent, onProgress: options.onProgress, signal }),
+    ]);
   }
   return { repository: repositoryId, collection: collectionId, reused, seconds: (performance.now() - began) / 1_000 };
 }
@@ -69,11 +77,22 @@ function collectionIdOf(set: BeirSet, chunking: ChunkingStrategy, knowledge: Kno
   return `beir-${hash("sha256", settings, "hex").slice(0, 32)}`;
 }
 
-async function openCollection(knowledge: Knowledge, caller: Caller, collectionId: string, set: BeirSet, chunking: ChunkingStrategy): Promise<CollectionView> {
+async function openCollection(
+  knowledge: Knowledge,
+  caller: Caller,
+  collectionId: string,
+  set: BeirSet,
+  chunking: ChunkingStrategy,
+): Promise<CollectionView> {
   await unlessThere(() => knowledge.createRepository(caller, { repository_id: repositoryId, name: "Evaluations" }));
   const description = `${set.documents.length} documents of a test set`;
   await unlessThere(() =>
-    knowledge.createCollection(caller, repositoryId, { collection_id: collectionId, name: collectionId, description, chunking_strategy: chunking }),
+    knowledge.createCollection(caller, repositoryId, {
+      collection_id: collectionId,
+      name: collectionId,
+      description,
+      chunking_strategy: chunking,
+    }),
   );
   return knowledge.collection(caller, repositoryId, collectionId);
 }
@@ -105,12 +124,19 @@ async function uploadMissing(
   there: ReadonlySet<string>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const left = documents.map((document, i) => ({ ...document, name: `${i + 1}.txt` })).filter(({ name }) => !there.has(name));
+  const left = documents
+    .map((document, i) => ({ ...document, name: `${i + 1}.txt` }))
+    .filter(({ name }) => !there.has(name));
   const entries = left.values();
   const upload = async (): Promise<void> => {
     for (const { id, text, name } of entries) {
       signal?.throwIfAborted();
-      await knowledge.upload(caller, repositoryId, collectionId, { name, body: bodyOf(text), metadata: { [idField]: id }, replace: true });
+      await knowledge.upload(caller, repositoryId, collectionId, {
+        name,
+        body: bodyOf(text),
+        metadata: { [idField]: id },
+        replace: true,
+      });
     }
   };
   await Promise.all(Array.from({ length: uploadsAtOnce }, upload));
@@ -127,7 +153,13 @@ interface Waiting {
   readonly signal: AbortSignal;
 }
 
-async function indexed(knowledge: Knowledge, caller: Caller, collectionId: string, set: BeirSet, { sent, onProgress, signal }: Waiting): Promise<void> {
+async function indexed(
+  knowledge: Knowledge,
+  caller: Caller,
+  collectionId: string,
+  set: BeirSet,
+  { sent, onProgress, signal }: Waiting,
+): Promise<void> {
   const total = set.documents.length;
   let allSent = false;
   void sent.then(

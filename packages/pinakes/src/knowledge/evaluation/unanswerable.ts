@@ -1,5 +1,22 @@
 /** Questions that a collection of papers does not answer: words that mean nothing, and everyday questions about something else. */
-const syllables = ["zx", "qv", "blorp", "quetz", "frim", "dax", "wug", "snorf", "plim", "gorv", "tazk", "murn", "yelt", "hib", "crov", "jund"];
+const syllables = [
+  "zx",
+  "qv",
+  "blorp",
+  "quetz",
+  "frim",
+  "dax",
+  "wug",
+  "snorf",
+  "plim",
+  "gorv",
+  "tazk",
+  "murn",
+  "yelt",
+  "hib",
+  "crov",
+  "jund",
+];
 
 /** Made, not chosen: two to five words of two syllables each. */
 export const nonsenseQuestions: readonly string[] = [
@@ -8,7 +25,10 @@ export const nonsenseQuestions: readonly string[] = [
   "lorem ipsum dolor sit amet",
   "!!! ??? ###",
   ...Array.from({ length: 44 }, (_, i) =>
-    Array.from({ length: 2 + (i % 4) }, (__, k) => `${syllables[(i * 5 + k * 3) % 16]}${syllables[(i * 7 + k * 11 + 3) % 16]}`).join(" "),
+    Array.from(
+      { length: 2 + (i % 4) },
+      (__, k) => `${syllables[(i * 5 + k * 3) % 16]}${syllables[(i * 7 + k * 11 + 3) % 16]}`,
+    ).join(" "),
   ),
 ];
 

@@ -35,7 +35,14 @@ export interface Extraction {
   readonly warnings: readonly string[];
 }
 
-const rdfFormatOf: Partial<Record<FileType, RdfFormat>> = { ttl: "turtle", nt: "ntriples", nq: "nquads", trig: "trig", jsonld: "jsonld", rdf: "rdfxml" };
+const rdfFormatOf: Partial<Record<FileType, RdfFormat>> = {
+  ttl: "turtle",
+  nt: "ntriples",
+  nq: "nquads",
+  trig: "trig",
+  jsonld: "jsonld",
+  rdf: "rdfxml",
+};
 
 export async function extractDocument(input: ExtractionInput): Promise<Extraction> {
   const { place, document, chunks, settings, signal } = input;
@@ -43,7 +50,8 @@ export async function extractDocument(input: ExtractionInput): Promise<Extractio
   if (settings.extract === "off") return { triples: 0, parts: new Map(), warnings: [] };
   const names = new Names(place, document.document_id);
   await extractStructure(input, facts, names);
-  if (settings.extract === "cooccurrence" && isProse(document.file_type)) await extractPhrases(chunks, facts, names, pauses(signal));
+  if (settings.extract === "cooccurrence" && isProse(document.file_type))
+    await extractPhrases(chunks, facts, names, pauses(signal));
   await input.model?.(facts, names);
   return { triples: facts.triples, parts: facts.parts, warnings: facts.warnings };
 }
@@ -78,6 +86,8 @@ async function extractStructure(input: ExtractionInput, facts: Facts, names: Nam
 
 function tooLong(text: string, charsMax: number, facts: Facts): boolean {
   if (text.length <= charsMax) return false;
-  facts.warnings.push(`Files of this type with more than ${charsMax.toLocaleString("en-US")} characters give no triples; split the file.`);
+  facts.warnings.push(
+    `Files of this type with more than ${charsMax.toLocaleString("en-US")} characters give no triples; split the file.`,
+  );
   return true;
 }

@@ -24,7 +24,9 @@ const name = z.string().trim().min(1).max(extractionLimits.labelCharsMax);
 
 const answerSchema = z.object({
   entities: z.array(z.object({ name, type: name })).max(extractionLimits.factsPerPassageMax),
-  relations: z.array(z.object({ subject: name, predicate: name, object: name })).max(extractionLimits.factsPerPassageMax),
+  relations: z
+    .array(z.object({ subject: name, predicate: name, object: name }))
+    .max(extractionLimits.factsPerPassageMax),
 });
 export type PassageAnswer = z.infer<typeof answerSchema>;
 const jsonSchema = z.toJSONSchema(answerSchema) as JsonObject;
@@ -68,9 +70,18 @@ async function answerOf({ chat, types, signal, answers }: FactWork, { text }: Ch
   if (known !== undefined) return known;
   for (let tries = 1; ; tries += 1) {
     try {
-      const answer = await chat.answer({ instructions: instructionsFor(types), text: passage, schema: jsonSchema, signal });
+      const answer = await chat.answer({
+        instructions: instructionsFor(types),
+        text: passage,
+        schema: jsonSchema,
+        signal,
+      });
       const checked = answerSchema.safeParse(answer);
-      if (!checked.success) throw new PinakesError("CORRUPT", `Asking ${chat.model.id}: the answer does not have the shape that was asked for.`);
+      if (!checked.success)
+        throw new PinakesError(
+          "CORRUPT",
+          `Asking ${chat.model.id}: the answer does not have the shape that was asked for.`,
+        );
       answers.set(key, checked.data);
       return checked.data;
     } catch (error) {
@@ -85,7 +96,10 @@ function isNonsense(error: unknown): error is PinakesError {
 }
 
 function instructionsFor(types: readonly string[] | undefined): string {
-  const kinds = types === undefined ? "people, organisations, places, products, events and concepts" : `only these types: ${types.join(", ")}`;
+  const kinds =
+    types === undefined
+      ? "people, organisations, places, products, events and concepts"
+      : `only these types: ${types.join(", ")}`;
   return [
     "You read a passage of a document and list what it states, as JSON with entities and relations.",
     `Entities are ${kinds}; give each the name that the passage uses, and its type in one or two words.`,
@@ -102,7 +116,8 @@ function addAnswer(facts: Facts, names: Names, part: number, { entities, relatio
     known.set(foldName(label), entity);
     return entity;
   };
-  for (const { name: label, type } of entities) facts.addTo(part, { s: entityOf(label), p: rdfType, o: names.kind(type), g: defaultGraph });
+  for (const { name: label, type } of entities)
+    facts.addTo(part, { s: entityOf(label), p: rdfType, o: names.kind(type), g: defaultGraph });
   for (const { subject, predicate, object } of relations) {
     const o = known.get(foldName(object)) ?? valueOfText(object);
     if (o !== undefined) facts.addTo(part, { s: entityOf(subject), p: names.property(predicate), o, g: defaultGraph });

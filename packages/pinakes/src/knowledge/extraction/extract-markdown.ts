@@ -14,7 +14,8 @@ import type { TreeObject } from "./tree.ts";
 import { literal } from "../../domain/rdf.ts";
 
 const frontMatter = /^---[ \t]*\n([\s\S]*?)^(?:---|\.\.\.)[ \t]*(?:\n|$)/m;
-const links = /!?\[\[([^[\]\n|#]{1,200})(?:#[^[\]\n|]*)?(?:\|([^[\]\n]{1,200}))?\]\]|(!?)\[([^[\]\n]{1,200})\]\(<?([^()\s<>]{1,2000})>?(?:\s+"[^"\n]*")?\)/g;
+const links =
+  /!?\[\[([^[\]\n|#]{1,200})(?:#[^[\]\n|]*)?(?:\|([^[\]\n]{1,200}))?\]\]|(!?)\[([^[\]\n]{1,200})\]\(<?([^()\s<>]{1,2000})>?(?:\s+"[^"\n]*")?\)/g;
 const pauseEveryLinks = 1_000;
 
 export interface PageWork {

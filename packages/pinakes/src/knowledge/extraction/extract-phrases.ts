@@ -8,7 +8,12 @@ import type { Names } from "./names.ts";
 
 const pauseEveryPassages = 50;
 
-export async function extractPhrases(chunks: readonly Chunk[], facts: Facts, names: Names, pause: Pause): Promise<void> {
+export async function extractPhrases(
+  chunks: readonly Chunk[],
+  facts: Facts,
+  names: Names,
+  pause: Pause,
+): Promise<void> {
   const rules = phraseRules(chunks.map(({ text }) => text));
   const joined = names.property("occurs_with");
   for (const { index, text } of chunks) {

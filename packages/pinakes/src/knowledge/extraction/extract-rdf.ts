@@ -26,7 +26,11 @@ export async function extractRdf({ text, chunks, format, documentId, facts, paus
   const named = new Set<TermText>();
   const reading = { part: 0 };
   const byWords = format === "jsonld" ? passageByWords(chunks) : undefined;
-  const options = { format, baseIri: `urn:pinakes:document:${encodeURIComponent(documentId)}`, blankPrefix: `d${stableHash(documentId)}` };
+  const options = {
+    format,
+    baseIri: `urn:pinakes:document:${encodeURIComponent(documentId)}`,
+    blankPrefix: `d${stableHash(documentId)}`,
+  };
   for await (const quads of readRdf(pieces(text, chunks, reading), options)) {
     await pause();
     for (const quad of quads) {

@@ -51,7 +51,11 @@ export async function extractTable({ parsed, facts, names, kind, key, pause }: T
   }
 }
 
-function rowEntity(names: Names, cells: readonly string[], { keyAt, idAt }: { readonly keyAt: number; readonly idAt: number }): TermText {
+function rowEntity(
+  names: Names,
+  cells: readonly string[],
+  { keyAt, idAt }: { readonly keyAt: number; readonly idAt: number },
+): TermText {
   const key = cells[keyAt]?.trim() ?? "";
   if (key !== "") return isAbsoluteIri(key) && /^(https?|urn):/i.test(key) ? iri(key) : names.entity(key);
   const id = cells[idAt]?.trim() ?? "";

@@ -28,7 +28,8 @@ export async function extractTrees(roots: readonly TreeNode[], work: TreeWork): 
   for (const [i, root] of roots.entries()) {
     if (root.kind === "object") await walk.object(root, roots.length > 1 ? [`[${i}]`] : []);
     else if (root.kind === "list")
-      for (const [j, item] of root.items.entries()) if (item.kind === "object") await walk.object(item, roots.length > 1 ? [`[${i}]`, `[${j}]`] : [`[${j}]`]);
+      for (const [j, item] of root.items.entries())
+        if (item.kind === "object") await walk.object(item, roots.length > 1 ? [`[${i}]`, `[${j}]`] : [`[${j}]`]);
   }
 }
 
@@ -60,9 +61,15 @@ class Walk {
   }
 
   async #property(entity: TermText, key: string, node: TreeNode, path: readonly string[]): Promise<void> {
-    if (key.trim() === "" || key.length > extractionLimits.keyCharsMax || path.length > extractionLimits.nestingLevelsMax) return;
+    if (
+      key.trim() === "" ||
+      key.length > extractionLimits.keyCharsMax ||
+      path.length > extractionLimits.nestingLevelsMax
+    )
+      return;
     if (node.kind === "list") {
-      for (const [i, item] of node.items.entries()) if (item.kind !== "list") await this.#one(entity, key, item, [...path, key, `[${i}]`]);
+      for (const [i, item] of node.items.entries())
+        if (item.kind !== "list") await this.#one(entity, key, item, [...path, key, `[${i}]`]);
       return;
     }
     await this.#one(entity, key, node, [...path, key]);
@@ -76,7 +83,8 @@ class Walk {
       return;
     }
     if (key === "@type") {
-      if (node.type === "text") facts.add(node.at, entity, rdfType, isAbsoluteIri(node.text) ? iri(node.text) : names.kind(node.text));
+      if (node.type === "text")
+        facts.add(node.at, entity, rdfType, isAbsoluteIri(node.text) ? iri(node.text) : names.kind(node.text));
       return;
     }
     const value = valueOf(node);

@@ -59,7 +59,12 @@ export class Facts {
   labelIn(part: number, entity: TermText, label: string): void {
     const name = label.trim();
     if (name === "" || name.length > extractionLimits.labelCharsMax) return;
-    this.addTo(part, { s: entity, p: rdfsLabel, o: literal(name.replaceAll("\0", "").toWellFormed()), g: defaultGraph });
+    this.addTo(part, {
+      s: entity,
+      p: rdfsLabel,
+      o: literal(name.replaceAll("\0", "").toWellFormed()),
+      g: defaultGraph,
+    });
     this.findable(part, entity, name);
   }
 
@@ -72,7 +77,8 @@ export class Facts {
   passageAt(at: number): number {
     const chunks = this.#chunks;
     let index = (chunks[this.#last]?.start ?? 0) <= at ? this.#last : 0;
-    while (index + 1 < chunks.length && (chunks[index] as Chunk).end <= at && (chunks[index + 1] as Chunk).start <= at) index += 1;
+    while (index + 1 < chunks.length && (chunks[index] as Chunk).end <= at && (chunks[index + 1] as Chunk).start <= at)
+      index += 1;
     // Passages may overlap: the first that holds it.
     while (index > 0 && (chunks[index - 1] as Chunk).end > at) index -= 1;
     this.#last = index;

@@ -23,7 +23,11 @@ describe("the settings of the graph", () => {
 
   it("limits are taken, one more is refused", () => {
     expect(
-      readGraphSettings({ key: "k".repeat(200), model: "m".repeat(128), entity_types: Array.from({ length: 50 }, () => "t".repeat(128)) }).key,
+      readGraphSettings({
+        key: "k".repeat(200),
+        model: "m".repeat(128),
+        entity_types: Array.from({ length: 50 }, () => "t".repeat(128)),
+      }).key,
     ).toHaveLength(200);
     expect(() => readGraphSettings({ key: "k".repeat(201) })).toThrow("1–200 characters");
     expect(() => readGraphSettings({ model: "m".repeat(129) })).toThrow("1–128 characters");
@@ -34,7 +38,9 @@ describe("the settings of the graph", () => {
   it("the collection's own counts before the repository's, and that before the system's", () => {
     expect(effectiveGraph({}, {})).toEqual({ extract: "structured" });
     expect(effectiveGraph({ graph: { extract: "off" } }, { graph: null })).toEqual({ extract: "off" });
-    expect(effectiveGraph({ graph: { extract: "off" } }, { graph: { extract: "cooccurrence" } })).toEqual({ extract: "cooccurrence" });
+    expect(effectiveGraph({ graph: { extract: "off" } }, { graph: { extract: "cooccurrence" } })).toEqual({
+      extract: "cooccurrence",
+    });
   });
 
   it("a model is asked for only where one is configured", () => {

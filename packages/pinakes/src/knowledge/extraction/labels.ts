@@ -15,7 +15,12 @@ export const labelWordPredicate = iri("urn:pinakes:label-word");
 const labelPredicates: ReadonlySet<TermText> = new Set([
   rdfsLabel,
   skosAltLabel,
-  ...["http://www.w3.org/2004/02/skos/core#prefLabel", "http://schema.org/name", "https://schema.org/name", "http://xmlns.com/foaf/0.1/name"].map(iri),
+  ...[
+    "http://www.w3.org/2004/02/skos/core#prefLabel",
+    "http://schema.org/name",
+    "https://schema.org/name",
+    "http://xmlns.com/foaf/0.1/name",
+  ].map(iri),
   ...["http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title"].map(iri),
 ]);
 
@@ -38,7 +43,9 @@ export function labelQuads(entity: TermText, label: string): readonly Quad[] {
   // "here" and "there" are what links are called, not what anything is.
   if (key === "" || key.split(" ").every(isStopword)) return [];
   const quads: Quad[] = [{ s: entity, p: labelKeyPredicate, o: literal(key), g: labelsGraph }];
-  const words = [...new Set(key.split(" "))].filter((word) => word.length > 1 && !isStopword(word)).slice(0, extractionLimits.labelWordsMax);
+  const words = [...new Set(key.split(" "))]
+    .filter((word) => word.length > 1 && !isStopword(word))
+    .slice(0, extractionLimits.labelWordsMax);
   if (words.length > 1 || (words.length === 1 && words[0] !== key))
     for (const word of words) quads.push({ s: entity, p: labelWordPredicate, o: literal(word), g: labelsGraph });
   return quads;

@@ -60,7 +60,9 @@ export function slug(name: string): string {
   const folded = foldName(name);
   const words = folded.replaceAll(/[^\p{L}\p{N}\p{M}._-]+/gu, "_").replaceAll(/^_+|_+$/g, "");
   if (words === "") return stableHash(name);
-  return words.length <= extractionLimits.slugCharsMax ? words : `${words.slice(0, extractionLimits.slugCharsMax).toWellFormed()}.${stableHash(folded)}`;
+  return words.length <= extractionLimits.slugCharsMax
+    ? words
+    : `${words.slice(0, extractionLimits.slugCharsMax).toWellFormed()}.${stableHash(folded)}`;
 }
 
 /** Case, forms of a letter and runs of blanks make no difference between names. */

@@ -8,7 +8,22 @@ import { extractionLimits } from "./limits.ts";
 import { isGerman, isStopword } from "./stopwords.ts";
 
 const token = /[\p{L}\p{N}][\p{L}\p{N}\p{M}’'&.-]*[\p{L}\p{N}\p{M}]|[\p{L}\p{N}]|[.!?:;,()"„“”\n]/gu;
-const connectors: ReadonlySet<string> = new Set(["of", "the", "de", "la", "du", "van", "von", "der", "den", "zu", "und", "and", "for", "für"]);
+const connectors: ReadonlySet<string> = new Set([
+  "of",
+  "the",
+  "de",
+  "la",
+  "du",
+  "van",
+  "von",
+  "der",
+  "den",
+  "zu",
+  "und",
+  "and",
+  "for",
+  "für",
+]);
 /** These may stand inside a name, but not both of what they join is always one: "Grace Hopper and Ada Lovelace" are two. */
 const separating: ReadonlySet<string> = new Set(["and", "und", "for", "für"]);
 const pairRepeatsMin = 3;
@@ -43,7 +58,10 @@ export function phraseRules(texts: Iterable<string>): PhraseRules {
       if (word.capital) repeated.set(word.folded, (repeated.get(word.folded) ?? 0) + 1);
       if (word.capital && !word.begins) capitalInside.add(word.folded);
       if (small.length < 5_000 && isStopword(word.folded)) small.push(word.folded);
-      const pair = before === undefined || word.apart || !isContent(before) || !isContent(word) ? undefined : `${before.folded} ${word.folded}`;
+      const pair =
+        before === undefined || word.apart || !isContent(before) || !isContent(word)
+          ? undefined
+          : `${before.folded} ${word.folded}`;
       if (pair !== undefined) pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
       before = word;
     }
@@ -59,7 +77,8 @@ export function phrasesOf(text: string, rules: PhraseRules): readonly string[] {
     const phrase = words.map((word) => word.text).join(" ");
     const key = labelKey(phrase);
     if (key === "" || found.has(key)) return;
-    const weight = words.length * 2 + Math.min(4, Math.max(...words.map(({ folded }) => rules.repeated.get(folded) ?? 0)));
+    const weight =
+      words.length * 2 + Math.min(4, Math.max(...words.map(({ folded }) => rules.repeated.get(folded) ?? 0)));
     found.set(key, { phrase, weight });
   };
   const words = [...wordsOf(text)];
@@ -69,7 +88,14 @@ export function phrasesOf(text: string, rules: PhraseRules): readonly string[] {
     // Its last word may begin a pair of words that is repeated.
     i = Math.max(i, words.indexOf(run.at(-1) as Word, i));
     const [word, next] = [words[i] as Word, words[i + 1]];
-    if (run.length === 0 && next !== undefined && !next.capital && !next.apart && rules.pairs.has(`${word.folded} ${next.folded}`)) add([word, next]);
+    if (
+      run.length === 0 &&
+      next !== undefined &&
+      !next.capital &&
+      !next.apart &&
+      rules.pairs.has(`${word.folded} ${next.folded}`)
+    )
+      add([word, next]);
   }
   const entries = [...found.values()];
   if (entries.length <= extractionLimits.phrasesPerPassageMax) return entries.map(({ phrase }) => phrase);
@@ -85,12 +111,15 @@ function capitalRun(words: readonly Word[], from: number): readonly Word[] {
     if (i > from && word.apart) break;
     if (!word.capital) {
       const [next, following] = [words[i + 1], words[i + 2]];
-      if (i === from || next === undefined || !connectors.has(word.folded) || separating.has(word.folded) || next.apart) break;
+      if (i === from || next === undefined || !connectors.has(word.folded) || separating.has(word.folded) || next.apart)
+        break;
       if (!next.capital && !(connectors.has(next.folded) && following?.capital === true)) break;
     } else if (isStopword(word.folded)) {
       // "The", "Die" at the beginning of a sentence name nothing.
       if (run.length > 0) break;
-      return word.begins && words[i + 1]?.capital === true && words[i + 1]?.apart === false ? capitalRun(words, i + 1) : [];
+      return word.begins && words[i + 1]?.capital === true && words[i + 1]?.apart === false
+        ? capitalRun(words, i + 1)
+        : [];
     }
     run.push(word);
   }

@@ -37,7 +37,11 @@ export async function readJsonTrees(text: string, pause: Pause): Promise<readonl
     } else if (first === "}" || first === "]") {
       const closed = open.pop();
       invariant(closed !== undefined, "INTERNAL", "what the parser of JSON made is JSON");
-      put(closed.kind === "object" ? { kind: "object", at: closed.at, entries: closed.entries } : { kind: "list", at: closed.at, items: closed.items });
+      put(
+        closed.kind === "object"
+          ? { kind: "object", at: closed.at, entries: closed.entries }
+          : { kind: "list", at: closed.at, items: closed.items },
+      );
       at += 1;
     } else {
       const end = first === '"' ? stringEnd(text, at) : wordEnd(text, at);

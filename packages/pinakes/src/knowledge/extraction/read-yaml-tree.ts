@@ -35,7 +35,8 @@ function treeOf(node: unknown, shift: number, depth: number): TreeNode | undefin
   if (!isScalar(node) || node.value === undefined) return undefined;
   const { value, source } = node;
   if (value === null) return { kind: "value", at, type: "null", text: "" };
-  if (typeof value === "number" || typeof value === "bigint") return { kind: "value", at, type: "number", text: source ?? String(value) };
+  if (typeof value === "number" || typeof value === "bigint")
+    return { kind: "value", at, type: "number", text: source ?? String(value) };
   if (typeof value === "boolean") return { kind: "value", at, type: "boolean", text: String(value) };
   return { kind: "value", at, type: "text", text: typeof value === "string" ? value : (source ?? "") };
 }

@@ -4,7 +4,8 @@ import { extractionLimits } from "./limits.ts";
 import { isAbsoluteIri } from "./names.ts";
 
 const date = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
-const dateTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})?$/;
+const dateTime =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})?$/;
 /** Not with zeros before it: a postcode or a number of an article is no quantity. */
 const integer = /^[+-]?(0|[1-9]\d{0,17})$/;
 const decimal = /^[+-]?(0|[1-9]\d{0,17})\.\d{1,18}$/;

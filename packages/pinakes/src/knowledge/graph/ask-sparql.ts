@@ -42,11 +42,16 @@ export interface SparqlUpdated {
 }
 
 /** Exactly one of the two. */
-export function readSparqlText({ query, update }: SparqlInput): { readonly query: string } | { readonly update: string } {
+export function readSparqlText({
+  query,
+  update,
+}: SparqlInput): { readonly query: string } | { readonly update: string } {
   if ((query === undefined) === (update === undefined)) throw invalid(`Send either "query" or "update", and not both.`);
   const text = query ?? update;
   if (typeof text !== "string" || text.trim() === "")
-    throw invalid(`${query === undefined ? "update" : "query"}: is empty; write SPARQL such as SELECT * { ?s ?p ?o } LIMIT 10.`);
+    throw invalid(
+      `${query === undefined ? "update" : "query"}: is empty; write SPARQL such as SELECT * { ?s ?p ?o } LIMIT 10.`,
+    );
   return query === undefined ? { update: text } : { query: text };
 }
 
@@ -63,7 +68,12 @@ export function readSparqlSettings(input: SparqlSettings): SparqlOptions {
     defaultGraph: default_graph,
     dataset: { default: default_graphs, named: named_graphs },
     limits: {
-      timeoutMs: bounded("timeout_ms", input.timeout_ms, graphLimits.sparqlTimeoutMsMax, graphLimits.sparqlTimeoutMsDefault),
+      timeoutMs: bounded(
+        "timeout_ms",
+        input.timeout_ms,
+        graphLimits.sparqlTimeoutMsMax,
+        graphLimits.sparqlTimeoutMsDefault,
+      ),
       resultRowsMax: bounded("limit", input.limit, graphLimits.sparqlRowsMax, graphLimits.sparqlRowsMax),
     },
   };

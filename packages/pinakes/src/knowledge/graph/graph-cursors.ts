@@ -35,9 +35,14 @@ export class GraphCursors {
   }
 
   async open(scope: Scope, question: readonly JsonValue[], cursor: string): Promise<JsonValue> {
-    const bytes = typeof cursor === "string" && cursor.length <= cursorCharsMax ? Buffer.from(cursor, "base64url") : Buffer.alloc(0);
+    const bytes =
+      typeof cursor === "string" && cursor.length <= cursorCharsMax
+        ? Buffer.from(cursor, "base64url")
+        : Buffer.alloc(0);
     if (bytes.length <= nonceBytes + tagBytes || bytes.toString("base64url") !== cursor) throw refused();
-    const opening = createDecipheriv(cipher, await this.#secret(), bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    const opening = createDecipheriv(cipher, await this.#secret(), bytes.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    })
       .setAAD(boundTo(scope, question))
       .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
     try {
@@ -64,7 +69,10 @@ export class GraphCursors {
     if (stored !== undefined) return Buffer.from(stored.document["key"] as string, "base64");
     const made = randomBytes(keyBytes);
     try {
-      await items.write(scope, grantsContainer.name, key.partition, { op: "create", document: { id: keyId, grant: keyId, key: made.toString("base64") } });
+      await items.write(scope, grantsContainer.name, key.partition, {
+        op: "create",
+        document: { id: keyId, grant: keyId, key: made.toString("base64") },
+      });
       return made;
     } catch (error) {
       if (PinakesError.isInstance(error) && error.code === "CONFLICT") return this.#readKey();
@@ -78,5 +86,8 @@ function boundTo({ tenant }: Scope, question: readonly JsonValue[]): Buffer {
 }
 
 function refused(cause?: unknown): PinakesError {
-  return invalid("cursor: is not one that this query gave you: it was changed, cut, or belongs to another one. Leave it out to begin anew.", { cause });
+  return invalid(
+    "cursor: is not one that this query gave you: it was changed, cut, or belongs to another one. Leave it out to begin anew.",
+    { cause },
+  );
 }

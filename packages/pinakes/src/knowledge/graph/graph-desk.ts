@@ -35,7 +35,15 @@ import { GraphCursors } from "./graph-cursors.ts";
 import { graphLimits } from "./graph-limits.ts";
 import { checkLoad, loadTriples, type LoadInput, type LoadResult } from "./load-triples.ts";
 import { SpaceWriter } from "./space-writer.ts";
-import { isEmptyPattern, readPattern, readTriple, tripleView, type PatternInput, type TripleInput, type TripleView } from "./triple-view.ts";
+import {
+  isEmptyPattern,
+  readPattern,
+  readTriple,
+  tripleView,
+  type PatternInput,
+  type TripleInput,
+  type TripleView,
+} from "./triple-view.ts";
 
 export interface TripleQuery extends PatternInput {
   readonly limit?: number | undefined;
@@ -78,7 +86,10 @@ export class GraphDesk {
   readonly #places: Places;
   readonly #sparql = createSparql({ limits: { updateQuadsMax: graphLimits.updateQuadsMax } });
 
-  constructor(parts: KnowledgeParts, { collections, repositories }: { readonly collections: Collections; readonly repositories: Repositories }) {
+  constructor(
+    parts: KnowledgeParts,
+    { collections, repositories }: { readonly collections: Collections; readonly repositories: Repositories },
+  ) {
     this.#parts = parts;
     this.#collections = collections;
     this.#pieces = { parts, collections, repositories };
@@ -95,13 +106,24 @@ export class GraphDesk {
     return loadTriples(load, this.#writer(caller, opened), { atomicQuadsMax, newId: this.#parts.newId });
   }
 
-  async matchTriples(caller: Caller, repositoryId: string, collectionId: string, query: TripleQuery = {}): Promise<TriplePage> {
+  async matchTriples(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    query: TripleQuery = {},
+  ): Promise<TriplePage> {
     const opened = await this.#readable(caller, repositoryId, collectionId);
     const pattern = readPattern(query);
     const question = [opened.collection.incarnation, ...patternKey(pattern)];
-    const cursor = query.cursor === undefined ? undefined : await this.#cursors.open(caller.scope, question, query.cursor);
-    const page = await this.#match(caller, opened, pattern, { limit: pageLimit(query.limit), cursor: cursor as string | undefined });
-    const next_cursor = (await this.#isLast(caller, opened, pattern, page)) ? null : await this.#cursors.seal(caller.scope, question, page.cursor as string);
+    const cursor =
+      query.cursor === undefined ? undefined : await this.#cursors.open(caller.scope, question, query.cursor);
+    const page = await this.#match(caller, opened, pattern, {
+      limit: pageLimit(query.limit),
+      cursor: cursor as string | undefined,
+    });
+    const next_cursor = (await this.#isLast(caller, opened, pattern, page))
+      ? null
+      : await this.#cursors.seal(caller.scope, question, page.cursor as string);
     const more = query.include_metadata === true ? { collection: await this.#record(caller, opened) } : {};
     return { items: page.quads.map(tripleView), next_cursor, truncated: next_cursor !== null, ...more };
   }
@@ -112,12 +134,16 @@ export class GraphDesk {
     const pattern = readPattern(query);
     const limit = pageLimit(query.limit);
     const question = [all.map(({ collection }) => collection.incarnation), ...patternKey(pattern)];
-    const place = query.cursor === undefined ? [0, null] : await this.#cursors.open(caller.scope, question, query.cursor);
+    const place =
+      query.cursor === undefined ? [0, null] : await this.#cursors.open(caller.scope, question, query.cursor);
     let [index, cursor] = place as [number, string | null];
     const items: TaggedTriple[] = [];
     while (index < all.length && items.length < limit) {
       const opened = all[index] as OpenCollection;
-      const page = await this.#match(caller, opened, pattern, { limit: limit - items.length, cursor: cursor ?? undefined });
+      const page = await this.#match(caller, opened, pattern, {
+        limit: limit - items.length,
+        cursor: cursor ?? undefined,
+      });
       const { repository_id, collection_id } = opened.collection;
       items.push(...page.quads.map((quad) => ({ repository_id, collection_id, ...tripleView(quad) })));
       if (page.cursor === undefined) index += 1;
@@ -132,7 +158,11 @@ export class GraphDesk {
     caller: Caller,
     repositoryId: string,
     collectionId: string,
-    { format, signal, ...input }: PatternInput & { readonly format: RdfWriteFormat; readonly signal?: AbortSignal | undefined },
+    {
+      format,
+      signal,
+      ...input
+    }: PatternInput & { readonly format: RdfWriteFormat; readonly signal?: AbortSignal | undefined },
   ): Promise<AsyncGenerator<string, void, void>> {
     const opened = await this.#readable(caller, repositoryId, collectionId);
     const pattern = readPattern(input);
@@ -140,12 +170,24 @@ export class GraphDesk {
     if (info?.graphs === false && pattern.g === undefined) await this.#requireUnnamed(caller, opened, info.name);
     // One graph as a file of triples: its name is what was asked for.
     const named = info?.graphs === false && pattern.g !== undefined && pattern.g !== defaultGraph;
-    return this.#places.exports.stream(caller.scope.tenant, () => writeRdf(this.#all(caller, opened, pattern, named), { format }), signal);
+    return this.#places.exports.stream(
+      caller.scope.tenant,
+      () => writeRdf(this.#all(caller, opened, pattern, named), { format }),
+      signal,
+    );
   }
 
   /** What matches a pattern, or what is given. */
-  async removeTriples(caller: Caller, repositoryId: string, collectionId: string, removal: TripleRemoval = {}): Promise<{ readonly removed: number }> {
-    const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Removing triples" });
+  async removeTriples(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    removal: TripleRemoval = {},
+  ): Promise<{ readonly removed: number }> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Removing triples",
+    });
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     const pattern = readPattern(removal);
     const writer = this.#writer(caller, opened);
@@ -155,7 +197,9 @@ export class GraphDesk {
     }
     const { collection_id } = opened.collection;
     if (removal.confirm === undefined ? isEmptyPattern(pattern) : removal.confirm !== collection_id)
-      throw invalid(`confirm: must be the id of the collection, "${collection_id}": a pattern without s, p, o and g removes every triple.`);
+      throw invalid(
+        `confirm: must be the id of the collection, "${collection_id}": a pattern without s, p, o and g removes every triple.`,
+      );
     let removed = 0;
     for await (const quads of this.#pages(caller, opened, pattern, { all: true })) {
       // By what an entity is found goes with what is said of it, and is no part of what is told.
@@ -176,13 +220,22 @@ export class GraphDesk {
       const result = await this.#sparql.query(this.#source(caller, [opened]), text.query, settings);
       return { ...result, ...(await this.#more(caller, [opened], [], { include_metadata: input.include_metadata })) };
     }
-    if (input.include_metadata === true) throw invalid("include_metadata: is for queries; an update answers with what it changed.");
-    const opened = await this.#collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Changing triples" });
+    if (input.include_metadata === true)
+      throw invalid("include_metadata: is for queries; an update answers with what it changed.");
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Changing triples",
+    });
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     // What only takes away needs no collection: an update makes none.
     await noteUse(this.#parts, caller.scope, opened.collection);
     const writer = this.#writer(caller, opened);
-    const { inserted, removed } = await this.#sparql.update(this.#source(caller, [opened]), writer, text.update, settings);
+    const { inserted, removed } = await this.#sparql.update(
+      this.#source(caller, [opened]),
+      writer,
+      text.update,
+      settings,
+    );
     return { kind: "updated", inserted, removed };
   }
 
@@ -220,15 +273,23 @@ export class GraphDesk {
       const opened = await this.#readable(caller, repository, collection);
       all.set(opened.collection.incarnation, opened);
     };
-    if (unknown_collections === "empty") return { missing: (await knownAmong(names, open)).missing, all: [...all.values()] };
+    if (unknown_collections === "empty")
+      return { missing: (await knownAmong(names, open)).missing, all: [...all.values()] };
     for (const name of names as readonly CollectionName[]) await open(name);
     return { all: [...all.values()], missing: [] };
   }
 
   /** What a query may ask for beside what it finds, as searches answer it. */
-  async #more(caller: Caller, all: readonly OpenCollection[], missing: readonly CollectionName[], wishes: QueryWishes): Promise<QueryMore<CollectionName>> {
+  async #more(
+    caller: Caller,
+    all: readonly OpenCollection[],
+    missing: readonly CollectionName[],
+    wishes: QueryWishes,
+  ): Promise<QueryMore<CollectionName>> {
     return {
-      ...(wishes.include_metadata === true ? { collections: await Promise.all(all.map((opened) => this.#record(caller, opened))) } : {}),
+      ...(wishes.include_metadata === true
+        ? { collections: await Promise.all(all.map((opened) => this.#record(caller, opened))) }
+        : {}),
       ...(wishes.unknown_collections === "empty" ? { collection_exists: missing.length === 0, missing } : {}),
     };
   }
@@ -247,27 +308,46 @@ export class GraphDesk {
     caller: Caller,
     { collection }: OpenCollection,
     pattern: QuadPattern,
-    { all = false, ...options }: { readonly limit: number; readonly cursor?: string | undefined; readonly all?: boolean },
+    {
+      all = false,
+      ...options
+    }: { readonly limit: number; readonly cursor?: string | undefined; readonly all?: boolean },
   ): Promise<Pick<QuadPage, "quads" | "cursor">> {
     const { triples } = this.#parts;
     try {
-      if (all || pattern.g !== undefined) return await triples.match(caller.scope, collection.incarnation, pattern, options);
-      return await hideGraphs(tripleStoreSource(triples, caller.scope, [collection.incarnation]), [labelsGraph]).match(pattern, options);
+      if (all || pattern.g !== undefined)
+        return await triples.match(caller.scope, collection.incarnation, pattern, options);
+      return await hideGraphs(tripleStoreSource(triples, caller.scope, [collection.incarnation]), [labelsGraph]).match(
+        pattern,
+        options,
+      );
     } catch (error) {
       // Fenced between the access decision and now.
       if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
-      throw new PinakesError("NOT_FOUND", `Collection "${collection.collection_id}" was deleted meanwhile.`, { cause: error });
+      throw new PinakesError("NOT_FOUND", `Collection "${collection.collection_id}" was deleted meanwhile.`, {
+        cause: error,
+      });
     }
   }
 
   /** Also where the store has more rows, but none of them is shown. */
-  async #isLast(caller: Caller, opened: OpenCollection, pattern: QuadPattern, { cursor }: Pick<QuadPage, "cursor">): Promise<boolean> {
+  async #isLast(
+    caller: Caller,
+    opened: OpenCollection,
+    pattern: QuadPattern,
+    { cursor }: Pick<QuadPage, "cursor">,
+  ): Promise<boolean> {
     if (cursor === undefined || pattern.g !== undefined) return cursor === undefined;
     const next = await this.#match(caller, opened, pattern, { limit: 1, cursor });
     return next.quads.length === 0 && next.cursor === undefined;
   }
 
-  async *#pages(caller: Caller, opened: OpenCollection, pattern: QuadPattern, { all = false } = {}): AsyncGenerator<readonly Quad[]> {
+  async *#pages(
+    caller: Caller,
+    opened: OpenCollection,
+    pattern: QuadPattern,
+    { all = false } = {},
+  ): AsyncGenerator<readonly Quad[]> {
     let cursor: string | undefined;
     do {
       const page = await this.#match(caller, opened, pattern, { limit: graphLimits.pageTriplesMax, cursor, all });
@@ -277,7 +357,8 @@ export class GraphDesk {
   }
 
   async *#all(caller: Caller, opened: OpenCollection, pattern: QuadPattern, unnamed: boolean): AsyncGenerator<Quad> {
-    for await (const quads of this.#pages(caller, opened, pattern)) for (const quad of quads) yield unnamed ? { ...quad, g: defaultGraph } : quad;
+    for await (const quads of this.#pages(caller, opened, pattern))
+      for (const quad of quads) yield unnamed ? { ...quad, g: defaultGraph } : quad;
   }
 
   async #requireUnnamed(caller: Caller, { collection }: OpenCollection, format: string): Promise<void> {
@@ -307,8 +388,12 @@ function parted(quads: readonly Quad[]): readonly [own: readonly Quad[], rest: r
   return [quads.filter(({ g }) => g === labelsGraph), quads.filter(({ g }) => g !== labelsGraph)];
 }
 
-async function removeGiven(writer: SpaceWriter, triples: readonly TripleInput[]): Promise<{ readonly removed: number }> {
-  if (!Array.isArray(triples) || triples.length === 0) throw invalid("triples: must be a list of at least one { s, p, o, g }.");
+async function removeGiven(
+  writer: SpaceWriter,
+  triples: readonly TripleInput[],
+): Promise<{ readonly removed: number }> {
+  if (!Array.isArray(triples) || triples.length === 0)
+    throw invalid("triples: must be a list of at least one { s, p, o, g }.");
   if (triples.length > graphLimits.removedTriplesMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",

@@ -46,14 +46,21 @@ export interface LoadError {
 }
 
 /** Why a load stopped before its end, with what it stored all the same; undefined where it did not. */
-export function stoppedLoad({ errors = [], read, inserted }: LoadResult): { readonly code: "INVALID" | "LIMIT_EXCEEDED"; readonly detail: string } | undefined {
+export function stoppedLoad({
+  errors = [],
+  read,
+  inserted,
+}: LoadResult): { readonly code: "INVALID" | "LIMIT_EXCEEDED"; readonly detail: string } | undefined {
   const [first] = errors;
   if (first === undefined) return undefined;
   const before =
     read === 1
       ? `The triple before it is stored${inserted === 1 ? "" : ", as it was already"}.`
       : `The ${read} triples before it are stored, ${inserted} of them new.`;
-  return { code: first.code === "LIMIT_EXCEEDED" ? "LIMIT_EXCEEDED" : "INVALID", detail: `${first.detail} ${read === 0 ? "Nothing was stored." : before}` };
+  return {
+    code: first.code === "LIMIT_EXCEEDED" ? "LIMIT_EXCEEDED" : "INVALID",
+    detail: `${first.detail} ${read === 0 ? "Nothing was stored." : before}`,
+  };
 }
 
 interface CheckedLoad extends Omit<LoadInput, "graph"> {
@@ -62,10 +69,12 @@ interface CheckedLoad extends Omit<LoadInput, "graph"> {
 
 /** Before the collection is opened, or made: a mistake in the options makes nothing. */
 export function checkLoad(input: LoadInput): CheckedLoad {
-  if (!Object.hasOwn(rdfFormats, input.format)) throw invalid(`format: must be one of ${Object.keys(rdfFormats).join(", ")}; got ${show(input.format)}.`);
+  if (!Object.hasOwn(rdfFormats, input.format))
+    throw invalid(`format: must be one of ${Object.keys(rdfFormats).join(", ")}; got ${show(input.format)}.`);
   const graph = input.graph === undefined ? defaultGraph : readGraph("graph", input.graph);
   if (graph.startsWith('"')) throw invalid('"graph": must be an IRI; got a literal.');
-  if (graph.startsWith("_:")) throw invalid('"graph": must be an IRI; the label of a blank node means something inside of a file only.');
+  if (graph.startsWith("_:"))
+    throw invalid('"graph": must be an IRI; the label of a blank node means something inside of a file only.');
   return { ...input, graph };
 }
 
@@ -77,7 +86,8 @@ export async function loadTriples(
   const whole = input.all_or_nothing === true;
   await using body = await readBody(input.body, { memoryBytesMax: graphLimits.hashedBytesMax, whole });
   const blankPrefix = prefixOf(input, body, options.newId);
-  const read = () => inGraph(readRdf(body.chunks(), { format: input.format, baseIri: input.base_iri, blankPrefix }), input.graph);
+  const read = () =>
+    inGraph(readRdf(body.chunks(), { format: input.format, baseIri: input.base_iri, blankPrefix }), input.graph);
   const load = new Load(writer, input.progress);
   if (!whole) return load.asItComes(read());
   const small = await checkWhole(read(), Math.min(options.atomicQuadsMax, graphLimits.atomicQuadsMax));
@@ -92,11 +102,17 @@ function prefixOf({ format, base_iri = "", graph }: CheckedLoad, { sha256 }: Rea
 }
 
 async function* inGraph(batches: AsyncIterable<readonly Quad[]>, graph: TermText): AsyncGenerator<readonly Quad[]> {
-  for await (const quads of batches) yield graph === defaultGraph ? quads : quads.map((quad) => (quad.g === defaultGraph ? { ...quad, g: graph } : quad));
+  for await (const quads of batches)
+    yield graph === defaultGraph
+      ? quads
+      : quads.map((quad) => (quad.g === defaultGraph ? { ...quad, g: graph } : quad));
 }
 
 /** Reads to the end, so that a mistake is found before anything is stored. All quads, if they are few enough for one transaction. */
-async function checkWhole(batches: AsyncIterable<readonly Quad[]>, quadsMax: number): Promise<readonly Quad[] | undefined> {
+async function checkWhole(
+  batches: AsyncIterable<readonly Quad[]>,
+  quadsMax: number,
+): Promise<readonly Quad[] | undefined> {
   let kept: Quad[] | undefined = [];
   let chars = 0;
   try {
@@ -108,7 +124,10 @@ async function checkWhole(batches: AsyncIterable<readonly Quad[]>, quadsMax: num
     }
   } catch (error) {
     if (!PinakesError.isInstance(error)) throw error;
-    throw new PinakesError(error.code, `${error.detail} Nothing was stored.`, { cause: error, retryable: error.retryable });
+    throw new PinakesError(error.code, `${error.detail} Nothing was stored.`, {
+      cause: error,
+      retryable: error.retryable,
+    });
   }
   return kept;
 }
@@ -143,7 +162,10 @@ class Load {
       if ("error" in next) return this.#stopped(next.error);
       if (next.done === true) break;
       for (const quad of next.value) {
-        if (this.#waiting.length >= graphLimits.writeQuadsMax || (this.#waiting.length > 0 && this.#chars + charsOf(quad) > graphLimits.writeCharsMax))
+        if (
+          this.#waiting.length >= graphLimits.writeQuadsMax ||
+          (this.#waiting.length > 0 && this.#chars + charsOf(quad) > graphLimits.writeCharsMax)
+        )
           await this.#write();
         this.#waiting.push(quad);
         this.#chars += charsOf(quad);
@@ -195,9 +217,13 @@ class Load {
 
   #withWhatIsStored(error: unknown): unknown {
     if (!PinakesError.isInstance(error) || this.#inserted === 0) return error;
-    return new PinakesError(error.code, `${error.detail} ${this.#inserted} new triples of this load are stored already; sent again, it goes on from there.`, {
-      cause: error,
-      retryable: error.retryable,
-    });
+    return new PinakesError(
+      error.code,
+      `${error.detail} ${this.#inserted} new triples of this load are stored already; sent again, it goes on from there.`,
+      {
+        cause: error,
+        retryable: error.retryable,
+      },
+    );
   }
 }

@@ -68,9 +68,13 @@ function asItComes(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): ReadBod
 async function inFile(head: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>, hash: Hash): Promise<ReadBody> {
   await using undo = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "pinakes-load-")).catch((error: unknown) => {
-    throw new PinakesError("UNAVAILABLE", `A body of this size waits in the folder for temporary files, ${tmpdir()}, which cannot be written to.`, {
-      cause: error,
-    });
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `A body of this size waits in the folder for temporary files, ${tmpdir()}, which cannot be written to.`,
+      {
+        cause: error,
+      },
+    );
   });
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, "body");
@@ -86,5 +90,9 @@ async function inFile(head: readonly Uint8Array[], rest: AsyncIterator<Uint8Arra
     await rest.return?.();
   }
   const kept = undo.move();
-  return { sha256: hash.digest("hex"), chunks: () => createReadStream(path) as Bytes, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return {
+    sha256: hash.digest("hex"),
+    chunks: () => createReadStream(path) as Bytes,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
 }

@@ -63,6 +63,10 @@ export class SpaceWriter {
 
   #tooLate(cause?: unknown): PinakesError {
     noteLateWrite(this.#parts.items);
-    return new PinakesError("CONFLICT", `Collection "${this.#collection.collection_id}" takes no triples: it was deleted meanwhile.`, { cause });
+    return new PinakesError(
+      "CONFLICT",
+      `Collection "${this.#collection.collection_id}" takes no triples: it was deleted meanwhile.`,
+      { cause },
+    );
   }
 }

@@ -55,9 +55,15 @@ export function isEmptyPattern({ s, p, o, g }: QuadPattern): boolean {
 
 export function readTriple(input: TripleInput, index: number): Quad {
   try {
-    if (typeof input !== "object" || input === null) throw invalid(`must be an object with s, p and o; got ${show(input)}.`);
+    if (typeof input !== "object" || input === null)
+      throw invalid(`must be an object with s, p and o; got ${show(input)}.`);
     const { s, p, o, g } = input;
-    return { s: readTerm("s", s), p: readTerm("p", p), o: readTerm("o", o), g: g === undefined ? defaultGraph : readGraph("g", g) };
+    return {
+      s: readTerm("s", s),
+      p: readTerm("p", p),
+      o: readTerm("o", o),
+      g: g === undefined ? defaultGraph : readGraph("g", g),
+    };
   } catch (error) {
     if (!PinakesError.isInstance(error)) throw error;
     throw invalid(`triples[${index}]: ${error.detail}`, { cause: error });
@@ -74,7 +80,8 @@ function readTerm(name: string, input: TermInput): TermText {
   if (typeof input !== "object" || input === null || typeof input.value !== "string")
     throw invalid(`"${name}": must be a text such as <iri> or "words", or { type, value }; got ${show(input)}.`);
   const { type, value, language, datatype } = input;
-  if (type !== "literal" && (language !== undefined || datatype !== undefined)) throw invalid(`"${name}": only a literal has a language or a datatype.`);
+  if (type !== "literal" && (language !== undefined || datatype !== undefined))
+    throw invalid(`"${name}": only a literal has a language or a datatype.`);
   return parsed(name, type === "literal" ? literal(value, { language, datatype }) : termText({ type, value }));
 }
 

@@ -42,18 +42,29 @@ export async function extractGraph(parts: GraphParts, work: GraphWork): Promise<
   const settings = effectiveGraph(repository, collection);
   const failed: FailedPassage[] = [];
   const asks = settings.extract === "llm" && isProse(document.file_type);
-  const model: ExtractionInput["model"] = asks ? async (facts, names) => void failed.push(...(await askModel(parts, work, settings, facts, names))) : undefined;
+  const model: ExtractionInput["model"] = asks
+    ? async (facts, names) => void failed.push(...(await askModel(parts, work, settings, facts, names)))
+    : undefined;
   const extraction = await extractDocument({ place: collection, document, parsed, chunks, settings, signal, model });
   const { triples, warnings } = extraction;
   return {
     ...extraction,
-    told: { triples, ...(warnings.length === 0 ? {} : { warnings }), ...(failed.length === 0 ? {} : { failed_passages: failed }) },
+    told: {
+      triples,
+      ...(warnings.length === 0 ? {} : { warnings }),
+      ...(failed.length === 0 ? {} : { failed_passages: failed }),
+    },
   };
 }
 
 type AskWith = Parameters<NonNullable<ExtractionInput["model"]>>;
 
-async function askModel(parts: GraphParts, work: GraphWork, settings: GraphSettings, ...[facts, names]: AskWith): Promise<readonly FailedPassage[]> {
+async function askModel(
+  parts: GraphParts,
+  work: GraphWork,
+  settings: GraphSettings,
+  ...[facts, names]: AskWith
+): Promise<readonly FailedPassage[]> {
   const { shelf, document, version, chunks, signal, alive } = work;
   // It may have been configured when the setting was made, and not be now.
   checkChatModel(settings, parts.chat);

@@ -38,12 +38,19 @@ export function withSource({ graph = nothing }: DocumentRecord, mark: string): D
 }
 
 /** Those that searches show, or are about to, stay; the rest has to go. `underWay`: so has what the run that is ingested has written. */
-export function parted(record: DocumentRecord, underWay: "stays" | "goes"): { readonly graph: DocumentGraph | undefined; readonly stale: readonly string[] } {
+export function parted(
+  record: DocumentRecord,
+  underWay: "stays" | "goes",
+): { readonly graph: DocumentGraph | undefined; readonly stale: readonly string[] } {
   const { graph, live, prepared, run } = record;
   if (graph === undefined) return { graph: undefined, stale: [] };
   const shown = new Set([live, prepared ?? null].flatMap((version) => (version === null ? [] : [sourceMark(version)])));
-  const stays = (mark: string) => shown.has(mark) || (underWay === "stays" && live?.run !== run && mark.startsWith(`${run}.`));
-  return { graph: { ...graph, sources: graph.sources.filter(stays) }, stale: graph.sources.filter((mark) => !stays(mark)) };
+  const stays = (mark: string) =>
+    shown.has(mark) || (underWay === "stays" && live?.run !== run && mark.startsWith(`${run}.`));
+  return {
+    graph: { ...graph, sources: graph.sources.filter(stays) },
+    stale: graph.sources.filter((mark) => !stays(mark)),
+  };
 }
 
 export async function writeGraph(
@@ -51,7 +58,11 @@ export async function writeGraph(
   shelf: Shelf,
   documentId: string,
   mark: string,
-  { extraction, signal, told }: { readonly extraction: Extraction; readonly signal: AbortSignal; readonly told: () => Promise<void> },
+  {
+    extraction,
+    signal,
+    told,
+  }: { readonly extraction: Extraction; readonly signal: AbortSignal; readonly told: () => Promise<void> },
 ): Promise<void> {
   if (extraction.parts.size === 0) return;
   const { incarnation } = shelf.place;
@@ -59,13 +70,21 @@ export async function writeGraph(
   for (const [part, quads] of extraction.parts)
     for (const insert of pieces(quads)) {
       signal.throwIfAborted();
-      await parts.triples.write(shelf.scope, incarnation, { insert, source: { source: `${documentId}.${mark}`, part } });
+      await parts.triples.write(shelf.scope, incarnation, {
+        insert,
+        source: { source: `${documentId}.${mark}`, part },
+      });
       await told();
     }
 }
 
 /** What these alone supported goes with them. False: the collection is in the trash, where nothing changes until it is restored. */
-export async function removeSources(parts: Pick<KnowledgeParts, "triples">, shelf: Shelf, documentId: string, marks: readonly string[]): Promise<boolean> {
+export async function removeSources(
+  parts: Pick<KnowledgeParts, "triples">,
+  shelf: Shelf,
+  documentId: string,
+  marks: readonly string[],
+): Promise<boolean> {
   for (const mark of marks) {
     try {
       await parts.triples.removeSource(shelf.scope, shelf.place.incarnation, `${documentId}.${mark}`);

@@ -12,7 +12,14 @@ import type { Shelf } from "../documents/shelf.ts";
 import { contentKey } from "../documents/upload.ts";
 import { effectiveChunking } from "../model/collection-fields.ts";
 import type { Library, Stored } from "../model/library.ts";
-import { itemIds, type CollectionRecord, type DocumentRecord, type IndexedVersion, type RepositoryRecord, type VersionInfo } from "../model/records.ts";
+import {
+  itemIds,
+  type CollectionRecord,
+  type DocumentRecord,
+  type IndexedVersion,
+  type RepositoryRecord,
+  type VersionInfo,
+} from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { extractGraph, type ExtractedGraph } from "./extract-graph.ts";
@@ -63,7 +70,15 @@ export class DocumentIngester {
       const cut = await cutDocument(this.#parts, parsed, strategy, begun.model, work.signal);
       ({ chunks } = cut);
       const { version } = newestVersion(record);
-      const graph = await extractGraph(this.#parts, { ...work, repository, collection, document: record, version, parsed, chunks });
+      const graph = await extractGraph(this.#parts, {
+        ...work,
+        repository,
+        collection,
+        document: record,
+        version,
+        parsed,
+        chunks,
+      });
       await this.#index(work, begun, { chunks, graph }, repository.owner ?? record.uploaded_by);
       return await this.#finish(work, begun, { ...cut, graph });
     } catch (error) {
@@ -73,14 +88,22 @@ export class DocumentIngester {
   }
 
   /** A re-index of the collection writes into documents that are being ingested: this try is over, but not the run. */
-  async #isStillOurs({ shelf, documentId, run }: Ingestion, { current }: Begun, { cause }: Overtaken): Promise<boolean> {
+  async #isStillOurs(
+    { shelf, documentId, run }: Ingestion,
+    { current }: Begun,
+    { cause }: Overtaken,
+  ): Promise<boolean> {
     if (!PinakesError.isInstance(cause) || cause.code !== "PRECONDITION_FAILED") return false;
     const record = (await shelf.read(documentId))?.record;
     return record?.run === run && record.status === "indexing" && record.attempts === current.record.attempts;
   }
 
   /** Who replaced or deleted the document meanwhile could not know of what was stored after that. */
-  async #takeBack({ shelf, documentId, run }: Ingestion, { current, generation }: Begun, chunk_count: number): Promise<void> {
+  async #takeBack(
+    { shelf, documentId, run }: Ingestion,
+    { current, generation }: Begun,
+    chunk_count: number,
+  ): Promise<void> {
     const found = await shelf.read(documentId);
     // Another try of the same run writes the very same passages.
     if (found?.record.run === run) return;
@@ -103,10 +126,12 @@ export class DocumentIngester {
   /** In the trash it has to wait until the collection is restored: then a record says so. */
   async #withdraw(shelf: Shelf, document_id: string, run: number, sources: readonly string[]): Promise<void> {
     if (await removeSources(this.#parts, shelf, document_id, sources)) return;
-    await shelf.clean([removal(shelf, { document_id, run }, "late", { sources, now: this.#parts.clock.now() })]).catch((error: unknown) => {
-      // A former try has said so.
-      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
-    });
+    await shelf
+      .clean([removal(shelf, { document_id, run }, "late", { sources, now: this.#parts.clock.now() })])
+      .catch((error: unknown) => {
+        // A former try has said so.
+        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      });
   }
 
   /** Says that the document has failed, for good. */
@@ -116,13 +141,22 @@ export class DocumentIngester {
     const { record, etag } = found;
     const now = this.#parts.clock.now();
     const { graph, stale } = parted(record, "goes");
-    const next: DocumentRecord = { ...record, status: "failed", error: reason, progress: null, touched_at: now, ...(graph === undefined ? {} : { graph }) };
+    const next: DocumentRecord = {
+      ...record,
+      status: "failed",
+      error: reason,
+      progress: null,
+      touched_at: now,
+      ...(graph === undefined ? {} : { graph }),
+    };
     const { generation } = (await work.shelf.fence())?.record ?? { generation: 1 };
     const chunks = unfinishedChunks(record, generation);
     await work.shelf.write([
       this.#replace(work, next, etag),
       work.shelf.move({ from: record.status, to: "failed", syncedAt: this.#now() }),
-      ...(chunks.length + stale.length === 0 ? [] : [removal(work.shelf, record, "failed", { chunks, sources: stale, now })]),
+      ...(chunks.length + stale.length === 0
+        ? []
+        : [removal(work.shelf, record, "failed", { chunks, sources: stale, now })]),
     ]);
     if (chunks.length + stale.length > 0) await removeLeftovers(this.#parts, work.shelf);
   }
@@ -134,7 +168,13 @@ export class DocumentIngester {
     const { record, etag } = found;
     const attempts = Math.max(0, record.attempts - 1);
     const interrupted = (record.interrupted ?? 0) + 1;
-    const next: DocumentRecord = { ...record, status: "pending", attempts, interrupted, touched_at: this.#parts.clock.now() };
+    const next: DocumentRecord = {
+      ...record,
+      status: "pending",
+      attempts,
+      interrupted,
+      touched_at: this.#parts.clock.now(),
+    };
     await work.shelf.write([this.#replace(work, next, etag), work.shelf.move({ from: "indexing", to: "pending" })]);
   }
 
@@ -142,17 +182,29 @@ export class DocumentIngester {
   async note(work: Ingestion, reason: string): Promise<void> {
     const found = await work.shelf.read(work.documentId);
     if (found === undefined || found.record.run !== work.run || isOver(found.record)) return;
-    await work.shelf.write([this.#replace(work, { ...found.record, error: reason, touched_at: this.#parts.clock.now() }, found.etag)]);
+    await work.shelf.write([
+      this.#replace(work, { ...found.record, error: reason, touched_at: this.#parts.clock.now() }, found.etag),
+    ]);
   }
 
   async #begin(work: Ingestion, model: string): Promise<Begun | undefined> {
     const found = await work.shelf.read(work.documentId);
-    if (found === undefined || found.record.run !== work.run || isOver(found.record) || found.record.status === "uploading") return undefined;
+    if (
+      found === undefined ||
+      found.record.run !== work.run ||
+      isOver(found.record) ||
+      found.record.status === "uploading"
+    )
+      return undefined;
     const fence = await work.shelf.fence();
     if (fence?.record.status !== "ACTIVE") return undefined;
     const { record } = found;
     if (record.attempts >= attemptsMax) {
-      await this.fail(work, record.error ?? `Given up after ${record.attempts} tries that ended without a word: the file may be too much for this machine.`);
+      await this.fail(
+        work,
+        record.error ??
+          `Given up after ${record.attempts} tries that ended without a word: the file may be too much for this machine.`,
+      );
       return undefined;
     }
     const next: DocumentRecord = {
@@ -179,15 +231,22 @@ export class DocumentIngester {
   async #owners(shelf: Shelf): Promise<{ repository: RepositoryRecord; collection: CollectionRecord }> {
     const { repository_id, collection_id, incarnation } = shelf.place;
     const [repository, collection] = await this.#library.both(shelf.scope, repository_id, collection_id);
-    if (repository === undefined || collection === undefined || collection.record.incarnation !== incarnation) throw new Overtaken("the collection is gone");
+    if (repository === undefined || collection === undefined || collection.record.incarnation !== incarnation)
+      throw new Overtaken("the collection is gone");
     return { repository: repository.record, collection: collection.record };
   }
 
   async #parse(work: Ingestion, record: DocumentRecord): Promise<ParsedText> {
     const { version } = newestVersion(record);
-    const bytes = await this.#parts.objects.get(work.shelf.scope, contentKey(work.shelf, record.document_id, version), { signal: work.signal });
-    if (bytes === undefined) throw invalid("The bytes of the document are not in the object store any more. Upload it again.");
-    const parsed = await this.#parts.parser.parse({ bytes, fileType: record.file_type }, { signal: work.signal, share: work.shelf.scope.tenant });
+    const bytes = await this.#parts.objects.get(work.shelf.scope, contentKey(work.shelf, record.document_id, version), {
+      signal: work.signal,
+    });
+    if (bytes === undefined)
+      throw invalid("The bytes of the document are not in the object store any more. Upload it again.");
+    const parsed = await this.#parts.parser.parse(
+      { bytes, fileType: record.file_type },
+      { signal: work.signal, share: work.shelf.scope.tenant },
+    );
     await saveParsedText(this.#parts.objects, work.shelf, { document_id: record.document_id, version }, parsed);
     await work.alive();
     return parsed;
@@ -197,7 +256,11 @@ export class DocumentIngester {
     const { shelf, signal } = work;
     const mark = sourceMark({ run: begun.current.record.run, generation: begun.generation });
     const again = begun.current.record.graph?.sources.includes(mark) === true;
-    if (graph.parts.size > 0) begun.current = { ...begun.current, record: { ...begun.current.record, graph: withSource(begun.current.record, mark) } };
+    if (graph.parts.size > 0)
+      begun.current = {
+        ...begun.current,
+        record: { ...begun.current.record, graph: withSource(begun.current.record, mark) },
+      };
     await this.#tell(work, begun, { done: 0, total: chunks.length }, true);
     const { record } = begun.current;
     await storePassages(this.#parts, {
@@ -216,9 +279,17 @@ export class DocumentIngester {
     // A former try may have cut it into more pieces.
     if (begun.formerTotal > chunks.length) {
       const { document_id, run } = record;
-      const extra = Array.from({ length: begun.formerTotal - chunks.length }, (_, i) => chunkId(document_id, run, chunks.length + i));
+      const extra = Array.from({ length: begun.formerTotal - chunks.length }, (_, i) =>
+        chunkId(document_id, run, chunks.length + i),
+      );
       for (let at = 0; at < extra.length; at += 5_000)
-        await appendRows(this.#parts, shelf.scope, shelf.vectors(begun.generation), { delete: extra.slice(at, at + 5_000) }, signal);
+        await appendRows(
+          this.#parts,
+          shelf.scope,
+          shelf.vectors(begun.generation),
+          { delete: extra.slice(at, at + 5_000) },
+          signal,
+        );
     }
     // … and may have found other triples, with settings that have changed since.
     if (again) await removeSources(this.#parts, shelf, record.document_id, [mark]);
@@ -265,13 +336,21 @@ export class DocumentIngester {
     const former = record.live;
     const left = shownRanges(record);
     const { graph: kept, stale } = parted(next, "goes");
-    const stored: DocumentRecord = kept === undefined ? next : { ...next, graph: { sources: kept.sources, ...graph.told } };
+    const stored: DocumentRecord =
+      kept === undefined ? next : { ...next, graph: { sources: kept.sources, ...graph.told } };
     const operations: Operation[] = [
       this.#replace(work, stored, etag),
-      work.shelf.move({ from: "indexing", to: "indexed", chunks: chunkCount - (former?.chunk_count ?? 0), syncedAt: now }),
+      work.shelf.move({
+        from: "indexing",
+        to: "indexed",
+        chunks: chunkCount - (former?.chunk_count ?? 0),
+        syncedAt: now,
+      }),
     ];
     if (left.length + stale.length > 0)
-      operations.push(removal(work.shelf, record, "replaced", { chunks: left, sources: stale, now: this.#parts.clock.now() }));
+      operations.push(
+        removal(work.shelf, record, "replaced", { chunks: left, sources: stale, now: this.#parts.clock.now() }),
+      );
     await this.#guarded(work.shelf.write(operations, begun.generation));
     return stored;
   }
@@ -281,13 +360,19 @@ export class DocumentIngester {
     try {
       return await write;
     } catch (error) {
-      const over = PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || error.code === "CONFLICT");
+      const over =
+        PinakesError.isInstance(error) &&
+        (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || error.code === "CONFLICT");
       throw over ? new Overtaken("the document changed meanwhile", { cause: error }) : error;
     }
   }
 
   #replace(work: Ingestion, record: DocumentRecord, etag: string): Operation {
-    return { op: "replace", document: work.shelf.document(itemIds.document(record.document_id), record), ifMatch: etag };
+    return {
+      op: "replace",
+      document: work.shelf.document(itemIds.document(record.document_id), record),
+      ifMatch: etag,
+    };
   }
 
   #now(): string {
@@ -312,7 +397,12 @@ export async function cutDocument(
   const { tokensMax } = embedder.model;
   const tokenizer = await embedder.tokenizer();
   const chunking_strategy = clampedStrategy(strategy, tokensMax);
-  const chunks = await chunkDocument(parsed, chunking_strategy, { tokenizer, tokensMax, embed: (texts) => embedder.embed(texts, { signal }), signal });
+  const chunks = await chunkDocument(parsed, chunking_strategy, {
+    tokenizer,
+    tokensMax,
+    embed: (texts) => embedder.embed(texts, { signal }),
+    signal,
+  });
   if (chunks.length === 0) throw invalid("The document holds no text.");
   return { chunks, chunking_strategy, tokens_max: tokensMax };
 }
@@ -340,7 +430,9 @@ function newestVersion({ versions }: DocumentRecord): VersionInfo {
 }
 
 function touched(cause: Overtaken): PinakesError {
-  return new PinakesError("UNAVAILABLE", "The document was prepared for a re-index meanwhile; it is tried again.", { cause });
+  return new PinakesError("UNAVAILABLE", "The document was prepared for a re-index meanwhile; it is tried again.", {
+    cause,
+  });
 }
 
 function isOver({ status }: DocumentRecord): boolean {

@@ -43,14 +43,27 @@ export class IngestQueue {
   /** A message that gets lost here is sent again by the watchdog, so its loss is no error of the caller's. */
   async send(shelf: Shelf, { document_id, run, attempts }: DocumentRecord, again = ""): Promise<void> {
     const { repository_id, collection_id, incarnation } = shelf.place;
-    const body: IngestMessage = { tenant: shelf.scope.tenant, repository_id, collection_id, incarnation, document_id, run };
+    const body: IngestMessage = {
+      tenant: shelf.scope.tenant,
+      repository_id,
+      collection_id,
+      incarnation,
+      document_id,
+      run,
+    };
     const group = `${shelf.scope.tenant}:${document_id}`;
     try {
       const lane = laneOf(shelf.scope.tenant);
-      await this.queue.send(this.scope, lane, { body: { ...body }, group, dedupId: `${document_id}:${run}:${attempts}${again}` });
+      await this.queue.send(this.scope, lane, {
+        body: { ...body },
+        group,
+        dedupId: `${document_id}:${run}:${attempts}${again}`,
+      });
       this.lanes.expect(lane);
     } catch (error) {
-      this.#log(`document ${document_id} could not be queued, the watchdog will: ${error instanceof Error ? error.message : String(error)}`);
+      this.#log(
+        `document ${document_id} could not be queued, the watchdog will: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 

@@ -92,7 +92,12 @@ export class IngestWorker {
         await lanes.refresh(anew);
         const found = await this.#look(signal);
         looked(found);
-        if (found === 0) await lanes.pause(seen, this.#guest === undefined ? Infinity : Math.max(pauseMsMin, this.#guest.until - performance.now()), signal);
+        if (found === 0)
+          await lanes.pause(
+            seen,
+            this.#guest === undefined ? Infinity : Math.max(pauseMsMin, this.#guest.until - performance.now()),
+            signal,
+          );
       }
     } finally {
       await this.#returnGuest();
@@ -108,7 +113,13 @@ export class IngestWorker {
       const isFull = this.#free === 0;
       const lane = lanes.next(({ held }) => held < (isFull ? lanes.mostRunning - 1 : this.#places));
       if (lane === undefined) break;
-      const [message] = await queue.receive(scope, lane.queue, { max: 1, owner: this.#owner, leaseMs, waitMs: 0, signal });
+      const [message] = await queue.receive(scope, lane.queue, {
+        max: 1,
+        owner: this.#owner,
+        leaseMs,
+        waitMs: 0,
+        signal,
+      });
       if (message === undefined) {
         lanes.foundEmpty(lane);
         continue;
@@ -135,7 +146,9 @@ export class IngestWorker {
     if (this.#free === 0) {
       if (performance.now() < guest.until) return false;
       const most = this.#queue.lanes.mostRunning;
-      const youngest = [...this.#works].findLast(({ lane, leaving }) => !leaving && lane.running === most && most > guest.lane.held + 1);
+      const youngest = [...this.#works].findLast(
+        ({ lane, leaving }) => !leaving && lane.running === most && most > guest.lane.held + 1,
+      );
       if (youngest === undefined) return false;
       youngest.leaving = true;
       youngest.lane.running -= 1;
@@ -153,7 +166,11 @@ export class IngestWorker {
     if (guest === undefined) return;
     // A message that cannot be given back comes back when its lease runs out.
     await this.#queue.queue.release(this.#queue.scope, guest.message.receipt).catch((error: unknown) => {
-      this.#parts.log(`${aboutMessage(guest.message)} could not be given back to its queue: ${reasonOf(error)}`, "warn", { message: guest.message.id });
+      this.#parts.log(
+        `${aboutMessage(guest.message)} could not be given back to its queue: ${reasonOf(error)}`,
+        "warn",
+        { message: guest.message.id },
+      );
     });
   }
 
@@ -181,7 +198,9 @@ export class IngestWorker {
     } catch (error) {
       // The message comes back when its lease runs out.
       this.metrics.lastError = error instanceof Error ? error.message : String(error);
-      this.#parts.log(`ingestion of ${aboutMessage(message)} stopped and is tried again: ${reasonOf(error)}`, "error", { message: message.id });
+      this.#parts.log(`ingestion of ${aboutMessage(message)} stopped and is tried again: ${reasonOf(error)}`, "error", {
+        message: message.id,
+      });
     } finally {
       clearInterval(beat);
       this.metrics.active -= 1;
@@ -190,7 +209,8 @@ export class IngestWorker {
 
   #beat(message: ReceivedMessage, lost: AbortController): void {
     this.#queue.queue.heartbeat(this.#queue.scope, message.receipt).catch((error: unknown) => {
-      if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") lost.abort(new Overtaken("another worker has the document"));
+      if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED")
+        lost.abort(new Overtaken("another worker has the document"));
     });
   }
 
@@ -208,7 +228,8 @@ export class IngestWorker {
       await removeLeftovers(this.#parts, shelf, signal);
       await queue.done(scope, message.receipt);
     } catch (error) {
-      if (error instanceof Overtaken || signal.reason instanceof Overtaken) return queue.done(scope, message.receipt).catch(() => {});
+      if (error instanceof Overtaken || signal.reason instanceof Overtaken)
+        return queue.done(scope, message.receipt).catch(() => {});
       if (signal.aborted) return this.#giveBack(message, lane, work);
       await this.#failed(message, lane, work, error);
     }
@@ -218,7 +239,9 @@ export class IngestWorker {
   async #giveBack(message: ReceivedMessage, lane: Lane, work: Ingestion): Promise<void> {
     // Where that fails the try counts, and the document is no worse off than after a crash.
     await this.#ingester.giveBack(work).catch((error: unknown) => {
-      this.#parts.log(`the interrupted try of ${aboutMessage(message)} counts as one: ${reasonOf(error)}`, "warn", { message: message.id });
+      this.#parts.log(`the interrupted try of ${aboutMessage(message)} counts as one: ${reasonOf(error)}`, "warn", {
+        message: message.id,
+      });
     });
     await this.#queue.queue.release(this.#queue.scope, message.receipt);
     this.#queue.lanes.expect(lane.queue);
@@ -245,7 +268,11 @@ export class IngestWorker {
   }
 
   /** One line for each try that failed: what failed, where, and why. */
-  #tell({ shelf, documentId }: Ingestion, reason: string, { attempt, over }: { readonly attempt: number; readonly over: boolean }): void {
+  #tell(
+    { shelf, documentId }: Ingestion,
+    reason: string,
+    { attempt, over }: { readonly attempt: number; readonly over: boolean },
+  ): void {
     const { repository_id, collection_id } = shelf.place;
     const { tenant } = shelf.scope;
     const line = `document ${documentId} of ${tenant}/${repository_id}/${collection_id} failed (attempt ${attempt}${over ? "" : ", is tried again"}): ${reasonOf(reason)}`;

@@ -7,7 +7,13 @@ import { freshMs, KnowledgeWork, knowledgeWorkContainer, restMs, type Registered
 
 const system = systemScope("tests of what is unfinished", () => {});
 const scope = system.forTenant("pinakes.knowledge");
-const documents = { kind: "documents", tenant: "acme", repository_id: "kb", collection_id: "c1", incarnation: "i1" } as const;
+const documents = {
+  kind: "documents",
+  tenant: "acme",
+  repository_id: "kb",
+  collection_id: "c1",
+  incarnation: "i1",
+} as const;
 const job = { ...documents, kind: "job", incarnation: "j1" } as const;
 
 let now = 0;

@@ -48,7 +48,13 @@ export class KnowledgeWork {
   readonly #marked = new Map<string, number>();
 
   constructor(items: ItemStore, system: SystemScope, clock: Clock) {
-    this.#registry = new WorkRegistry({ items, system, container: knowledgeWorkContainer.name, tenant: knowledgeTenant, fields });
+    this.#registry = new WorkRegistry({
+      items,
+      system,
+      container: knowledgeWorkContainer.name,
+      tenant: knowledgeTenant,
+      fields,
+    });
     this.#clock = clock;
   }
 
@@ -57,14 +63,26 @@ export class KnowledgeWork {
     const now = this.#clock.now();
     if (notBefore === undefined && now - (this.#marked.get(name) ?? -Infinity) < freshMs) return;
     const { kind, tenant, repository_id, collection_id, incarnation } = work;
-    await this.#registry.put({ kind, tenant, key: incarnation, due_at: notBefore ?? now, data: { repository_id, collection_id, marked_at: now } });
+    await this.#registry.put({
+      kind,
+      tenant,
+      key: incarnation,
+      due_at: notBefore ?? now,
+      data: { repository_id, collection_id, marked_at: now },
+    });
     if (this.#marked.size > freshEntriesMax) this.#marked.clear();
     if (notBefore === undefined) this.#marked.set(name, now);
   }
 
   /** Due at another time, unless somebody marked it since it was read. */
-  async postpone({ etag, kind, tenant, incarnation, repository_id, collection_id, marked_at }: RegisteredUnfinished, notBefore: number): Promise<void> {
-    await this.#registry.postpone({ kind, tenant, key: incarnation, due_at: notBefore, data: { repository_id, collection_id, marked_at }, etag }, notBefore);
+  async postpone(
+    { etag, kind, tenant, incarnation, repository_id, collection_id, marked_at }: RegisteredUnfinished,
+    notBefore: number,
+  ): Promise<void> {
+    await this.#registry.postpone(
+      { kind, tenant, key: incarnation, due_at: notBefore, data: { repository_id, collection_id, marked_at }, etag },
+      notBefore,
+    );
   }
 
   /** Unless somebody renewed it since it was read, or may be about to rely on it. */

@@ -88,7 +88,8 @@ export class Lanes {
     let best: Lane | undefined;
     for (const lane of this.#lanes.values()) {
       if (lane.emptyUntil > now || !mayHave(lane)) continue;
-      if (best === undefined || lane.held < best.held || (lane.held === best.held && lane.turn < best.turn)) best = lane;
+      if (best === undefined || lane.held < best.held || (lane.held === best.held && lane.turn < best.turn))
+        best = lane;
     }
     return best;
   }

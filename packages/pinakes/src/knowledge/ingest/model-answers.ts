@@ -7,14 +7,25 @@ import { answersKey } from "./parsed-text.ts";
 
 const format = 1;
 
-export async function readAnswers(objects: ObjectStore, shelf: Shelf, documentId: string, versions: readonly number[]): Promise<Map<string, PassageAnswer>> {
+export async function readAnswers(
+  objects: ObjectStore,
+  shelf: Shelf,
+  documentId: string,
+  versions: readonly number[],
+): Promise<Map<string, PassageAnswer>> {
   const answers = new Map<string, PassageAnswer>();
   for (const version of versions) {
     const bytes = await objects.get(shelf.scope, answersKey(shelf, documentId, version));
     if (bytes === undefined) continue;
-    const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as { readonly format: number; readonly answers: readonly [string, PassageAnswer][] };
+    const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as {
+      readonly format: number;
+      readonly answers: readonly [string, PassageAnswer][];
+    };
     if (stored.format !== format)
-      throw new PinakesError("CORRUPT", `The answers about document ${documentId} have format ${stored.format}; this version reads ${format}.`);
+      throw new PinakesError(
+        "CORRUPT",
+        `The answers about document ${documentId} have format ${stored.format}; this version reads ${format}.`,
+      );
     for (const [key, answer] of stored.answers) answers.set(key, answer);
   }
   return answers;
@@ -27,5 +38,9 @@ export async function saveAnswers(
   version: number,
   answers: ReadonlyMap<string, PassageAnswer>,
 ): Promise<void> {
-  await objects.put(shelf.scope, answersKey(shelf, documentId, version), Buffer.from(JSON.stringify({ format, answers: [...answers] }), "utf8"));
+  await objects.put(
+    shelf.scope,
+    answersKey(shelf, documentId, version),
+    Buffer.from(JSON.stringify({ format, answers: [...answers] }), "utf8"),
+  );
 }

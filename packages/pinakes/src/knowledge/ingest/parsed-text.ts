@@ -27,14 +27,26 @@ export async function saveParsedText(
   { document_id, version }: Pick<DocumentRecord, "document_id" | "version">,
   parsed: ParsedText,
 ): Promise<void> {
-  await objects.put(shelf.scope, textKey(shelf, document_id, version), Buffer.from(JSON.stringify({ format, ...parsed }), "utf8"));
+  await objects.put(
+    shelf.scope,
+    textKey(shelf, document_id, version),
+    Buffer.from(JSON.stringify({ format, ...parsed }), "utf8"),
+  );
 }
 
-export async function readParsedText(objects: ObjectStore, shelf: Shelf, documentId: string, version: number): Promise<ParsedText | undefined> {
+export async function readParsedText(
+  objects: ObjectStore,
+  shelf: Shelf,
+  documentId: string,
+  version: number,
+): Promise<ParsedText | undefined> {
   const bytes = await objects.get(shelf.scope, textKey(shelf, documentId, version));
   if (bytes === undefined) return undefined;
   const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as ParsedText & { readonly format: number };
   if (stored.format !== format)
-    throw new PinakesError("CORRUPT", `The text of document ${documentId} has format ${stored.format}; this version reads ${format}.`);
+    throw new PinakesError(
+      "CORRUPT",
+      `The text of document ${documentId} has format ${stored.format}; this version reads ${format}.`,
+    );
   return stored;
 }

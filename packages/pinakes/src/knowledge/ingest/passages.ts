@@ -44,7 +44,9 @@ export async function deleteChunks(
 ): Promise<void> {
   for (const { run, chunk_count, generation } of ranges) {
     for (let at = 0; at < chunk_count; at += deletesPerDelta) {
-      const ids = Array.from({ length: Math.min(deletesPerDelta, chunk_count - at) }, (_, i) => chunkId(documentId, run, at + i));
+      const ids = Array.from({ length: Math.min(deletesPerDelta, chunk_count - at) }, (_, i) =>
+        chunkId(documentId, run, at + i),
+      );
       try {
         await appendRows(parts, shelf.scope, shelf.vectors(generation), { delete: ids }, signal);
       } catch (error) {

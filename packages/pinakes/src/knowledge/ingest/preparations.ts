@@ -22,13 +22,22 @@ interface Preparation extends ChunkRange {
 }
 
 /** Before anything of it is stored, and again before the first triple: its age counts from then. */
-export function beginPreparation(shelf: Shelf, document_id: string, { run, chunk_count, generation }: ChunkRange, now: number): Operation {
+export function beginPreparation(
+  shelf: Shelf,
+  document_id: string,
+  { run, chunk_count, generation }: ChunkRange,
+  now: number,
+): Operation {
   const record: Preparation = { kind: "preparing", document_id, run, chunk_count, generation, at: isoTime(now) };
   return { op: "upsert", document: shelf.document(idOf(record), record) };
 }
 
 /** In the batch from which on the document's record names what was stored, or after everything was taken back. */
-export function endPreparation(shelf: Shelf, document_id: string, { run, chunk_count, generation }: ChunkRange): Operation {
+export function endPreparation(
+  shelf: Shelf,
+  document_id: string,
+  { run, chunk_count, generation }: ChunkRange,
+): Operation {
   return { op: "delete", id: idOf({ document_id, run, chunk_count, generation }) };
 }
 
@@ -59,7 +68,8 @@ export async function removeAbandoned(
       signal?.throwIfAborted();
       const { document_id, run, chunk_count, generation, at } = document as unknown as Preparation;
       if ((await shelf.read(document_id))?.record.live?.run === run) continue;
-      const done = Date.parse(at) <= begunBefore && (await takeBack(parts, shelf, document_id, { run, chunk_count, generation }));
+      const done =
+        Date.parse(at) <= begunBefore && (await takeBack(parts, shelf, document_id, { run, chunk_count, generation }));
       if (!done || !(await forgotten(shelf, id, etag))) waiting += 1;
     }
     ({ cursor } = page);
@@ -73,13 +83,19 @@ async function forgotten(shelf: Shelf, id: string, ifMatch: string): Promise<boo
     await shelf.clean([{ op: "delete", id, ifMatch }]);
     return true;
   } catch (error) {
-    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+      throw error;
     return error.code === "NOT_FOUND";
   }
 }
 
 /** False: the collection is in the trash, where nothing changes. */
-export async function takeBack(parts: Pick<KnowledgeParts, "vectors" | "triples">, shelf: Shelf, document_id: string, range: ChunkRange): Promise<boolean> {
+export async function takeBack(
+  parts: Pick<KnowledgeParts, "vectors" | "triples">,
+  shelf: Shelf,
+  document_id: string,
+  range: ChunkRange,
+): Promise<boolean> {
   await deleteChunks(parts, shelf, document_id, [range]);
   return removeSources(parts, shelf, document_id, [sourceMark(range)]);
 }

@@ -46,14 +46,21 @@ export class QueueDesk {
   readonly #dropBox: DropBoxDesk;
   readonly #parts: Pick<KnowledgeParts, "items" | "clock">;
 
-  constructor(queue: IngestQueue, others: { readonly topics: TopicDesk; readonly dropBox: DropBoxDesk }, parts: Pick<KnowledgeParts, "items" | "clock">) {
+  constructor(
+    queue: IngestQueue,
+    others: { readonly topics: TopicDesk; readonly dropBox: DropBoxDesk },
+    parts: Pick<KnowledgeParts, "items" | "clock">,
+  ) {
     this.#queue = queue;
     ({ topics: this.#topics, dropBox: this.#dropBox } = others);
     this.#parts = parts;
   }
 
   /** From the counters of the workspace's collections, page by page. */
-  async summary(caller: Caller, collections: (cursor: string | undefined) => Promise<CollectionPage>): Promise<readonly QueueView[]> {
+  async summary(
+    caller: Caller,
+    collections: (cursor: string | undefined) => Promise<CollectionPage>,
+  ): Promise<readonly QueueView[]> {
     const scope = admin(caller);
     const dead = deadUnknown(this.#queue.queue) ?? { dead: (await this.#documents(scope)).length };
     const { items, clock } = this.#parts;
@@ -72,7 +79,11 @@ export class QueueDesk {
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
     const oldest_age_seconds = oldest === undefined ? null : ageSeconds(clock.now(), oldest);
-    return [{ name: documentsQueue, ...sums, ...dead, oldest_age_seconds }, ...(await this.#topics.summary(scope)), ...(await this.#dropBox.summary(scope))];
+    return [
+      { name: documentsQueue, ...sums, ...dead, oldest_age_seconds },
+      ...(await this.#topics.summary(scope)),
+      ...(await this.#dropBox.summary(scope)),
+    ];
   }
 
   /** How far the workspace's deletes are behind; `secondsMax` is the age at which that is warned of. */
@@ -95,7 +106,10 @@ export class QueueDesk {
       let cursor: string | undefined;
       let seen = 0;
       do {
-        const page = await this.#queue.queue.dead.list(this.#queue.scope, queue, { limit: pageLetters, ...(cursor === undefined ? {} : { cursor }) });
+        const page = await this.#queue.queue.dead.list(this.#queue.scope, queue, {
+          limit: pageLetters,
+          ...(cursor === undefined ? {} : { cursor }),
+        });
         seen += page.letters.length;
         for (const letter of page.letters) if (letter.group.startsWith(prefix)) found.push(deadView(letter, prefix));
         cursor = page.cursor;
@@ -109,7 +123,8 @@ export class QueueDesk {
     if (queue !== documentsQueue) {
       const isBox = this.#dropBox.has(scope, queue);
       if (!isBox) await this.#requireTopic(queue);
-      if (!(await (isBox ? this.#dropBox.redrive(scope, deadId) : this.#topics.redrive(scope, queue, deadId)))) throw notFound(`dead letter "${deadId}"`);
+      if (!(await (isBox ? this.#dropBox.redrive(scope, deadId) : this.#topics.redrive(scope, queue, deadId))))
+        throw notFound(`dead letter "${deadId}"`);
       return;
     }
     if (!(await this.#queue.redrive(scope.tenant, keyOf(scope, deadId)))) throw notFound(`dead letter "${deadId}"`);
@@ -129,7 +144,8 @@ export class QueueDesk {
 
   async #discardDocument(scope: Scope, deadId: string): Promise<boolean> {
     const key = keyOf(scope, deadId);
-    for (const queue of this.#queue.queuesOf(scope.tenant)) if (await this.#queue.queue.dead.discard(this.#queue.scope, queue, key)) return true;
+    for (const queue of this.#queue.queuesOf(scope.tenant))
+      if (await this.#queue.queue.dead.discard(this.#queue.scope, queue, key)) return true;
     return false;
   }
 
@@ -146,7 +162,14 @@ function admin(caller: Caller): Scope {
 
 function deadView({ id, group, cause, reason, deadAt, failures }: DeadSummary, prefix: string): DeadDocument {
   const document_id = group.slice(prefix.length);
-  return { dead_id: `${document_id}.${id}`, document_id, cause, reason: reason ?? null, dead_at: new Date(deadAt).toISOString(), failures };
+  return {
+    dead_id: `${document_id}.${id}`,
+    document_id,
+    cause,
+    reason: reason ?? null,
+    dead_at: new Date(deadAt).toISOString(),
+    failures,
+  };
 }
 
 /** The caller's own workspace, whatever the id says. */

@@ -15,7 +15,15 @@ import { Shelf } from "../documents/shelf.ts";
 import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
 import { effectiveChunking } from "../model/collection-fields.ts";
 import type { Library, Stored } from "../model/library.ts";
-import { itemIds, type CollectionRecord, type DocumentRecord, type FenceRecord, type IndexedVersion, type RepositoryRecord } from "../model/records.ts";
+import {
+  itemIds,
+  type ChunkRange,
+  type CollectionRecord,
+  type DocumentRecord,
+  type FenceRecord,
+  type IndexedVersion,
+  type RepositoryRecord,
+} from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import { extractGraph } from "./extract-graph.ts";
@@ -66,12 +74,19 @@ export class Reindexer {
     // One that ended right after its switch has left some as they were.
     await settleReindex({ parts: this.#parts, library: this.#library }, shelf, fence);
     const begun = await this.#begin(shelf, model ?? fence.embedding_model ?? collection.record.embedding_model);
-    const work: Reindexing = { shelf, repository: repository.record, collection: collection.record, next: begun, tools };
+    const work: Reindexing = {
+      shelf,
+      repository: repository.record,
+      collection: collection.record,
+      next: begun,
+      tools,
+    };
     for (let round = 1; ; round += 1) {
       invariant(round <= roundsMax, "UNAVAILABLE", "Documents changed again and again during the re-index; try again.");
       const stats = await shelf.stats();
       const { prepared, waiting } = await this.#prepareAll(work);
-      if (waiting === 0 && stats !== undefined && (await this.#switch(work, stats.etag))) return this.#settle(work, prepared);
+      if (waiting === 0 && stats !== undefined && (await this.#switch(work, stats.etag)))
+        return this.#settle(work, prepared);
     }
   }
 
@@ -84,7 +99,9 @@ export class Reindexer {
     if (next === null) await this.#requireFree(shelf);
     const fresh = { generation: Math.max(generation, next?.generation ?? 0) + 1, embedding_model: model };
     const fence = (wanted: FenceRecord["next"], ifMatch: string) =>
-      shelf.clean([{ op: "replace", document: shelf.document(itemIds.fence, { ...found.record, next: wanted }), ifMatch }]);
+      shelf.clean([
+        { op: "replace", document: shelf.document(itemIds.fence, { ...found.record, next: wanted }), ifMatch },
+      ]);
     const { results } = await fence(fresh, found.etag);
     if (next !== null) return fresh;
     try {
@@ -136,7 +153,11 @@ export class Reindexer {
     let { record, etag } = found;
     const live = record.live as IndexedVersion;
     const parsed = await readParsedText(this.#parts.objects, shelf, record.document_id, live.version);
-    if (parsed === undefined) throw new PinakesError("CORRUPT", `The text of document ${record.document_id} is missing. Upload it again, with replace=true.`);
+    if (parsed === undefined)
+      throw new PinakesError(
+        "CORRUPT",
+        `The text of document ${record.document_id} is missing. Upload it again, with replace=true.`,
+      );
     const strategy = record.chunking_override ?? effectiveChunking(work.repository, work.collection);
     const { chunks, ...cut } = await cutDocument(this.#parts, parsed, strategy, next.embedding_model, tools.signal);
     const range = { run: live.run, chunk_count: chunks.length, generation: next.generation };
@@ -158,8 +179,9 @@ export class Reindexer {
     const mark = sourceMark(range);
     const indexed_at = isoTime(this.#parts.clock.now());
     const prepared: IndexedVersion = { ...live, ...range, ...cut, indexed_at };
-    const replaced = (next_: DocumentRecord) =>
-      ({ op: "replace", document: shelf.document(itemIds.document(record.document_id), next_), ifMatch: etag }) as const;
+    const id = itemIds.document(record.document_id);
+    const replaced = (changed: DocumentRecord) =>
+      ({ op: "replace", document: shelf.document(id, changed), ifMatch: etag }) as const;
     try {
       const extraction = await extractGraph(this.#parts, {
         ...work,
@@ -177,30 +199,38 @@ export class Reindexer {
         record = listed;
       }
       if (before) await removeSources(this.#parts, shelf, record.document_id, [mark]);
-      await writeGraph(this.#parts, shelf, record.document_id, mark, { extraction, signal: tools.signal, told: async () => {} });
+      const writing = { extraction, signal: tools.signal, told: async () => {} };
+      await writeGraph(this.#parts, shelf, record.document_id, mark, writing);
       const { graph, stale } = parted({ ...record, prepared }, "stays");
       const now = this.#parts.clock.now();
+      const listed = graph === undefined ? {} : { graph: { sources: graph.sources, ...extraction.told } };
       await shelf.write([
-        replaced({ ...record, prepared, ...(graph === undefined ? {} : { graph: { sources: graph.sources, ...extraction.told } }) }),
+        replaced({ ...record, prepared, ...listed }),
         ...(stale.length === 0 ? [] : [removal(shelf, record, `prepared-${next.generation}`, { sources: stale, now })]),
         endPreparation(shelf, record.document_id, range),
       ]);
       return true;
     } catch (error) {
       // Replaced or deleted meanwhile: what it is now is looked at in the next round.
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
-      const now = (await shelf.read(record.document_id))?.record;
-      // In the trash it waits, written down, until the collection is restored.
-      if (now?.live?.run !== live.run && (await takeBack(this.#parts, shelf, record.document_id, range)))
-        await shelf.clean([endPreparation(shelf, record.document_id, range)]).catch(ignoreMissing);
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+        throw error;
+      await this.#undoPreparation(shelf, record.document_id, range);
       return false;
     }
+  }
+
+  /** Removes what was prepared if another run is live by now. In the trash it stays, recorded, until the collection is restored. */
+  async #undoPreparation(shelf: Shelf, documentId: string, range: ChunkRange): Promise<void> {
+    const now = (await shelf.read(documentId))?.record;
+    if (now?.live?.run !== range.run && (await takeBack(this.#parts, shelf, documentId, range)))
+      await shelf.clean([endPreparation(shelf, documentId, range)]).catch(ignoreMissing);
   }
 
   /** Only if no document came, went or changed since they were all looked at. */
   async #switch({ shelf, next }: Reindexing, statsEtag: string): Promise<boolean> {
     const found = await shelf.fence();
-    if (found?.record.status !== "ACTIVE") throw new PinakesError("CONFLICT", "The collection was archived or deleted meanwhile.");
+    if (found?.record.status !== "ACTIVE")
+      throw new PinakesError("CONFLICT", "The collection was archived or deleted meanwhile.");
     const { generation, embedding_model } = next;
     const fence: FenceRecord = { ...found.record, generation, embedding_model, next: null };
     try {

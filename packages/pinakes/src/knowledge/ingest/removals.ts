@@ -14,13 +14,33 @@ const keysPerDelete = 1_000;
 export function removal(
   shelf: Shelf,
   { document_id, run, graph }: Pick<DocumentRecord, "document_id" | "run" | "graph">,
-  why: "replaced" | "failed" | "overtaken" | "deleted" | "old-versions" | "late" | `prepared-${number}` | `settled-${number}`,
-  left: { readonly chunks?: readonly ChunkRange[]; readonly object_keys?: readonly string[]; readonly sources?: readonly string[]; readonly now: number },
+  why:
+    | "replaced"
+    | "failed"
+    | "overtaken"
+    | "deleted"
+    | "old-versions"
+    | "late"
+    | `prepared-${number}`
+    | `settled-${number}`,
+  left: {
+    readonly chunks?: readonly ChunkRange[];
+    readonly object_keys?: readonly string[];
+    readonly sources?: readonly string[];
+    readonly now: number;
+  },
 ): Operation {
   const { chunks = [], object_keys = [], now } = left;
   // With a document everything goes that it lists.
   const sources = why === "deleted" ? (graph?.sources ?? []) : (left.sources ?? []);
-  const record: RemovalRecord = { kind: "removal", document_id, chunks, object_keys, ...(sources.length === 0 ? {} : { sources }), at: isoTime(now) };
+  const record: RemovalRecord = {
+    kind: "removal",
+    document_id,
+    chunks,
+    object_keys,
+    ...(sources.length === 0 ? {} : { sources }),
+    at: isoTime(now),
+  };
   return { op: "create", document: shelf.document(itemIds.removal(document_id, `${run}.${why}`), record) };
 }
 
@@ -37,7 +57,11 @@ export function shownRanges({ live, prepared }: Pick<DocumentRecord, "live" | "p
 }
 
 /** Tells how many there were. Can be repeated, by anybody, at any time. */
-export async function removeLeftovers(parts: Pick<KnowledgeParts, "objects" | "vectors" | "triples">, shelf: Shelf, signal?: AbortSignal): Promise<number> {
+export async function removeLeftovers(
+  parts: Pick<KnowledgeParts, "objects" | "vectors" | "triples">,
+  shelf: Shelf,
+  signal?: AbortSignal,
+): Promise<number> {
   let removed = 0;
   for (;;) {
     const removals = await shelf.removals(removalsPerRound);

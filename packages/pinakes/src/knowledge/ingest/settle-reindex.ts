@@ -35,7 +35,10 @@ export async function settleReindex(
   await removeLeftovers(parts, shelf, signal);
 }
 
-export async function* documentsOf({ items }: Pick<KnowledgeParts, "items">, shelf: Shelf): AsyncGenerator<Stored<DocumentRecord>> {
+export async function* documentsOf(
+  { items }: Pick<KnowledgeParts, "items">,
+  shelf: Shelf,
+): AsyncGenerator<Stored<DocumentRecord>> {
   let cursor: string | undefined;
   do {
     const page = await items.query(shelf.scope, documentsContainer.name, {
@@ -52,22 +55,32 @@ export async function* documentsOf({ items }: Pick<KnowledgeParts, "items">, she
   } while (cursor !== undefined);
 }
 
-async function settleDocument({ clock }: KnowledgeParts, shelf: Shelf, { record, etag }: Stored<DocumentRecord>): Promise<void> {
+async function settleDocument(
+  { clock }: KnowledgeParts,
+  shelf: Shelf,
+  { record, etag }: Stored<DocumentRecord>,
+): Promise<void> {
   const { prepared } = record;
   if (prepared === null || prepared === undefined) return;
   const settled: DocumentRecord = { ...record, live: prepared, prepared: null, indexed_at: prepared.indexed_at };
   const chunks = prepared.chunk_count - (record.live?.chunk_count ?? 0);
   const { graph, stale } = parted(settled, "stays");
-  const document = shelf.document(itemIds.document(record.document_id), { ...settled, ...(graph === undefined ? {} : { graph }) });
+  const document = shelf.document(itemIds.document(record.document_id), {
+    ...settled,
+    ...(graph === undefined ? {} : { graph }),
+  });
   try {
     await shelf.clean([
       { op: "replace", document, ifMatch: etag },
       ...(chunks === 0 ? [] : [shelf.move({ from: record.status, to: record.status, chunks })]),
-      ...(stale.length === 0 ? [] : [removal(shelf, record, `settled-${prepared.generation}`, { sources: stale, now: clock.now() })]),
+      ...(stale.length === 0
+        ? []
+        : [removal(shelf, record, `settled-${prepared.generation}`, { sources: stale, now: clock.now() })]),
     ]);
   } catch (error) {
     // Replaced, deleted or settled meanwhile, which saw to it.
-    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+      throw error;
   }
 }
 
@@ -75,9 +88,15 @@ async function recordModel({ parts, library }: SettlePieces, { scope, place }: S
   for (;;) {
     const found = await library.life(scope, place);
     if (found === undefined || found.record.embedding_model === model) return;
-    const record = { ...found.record, embedding_model: model, updated_at: laterThan(found.record.updated_at, parts.clock.now()) };
+    const record = {
+      ...found.record,
+      embedding_model: model,
+      updated_at: laterThan(found.record.updated_at, parts.clock.now()),
+    };
     try {
-      await library.batch(scope, place.repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch: found.etag }]);
+      await library.batch(scope, place.repository_id, [
+        { op: "replace", document: collectionDocument(record), ifMatch: found.etag },
+      ]);
       return;
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;

@@ -40,7 +40,8 @@ export class Watchdog {
     const begunBefore = this.#parts.clock.now() - indexingDeadMs;
     const abandoned = gone ? 0 : await removeAbandoned(this.#parts, shelf, { begunBefore, signal });
     const stats = (await shelf.stats())?.record;
-    const underWay = stats === undefined ? 0 : stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing;
+    const underWay =
+      stats === undefined ? 0 : stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing;
     if (underWay + abandoned === 0 || gone) await this.#registry.remove(entry);
   }
 
@@ -67,19 +68,29 @@ export class Watchdog {
   async #look(shelf: Shelf, active: boolean, record: DocumentRecord, etag: string): Promise<void> {
     const now = this.#parts.clock.now();
     const silentMs = now - record.touched_at;
-    if (record.status === "uploading" && silentMs > uploadDeadMs) return this.#fail(shelf, record, etag, "The upload broke off. Send the file again.");
+    if (record.status === "uploading" && silentMs > uploadDeadMs)
+      return this.#fail(shelf, record, etag, "The upload broke off. Send the file again.");
     // An archived collection indexes nothing; what waits there is sent again when it is active again.
     if (!active) return;
-    if (record.status === "pending" && silentMs > pendingLateMs) return this.#queue.send(shelf, record, `:w${Math.floor(now / pendingLateMs)}`);
-    if (record.status === "indexing" && silentMs > indexingDeadMs) return this.#queue.send(shelf, record, `:w${Math.floor(now / indexingDeadMs)}`);
+    if (record.status === "pending" && silentMs > pendingLateMs)
+      return this.#queue.send(shelf, record, `:w${Math.floor(now / pendingLateMs)}`);
+    if (record.status === "indexing" && silentMs > indexingDeadMs)
+      return this.#queue.send(shelf, record, `:w${Math.floor(now / indexingDeadMs)}`);
   }
 
-  async #fail(shelf: Shelf, { id: _, ...record }: DocumentRecord & { id?: string }, etag: string, error: string): Promise<void> {
+  async #fail(
+    shelf: Shelf,
+    { id: _, ...record }: DocumentRecord & { id?: string },
+    etag: string,
+    error: string,
+  ): Promise<void> {
     const now = this.#parts.clock.now();
     const next: DocumentRecord = { ...record, status: "failed", error, touched_at: now };
     try {
       // Bytes that came, but were never committed, are nobody's.
-      const object_keys = record.versions.some(({ version }) => version === record.version) ? [] : [contentKey(shelf, record.document_id, record.version)];
+      const object_keys = record.versions.some(({ version }) => version === record.version)
+        ? []
+        : [contentKey(shelf, record.document_id, record.version)];
       await shelf.clean([
         { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
         shelf.move({ from: record.status, to: "failed", syncedAt: isoTime(now) }),

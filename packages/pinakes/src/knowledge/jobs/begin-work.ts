@@ -33,8 +33,14 @@ export async function deleteRepository(
 ): Promise<JobView> {
   const { record, etag } = await repositories.get(caller, repositoryId, "ADMIN", "Deleting");
   requireEtag(etag, ifMatch, `Repository "${repositoryId}"`);
-  if (confirm !== repositoryId) throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
-  const job = await startJob(jobs, caller, { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" }, false);
+  if (confirm !== repositoryId)
+    throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
+  const job = await startJob(
+    jobs,
+    caller,
+    { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" },
+    false,
+  );
   // From the answer on nothing is taken that the job would remove, also where the job waits for another process.
   await repositoryDeletion.close(caller.scope, record);
   return job;
@@ -49,18 +55,29 @@ export async function deleteCollection(
 ): Promise<JobView> {
   const { confirm, incarnation } = options;
   const purge = options.purge === true;
-  const opened = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Deleting", ending: true, deleted: purge, incarnation });
+  const opened = await collections.open(caller, repositoryId, collectionId, {
+    needed: "ADMIN",
+    action: "Deleting",
+    ending: true,
+    deleted: purge,
+    incarnation,
+  });
   const { collection, repository } = opened;
   requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
   // Without a trash every delete is one that cannot be undone.
   const final = purge || deletion.trashMs === 0;
   if (confirm !== undefined ? confirm !== collectionId : final)
-    throw invalid(`confirm: must be the id of the collection, "${collectionId}"${final ? ": a purge cannot be undone" : ""}.`);
+    throw invalid(
+      `confirm: must be the id of the collection, "${collectionId}"${final ? ": a purge cannot be undone" : ""}.`,
+    );
   if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
   const life = lifeOf(collection);
   if (!final) return startJob(jobs, caller, { kind: "delete", ...life }, true);
   if (purge) requirePurge(caller, repository, collection);
-  const begun = await deletion.begin(caller.scope, life, { createdBy: caller.userId, allowPartial: options.allow_partial });
+  const begun = await deletion.begin(caller.scope, life, {
+    createdBy: caller.userId,
+    allowPartial: options.allow_partial,
+  });
   invariant(begun !== undefined, "INTERNAL", "a purge without a time is always due");
   // Asked for again, it does not wait for its next try.
   const operation = begun.status === "failed" ? await lifecycle.retry(caller.scope, life) : begun;
@@ -71,25 +88,39 @@ export async function deleteCollection(
 
 /** Returns when it is restored. */
 export async function restoreCollection(
-  { library, collections, deletion, jobs, operationDesk }: Pick<Services, "library" | "collections" | "deletion" | "jobs" | "operationDesk">,
+  {
+    library,
+    collections,
+    deletion,
+    jobs,
+    operationDesk,
+  }: Pick<Services, "library" | "collections" | "deletion" | "jobs" | "operationDesk">,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
   options: Pick<DeleteOptions, "incarnation">,
 ): Promise<void> {
   const opening = { needed: "ADMIN", action: "Restoring", deleted: true, ...options } as const;
-  const { repository, collection } = await collections.open(caller, repositoryId, collectionId, opening).catch(async (error: unknown) => {
-    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-    throw (await operationDesk.gone(caller, repositoryId, collectionId)) ?? error;
-  });
+  const { repository, collection } = await collections
+    .open(caller, repositoryId, collectionId, opening)
+    .catch(async (error: unknown) => {
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      throw (await operationDesk.gone(caller, repositoryId, collectionId)) ?? error;
+    });
   if (isLive(collection)) throw await notDeleted(library, caller, repository, collection);
   deletion.requireRestorable(collection);
   const job = await startJob(jobs, caller, { kind: "restore", ...lifeOf(collection) }, true);
-  if (job.status !== "succeeded") throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
+  if (job.status !== "succeeded")
+    throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
 }
 
 /** Names the life that was meant, where there is one that the caller could restore. */
-async function notDeleted(library: Library, caller: Caller, repository: RepositoryRecord, now: CollectionRecord): Promise<PinakesError> {
+async function notDeleted(
+  library: Library,
+  caller: Caller,
+  repository: RepositoryRecord,
+  now: CollectionRecord,
+): Promise<PinakesError> {
   const { repository_id, collection_id, status } = now;
   const former = (await library.displaced(caller.scope, repository_id, collection_id)).find(
     ({ record }) => record.status === "DELETED" && decideCollection(caller, repository, record).level === "ADMIN",
@@ -112,7 +143,10 @@ export async function reindexCollection(
   collectionId: string,
   { embedding_model }: ReindexInput,
 ): Promise<JobView> {
-  const { collection } = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action: "Re-indexing" });
+  const { collection } = await collections.open(caller, repositoryId, collectionId, {
+    needed: "ADMIN",
+    action: "Re-indexing",
+  });
   if (collection.status === "ARCHIVED") throw archived(collection);
   if (embedding_model !== undefined) await parts.embedders.get(embedding_model);
   const fields = embedding_model === undefined ? {} : { input: { embedding_model } };

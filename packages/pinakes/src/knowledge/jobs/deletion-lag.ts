@@ -20,7 +20,11 @@ export interface DeletionLag {
   readonly warning: string | null;
 }
 
-export async function deletionLag({ items, clock }: Pick<KnowledgeParts, "items" | "clock">, scope: Scope, secondsMax: number): Promise<DeletionLag> {
+export async function deletionLag(
+  { items, clock }: Pick<KnowledgeParts, "items" | "clock">,
+  scope: Scope,
+  secondsMax: number,
+): Promise<DeletionLag> {
   // The oldest comes first.
   const deletes = (await unfinishedOperations(items, scope)).filter(({ action }) => action === "delete-collection");
   const failed = deletes.filter(({ status }) => status === "failed").length;
@@ -35,7 +39,12 @@ export async function deletionLag({ items, clock }: Pick<KnowledgeParts, "items"
     oldest:
       oldest === undefined
         ? null
-        : { operation_id: oldest.operation_id, repository_id: oldest.repository_id, collection_id: oldest.collection_id, created_at: oldest.created_at },
+        : {
+            operation_id: oldest.operation_id,
+            repository_id: oldest.repository_id,
+            collection_id: oldest.collection_id,
+            created_at: oldest.created_at,
+          },
     warning: [late, stuck].filter((words) => words !== undefined).join(" ") || null,
   };
 }
@@ -47,7 +56,8 @@ export function deletionWarnings(
   secondsMax: number,
 ): { readonly late: string | undefined; readonly stuck: string | undefined } {
   return {
-    late: lagSeconds > secondsMax ? `A delete is not done after ${lagSeconds} s; ${secondsMax} s are allowed.` : undefined,
+    late:
+      lagSeconds > secondsMax ? `A delete is not done after ${lagSeconds} s; ${secondsMax} s are allowed.` : undefined,
     stuck: failed > 0 ? `${failed} that some store has not confirmed; see the operations that failed.` : undefined,
   };
 }

@@ -21,7 +21,9 @@ export class DropBoxDesk {
     if (!this.has(scope, dropBoxQueue)) return [];
     const { ready, delayed, inFlight, dead, oldestAgeMs } = await this.#parts.queue.stats(scope, dropBoxQueue);
     const oldest_age_seconds = oldestAgeMs === undefined ? null : Math.floor(oldestAgeMs / 1_000);
-    return [{ name: dropBoxQueue, waiting: ready + delayed, in_progress: inFlight, failed: 0, dead, oldest_age_seconds }];
+    return [
+      { name: dropBoxQueue, waiting: ready + delayed, in_progress: inFlight, failed: 0, dead, oldest_age_seconds },
+    ];
   }
 
   async dead(scope: Scope): Promise<readonly DeadMessage[]> {

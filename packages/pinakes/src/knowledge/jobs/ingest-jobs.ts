@@ -20,17 +20,27 @@ export interface DocumentResult {
 }
 
 /** The job with the state of its documents as they are now. */
-export async function withDocuments(parts: KnowledgeParts, library: Library, scope: Scope, job: JobRecord): Promise<JobRecord> {
+export async function withDocuments(
+  parts: KnowledgeParts,
+  library: Library,
+  scope: Scope,
+  job: JobRecord,
+): Promise<JobRecord> {
   const results = await documentResults(parts, library, scope, job);
   const failed = results.filter(({ status }) => status === "failed");
-  const underWay = results.filter(({ status }) => status === "uploading" || status === "pending" || status === "indexing");
+  const underWay = results.filter(
+    ({ status }) => status === "uploading" || status === "pending" || status === "indexing",
+  );
   const [first] = failed;
   return {
     ...job,
     status: statusOf(results, failed.length, underWay.length),
     progress: { done: results.length - underWay.length, total: results.length },
     attempts: Math.max(1, ...results.map(({ attempts }) => attempts)),
-    error: first === undefined ? null : `${failed.length} of ${results.length} documents failed; "${first.name}": ${first.error}`,
+    error:
+      first === undefined
+        ? null
+        : `${failed.length} of ${results.length} documents failed; "${first.name}": ${first.error}`,
     result: { documents: results as unknown as JsonObject[] },
   };
 }
@@ -39,11 +49,18 @@ export function documentIdsOf({ input }: JobRecord): readonly string[] {
   return (input["document_ids"] as readonly string[] | undefined) ?? [];
 }
 
-async function documentResults(parts: KnowledgeParts, library: Library, scope: Scope, job: JobRecord): Promise<readonly DocumentResult[]> {
+async function documentResults(
+  parts: KnowledgeParts,
+  library: Library,
+  scope: Scope,
+  job: JobRecord,
+): Promise<readonly DocumentResult[]> {
   const ids = documentIdsOf(job);
   const { repository_id, collection_id, incarnation } = job;
   const found =
-    incarnation === undefined ? library.collection(scope, repository_id, collection_id) : library.life(scope, { repository_id, collection_id, incarnation });
+    incarnation === undefined
+      ? library.collection(scope, repository_id, collection_id)
+      : library.life(scope, { repository_id, collection_id, incarnation });
   const collection = (await found)?.record;
   const records = collection === undefined ? [] : await new Shelf(parts.items, scope, collection).readMany(ids);
   return ids.map((document_id, i) => {
@@ -54,6 +71,7 @@ async function documentResults(parts: KnowledgeParts, library: Library, scope: S
 }
 
 function statusOf(results: readonly DocumentResult[], failed: number, underWay: number): JobStatus {
-  if (underWay > 0) return results.some(({ status }) => status === "indexing" || status === "indexed") ? "running" : "queued";
+  if (underWay > 0)
+    return results.some(({ status }) => status === "indexing" || status === "indexed") ? "running" : "queued";
   return failed > 0 ? "failed" : "succeeded";
 }

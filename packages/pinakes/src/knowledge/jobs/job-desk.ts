@@ -44,7 +44,8 @@ export class JobDesk {
     let { cursor } = paging;
     do {
       const page = await this.#pieces.jobs.list(scope, { limit: limit - items.length, cursor });
-      for (const job of page.items) if (await seesJob(this.#pieces.library, caller, job)) items.push(await this.#view(caller, job));
+      for (const job of page.items)
+        if (await seesJob(this.#pieces.library, caller, job)) items.push(await this.#view(caller, job));
       cursor = page.cursor;
     } while (cursor !== undefined && items.length < limit);
     return { items, next_cursor: cursor ?? null };
@@ -59,9 +60,14 @@ export class JobDesk {
     }
     if (job.kind !== "ingest") return jobView(await this.#pieces.jobs.retry(caller.scope, jobId));
     const { repository_id, collection_id } = job;
-    const opened = await this.#pieces.collections.open(caller, repository_id, collection_id, { needed: "WRITE", action: "Trying it again" });
+    const opened = await this.#pieces.collections.open(caller, repository_id, collection_id, {
+      needed: "WRITE",
+      action: "Trying it again",
+    });
     const { result } = await withDocuments(this.#pieces.parts, this.#pieces.library, caller.scope, job);
-    const failed = ((result?.["documents"] ?? []) as readonly DocumentResult[]).filter(({ status }) => status === "failed");
+    const failed = ((result?.["documents"] ?? []) as readonly DocumentResult[]).filter(
+      ({ status }) => status === "failed",
+    );
     if (failed.length === 0) throw new PinakesError("CONFLICT", `No document of job "${jobId}" has failed.`);
     for (const { document_id } of failed) await this.#pieces.documents.reindex(caller, opened, document_id);
     return this.get(caller, jobId);
@@ -70,14 +76,22 @@ export class JobDesk {
   async cancel(caller: Caller, jobId: string): Promise<JobView> {
     const job = await this.#own(caller, jobId, "Cancelling it");
     if (job.kind === "ingest")
-      throw new PinakesError("CONFLICT", `Job "${jobId}" is the ingestion of ${documentIdsOf(job).length} documents; delete those that are not wanted.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `Job "${jobId}" is the ingestion of ${documentIdsOf(job).length} documents; delete those that are not wanted.`,
+      );
     if (isOperationJob(job) && job.status !== "succeeded")
-      throw new PinakesError("CONFLICT", `Job "${jobId}" goes on until it is done: what is removed in one store cannot come back because another one waits.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `Job "${jobId}" goes on until it is done: what is removed in one store cannot come back because another one waits.`,
+      );
     return jobView(await this.#pieces.jobs.cancel(caller.scope, jobId));
   }
 
   async #view(caller: Caller, job: JobRecord): Promise<JobView> {
-    return jobView(job.kind === "ingest" ? await withDocuments(this.#pieces.parts, this.#pieces.library, caller.scope, job) : job);
+    return jobView(
+      job.kind === "ingest" ? await withDocuments(this.#pieces.parts, this.#pieces.library, caller.scope, job) : job,
+    );
   }
 
   async #visible(caller: Caller, jobId: string): Promise<JobRecord> {

@@ -55,7 +55,10 @@ const jobsContainer = defineContainer({
   name: "jobs",
   partitionKey: ["job_id"],
   schema: Job,
-  indexes: { byCreated: { partition: [], sort: ["created_at"] }, byCollection: { partition: ["repository_id", "collection_id"], sort: ["created_at"] } },
+  indexes: {
+    byCreated: { partition: [], sort: ["created_at"] },
+    byCollection: { partition: ["repository_id", "collection_id"], sort: ["created_at"] },
+  },
   ttl: days(90),
   feed: true,
 });
@@ -120,7 +123,10 @@ export class Jobs {
     { job_id = this.#parts.newId(), ended }: { readonly job_id?: string; readonly ended?: () => void } = {},
   ): Promise<JobRecord> {
     const { repository_id, collection_id } = input;
-    await this.#registry.mark({ kind: "job", tenant: scope.tenant, repository_id, collection_id, incarnation: job_id }, this.#parts.clock.now() + silentMsMax);
+    await this.#registry.mark(
+      { kind: "job", tenant: scope.tenant, repository_id, collection_id, incarnation: job_id },
+      this.#parts.clock.now() + silentMsMax,
+    );
     const job = await this.note(scope, input, job_id);
     void this.run(scope, job_id)
       .catch((error: unknown) => this.#parts.log(`job ${job_id} of ${scope.tenant}: ${reasonOf(error)}`, "error"))
@@ -167,7 +173,9 @@ export class Jobs {
   /** Another job has taken its place. */
   async supersede(scope: Scope, jobId: string): Promise<void> {
     if ((await this.read(scope, jobId)) === undefined) return;
-    await this.#update(scope, jobId, (record) => (record.status === "succeeded" ? record : { ...record, status: "cancelled" }));
+    await this.#update(scope, jobId, (record) =>
+      record.status === "succeeded" ? record : { ...record, status: "cancelled" },
+    );
   }
 
   /** Of one that a process may have died with: "over", or "alive" while somebody gives signs of life, or "silent". */
@@ -189,26 +197,49 @@ export class Jobs {
     return this.#records.read(scope, { job_id: jobId, id: jobId });
   }
 
-  async list(scope: Scope, options: { limit: number; cursor?: string | undefined }): Promise<{ items: readonly Stored<JobRecord>[]; cursor?: string }> {
-    return this.#records.query(scope, "byCreated", { equals: {}, order: "desc", limit: options.limit, cursor: options.cursor });
+  async list(
+    scope: Scope,
+    options: { limit: number; cursor?: string | undefined },
+  ): Promise<{ items: readonly Stored<JobRecord>[]; cursor?: string }> {
+    return this.#records.query(scope, "byCreated", {
+      equals: {},
+      order: "desc",
+      limit: options.limit,
+      cursor: options.cursor,
+    });
   }
 
   /** A failed or cancelled job once more. */
   async retry(scope: Scope, jobId: string): Promise<JobRecord> {
     const job = await this.#update(scope, jobId, (record) => {
       if (record.status !== "failed" && record.status !== "cancelled")
-        throw new PinakesError("CONFLICT", `Job "${jobId}" is ${record.status}; only a failed or cancelled one can be tried again.`);
+        throw new PinakesError(
+          "CONFLICT",
+          `Job "${jobId}" is ${record.status}; only a failed or cancelled one can be tried again.`,
+        );
       return { ...record, status: "queued", error: null, attempts: 0 };
     });
-    await this.#registry.mark({ kind: "job", tenant: scope.tenant, repository_id: job.repository_id, collection_id: job.collection_id, incarnation: jobId }, 0);
-    void this.run(scope, jobId).catch((error: unknown) => this.#parts.log(`job ${jobId} of ${scope.tenant}: ${reasonOf(error)}`, "error"));
+    await this.#registry.mark(
+      {
+        kind: "job",
+        tenant: scope.tenant,
+        repository_id: job.repository_id,
+        collection_id: job.collection_id,
+        incarnation: jobId,
+      },
+      0,
+    );
+    void this.run(scope, jobId).catch((error: unknown) =>
+      this.#parts.log(`job ${jobId} of ${scope.tenant}: ${reasonOf(error)}`, "error"),
+    );
     return job;
   }
 
   /** Takes effect at the job's next step. */
   async cancel(scope: Scope, jobId: string): Promise<JobRecord> {
     return this.#update(scope, jobId, (record) => {
-      if (record.status !== "queued" && record.status !== "running") throw new PinakesError("CONFLICT", `Job "${jobId}" is over: it ${record.status}.`);
+      if (record.status !== "queued" && record.status !== "running")
+        throw new PinakesError("CONFLICT", `Job "${jobId}" is over: it ${record.status}.`);
       return { ...record, status: "cancelled" };
     });
   }
@@ -224,18 +255,24 @@ export class Jobs {
     if (known !== undefined && known.status !== "queued" && known.status !== "running") return known;
     for (;;) {
       const job = await this.#update(scope, jobId, (record) =>
-        record.status === "queued" || record.status === "running" ? { ...record, status: "running", attempts: record.attempts + 1 } : record,
+        record.status === "queued" || record.status === "running"
+          ? { ...record, status: "running", attempts: record.attempts + 1 }
+          : record,
       );
       if (job.status !== "running") return job;
       const runner = this.#runners.get(job.kind);
       const beat = setInterval(() => void this.#update(scope, jobId, (record) => record).catch(() => {}), beatMs);
       try {
-        if (runner === undefined) throw new PinakesError("NOT_SUPPORTED", `This server does not run jobs of kind "${job.kind}".`);
+        if (runner === undefined)
+          throw new PinakesError("NOT_SUPPORTED", `This server does not run jobs of kind "${job.kind}".`);
         const result = await runner(scope, job, { signal, tell: (progress) => this.#tell(scope, jobId, progress) });
-        return await this.#update(scope, jobId, (record) => (record.status === "running" ? { ...record, status: "succeeded", error: null, result } : record));
+        return await this.#update(scope, jobId, (record) =>
+          record.status === "running" ? { ...record, status: "succeeded", error: null, result } : record,
+        );
       } catch (error) {
         if (signal.aborted) return job;
-        if (error instanceof Later) return await this.#update(scope, jobId, (record) => ({ ...record, error: error.message, attempts: 0 }));
+        if (error instanceof Later)
+          return await this.#update(scope, jobId, (record) => ({ ...record, error: error.message, attempts: 0 }));
         const failed = await this.#failed(scope, job, error);
         if (failed.status !== "running") return failed;
       } finally {
@@ -253,11 +290,22 @@ export class Jobs {
   /** What may pass is tried again; what cannot is said. */
   async #failed(scope: Scope, job: JobRecord, error: unknown): Promise<JobRecord> {
     const message = error instanceof Error ? error.message : String(error);
-    const passing = !PinakesError.isInstance(error) || error.retryable || error.code === "PRECONDITION_FAILED" || error.code === "INTERNAL";
+    const passing =
+      !PinakesError.isInstance(error) ||
+      error.retryable ||
+      error.code === "PRECONDITION_FAILED" ||
+      error.code === "INTERNAL";
     const again = passing && job.attempts < attemptsMax;
     const { job_id, kind, attempts, repository_id, collection_id } = job;
     const line = `job ${job_id} (${kind}) of ${scope.tenant}/${repository_id}/${collection_id} failed (attempt ${attempts}${again ? ", is tried again" : ""}): ${reasonOf(error)}`;
-    this.#parts.log(line, again ? "warn" : "error", { workspace: scope.tenant, job_id, kind, repository_id, collection_id, attempt: attempts });
+    this.#parts.log(line, again ? "warn" : "error", {
+      workspace: scope.tenant,
+      job_id,
+      kind,
+      repository_id,
+      collection_id,
+      attempt: attempts,
+    });
     return this.#update(scope, job.job_id, (record) =>
       record.status === "running" ? { ...record, status: again ? "running" : "failed", error: message } : record,
     );

@@ -45,7 +45,8 @@ export class OperationDesk {
     const scope = requireCaller(caller);
     const limit = checkLimit(query.limit);
     const { status } = query;
-    if (status !== undefined && !statuses.includes(status)) throw invalid(`status: must be one of ${statuses.join(", ")}, got ${show(status)}.`);
+    if (status !== undefined && !statuses.includes(status))
+      throw invalid(`status: must be one of ${statuses.join(", ")}, got ${show(status)}.`);
     const repository_id = query.repository === personalAlias ? personalRepositoryId(caller.userId) : query.repository;
     const filter = {
       ...(status === undefined ? {} : { status }),
@@ -101,7 +102,8 @@ export class OperationDesk {
       operation = page.items[0]?.document as unknown as Operation | undefined;
       cursor = page.cursor;
     } while (operation === undefined && cursor !== undefined);
-    if (operation === undefined || (caller.role !== "admin" && operation.created_by !== caller.userId)) return undefined;
+    if (operation === undefined || (caller.role !== "admin" && operation.created_by !== caller.userId))
+      return undefined;
     return new PinakesError("GONE", `Collection "${collectionId}" was removed for good at ${operation.finished_at}.`);
   }
 
@@ -112,7 +114,10 @@ export class OperationDesk {
     const what = `operation "${operationId}"`;
     const place = (await this.#pieces.jobs.read(scope, operationId)) ?? (await this.#listed(scope, operationId));
     if (place?.incarnation === undefined || !(await seesJob(this.#pieces.library, caller, place))) throw notFound(what);
-    const found = await this.#pieces.lifecycle.read(scope, { repository_id: place.repository_id, incarnation: place.incarnation });
+    const found = await this.#pieces.lifecycle.read(scope, {
+      repository_id: place.repository_id,
+      incarnation: place.incarnation,
+    });
     if (found?.operation.operation_id !== operationId) throw notFound(what);
     return found.operation;
   }
@@ -139,7 +144,10 @@ export class OperationDesk {
   async #own(caller: Caller, operationId: string): Promise<{ readonly scope: Scope; readonly operation: Operation }> {
     const operation = await this.#visible(caller, operationId);
     if (caller.role !== "admin" && operation.created_by !== caller.userId)
-      throw new PinakesError("FORBIDDEN", `Trying it again is for admins and for who started operation "${operationId}".`);
+      throw new PinakesError(
+        "FORBIDDEN",
+        `Trying it again is for admins and for who started operation "${operationId}".`,
+      );
     return { scope: caller.scope, operation };
   }
 }

@@ -5,8 +5,15 @@ import { failureOf, reportOf, type Operation } from "../../lifecycle/index.ts";
 import { countedIn } from "../stores/counted-in.ts";
 import type { JobKind, JobRecord, JobStatus, Jobs } from "./jobs.ts";
 
-const statuses: Readonly<Record<Operation["status"], JobStatus>> = { running: "running", failed: "failed", done: "succeeded" };
-const kinds: Readonly<Record<Operation["action"], JobKind>> = { "delete-collection": "purge", "archive-collection": "archive" };
+const statuses: Readonly<Record<Operation["status"], JobStatus>> = {
+  running: "running",
+  failed: "failed",
+  done: "succeeded",
+};
+const kinds: Readonly<Record<Operation["action"], JobKind>> = {
+  "delete-collection": "purge",
+  "archive-collection": "archive",
+};
 
 /** Jobs that an operation carries out: they are never run, and never cancelled. */
 export function isOperationJob({ kind }: Pick<JobRecord, "kind">): boolean {
@@ -32,6 +39,9 @@ export async function tellJob(jobs: Jobs, scope: Scope, operation: Operation): P
 
 function resultOf(operation: Operation): JsonObject {
   const mode = operation.action === "delete-collection" ? "purge" : "archive";
-  const stores = reportOf(operation).map((report) => ({ ...report, unit: countedIn(operation.action, report.store) })) as unknown as JsonObject[];
+  const stores = reportOf(operation).map((report) => ({
+    ...report,
+    unit: countedIn(operation.action, report.store),
+  })) as unknown as JsonObject[];
   return { mode, ...(operation.partial ? { partial: true } : {}), stores };
 }

@@ -11,7 +11,12 @@ import type { JobRecord } from "./jobs.ts";
 export async function seesJob(
   library: Library,
   caller: Caller,
-  { repository_id, collection_id, incarnation, created_by }: Pick<JobRecord, "repository_id" | "collection_id" | "incarnation" | "created_by">,
+  {
+    repository_id,
+    collection_id,
+    incarnation,
+    created_by,
+  }: Pick<JobRecord, "repository_id" | "collection_id" | "incarnation" | "created_by">,
 ): Promise<boolean> {
   if (caller.role === "admin") return true;
   const [repository, current] = await library.both(caller.scope, repository_id, collection_id);

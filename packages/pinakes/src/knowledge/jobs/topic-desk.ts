@@ -55,7 +55,8 @@ export class TopicDesk {
       const own = rows.filter(({ topic, status }) => topic === name && (status === "waiting" || status === "sent"));
       const failed = own.filter(({ stuck, error }) => stuck && error !== null).length;
       const in_progress = own.filter(({ status }) => status === "sent").length;
-      const oldest_age_seconds = own.length === 0 ? null : ageSeconds(clock.now(), Math.min(...own.map(({ since }) => since)));
+      const oldest_age_seconds =
+        own.length === 0 ? null : ageSeconds(clock.now(), Math.min(...own.map(({ since }) => since)));
       const dead = unknown === undefined ? { dead: (await this.dead(scope, name)).length } : unknown;
       views.push({ name, waiting: own.length - in_progress, in_progress, failed, ...dead, oldest_age_seconds });
     }
@@ -76,7 +77,12 @@ export class TopicDesk {
   }
 
   #box({ tenant }: Scope, topic: string): Letterbox {
-    return { queue: this.#parts.queue, scope: this.#scope, name: topic, isOwn: (letter) => workspaceOf(letter) === tenant };
+    return {
+      queue: this.#parts.queue,
+      scope: this.#scope,
+      name: topic,
+      isOwn: (letter) => workspaceOf(letter) === tenant,
+    };
   }
 }
 
@@ -86,7 +92,9 @@ function workspaceOf({ body }: DeadLetter): string {
 }
 
 /** Of a queue that all workspaces share: where its letters cannot be looked into, nobody can tell whose they are. Undefined where they can. */
-export function deadUnknown({ capabilities: { driver, inspectDead } }: Pick<Queue, "capabilities">): Pick<TopicView, "dead" | "dead_unknown"> | undefined {
+export function deadUnknown({
+  capabilities: { driver, inspectDead },
+}: Pick<Queue, "capabilities">): Pick<TopicView, "dead" | "dead_unknown"> | undefined {
   if (inspectDead) return undefined;
   const why = `All workspaces share this queue, and the dead letters of ${driver} cannot be told apart by workspace here; its own tools show them.`;
   return { dead: null, dead_unknown: why };

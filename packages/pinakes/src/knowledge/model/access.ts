@@ -28,13 +28,17 @@ type Who = Pick<Caller, "userId" | "groups" | "role">;
 export function decideRepository(who: Who, repository: RepositoryRecord): Decision {
   if (repository.owner !== null) {
     if (repository.owner === who.userId) return decision("ADMIN", "the repository is the caller's own");
-    return who.role === "admin" ? decision("ADMIN", "the caller is an admin") : decision(null, "the repository is another user's own");
+    return who.role === "admin"
+      ? decision("ADMIN", "the caller is an admin")
+      : decision(null, "the repository is another user's own");
   }
   if (who.role === "admin") return decision("ADMIN", "the caller is an admin");
   const through = granting(who, repository.allowed_groups);
   if (through === undefined) return decision(null, "the caller is in none of the repository's groups");
-  const reason = through.length === 0 ? "the repository is open to the workspace" : "a group of the caller may use the repository";
-  if (who.role === "repository_admin") return decision("WRITE", `${reason}, and the caller administers repositories`, through);
+  const reason =
+    through.length === 0 ? "the repository is open to the workspace" : "a group of the caller may use the repository";
+  if (who.role === "repository_admin")
+    return decision("WRITE", `${reason}, and the caller administers repositories`, through);
   return decision(repository.allow_user_collections ? "WRITE" : "READ", reason, through);
 }
 
@@ -42,7 +46,8 @@ export function decideCollection(who: Who, repository: RepositoryRecord, collect
   const parent = decideRepository(who, repository);
   if (parent.level === null || parent.level === "ADMIN") return parent;
   const creator = collection.created_by === who.userId;
-  if (who.role === "repository_admin") return decision("ADMIN", "the caller administers the repositories it reaches", parent.groups);
+  if (who.role === "repository_admin")
+    return decision("ADMIN", "the caller administers the repositories it reaches", parent.groups);
   if (collection.private) {
     return creator
       ? decision("ADMIN", "the collection is private and the caller made it", parent.groups)
@@ -52,13 +57,18 @@ export function decideCollection(who: Who, repository: RepositoryRecord, collect
   if (through === undefined) return decision(null, "the caller is in none of the collection's groups");
   const groups = [...new Set([...parent.groups, ...through])];
   if (creator) return decision("ADMIN", "the caller made the collection", groups);
-  return decision("WRITE", through.length === 0 ? parent.reason : "a group of the caller may use the collection", groups);
+  return decision(
+    "WRITE",
+    through.length === 0 ? parent.reason : "a group of the caller may use the collection",
+    groups,
+  );
 }
 
 /** Not visible: 404, as if it did not exist. Visible and not allowed: 403. */
 export function requireLevel(found: Decision, needed: Level, what: string, action: string): void {
   if (found.level === null) throw notFound(what);
-  if (rank[found.level] < rank[needed]) throw new PinakesError("FORBIDDEN", `${action} needs ${needed} access to ${what}; the caller has ${found.level}.`);
+  if (rank[found.level] < rank[needed])
+    throw new PinakesError("FORBIDDEN", `${action} needs ${needed} access to ${what}; the caller has ${found.level}.`);
 }
 
 /**

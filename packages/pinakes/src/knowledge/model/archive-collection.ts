@@ -58,7 +58,10 @@ export class CollectionArchiving {
   /** Ends an archiving that is still under way, in the batch that makes it active again. */
   async unarchive(caller: Caller, which: ToArchive): Promise<OpenCollection> {
     return this.#change(caller, which, "ACTIVE", async ({ collection }, next, earlier) => {
-      const end = earlier === undefined ? [] : [{ op: "delete", id: operationItemId(collection.incarnation), ifMatch: earlier.etag } as const];
+      const end =
+        earlier === undefined
+          ? []
+          : [{ op: "delete", id: operationItemId(collection.incarnation), ifMatch: earlier.etag } as const];
       await this.#pieces.library.batch(caller.scope, collection.repository_id, [next, ...end]);
       if (earlier !== undefined) await this.#pieces.jobs.supersede(caller.scope, earlier.operation.operation_id);
     });
@@ -79,20 +82,33 @@ export class CollectionArchiving {
       const record = named({ ...collection, status, updated_at: laterThan(collection.updated_at, parts.clock.now()) });
       const earlier = await lifecycle.read(caller.scope, collection);
       try {
-        await write(found, { op: "replace", document: collectionDocument(record), ifMatch: ifMatch ?? found.etag }, earlier);
+        await write(
+          found,
+          { op: "replace", document: collectionDocument(record), ifMatch: ifMatch ?? found.etag },
+          earlier,
+        );
       } catch (error) {
-        if (!isOutrun(error) || (ifMatch !== undefined && (error as PinakesError).context.batch?.index === 0)) throw error;
+        if (!isOutrun(error) || (ifMatch !== undefined && (error as PinakesError).context.batch?.index === 0))
+          throw error;
         continue;
       }
       await new Shelf(parts.items, caller.scope, record).setStatus(status);
       const [repository, stored] = await this.#pieces.library.both(caller.scope, record.repository_id, collectionId);
       const parent = repository?.record ?? found.repository;
-      return { repository: parent, collection: record, etag: stored?.etag ?? found.etag, decision: decideCollection(caller, parent, record) };
+      return {
+        repository: parent,
+        collection: record,
+        etag: stored?.etag ?? found.etag,
+        decision: decideCollection(caller, parent, record),
+      };
     }
   }
 }
 
 /** The record or the operation is not what was read. */
 function isOutrun(error: unknown): boolean {
-  return PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND");
+  return (
+    PinakesError.isInstance(error) &&
+    (error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND")
+  );
 }

@@ -2,7 +2,11 @@
 import { invalid } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
 
-export function checkPatchFields<Patch extends object>(input: Patch, changeable: readonly string[], fixed: readonly string[]): Patch {
+export function checkPatchFields<Patch extends object>(
+  input: Patch,
+  changeable: readonly string[],
+  fixed: readonly string[],
+): Patch {
   if (!isJsonObject(input)) throw invalid("A change is an object with the fields to change.");
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
   for (const [field] of given) {

@@ -50,12 +50,21 @@ export class CollectionCatalogue implements Catalogue {
     const repository = personalRepositoryId(user);
     if (!/^[\w.-]+$/.test(collection)) return [];
     const first = await this.#library.collection(scope, repository, collection);
-    const all = [...(first === undefined ? [] : [first]), ...(await this.#library.displaced(scope, repository, collection))];
-    return all.filter(({ record }) => !isLive(record) && record.status !== "DELETED").map(({ record }) => ({ scope, life: lifeOf(record) }));
+    const all = [
+      ...(first === undefined ? [] : [first]),
+      ...(await this.#library.displaced(scope, repository, collection)),
+    ];
+    return all
+      .filter(({ record }) => !isLive(record) && record.status !== "DELETED")
+      .map(({ record }) => ({ scope, life: lifeOf(record) }));
   }
 
   async knows(scope: Scope, incarnation: string): Promise<boolean> {
-    const { items } = await this.#parts.items.query(scope, this.container, { index: "byIncarnation", equals: { incarnation, kind: "collection" }, limit: 1 });
+    const { items } = await this.#parts.items.query(scope, this.container, {
+      index: "byIncarnation",
+      equals: { incarnation, kind: "collection" },
+      limit: 1,
+    });
     return items.length > 0;
   }
 

@@ -36,7 +36,12 @@ export class CollectionDesk {
     this.#pieces = pieces;
   }
 
-  async create(caller: Caller, repositoryId: string, input: NewCollection, pipelines: NewPipelines): Promise<Warned<CollectionView>> {
+  async create(
+    caller: Caller,
+    repositoryId: string,
+    input: NewCollection,
+    pipelines: NewPipelines,
+  ): Promise<Warned<CollectionView>> {
     const opened = await pipelines.createWith(caller, input.pipelines ?? [], (complete) =>
       this.#pieces.collections.create(caller, repositoryId, input, complete),
     );
@@ -44,11 +49,19 @@ export class CollectionDesk {
     return { ...collectionView(opened, undefined, 0), ...(warnings.length === 0 ? {} : { warnings }) };
   }
 
-  async get(caller: Caller, repositoryId: string, collectionId: string, options: CollectionChoice = {}): Promise<CollectionView> {
+  async get(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: CollectionChoice = {},
+  ): Promise<CollectionView> {
     return this.#view(caller, await this.#pieces.collections.open(caller, repositoryId, collectionId, options));
   }
 
-  async list(caller: Caller, { include_total, ...query }: CollectionQuery & Totalled): Promise<ListPage<CollectionView>> {
+  async list(
+    caller: Caller,
+    { include_total, ...query }: CollectionQuery & Totalled,
+  ): Promise<ListPage<CollectionView>> {
     const asked = await this.#withRepository(caller, query);
     const page = await this.#pieces.lists.list(caller, asked);
     const items = await Promise.all(page.items.map((opened) => this.#view(caller, opened)));
@@ -60,7 +73,13 @@ export class CollectionDesk {
     return this.#pieces.lists.count(caller, await this.#withRepository(caller, query));
   }
 
-  async update(caller: Caller, repositoryId: string, collectionId: string, patch: CollectionPatch, ifMatch?: string): Promise<CollectionChange> {
+  async update(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    patch: CollectionPatch,
+    ifMatch?: string,
+  ): Promise<CollectionChange> {
     const opened = await conditionOn(
       `Collection "${collectionId}"`,
       this.#pieces.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch)),
@@ -68,7 +87,9 @@ export class CollectionDesk {
     const shown = await this.#view(caller, opened);
     const stale = patch.chunking_strategy !== undefined && shown.document_count > 0;
     const warnings = stale
-      ? [`The ${shown.document_count} documents that are here keep the passages they have. Re-index the collection to cut them in the new way.`]
+      ? [
+          `The ${shown.document_count} documents that are here keep the passages they have. Re-index the collection to cut them in the new way.`,
+        ]
       : [];
     const cut = patch.chunking_strategy === undefined ? [] : await this.#warnings(opened);
     return { ...shown, warnings: [...warnings, ...cut] };
@@ -81,12 +102,25 @@ export class CollectionDesk {
   }
 
   async archive(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
-    const archived = this.#pieces.archiving.archive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) });
+    const archived = this.#pieces.archiving.archive(caller, {
+      repositoryId,
+      collectionId,
+      ifMatch: recordEtag(ifMatch),
+    });
     return this.#view(caller, await conditionOn(`Collection "${collectionId}"`, archived));
   }
 
-  async unarchive(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
-    const unarchived = this.#pieces.archiving.unarchive(caller, { repositoryId, collectionId, ifMatch: recordEtag(ifMatch) });
+  async unarchive(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    ifMatch?: string,
+  ): Promise<CollectionView> {
+    const unarchived = this.#pieces.archiving.unarchive(caller, {
+      repositoryId,
+      collectionId,
+      ifMatch: recordEtag(ifMatch),
+    });
     return this.#view(caller, await conditionOn(`Collection "${collectionId}"`, unarchived));
   }
 

@@ -34,11 +34,18 @@ export function checkFields(
   const { name, description, chunking_strategy, allow_chunking_override, graph, metadata, allowed_groups } = input;
   const checked = {
     ...(name === undefined || name === null ? {} : { name: had.includes(name) ? name : checkName(name) }),
-    ...(description === undefined ? {} : { description: checkDescription(description ?? "", quotas.descriptionCharsMax) }),
+    ...(description === undefined
+      ? {}
+      : { description: checkDescription(description ?? "", quotas.descriptionCharsMax) }),
     ...(chunking_strategy === undefined
       ? {}
-      : { chunking_strategy: chunking_strategy === null ? null : readChunkingStrategy(chunking_strategy, "chunking_strategy") }),
-    ...(allow_chunking_override === undefined ? {} : { allow_chunking_override: flag(allow_chunking_override, "allow_chunking_override") }),
+      : {
+          chunking_strategy:
+            chunking_strategy === null ? null : readChunkingStrategy(chunking_strategy, "chunking_strategy"),
+        }),
+    ...(allow_chunking_override === undefined
+      ? {}
+      : { allow_chunking_override: flag(allow_chunking_override, "allow_chunking_override") }),
     ...(graph === undefined ? {} : { graph: graph === null ? null : readGraphSettings(graph) }),
     ...(metadata === undefined ? {} : { metadata: metadata === null ? noMetadata : checkMetadata(metadata) }),
     ...(allowed_groups === undefined ? {} : { allowed_groups: withinParent(checkGroups(allowed_groups), repository) }),
@@ -64,7 +71,9 @@ function withinParent(groups: readonly string[] | null, repository: RepositoryRe
   if (groups === null || parent === null) return groups;
   const outside = groups.filter((group) => !parent.includes(group));
   if (outside.length > 0)
-    throw invalid(`allowed_groups: ${outside.map((group) => `"${group}"`).join(", ")} may not use the repository; it allows ${parent.join(", ")}.`);
+    throw invalid(
+      `allowed_groups: ${outside.map((group) => `"${group}"`).join(", ")} may not use the repository; it allows ${parent.join(", ")}.`,
+    );
   return groups;
 }
 

@@ -62,7 +62,16 @@ export interface OpenCollection {
   readonly decision: Decision;
 }
 
-const changeable = ["name", "description", "chunking_strategy", "allow_chunking_override", "graph", "metadata", "allowed_groups", "private"] as const;
+const changeable = [
+  "name",
+  "description",
+  "chunking_strategy",
+  "allow_chunking_override",
+  "graph",
+  "metadata",
+  "allowed_groups",
+  "private",
+] as const;
 /** A change may name them as they are: sending back a whole record with one field changed is fine. */
 const fixed = ["collection_id", "repository_id", "embedding_model", "created_by", "created_at"] as const;
 
@@ -84,14 +93,19 @@ export class Collections {
     caller: Caller,
     repositoryId: string,
     input: NewCollection,
-    complete: (opened: Omit<OpenCollection, "etag">) => Promise<CollectionRecord> = async ({ collection }) => collection,
+    complete: (opened: Omit<OpenCollection, "etag">) => Promise<CollectionRecord> = async ({ collection }) =>
+      collection,
   ): Promise<OpenCollection> {
     const scope = requireCaller(caller);
     const { record: repository } = await this.#repositories.get(caller, repositoryId, "READ");
     if (repository.owner === null && caller.role === "user" && !repository.allow_user_collections)
       throw new PinakesError("FORBIDDEN", `Only admins make collections in repository "${repository.repository_id}".`);
     const fresh = this.#newRecord(caller, repository, input);
-    const record = await complete({ repository, collection: fresh, decision: decideCollection(caller, repository, fresh) });
+    const record = await complete({
+      repository,
+      collection: fresh,
+      decision: decideCollection(caller, repository, fresh),
+    });
     await this.#tags.add(scope, record);
     for (let former: Stored<CollectionRecord> | undefined; ;) {
       try {
@@ -119,7 +133,12 @@ export class Collections {
   }
 
   /** Not visible: NOT_FOUND. Deleted: the same, unless `deleted` asks for it. */
-  async open(caller: Caller, repositoryId: string, collectionId: string, options: OpenOptions = {}): Promise<OpenCollection> {
+  async open(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: OpenOptions = {},
+  ): Promise<OpenCollection> {
     const scope = requireCaller(caller);
     checkAskedKey(repositoryId, "repository_id");
     checkAskedId(collectionId, "collection_id");
@@ -127,7 +146,10 @@ export class Collections {
     // Looking makes nothing: who has no repository of their own has no collection in it.
     const repository = repositoryId === personalAlias ? personalRepositoryId(caller.userId) : repositoryId;
     const [parent, current] = await this.#library.both(scope, repository, collectionId);
-    const found = options.deleted === true ? await this.#deleted(scope, repository, collectionId, current, options.incarnation) : current;
+    const found =
+      options.deleted === true
+        ? await this.#deleted(scope, repository, collectionId, current, options.incarnation)
+        : current;
     const what = `collection "${collectionId}" in repository "${repositoryId}"`;
     if (parent === undefined || found === undefined) throw notFound(what);
     const decision = decideCollection(caller, parent.record, found.record);
@@ -154,7 +176,13 @@ export class Collections {
     return current ?? (await this.#library.displaced(scope, repository_id, collection_id))[0];
   }
 
-  async update(caller: Caller, repositoryId: string, collectionId: string, input: CollectionPatch, ifMatch?: string): Promise<OpenCollection> {
+  async update(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: CollectionPatch,
+    ifMatch?: string,
+  ): Promise<OpenCollection> {
     const to = [caller, repositoryId, collectionId] as const;
     try {
       return await this.#update(...to, input, ifMatch, ({ collection_id }) => collection_id);
@@ -177,9 +205,14 @@ export class Collections {
       const patch = checkPatchFields(withoutSame(input, collection), changeable, fixed);
       if (collection.status === "ARCHIVED") throw archived(collection);
       if (caller.role === "repository_admin" && patch.allowed_groups !== undefined)
-        throw new PinakesError("FORBIDDEN", "allowed_groups: who may use a collection is decided by an admin or its creator.");
-      if (collection.is_default && patch.name !== undefined) throw invalid("name: the default collection cannot be renamed.");
-      if (collection.is_default && patch.private === true) throw invalid("private: the default collection is never private.");
+        throw new PinakesError(
+          "FORBIDDEN",
+          "allowed_groups: who may use a collection is decided by an admin or its creator.",
+        );
+      if (collection.is_default && patch.name !== undefined)
+        throw invalid("name: the default collection cannot be renamed.");
+      if (collection.is_default && patch.private === true)
+        throw invalid("private: the default collection is never private.");
       const checked = checkFields(patch, repository, this.#parts.quotas, [collection.collection_id, collection.name]);
       checkChatModel(checked.graph, this.#parts.chat);
       // The name that it had before anybody gave it one.
@@ -208,14 +241,20 @@ export class Collections {
       } catch (error) {
         if (!PinakesError.isInstance(error)) throw error;
         // Rows of tags that somebody else took away meanwhile: with them went the etag.
-        const outrun = error.code === "PRECONDITION_FAILED" || (error.code === "NOT_FOUND" && error.context.batch?.index !== 0);
+        const outrun =
+          error.code === "PRECONDITION_FAILED" || (error.code === "NOT_FOUND" && error.context.batch?.index !== 0);
         if (!outrun || (ifMatch !== undefined && error.code === "PRECONDITION_FAILED")) throw error;
       }
     }
   }
 
   /** The record, with the rows of tags that it loses; where those are many, in several batches, each of which changes the etag. */
-  async #replace({ scope }: Caller, before: CollectionRecord, next: CollectionRecord, ifMatch: string): Promise<string> {
+  async #replace(
+    { scope }: Caller,
+    before: CollectionRecord,
+    next: CollectionRecord,
+    ifMatch: string,
+  ): Promise<string> {
     const [old, tags] = [before.metadata.tags, next.metadata.tags];
     const added = tags.filter((tag) => !old.includes(tag));
     await this.#tags.add(scope, next, added);
@@ -223,16 +262,28 @@ export class Collections {
     const [first = [], ...more] = await this.#tags.removing(scope, next, lost);
     let etag = ifMatch;
     for (const rows of [first, ...more]) {
-      const { results } = await this.#library.batch(scope, next.repository_id, [{ op: "replace", document: collectionDocument(next), ifMatch: etag }, ...rows]);
+      const { results } = await this.#library.batch(scope, next.repository_id, [
+        { op: "replace", document: collectionDocument(next), ifMatch: etag },
+        ...rows,
+      ]);
       etag = results[0]?.etag as string;
     }
     return etag;
   }
 
   /** Writes a new life. Where nobody named it and the id is the name of another, it has the id and a mark as its name: see markedName. */
-  async begin(scope: Scope, repository: RepositoryRecord, record: CollectionRecord, { former, isNamed }: NewLife): Promise<Stored<CollectionRecord>> {
+  async begin(
+    scope: Scope,
+    repository: RepositoryRecord,
+    record: CollectionRecord,
+    { former, isNamed }: NewLife,
+  ): Promise<Stored<CollectionRecord>> {
     try {
-      const { results } = await this.#library.batch(scope, repository.repository_id, this.newLife(repository, record, former));
+      const { results } = await this.#library.batch(
+        scope,
+        repository.repository_id,
+        this.newLife(repository, record, former),
+      );
       return { record, etag: results[1]?.etag as string };
     } catch (error) {
       if (!(error instanceof NameTaken) || isNamed) throw error;
@@ -241,7 +292,11 @@ export class Collections {
   }
 
   /** Makes it, in this order: the repository takes it, the record, the count; then the deleted life that has the id, where there is one. */
-  newLife(repository: RepositoryRecord, record: CollectionRecord, former: Stored<CollectionRecord> | undefined): readonly Operation[] {
+  newLife(
+    repository: RepositoryRecord,
+    record: CollectionRecord,
+    former: Stored<CollectionRecord> | undefined,
+  ): readonly Operation[] {
     return [
       { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
       former === undefined
@@ -249,14 +304,21 @@ export class Collections {
         : { op: "replace", document: collectionDocument(record), ifMatch: former.etag },
       this.countUp(repository),
       // The life that has the id is deleted: it is kept beside the new one, until it is restored or its time has come.
-      ...(former === undefined ? [] : [{ op: "create", document: collectionDocument({ ...former.record, displaced: true }) } as const]),
+      ...(former === undefined
+        ? []
+        : [{ op: "create", document: collectionDocument({ ...former.record, displaced: true }) } as const]),
     ];
   }
 
   /** One more live collection, while the limit lasts. */
   countUp(repository: RepositoryRecord): Operation {
     const max = this.#collectionsMax(repository);
-    return { op: "patch", id: itemIds.count, patch: [{ op: "incr", path: "/collections", value: 1 }], where: { collections: { lt: max } } };
+    return {
+      op: "patch",
+      id: itemIds.count,
+      patch: [{ op: "incr", path: "/collections", value: 1 }],
+      where: { collections: { lt: max } },
+    };
   }
 
   #collectionsMax({ owner }: RepositoryRecord): number {
@@ -288,17 +350,30 @@ export class Collections {
   async #createError(error: unknown, caller: Caller, record: CollectionRecord): Promise<unknown> {
     if (!PinakesError.isInstance(error)) return error;
     const index = error.context.batch?.index;
-    if (index === 0) return new PinakesError("CONFLICT", `Repository "${record.repository_id}" is being deleted.`, { cause: error });
+    if (index === 0)
+      return new PinakesError("CONFLICT", `Repository "${record.repository_id}" is being deleted.`, { cause: error });
     if (index === 2) {
       const repository = (await this.#library.repository(caller.scope, record.repository_id))?.record;
       const max = repository === undefined ? 0 : this.#collectionsMax(repository);
-      return new PinakesError("LIMIT_EXCEEDED", `There are ${max} collections here already, which is the most. Delete one first.`, { cause: error });
+      return new PinakesError(
+        "LIMIT_EXCEEDED",
+        `There are ${max} collections here already, which is the most. Delete one first.`,
+        { cause: error },
+      );
     }
     if (error.code !== "CONFLICT" || error instanceof NameTaken) return error;
     const [parent, same] = await this.#library.both(caller.scope, record.repository_id, record.collection_id);
     if (parent !== undefined && same !== undefined && isLive(same.record))
-      return new PinakesError("CONFLICT", `A collection "${record.collection_id}" exists in ${repositoryWords(record.repository_id)}.`, { cause: error });
-    return new PinakesError("CONFLICT", `Collection "${record.collection_id}" is being made or deleted by somebody else. Try again.`, { cause: error });
+      return new PinakesError(
+        "CONFLICT",
+        `A collection "${record.collection_id}" exists in ${repositoryWords(record.repository_id)}.`,
+        { cause: error },
+      );
+    return new PinakesError(
+      "CONFLICT",
+      `Collection "${record.collection_id}" is being made or deleted by somebody else. Try again.`,
+      { cause: error },
+    );
   }
 }
 
@@ -320,5 +395,7 @@ function deletedNow({ status, purge_at }: CollectionRecord, what: string, level:
 /** Fixed fields that are named with the value they have are no change. */
 function withoutSame(input: CollectionPatch, collection: CollectionRecord): CollectionPatch {
   const same = (field: (typeof fixed)[number]) => input[field] !== undefined && input[field] === collection[field];
-  return Object.fromEntries(Object.entries(input).filter(([field]) => !fixed.some((name) => name === field && same(name))));
+  return Object.fromEntries(
+    Object.entries(input).filter(([field]) => !fixed.some((name) => name === field && same(name))),
+  );
 }

@@ -4,7 +4,10 @@ import { PinakesError } from "../../domain/errors.ts";
 function changed(what: string, currentEtag: string | undefined, cause?: unknown): PinakesError {
   const now = currentEtag === undefined ? "" : ` Its etag is now "${currentEtag}".`;
   const detail = `${what} has changed since it was read; read it again and repeat the change.${now}`;
-  return new PinakesError("PRECONDITION_FAILED", detail, { ...(currentEtag === undefined ? {} : { currentEtag }), ...(cause === undefined ? {} : { cause }) });
+  return new PinakesError("PRECONDITION_FAILED", detail, {
+    ...(currentEtag === undefined ? {} : { currentEtag }),
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 /** Before long work begins. A change made while the work goes on does not stop it. */
@@ -17,7 +20,8 @@ export async function conditionOn<Result>(what: string, write: Promise<Result>):
   try {
     return await write;
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") throw changed(what, error.context.currentEtag, error);
+    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED")
+      throw changed(what, error.context.currentEtag, error);
     throw error;
   }
 }

@@ -96,7 +96,9 @@ export class CollectionDeletion {
     for (;;) {
       const record = (await library.life(scope, life))?.record;
       if (record === undefined || (record.status !== "DELETED" && !isLive(record))) return record;
-      const changing = isLive(record) ? this.#bringBack(scope, record, record.status === "ARCHIVED") : this.#fence(scope, record);
+      const changing = isLive(record)
+        ? this.#bringBack(scope, record, record.status === "ARCHIVED")
+        : this.#fence(scope, record);
       const done = await changing.then(() => true, overtaken);
       const now = (await library.life(scope, life))?.record;
       if (done && now?.status === record.status && now.purge_at === record.purge_at) return now;
@@ -119,14 +121,22 @@ export class CollectionDeletion {
     }
     requireRestorable(record, parts.clock.now());
     const [repository, current] = await library.both(scope, life.repository_id, life.collection_id);
-    if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${life.repository_id}".`);
+    if (repository === undefined)
+      throw new PinakesError("NOT_FOUND", `There is no repository "${life.repository_id}".`);
     if (record.displaced === true && current !== undefined && isLive(current.record)) throw idTaken(record);
     const archived = record.status_before === "ARCHIVED";
     await this.#lookSoon(scope, record);
     await this.#bringBack(scope, record, archived);
     const { displaced: _, ...rest } = record;
     const updated_at = laterThan(record.updated_at, parts.clock.now());
-    const next = named({ ...rest, status: archived ? "ARCHIVED" : "ACTIVE", status_before: null, deleted_at: null, purge_at: null, updated_at });
+    const next = named({
+      ...rest,
+      status: archived ? "ARCHIVED" : "ACTIVE",
+      status_before: null,
+      deleted_at: null,
+      purge_at: null,
+      updated_at,
+    });
     try {
       await library.batch(scope, life.repository_id, [
         { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
@@ -152,8 +162,10 @@ export class CollectionDeletion {
       const found = await this.#read(scope, life);
       const { record } = found;
       const { dueAt } = options;
-      if (dueAt !== undefined && (isLive(record) || (record.status === "DELETED" && record.purge_at !== dueAt))) return undefined;
-      if (record.is_default && options.withDefault !== true) throw invalid("The default collection cannot be deleted; its documents can.");
+      if (dueAt !== undefined && (isLive(record) || (record.status === "DELETED" && record.purge_at !== dueAt)))
+        return undefined;
+      if (record.is_default && options.withDefault !== true)
+        throw invalid("The default collection cannot be deleted; its documents can.");
       const earlier = await lifecycle.read(scope, record);
       if (earlier?.operation.action === "delete-collection") return earlier.operation;
       const operation = await lifecycle.plan({
@@ -174,7 +186,8 @@ export class CollectionDeletion {
       }
       // The sweep takes away entries that stood for nothing for so long.
       if (parts.clock.now() - at > restMs / 2) await registry.mark(entry, parts.clock.now());
-      if (earlier !== undefined && earlier.operation.status !== "done") await this.#pieces.jobs.supersede(scope, earlier.operation.operation_id);
+      if (earlier !== undefined && earlier.operation.status !== "done")
+        await this.#pieces.jobs.supersede(scope, earlier.operation.operation_id);
       return operation;
     }
   }
@@ -218,13 +231,20 @@ export class CollectionDeletion {
   }
 
   /** The life has the id again. One that had it meanwhile, and is deleted too, is kept beside it. */
-  #takePlace(next: CollectionRecord, record: CollectionRecord, etag: string, current: Stored<CollectionRecord> | undefined): readonly ItemOperation[] {
+  #takePlace(
+    next: CollectionRecord,
+    record: CollectionRecord,
+    etag: string,
+    current: Stored<CollectionRecord> | undefined,
+  ): readonly ItemOperation[] {
     const document = collectionDocument(next);
     if (record.displaced !== true) return [{ op: "replace", document, ifMatch: etag }];
     return [
       current === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: current.etag },
       { op: "delete", id: itemIds.displaced(record.collection_id, record.incarnation), ifMatch: etag },
-      ...(current === undefined ? [] : [{ op: "create", document: collectionDocument({ ...current.record, displaced: true }) } as const]),
+      ...(current === undefined
+        ? []
+        : [{ op: "create", document: collectionDocument({ ...current.record, displaced: true }) } as const]),
     ];
   }
 
@@ -237,7 +257,8 @@ export class CollectionDeletion {
   }
 
   async #fence(scope: Scope, record: CollectionRecord): Promise<void> {
-    for (const store of this.#pieces.stores) await store.fence(scope, record, { purgeAt: Date.parse(record.purge_at as string) + storeSpareMs });
+    for (const store of this.#pieces.stores)
+      await store.fence(scope, record, { purgeAt: Date.parse(record.purge_at as string) + storeSpareMs });
   }
 
   /** Into the trash again, unless somebody else restored it. Where the answer was lost nobody knows yet: the sweep looks at it soon. */
@@ -248,7 +269,11 @@ export class CollectionDeletion {
 
   async #read(scope: Scope, life: Life): Promise<Stored<CollectionRecord>> {
     const found = await this.#pieces.library.life(scope, life);
-    if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" in repository "${life.repository_id}".`);
+    if (found === undefined)
+      throw new PinakesError(
+        "NOT_FOUND",
+        `There is no collection "${life.collection_id}" in repository "${life.repository_id}".`,
+      );
     return found;
   }
 
@@ -257,13 +282,22 @@ export class CollectionDeletion {
     const { name, repository_id, collection_id } = record;
     const index = error.context.batch?.index;
     if (index === 1)
-      return new PinakesError("LIMIT_EXCEEDED", `Repository "${repository_id}" has as many collections as it may. Delete one first.`, { cause: error });
+      return new PinakesError(
+        "LIMIT_EXCEEDED",
+        `Repository "${repository_id}" has as many collections as it may. Delete one first.`,
+        { cause: error },
+      );
     if (index === 2 && error.code === "CONFLICT") {
       const current = await this.#pieces.library.collection(scope, repository_id, collection_id);
-      if (current !== undefined && current.record.incarnation !== record.incarnation && isLive(current.record)) return idTaken(record, error);
-      return new PinakesError("CONFLICT", `Another collection of repository "${repository_id}" is named "${name}" now. Rename it, then restore.`, {
-        cause: error,
-      });
+      if (current !== undefined && current.record.incarnation !== record.incarnation && isLive(current.record))
+        return idTaken(record, error);
+      return new PinakesError(
+        "CONFLICT",
+        `Another collection of repository "${repository_id}" is named "${name}" now. Rename it, then restore.`,
+        {
+          cause: error,
+        },
+      );
     }
     return error;
   }
@@ -273,7 +307,9 @@ export class CollectionDeletion {
 function hiding({ record, etag }: Stored<CollectionRecord>, next: CollectionRecord): readonly ItemOperation[] {
   return [
     { op: "replace", document: collectionDocument(next), ifMatch: etag },
-    ...(isLive(record) ? [{ op: "patch", id: itemIds.count, patch: [{ op: "incr", path: "/collections", value: -1 }] } as const] : []),
+    ...(isLive(record)
+      ? [{ op: "patch", id: itemIds.count, patch: [{ op: "incr", path: "/collections", value: -1 }] } as const]
+      : []),
   ];
 }
 
@@ -287,9 +323,13 @@ function idTaken({ collection_id, repository_id }: CollectionRecord, cause?: unk
 }
 
 function requireRestorable({ collection_id, status, purge_at }: CollectionRecord, now: number): void {
-  if (status === "ACTIVE" || status === "ARCHIVED") throw new PinakesError("CONFLICT", `Collection "${collection_id}" is not deleted; it is ${status}.`);
+  if (status === "ACTIVE" || status === "ARCHIVED")
+    throw new PinakesError("CONFLICT", `Collection "${collection_id}" is not deleted; it is ${status}.`);
   if (status === "DELETED" && now < Date.parse(purge_at as string)) return;
-  throw new PinakesError("GONE", `Collection "${collection_id}" could be restored until ${purge_at}; it is being removed for good.`);
+  throw new PinakesError(
+    "GONE",
+    `Collection "${collection_id}" could be restored until ${purge_at}; it is being removed for good.`,
+  );
 }
 
 /** Somebody else opens or closes the same store. */
@@ -304,5 +344,8 @@ function outrun(error: unknown): undefined {
 
 /** Somebody changed the record or began an operation: look again. */
 function isOutrun(error: unknown): boolean {
-  return PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND");
+  return (
+    PinakesError.isInstance(error) &&
+    (error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND")
+  );
 }

@@ -25,7 +25,8 @@ export class RepositoryDeletion {
   }
 
   async purge(scope: Scope, { repository_id, created_by, progress }: JobRecord, tools: JobTools): Promise<JsonObject> {
-    if (!(await this.#mark(scope, repository_id, "DELETE_IN_PROGRESS"))) return { mode: "purge", collections: progress.total };
+    if (!(await this.#mark(scope, repository_id, "DELETE_IN_PROGRESS")))
+      return { mode: "purge", collections: progress.total };
     const lives = await this.#lives(scope, repository_id);
     // Also those that went before this try.
     const total = Math.max(progress.total, lives.length);
@@ -35,14 +36,24 @@ export class RepositoryDeletion {
     }
     await tools.tell({ done: total, total });
     for (;;) {
-      const { done } = await this.#parts.items.deletePartition(scope, collectionsContainer.name, [repository_id], { limit: 500 });
+      const { done } = await this.#parts.items.deletePartition(scope, collectionsContainer.name, [repository_id], {
+        limit: 500,
+      });
       if (done) return { mode: "purge", collections: total };
     }
   }
 
   /** From here on writers are refused. Only of this life: one that was made anew after the job was done is another's. */
-  async close(scope: Scope, { repository_id, created_at }: Pick<RepositoryRecord, "repository_id" | "created_at">): Promise<void> {
-    await this.#mark(scope, repository_id, "DELETE_IN_PROGRESS", (found) => found.created_at === created_at && found.status === "ACTIVE");
+  async close(
+    scope: Scope,
+    { repository_id, created_at }: Pick<RepositoryRecord, "repository_id" | "created_at">,
+  ): Promise<void> {
+    await this.#mark(
+      scope,
+      repository_id,
+      "DELETE_IN_PROGRESS",
+      (found) => found.created_at === created_at && found.status === "ACTIVE",
+    );
   }
 
   /** A store that is down is waited for: the job goes on when the collection is gone. */
@@ -71,9 +82,15 @@ export class RepositoryDeletion {
     for (;;) {
       const found = await this.#library.repository(scope, repositoryId);
       if (found === undefined || !isMeant(found.record)) return false;
-      const record: RepositoryRecord = { ...found.record, status, updated_at: laterThan(found.record.updated_at, this.#parts.clock.now()) };
+      const record: RepositoryRecord = {
+        ...found.record,
+        status,
+        updated_at: laterThan(found.record.updated_at, this.#parts.clock.now()),
+      };
       try {
-        await this.#library.batch(scope, repositoryId, [{ op: "replace", document: repositoryDocument(record), ifMatch: found.etag }]);
+        await this.#library.batch(scope, repositoryId, [
+          { op: "replace", document: repositoryDocument(record), ifMatch: found.etag },
+        ]);
         return true;
       } catch (error) {
         if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;

@@ -14,9 +14,24 @@ import { knowledgeLimits } from "../limits.ts";
 import type { KnowledgeParts } from "../parts.ts";
 import type { OpenCollection } from "./collections.ts";
 import type { Library } from "./library.ts";
-import { checkLimit, filterOf, listCollections, orderOf, planOf, visibleAmong, type CollectionPage, type CollectionQuery } from "./list-collections.ts";
+import {
+  checkLimit,
+  filterOf,
+  listCollections,
+  orderOf,
+  planOf,
+  visibleAmong,
+  type CollectionPage,
+  type CollectionQuery,
+} from "./list-collections.ts";
 import { isTag } from "./names.ts";
-import { collectionsContainer, documentsContainer, itemIds, type CollectionRecord, type StatsRecord } from "./records.ts";
+import {
+  collectionsContainer,
+  documentsContainer,
+  itemIds,
+  type CollectionRecord,
+  type StatsRecord,
+} from "./records.ts";
 import { requireTagRows } from "./tag-rows-before.ts";
 import { TagRows, type TagRow } from "./tag-rows.ts";
 import { isoTime } from "./times.ts";
@@ -51,14 +66,22 @@ export class CollectionLists {
     const from = cursor === undefined ? undefined : await this.#cursors.open(scope, question, cursor);
     if (tags.length === 0 && !isRanked(query)) {
       // The place is that of an index here; who asks, and what, it belongs to all the same.
-      const found = await listCollections(this.#parts.items, this.#library, caller, { ...query, cursor: from as string | undefined });
-      return { items: found.items, ...(found.cursor === undefined ? {} : { cursor: await this.#cursors.seal(scope, question, found.cursor) }) };
+      const found = await listCollections(this.#parts.items, this.#library, caller, {
+        ...query,
+        cursor: from as string | undefined,
+      });
+      return {
+        items: found.items,
+        ...(found.cursor === undefined ? {} : { cursor: await this.#cursors.seal(scope, question, found.cursor) }),
+      };
     }
     const after = from as unknown as Placed["place"] | undefined;
     const descending = orderOf(query) === "desc";
     const compare = (a: Placed["place"], b: Placed["place"]): number => (descending ? -1 : 1) * comparePlaces(a, b);
     const all = await this.#placed(caller, query, tags);
-    const rest = all.filter(({ place }) => after === undefined || compare(place, after) > 0).toSorted((a, b) => compare(a.place, b.place));
+    const rest = all
+      .filter(({ place }) => after === undefined || compare(place, after) > 0)
+      .toSorted((a, b) => compare(a.place, b.place));
     const page = rest.slice(0, limit);
     const last = rest.length > limit ? page.at(-1)?.place : undefined;
     const items = page.map(({ opened }) => opened);
@@ -87,8 +110,16 @@ export class CollectionLists {
       // One that nobody used yet counts as used when it was made.
       const used = stats[i]?.last_used_at ?? collection.created_at;
       if (used >= since || size < (query.min_size_bytes ?? 0) || size > (query.max_size_bytes ?? Infinity)) return [];
-      const values = { created_at: collection.created_at, updated_at: collection.updated_at, name: collection.sort_name, last_used_at: used, size };
-      return [{ opened: one, place: [values[query.sort ?? "created_at"], collection.repository_id, collection.incarnation] }];
+      const values = {
+        created_at: collection.created_at,
+        updated_at: collection.updated_at,
+        name: collection.sort_name,
+        last_used_at: used,
+        size,
+      };
+      return [
+        { opened: one, place: [values[query.sort ?? "created_at"], collection.repository_id, collection.incarnation] },
+      ];
     });
   }
 
@@ -97,7 +128,11 @@ export class CollectionLists {
     const found: Item[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.#parts.items.query(caller.scope, collectionsContainer.name, { ...plan, limit: 500, cursor });
+      const page = await this.#parts.items.query(caller.scope, collectionsContainer.name, {
+        ...plan,
+        limit: 500,
+        cursor,
+      });
       found.push(...page.items);
       requireFew(found.length);
       cursor = page.cursor;
@@ -119,8 +154,11 @@ export class CollectionLists {
       }
     }
     const fits = compileFilter(filterOf(query));
-    const has = ({ metadata }: CollectionRecord): boolean => tags[query.tag_match === "any" ? "some" : "every"]((tag) => metadata.tags.includes(tag));
-    return (await this.#records(caller, [...rows.values()])).filter(({ document }) => fits(document) && has(document as unknown as CollectionRecord));
+    const has = ({ metadata }: CollectionRecord): boolean =>
+      tags[query.tag_match === "any" ? "some" : "every"]((tag) => metadata.tags.includes(tag));
+    return (await this.#records(caller, [...rows.values()])).filter(
+      ({ document }) => fits(document) && has(document as unknown as CollectionRecord),
+    );
   }
 
   async #records(caller: Caller, rows: readonly TagRow[]): Promise<readonly Item[]> {
@@ -133,7 +171,8 @@ export class CollectionLists {
       ]);
       const records = await this.#parts.items.readMany(caller.scope, collectionsContainer.name, keys);
       for (const [i, { incarnation }] of some.entries())
-        for (const item of records.slice(i * 2, i * 2 + 2)) if (item?.document["incarnation"] === incarnation) found.push(item);
+        for (const item of records.slice(i * 2, i * 2 + 2))
+          if (item?.document["incarnation"] === incarnation) found.push(item);
     }
     return found;
   }
@@ -154,7 +193,8 @@ export class CollectionLists {
 
 /** The tags that are asked for, each once. */
 function tagsOf({ tag, tags = [], tag_match }: CollectionQuery): readonly string[] {
-  if (tag_match !== undefined && tag_match !== "any" && tag_match !== "all") throw invalid(`tag_match: must be any or all, got ${show(tag_match)}.`);
+  if (tag_match !== undefined && tag_match !== "any" && tag_match !== "all")
+    throw invalid(`tag_match: must be any or all, got ${show(tag_match)}.`);
   const all = [...new Set([...(tag === undefined ? [] : [tag]), ...tags])];
   if (all.length > knowledgeLimits.tagsMax) throw invalid(`tags: ask for at most ${knowledgeLimits.tagsMax} at once.`);
   return all;
@@ -166,13 +206,23 @@ function isRanked(query: CollectionQuery): boolean {
   if (unused_since !== undefined && !(Date.parse(unused_since) >= 0))
     throw invalid(`unused_since: must be a time in UTC such as 2030-01-01T00:00:00.000Z, got ${show(unused_since)}.`);
   for (const [name, bytes] of Object.entries({ min_size_bytes, max_size_bytes }))
-    if (bytes !== undefined && !(Number.isInteger(bytes) && bytes >= 0)) throw invalid(`${name}: must be a whole number from 0, got ${show(bytes)}.`);
-  return sort === "last_used_at" || sort === "size" || unused_since !== undefined || min_size_bytes !== undefined || max_size_bytes !== undefined;
+    if (bytes !== undefined && !(Number.isInteger(bytes) && bytes >= 0))
+      throw invalid(`${name}: must be a whole number from 0, got ${show(bytes)}.`);
+  return (
+    sort === "last_used_at" ||
+    sort === "size" ||
+    unused_since !== undefined ||
+    min_size_bytes !== undefined ||
+    max_size_bytes !== undefined
+  );
 }
 
 function comparePlaces(a: Placed["place"], b: Placed["place"]): number {
   const [first, second] = [a[0], b[0]];
-  const order = typeof first === "number" && typeof second === "number" ? first - second : compareUtf8(String(first), String(second));
+  const order =
+    typeof first === "number" && typeof second === "number"
+      ? first - second
+      : compareUtf8(String(first), String(second));
   return order !== 0 ? order : compareUtf8(a[1], b[1]) || compareUtf8(a[2], b[2]);
 }
 

@@ -22,7 +22,10 @@ export function heldBy(record: CollectionRecord, migration_id: string): Collecti
   const holder = record.hold?.migration_id;
   if (holder === migration_id) return undefined;
   if (holder === undefined) return { ...record, hold: { migration_id } };
-  throw new PinakesError("CONFLICT", `Collection ${show(record.collection_id)} is held by migration ${show(holder)}; finish or roll back that one first.`);
+  throw new PinakesError(
+    "CONFLICT",
+    `Collection ${show(record.collection_id)} is held by migration ${show(holder)}; finish or roll back that one first.`,
+  );
 }
 
 /** What it becomes where this migration holds it no more; undefined where it is not held, or by another. */

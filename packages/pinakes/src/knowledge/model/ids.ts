@@ -17,7 +17,12 @@ export function isPersonalId(repositoryId: string): boolean {
 
 /** A model's id where it can be one, otherwise its letters and a hash. */
 export function defaultCollectionId(modelId: string): string {
-  if (new RegExp(`^[A-Za-z0-9._-]{1,${knowledgeLimits.idCharsMax}}$`).test(modelId) && modelId !== "." && modelId !== "..") return modelId;
+  if (
+    new RegExp(`^[A-Za-z0-9._-]{1,${knowledgeLimits.idCharsMax}}$`).test(modelId) &&
+    modelId !== "." &&
+    modelId !== ".."
+  )
+    return modelId;
   return `${modelId.replaceAll(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80)}-${digest(modelId).slice(0, 12)}`;
 }
 

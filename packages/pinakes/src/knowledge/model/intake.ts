@@ -99,11 +99,17 @@ export class Intake {
 
   /** Whether a target could be made: its repository is there, or is a user's own. */
   async hasRepository(scope: Scope, target: IntakeTarget): Promise<boolean> {
-    return target.user !== undefined || (await this.#library.repository(scope, this.idsOf(target).repository_id)) !== undefined;
+    return (
+      target.user !== undefined ||
+      (await this.#library.repository(scope, this.idsOf(target).repository_id)) !== undefined
+    );
   }
 
   /** Undefined where no collection has the id, or only one that is deleted. */
-  async find(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">): Promise<IntakeRecord | undefined> {
+  async find(
+    scope: Scope,
+    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+  ): Promise<IntakeRecord | undefined> {
     const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
     if (found === undefined || !isLive(found.record)) return undefined;
     const { record } = found;
@@ -119,12 +125,20 @@ export class Intake {
 
   /** Whether some record names this life. */
   async isRegistered(scope: Scope, incarnation: string): Promise<boolean> {
-    const { items } = await this.#parts.items.query(scope, "collections", { index: "byIncarnation", equals: { incarnation }, limit: 1 });
+    const { items } = await this.#parts.items.query(scope, "collections", {
+      index: "byIncarnation",
+      equals: { incarnation },
+      limit: 1,
+    });
     return items.length > 0;
   }
 
   /** Makes the collection, held; one that this migration made, or that is there and free, is held and given back. Can be repeated. */
-  async register(scope: Scope, target: IntakeTarget, input: NewIntake): Promise<IntakePlace & { readonly made: boolean }> {
+  async register(
+    scope: Scope,
+    target: IntakeTarget,
+    input: NewIntake,
+  ): Promise<IntakePlace & { readonly made: boolean }> {
     const ids = this.idsOf(target);
     const repository = await this.#repository(scope, target, ids.repository_id);
     for (;;) {
@@ -137,7 +151,8 @@ export class Intake {
         return await this.#create(scope, repository, { ...ids, former: found }, input);
       } catch (error) {
         // Made by ourselves in a try whose answer was lost, or by somebody else: the next look tells.
-        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT" || !(await this.#appeared(scope, ids))) throw error;
+        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT" || !(await this.#appeared(scope, ids)))
+          throw error;
       }
     }
   }
@@ -169,24 +184,41 @@ export class Intake {
     return { ...placeOf(record), made: true };
   }
 
-  async #appeared(scope: Scope, { repository_id, collection_id }: Pick<IntakePlace, "repository_id" | "collection_id">): Promise<boolean> {
+  async #appeared(
+    scope: Scope,
+    { repository_id, collection_id }: Pick<IntakePlace, "repository_id" | "collection_id">,
+  ): Promise<boolean> {
     const found = await this.#library.collection(scope, repository_id, collection_id);
     return found !== undefined && isLive(found.record);
   }
 
   /** CONFLICT where another migration holds it. */
-  async hold(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">, migration_id: string): Promise<void> {
+  async hold(
+    scope: Scope,
+    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+    migration_id: string,
+  ): Promise<void> {
     // A repository that is being deleted takes no migration into its collections, either.
-    await this.#change(scope, ids, (record) => heldBy(record, migration_id), [{ op: "check", id: itemIds.repository, where: { status: "ACTIVE" } }]);
+    await this.#change(scope, ids, (record) => heldBy(record, migration_id), [
+      { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
+    ]);
   }
 
   /** Nothing happens where it is not held, or held by another. */
-  async release(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">, migration_id: string): Promise<void> {
+  async release(
+    scope: Scope,
+    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+    migration_id: string,
+  ): Promise<void> {
     await this.#change(scope, ids, (record) => freedBy(record, migration_id));
   }
 
   /** Takes the record away and leaves the data where it is, for one that this migration registered. */
-  async unregister(scope: Scope, ids: Pick<IntakePlace, "repository_id" | "collection_id">, migration_id: string): Promise<void> {
+  async unregister(
+    scope: Scope,
+    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+    migration_id: string,
+  ): Promise<void> {
     const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
     if (found === undefined || found.record.migrated?.migration_id !== migration_id) return;
     await this.#library.batch(scope, ids.repository_id, [
@@ -196,7 +228,12 @@ export class Intake {
   }
 
   /** The first rows decide the dimension. */
-  async appendRows(scope: Scope, { incarnation }: IntakePlace, delta: AppendInput, { dims, signal, beat }: AppendOptions): Promise<void> {
+  async appendRows(
+    scope: Scope,
+    { incarnation }: IntakePlace,
+    delta: AppendInput,
+    { dims, signal, beat }: AppendOptions,
+  ): Promise<void> {
     const name = ownVectorsName(incarnation);
     await this.#parts.vectors.create(scope, name, { dims });
     await appendCompacting(this.#parts, scope, name, delta, { signal, beat });
@@ -216,8 +253,15 @@ export class Intake {
   }
 
   async #repository(scope: Scope, { user, repository }: IntakeTarget, id: string): Promise<RepositoryRecord> {
-    if (repository === personalAlias) throw new PinakesError("INVALID", `repository: ${show(repository)} is another one for everybody; say whose with "user".`);
-    const own = user === undefined ? undefined : await this.#repositories.personal(this.#parts.callerOf({ tenant: scope.tenant, userId: user }));
+    if (repository === personalAlias)
+      throw new PinakesError(
+        "INVALID",
+        `repository: ${show(repository)} is another one for everybody; say whose with "user".`,
+      );
+    const own =
+      user === undefined
+        ? undefined
+        : await this.#repositories.personal(this.#parts.callerOf({ tenant: scope.tenant, userId: user }));
     const found = own ?? (await this.#library.repository(scope, id));
     if (found === undefined) throw notFound(`repository "${id}"`);
     return found.record;

@@ -21,19 +21,35 @@ export class Library {
   }
 
   async repository(scope: Scope, repositoryId: string): Promise<Stored<RepositoryRecord> | undefined> {
-    return stored(await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: itemIds.repository }));
+    return stored(
+      await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: itemIds.repository }),
+    );
   }
 
-  async collection(scope: Scope, repositoryId: string, collectionId: string): Promise<Stored<CollectionRecord> | undefined> {
-    return stored(await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: itemIds.collection(collectionId) }));
+  async collection(
+    scope: Scope,
+    repositoryId: string,
+    collectionId: string,
+  ): Promise<Stored<CollectionRecord> | undefined> {
+    return stored(
+      await this.#items.read(scope, collectionsContainer.name, {
+        partition: [repositoryId],
+        id: itemIds.collection(collectionId),
+      }),
+    );
   }
 
   /** One life of a collection, whether it has the id now or another one does. */
-  async life(scope: Scope, { repository_id, collection_id, incarnation }: Life): Promise<Stored<CollectionRecord> | undefined> {
+  async life(
+    scope: Scope,
+    { repository_id, collection_id, incarnation }: Life,
+  ): Promise<Stored<CollectionRecord> | undefined> {
     const first = await this.collection(scope, repository_id, collection_id);
     if (first?.record.incarnation === incarnation) return first;
     const id = itemIds.displaced(collection_id, incarnation);
-    const beside = stored<CollectionRecord>(await this.#items.read(scope, collectionsContainer.name, { partition: [repository_id], id }));
+    const beside = stored<CollectionRecord>(
+      await this.#items.read(scope, collectionsContainer.name, { partition: [repository_id], id }),
+    );
     if (beside !== undefined) return beside;
     // It may have moved from there to here between the two reads.
     const again = await this.collection(scope, repository_id, collection_id);
@@ -41,7 +57,11 @@ export class Library {
   }
 
   /** The lives that had an id before, those deleted last first. Reads the partition itself: none is missed. */
-  async displaced(scope: Scope, repositoryId: string, collectionId: string): Promise<readonly Stored<CollectionRecord>[]> {
+  async displaced(
+    scope: Scope,
+    repositoryId: string,
+    collectionId: string,
+  ): Promise<readonly Stored<CollectionRecord>[]> {
     const found: Stored<CollectionRecord>[] = [];
     for (let cursor: string | undefined; ;) {
       const page = await this.#items.query(scope, collectionsContainer.name, {
@@ -52,7 +72,8 @@ export class Library {
       });
       found.push(...page.items.map((item) => stored<CollectionRecord>(item) as Stored<CollectionRecord>));
       cursor = page.cursor;
-      if (cursor === undefined) return found.toSorted((a, b) => ((a.record.deleted_at ?? "") < (b.record.deleted_at ?? "") ? 1 : -1));
+      if (cursor === undefined)
+        return found.toSorted((a, b) => ((a.record.deleted_at ?? "") < (b.record.deleted_at ?? "") ? 1 : -1));
     }
   }
 
@@ -74,7 +95,8 @@ export class Library {
     for (let at = 0; at < ids.length; at += 100) {
       const keys = ids.slice(at, at + 100).map((id) => ({ partition: [id], id: itemIds.repository }));
       for (const item of await this.#items.readMany(scope, collectionsContainer.name, keys)) {
-        if (item !== undefined) found.set(item.document["repository_id"] as string, item.document as unknown as RepositoryRecord);
+        if (item !== undefined)
+          found.set(item.document["repository_id"] as string, item.document as unknown as RepositoryRecord);
       }
     }
     return found;
@@ -90,14 +112,21 @@ export class Library {
   }
 
   /** A name that is another's, said as such: the store's own words would show how it is kept. All other errors are given back as they are. */
-  async #nameTaken(scope: Scope, repositoryId: string, operations: readonly Operation[], error: unknown): Promise<unknown> {
+  async #nameTaken(
+    scope: Scope,
+    repositoryId: string,
+    operations: readonly Operation[],
+    error: unknown,
+  ): Promise<unknown> {
     if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") return error;
     const failed = operations[error.context.batch?.index ?? -1];
     if (failed === undefined || !("document" in failed) || !hasNameKey(failed.document)) return error;
     const { id, name } = failed.document;
     // A create fails with the same code where the id is taken.
     const sameId =
-      failed.op === "create" && (await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: id as string })) !== undefined;
+      failed.op === "create" &&
+      (await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: id as string })) !==
+        undefined;
     return sameId ? error : new NameTaken(name, repositoryId, error);
   }
 }
@@ -132,7 +161,9 @@ function stored<Record>(item: Item | undefined): Stored<Record> | undefined {
 function checkBytes(document: JsonObject): void {
   const bytes = Buffer.byteLength(JSON.stringify(document), "utf8");
   if (bytes <= knowledgeLimits.recordBytesMax) return;
-  const sizes = Object.entries(document).map(([field, value]) => [field, value === undefined ? 0 : JSON.stringify(value).length] as const);
+  const sizes = Object.entries(document).map(
+    ([field, value]) => [field, value === undefined ? 0 : JSON.stringify(value).length] as const,
+  );
   const [field] = sizes.toSorted((a, b) => b[1] - a[1])[0] as readonly [string, number];
   const inside = isJsonObject(document[field]) ? " (and what is in it)" : "";
   throw new PinakesError(

@@ -12,7 +12,13 @@ import { knowledgeLimits } from "../limits.ts";
 import { decideCollection } from "./access.ts";
 import type { OpenCollection } from "./collections.ts";
 import type { Library } from "./library.ts";
-import { collectionsContainer, collectionStatuses, type CollectionRecord, type CollectionStatus, type RepositoryRecord } from "./records.ts";
+import {
+  collectionsContainer,
+  collectionStatuses,
+  type CollectionRecord,
+  type CollectionStatus,
+  type RepositoryRecord,
+} from "./records.ts";
 
 export const collectionSorts = ["created_at", "updated_at", "name", "last_used_at", "size"] as const;
 
@@ -44,7 +50,12 @@ export interface CollectionPage {
   readonly cursor?: string;
 }
 
-export async function listCollections(items: ItemStore, library: Library, caller: Caller, query: CollectionQuery): Promise<CollectionPage> {
+export async function listCollections(
+  items: ItemStore,
+  library: Library,
+  caller: Caller,
+  query: CollectionQuery,
+): Promise<CollectionPage> {
   const scope = requireCaller(caller);
   const limit = checkLimit(query.limit);
   const plan = planOf(query);
@@ -59,11 +70,17 @@ export async function listCollections(items: ItemStore, library: Library, caller
   return { items: found, ...(cursor === undefined ? {} : { cursor }) };
 }
 
-const indexes = { created_at: ["byCreated", "allByCreated"], updated_at: ["byUpdated", "allByUpdated"], name: ["byName", "allByName"] } as const;
+const indexes = {
+  created_at: ["byCreated", "allByCreated"],
+  updated_at: ["byUpdated", "allByUpdated"],
+  name: ["byName", "allByName"],
+} as const;
 
 export function orderOf({ sort = "created_at", order }: CollectionQuery): "asc" | "desc" {
-  if (!collectionSorts.includes(sort)) throw invalid(`sort: must be one of ${collectionSorts.join(", ")}, got ${show(sort)}.`);
-  if (order !== undefined && order !== "asc" && order !== "desc") throw invalid(`order: must be asc or desc, got ${show(order)}.`);
+  if (!collectionSorts.includes(sort))
+    throw invalid(`sort: must be one of ${collectionSorts.join(", ")}, got ${show(sort)}.`);
+  if (order !== undefined && order !== "asc" && order !== "desc")
+    throw invalid(`order: must be asc or desc, got ${show(order)}.`);
   return order ?? (sort === "name" ? "asc" : "desc");
 }
 
@@ -87,9 +104,17 @@ export function planOf(query: CollectionQuery): Query {
   const session = query.session === undefined ? {} : { session: query.session };
   const filter = filterOf(query);
   if (repositoryId !== undefined && status !== "all" && status !== "live" && sort === "created_at")
-    return { index: "byStatus", equals: { repository_id: repositoryId, kind: "collection", status }, order, filter, ...session };
-  if (repositoryId !== undefined) return { index: ofOne, equals: { repository_id: repositoryId, kind: "collection" }, order, filter, ...session };
-  if (created_by !== undefined && sort === "created_at") return { index: "byCreator", equals: { kind: "collection", created_by }, order, filter, ...session };
+    return {
+      index: "byStatus",
+      equals: { repository_id: repositoryId, kind: "collection", status },
+      order,
+      filter,
+      ...session,
+    };
+  if (repositoryId !== undefined)
+    return { index: ofOne, equals: { repository_id: repositoryId, kind: "collection" }, order, filter, ...session };
+  if (created_by !== undefined && sort === "created_at")
+    return { index: "byCreator", equals: { kind: "collection", created_by }, order, filter, ...session };
   // Most are active; of the others there may be few among many.
   if (sort === "created_at" && status !== "all" && status !== "live" && status !== "ACTIVE")
     return { index: "allByStatus", equals: { kind: "collection", status }, order, filter, ...session };
@@ -114,13 +139,24 @@ export async function visibleAmong(
   return items.flatMap((item) => visibleTo(caller, item, repositories) ?? []);
 }
 
-async function loadRepositories(library: Library, caller: Caller, page: readonly Item[], known: Map<string, RepositoryRecord>): Promise<void> {
-  const missing = new Set(page.map(({ document }) => document["repository_id"] as string).filter((id) => !known.has(id)));
+async function loadRepositories(
+  library: Library,
+  caller: Caller,
+  page: readonly Item[],
+  known: Map<string, RepositoryRecord>,
+): Promise<void> {
+  const missing = new Set(
+    page.map(({ document }) => document["repository_id"] as string).filter((id) => !known.has(id)),
+  );
   if (missing.size === 0) return;
   for (const [id, repository] of await library.repositories(caller.scope, [...missing])) known.set(id, repository);
 }
 
-function visibleTo(caller: Caller, { document, etag }: Item, repositories: ReadonlyMap<string, RepositoryRecord>): OpenCollection | undefined {
+function visibleTo(
+  caller: Caller,
+  { document, etag }: Item,
+  repositories: ReadonlyMap<string, RepositoryRecord>,
+): OpenCollection | undefined {
   const { id: _, ...collection } = document as unknown as CollectionRecord & { id: string };
   const repository = repositories.get(collection.repository_id);
   if (repository === undefined) return undefined;

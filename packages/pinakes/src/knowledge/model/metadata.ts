@@ -15,22 +15,30 @@ export function checkMetadata(input: unknown, where = "metadata"): Metadata {
   if (!isJsonObject(input)) throw invalid(`${where}: must be an object with tags and custom_fields.`);
   const { tags = [], custom_fields = {}, ...rest } = input;
   const unknown = Object.keys(rest);
-  if (unknown.length > 0) throw invalid(`${where}.${unknown[0]}: is not known; free fields go into ${where}.custom_fields.`);
+  if (unknown.length > 0)
+    throw invalid(`${where}.${unknown[0]}: is not known; free fields go into ${where}.custom_fields.`);
   if (!isJsonObject(custom_fields)) throw invalid(`${where}.custom_fields: must be an object.`);
   checkJson(custom_fields, `${where}.custom_fields`);
   const bytes = Buffer.byteLength(JSON.stringify(custom_fields), "utf8");
   if (bytes > knowledgeLimits.customFieldsBytesMax)
-    throw invalid(`${where}.custom_fields: has ${bytes} bytes as JSON; at most ${knowledgeLimits.customFieldsBytesMax} are allowed.`);
+    throw invalid(
+      `${where}.custom_fields: has ${bytes} bytes as JSON; at most ${knowledgeLimits.customFieldsBytesMax} are allowed.`,
+    );
   return { tags: checkTags(tags, `${where}.tags`), custom_fields };
 }
 
 /** The parent's tags, then the collection's own, each once; of the fields the collection's own win. */
 export function effectiveMetadata(parent: Metadata, own: Metadata): Metadata {
-  return { tags: [...new Set([...parent.tags, ...own.tags])], custom_fields: { ...parent.custom_fields, ...own.custom_fields } };
+  return {
+    tags: [...new Set([...parent.tags, ...own.tags])],
+    custom_fields: { ...parent.custom_fields, ...own.custom_fields },
+  };
 }
 
 export function checkMergedTags(parent: Metadata, own: Metadata, whose = "the collection"): void {
   const { length } = effectiveMetadata(parent, own).tags;
   if (length > knowledgeLimits.tagsMax)
-    throw invalid(`metadata.tags: with those of the repository ${whose} would have ${length} tags; at most ${knowledgeLimits.tagsMax} are allowed.`);
+    throw invalid(
+      `metadata.tags: with those of the repository ${whose} would have ${length} tags; at most ${knowledgeLimits.tagsMax} are allowed.`,
+    );
 }

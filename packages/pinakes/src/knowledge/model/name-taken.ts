@@ -17,6 +17,12 @@ export function repositoryWords(repositoryId: string): string {
 }
 
 /** Whether the write of this document could have failed for its name. */
-export function hasNameKey(document: JsonObject): document is JsonObject & { readonly name: string; readonly name_key: string } {
-  return document["kind"] === "collection" && typeof document["name_key"] === "string" && typeof document["name"] === "string";
+export function hasNameKey(
+  document: JsonObject,
+): document is JsonObject & { readonly name: string; readonly name_key: string } {
+  return (
+    document["kind"] === "collection" &&
+    typeof document["name_key"] === "string" &&
+    typeof document["name"] === "string"
+  );
 }

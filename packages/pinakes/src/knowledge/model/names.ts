@@ -16,10 +16,12 @@ const controlButBreaks = /[^\P{Cc}\n\t]/u;
 /** Letters, digits, space, "-" and "_", 1–100 characters, not only spaces. */
 export function checkName(name: unknown, where = "name"): string {
   const { nameCharsMax } = knowledgeLimits;
-  if (typeof name !== "string" || name.trim() === "") throw invalid(`${where}: must be a text of 1–${nameCharsMax} characters, got ${show(name)}.`);
+  if (typeof name !== "string" || name.trim() === "")
+    throw invalid(`${where}: must be a text of 1–${nameCharsMax} characters, got ${show(name)}.`);
   const chars = Array.from(name).length;
   if (chars > nameCharsMax) throw invalid(`${where}: has ${chars} characters; at most ${nameCharsMax} are allowed.`);
-  if (!namePattern.test(name)) throw invalid(`${where}: may have letters, digits, spaces, "-" and "_" only, got ${show(name)}.`);
+  if (!namePattern.test(name))
+    throw invalid(`${where}: may have letters, digits, spaces, "-" and "_" only, got ${show(name)}.`);
   return name;
 }
 
@@ -34,7 +36,9 @@ export function checkId(id: unknown, where: string): string {
 }
 
 function notAnId(id: unknown, where: string): PinakesError {
-  return invalid(`${where}: an id has 1–${knowledgeLimits.idCharsMax} letters, digits, ".", "_" or "-"; got ${show(id)}.`);
+  return invalid(
+    `${where}: an id has 1–${knowledgeLimits.idCharsMax} letters, digits, ".", "_" or "-"; got ${show(id)}.`,
+  );
 }
 
 /**
@@ -48,7 +52,8 @@ export function checkAskedId(id: unknown, where: string): void {
 
 /** Of a repository, which is a key by itself: of those the store refuses only what is too long, or no text. */
 export function checkAskedKey(id: unknown, where: string): void {
-  if (typeof id !== "string" || id.length > askedIdCharsMax || id.includes("\0") || !id.isWellFormed()) throw notAnId(id, where);
+  if (typeof id !== "string" || id.length > askedIdCharsMax || id.includes("\0") || !id.isWellFormed())
+    throw notAnId(id, where);
 }
 
 export function checkDescription(description: unknown, charsMax: number, where = "description"): string {
@@ -66,20 +71,29 @@ export function checkTags(tags: unknown, where = "metadata.tags"): readonly stri
   const unique = [...new Set(tags as unknown[])];
   if (unique.length > tagsMax) throw invalid(`${where}: has ${unique.length} tags; at most ${tagsMax} are allowed.`);
   return unique.map((tag, i) => {
-    if (!isTag(tag)) throw invalid(`${where}[${i}]: a tag has 1–${tagCharsMax} letters, digits, spaces, "-" or "_", got ${show(tag)}.`);
+    if (!isTag(tag))
+      throw invalid(
+        `${where}[${i}]: a tag has 1–${tagCharsMax} letters, digits, spaces, "-" or "_", got ${show(tag)}.`,
+      );
     return tag;
   });
 }
 
 export function isTag(tag: unknown): tag is string {
-  return typeof tag === "string" && tag.trim() !== "" && Array.from(tag).length <= knowledgeLimits.tagCharsMax && namePattern.test(tag);
+  return (
+    typeof tag === "string" &&
+    tag.trim() !== "" &&
+    Array.from(tag).length <= knowledgeLimits.tagCharsMax &&
+    namePattern.test(tag)
+  );
 }
 
 /** null and [] mean: as the parent. */
 export function checkGroups(groups: unknown, where = "allowed_groups"): readonly string[] | null {
   const { groupsMax, groupCharsMax } = knowledgeLimits;
   if (groups === null) return null;
-  if (!Array.isArray(groups) || groups.length > groupsMax) throw invalid(`${where}: must be null or a list of at most ${groupsMax} groups.`);
+  if (!Array.isArray(groups) || groups.length > groupsMax)
+    throw invalid(`${where}: must be null or a list of at most ${groupsMax} groups.`);
   const unique = [...new Set(groups as unknown[])].map((group, i) => {
     if (typeof group !== "string" || group === "" || group.length > groupCharsMax || control.test(group))
       throw invalid(`${where}[${i}]: a group is a text of 1–${groupCharsMax} characters, got ${show(group)}.`);
@@ -94,9 +108,12 @@ export function checkFileName(name: unknown, where = "name"): string {
   if (typeof name !== "string") throw invalid(`${where}: must be a file name.`);
   const normal = name.normalize("NFC");
   const chars = Array.from(normal).length;
-  if (chars < 1 || chars > fileNameCharsMax) throw invalid(`${where}: a file name has 1–${fileNameCharsMax} characters; this one has ${chars}.`);
+  if (chars < 1 || chars > fileNameCharsMax)
+    throw invalid(`${where}: a file name has 1–${fileNameCharsMax} characters; this one has ${chars}.`);
   if (/[/\\]/.test(normal)) throw invalid(`${where}: a file name has no "/" or "\\"; got ${show(normal)}.`);
-  if (control.test(normal) || !normal.isWellFormed()) throw invalid(`${where}: a file name has no control characters; got ${show(normal)}.`);
-  if (normal === "." || normal === ".." || normal.trim() === "") throw invalid(`${where}: ${show(normal)} is not a file name.`);
+  if (control.test(normal) || !normal.isWellFormed())
+    throw invalid(`${where}: a file name has no control characters; got ${show(normal)}.`);
+  if (normal === "." || normal === ".." || normal.trim() === "")
+    throw invalid(`${where}: ${show(normal)} is not a file name.`);
   return normal;
 }

@@ -20,7 +20,15 @@ const defaultName = "Default Collection";
 /** Of the mark that tells apart two ids that are one name: as many as make it unlikely that somebody else has it. */
 const markChars = 8;
 
-export function newCollection({ repository, caller, incarnation, now, isDefault = false, collectionId, fields = {} }: NewCollectionParts): CollectionRecord {
+export function newCollection({
+  repository,
+  caller,
+  incarnation,
+  now,
+  isDefault = false,
+  collectionId,
+  fields = {},
+}: NewCollectionParts): CollectionRecord {
   const collection_id = collectionId ?? (isDefault ? defaultCollectionId(repository.embedding_model) : incarnation);
   const record: CollectionRecord = {
     kind: "collection",
@@ -55,7 +63,8 @@ export function newCollection({ repository, caller, incarnation, now, isDefault 
 export function named(record: CollectionRecord): CollectionRecord {
   const { name_key: _, ...rest } = record;
   const key = nameKey(record.name);
-  const gone = record.status === "DELETED" || record.status === "DELETE_IN_PROGRESS" || record.status === "DELETE_FAILED";
+  const gone =
+    record.status === "DELETED" || record.status === "DELETE_IN_PROGRESS" || record.status === "DELETE_FAILED";
   return {
     ...rest,
     ...(gone ? {} : { name_key: key }),
@@ -69,7 +78,10 @@ export function named(record: CollectionRecord): CollectionRecord {
  * Whoever comes at the same moment has another life, hence another name, and nobody has to look which numbers are free. It is as short as
  * every name may be.
  */
-export function markedName({ collection_id, incarnation }: Pick<CollectionRecord, "collection_id" | "incarnation">): string {
+export function markedName({
+  collection_id,
+  incarnation,
+}: Pick<CollectionRecord, "collection_id" | "incarnation">): string {
   // Hashed, since the life that a migration found may be called as the collection is.
   const mark = hash("sha256", incarnation, "hex").slice(0, markChars);
   return `${collection_id.slice(0, knowledgeLimits.nameCharsMax - markChars - 1)} ${mark}`;

@@ -36,7 +36,13 @@ export async function openOrCreate(
 }
 
 /** For what only asks. */
-export async function openToQuery(pieces: UsePieces, caller: Caller, repositoryId: string, collectionId: string, action = "Reading"): Promise<OpenCollection> {
+export async function openToQuery(
+  pieces: UsePieces,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  action = "Reading",
+): Promise<OpenCollection> {
   const needed = { needed: "READ", action } as const;
   return used(pieces, caller, repositoryId, collectionId, {
     open: () => pieces.collections.open(caller, repositoryId, collectionId, needed),
@@ -52,8 +58,16 @@ interface Use {
   readonly check: () => void;
 }
 
-async function used(pieces: UsePieces, caller: Caller, repositoryId: string, collectionId: string, use: Use): Promise<OpenCollection> {
-  const opened = await use.open().catch((error: unknown) => created(pieces, caller, repositoryId, collectionId, use, error));
+async function used(
+  pieces: UsePieces,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  use: Use,
+): Promise<OpenCollection> {
+  const opened = await use
+    .open()
+    .catch((error: unknown) => created(pieces, caller, repositoryId, collectionId, use, error));
   await noteUse(pieces.parts, caller.scope, opened.collection);
   return opened;
 }

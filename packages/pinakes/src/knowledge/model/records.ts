@@ -54,7 +54,13 @@ export const documentsContainer: ContainerDefinition = Object.freeze({
 });
 
 export type CollectionStatus = "ACTIVE" | "ARCHIVED" | "DELETE_IN_PROGRESS" | "DELETE_FAILED" | "DELETED";
-export const collectionStatuses: readonly CollectionStatus[] = ["ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "DELETED"];
+export const collectionStatuses: readonly CollectionStatus[] = [
+  "ACTIVE",
+  "ARCHIVED",
+  "DELETE_IN_PROGRESS",
+  "DELETE_FAILED",
+  "DELETED",
+];
 
 export interface RepositoryRecord {
   readonly kind: "repository";

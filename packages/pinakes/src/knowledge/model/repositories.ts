@@ -60,7 +60,8 @@ export class Repositories {
   async create(caller: Caller, input: NewRepository): Promise<Stored<RepositoryRecord>> {
     const scope = requireCaller(caller);
     if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Making a repository needs the role admin.");
-    const repository_id = input.repository_id === undefined ? this.#parts.newId() : checkId(input.repository_id, "repository_id");
+    const repository_id =
+      input.repository_id === undefined ? this.#parts.newId() : checkId(input.repository_id, "repository_id");
     if (repository_id === personalAlias || isPersonalId(repository_id))
       throw invalid(`repository_id: ${show(repository_id)} is kept for users' own repositories; choose another.`);
     const record = this.#record(caller, { ...input, repository_id }, null);
@@ -85,7 +86,12 @@ export class Repositories {
     }
   }
 
-  async get(caller: Caller, repositoryId: string, needed: Level = "READ", action = "Reading"): Promise<Stored<RepositoryRecord>> {
+  async get(
+    caller: Caller,
+    repositoryId: string,
+    needed: Level = "READ",
+    action = "Reading",
+  ): Promise<Stored<RepositoryRecord>> {
     const scope = requireCaller(caller);
     if (repositoryId === personalAlias) return this.personal(caller);
     checkAskedKey(repositoryId, "repository_id");
@@ -134,7 +140,12 @@ export class Repositories {
   }
 
   /** The settings of who may use a repository are the admins'; nobody else changes a repository. */
-  async update(caller: Caller, repositoryId: string, input: RepositoryPatch, ifMatch?: string): Promise<Stored<RepositoryRecord>> {
+  async update(
+    caller: Caller,
+    repositoryId: string,
+    input: RepositoryPatch,
+    ifMatch?: string,
+  ): Promise<Stored<RepositoryRecord>> {
     const scope = requireCaller(caller);
     const patch = checkPatchFields(input, changeable, fixed);
     for (;;) {
@@ -147,7 +158,8 @@ export class Repositories {
         ]);
         return { record: next, etag: results[0]?.etag as string };
       } catch (error) {
-        if (ifMatch !== undefined || !PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        if (ifMatch !== undefined || !PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED")
+          throw error;
       }
     }
   }
@@ -177,13 +189,28 @@ export class Repositories {
   }
 
   #fields(input: RepositoryPatch): Partial<RepositoryRecord> {
-    const { name, description, allowed_groups, allow_user_collections, auto_create, create_on_query, chunking_strategy, graph, metadata } = input;
-    if (allow_user_collections !== undefined && typeof allow_user_collections !== "boolean") throw invalid("allow_user_collections: must be true or false.");
-    if (auto_create !== undefined && typeof auto_create !== "boolean") throw invalid("auto_create: must be true or false.");
-    if (create_on_query !== undefined && typeof create_on_query !== "boolean") throw invalid("create_on_query: must be true or false.");
+    const {
+      name,
+      description,
+      allowed_groups,
+      allow_user_collections,
+      auto_create,
+      create_on_query,
+      chunking_strategy,
+      graph,
+      metadata,
+    } = input;
+    if (allow_user_collections !== undefined && typeof allow_user_collections !== "boolean")
+      throw invalid("allow_user_collections: must be true or false.");
+    if (auto_create !== undefined && typeof auto_create !== "boolean")
+      throw invalid("auto_create: must be true or false.");
+    if (create_on_query !== undefined && typeof create_on_query !== "boolean")
+      throw invalid("create_on_query: must be true or false.");
     return {
       ...(name === undefined ? {} : { name: checkName(name) }),
-      ...(description === undefined ? {} : { description: checkDescription(description, this.#parts.quotas.descriptionCharsMax) }),
+      ...(description === undefined
+        ? {}
+        : { description: checkDescription(description, this.#parts.quotas.descriptionCharsMax) }),
       ...(allowed_groups === undefined ? {} : { allowed_groups: checkGroups(allowed_groups) }),
       ...(allow_user_collections === undefined ? {} : { allow_user_collections }),
       ...(auto_create === undefined ? {} : { auto_create }),
@@ -194,7 +221,11 @@ export class Repositories {
     };
   }
 
-  #record(caller: Caller, input: NewRepository & { readonly repository_id: string }, owner: string | null): RepositoryRecord {
+  #record(
+    caller: Caller,
+    input: NewRepository & { readonly repository_id: string },
+    owner: string | null,
+  ): RepositoryRecord {
     const now = isoTime(this.#parts.clock.now());
     const record = {
       kind: "repository" as const,
@@ -226,24 +257,39 @@ export class Repositories {
     throw invalid(`embedding_model: ${show(model)} is not configured; there are ${known}.`);
   }
 
-  async #store(scope: Caller["scope"], record: RepositoryRecord, withDefault: boolean): Promise<Stored<RepositoryRecord>> {
+  async #store(
+    scope: Caller["scope"],
+    record: RepositoryRecord,
+    withDefault: boolean,
+  ): Promise<Stored<RepositoryRecord>> {
     const operations: Operation[] = [
       { op: "create", document: repositoryDocument(record) },
       { op: "create", document: countDocument(record.repository_id, withDefault ? 1 : 0) },
     ];
-    if (withDefault) operations.push({ op: "create", document: collectionDocument(defaultCollection(record, this.#parts.newId())) });
+    if (withDefault)
+      operations.push({ op: "create", document: collectionDocument(defaultCollection(record, this.#parts.newId())) });
     try {
       const { results } = await this.#library.batch(scope, record.repository_id, operations);
       return { record, etag: results[0]?.etag as string };
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
-      throw new PinakesError("CONFLICT", `A repository "${record.repository_id}" exists. Use another id, or PATCH the existing one.`, { cause: error });
+      throw new PinakesError(
+        "CONFLICT",
+        `A repository "${record.repository_id}" exists. Use another id, or PATCH the existing one.`,
+        { cause: error },
+      );
     }
   }
 }
 
 function defaultCollection(repository: RepositoryRecord, incarnation: string): CollectionRecord {
-  return newCollection({ repository, caller: repository.created_by, incarnation, now: repository.created_at, isDefault: true });
+  return newCollection({
+    repository,
+    caller: repository.created_by,
+    incarnation,
+    now: repository.created_at,
+    isDefault: true,
+  });
 }
 
 function graphOrNull(input: unknown, chat: KnowledgeParts["chat"]): GraphSettings | null {

@@ -20,7 +20,10 @@ export async function requireTagRows(parts: Parts, scope: Scope): Promise<void> 
   const id = scope.tenant;
   if ((await parts.items.read(system, collectionsContainer.name, { partition: [partition], id })) === undefined) {
     await fill(parts, scope);
-    await parts.items.write(system, collectionsContainer.name, [partition], { op: "upsert", document: { id, repository_id: partition, kind: "tag-rows" } });
+    await parts.items.write(system, collectionsContainer.name, [partition], {
+      op: "upsert",
+      document: { id, repository_id: partition, kind: "tag-rows" },
+    });
   }
   if (done.size >= rememberedMax) done.clear();
   done.add(scope.tenant);
@@ -30,7 +33,12 @@ async function fill({ items }: Parts, scope: Scope): Promise<void> {
   const rows = new TagRows(items);
   let cursor: string | undefined;
   do {
-    const page = await items.query(scope, collectionsContainer.name, { index: "allByCreated", equals: { kind: "collection" }, limit: 200, cursor });
+    const page = await items.query(scope, collectionsContainer.name, {
+      index: "allByCreated",
+      equals: { kind: "collection" },
+      limit: 200,
+      cursor,
+    });
     for (const { document } of page.items) {
       const record = document as unknown as CollectionRecord;
       const { tags } = record.metadata;

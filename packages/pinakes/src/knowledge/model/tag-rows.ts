@@ -37,7 +37,9 @@ export class TagRows {
   /** Before the record is written. Can be repeated. */
   async add(scope: Scope, record: Tagged, tags: readonly string[] = record.metadata.tags): Promise<void> {
     for (let at = 0; at < tags.length; at += batchRowsMax) {
-      const operations = tags.slice(at, at + batchRowsMax).map((tag): Operation => ({ op: "upsert", document: rowOf(record, tag) }));
+      const operations = tags
+        .slice(at, at + batchRowsMax)
+        .map((tag): Operation => ({ op: "upsert", document: rowOf(record, tag) }));
       await this.#items.batch(scope, collectionsContainer.name, [record.repository_id], operations);
     }
   }
@@ -66,7 +68,12 @@ export class TagRows {
   }
 
   /** The collections that may have it. Of one repository from the partition itself, which is never late; else by the index. */
-  async *having(scope: Scope, tag: string, repositoryId: string | undefined, session?: SessionTokens): AsyncGenerator<readonly TagRow[]> {
+  async *having(
+    scope: Scope,
+    tag: string,
+    repositoryId: string | undefined,
+    session?: SessionTokens,
+  ): AsyncGenerator<readonly TagRow[]> {
     const of =
       repositoryId === undefined
         ? { index: "byTag", equals: { tag }, ...(session === undefined ? {} : { session }) }
@@ -80,6 +87,9 @@ export class TagRows {
   }
 }
 
-function rowOf({ repository_id, collection_id, incarnation, created_at }: Tagged, tag: string): JsonObject & { readonly id: string } {
+function rowOf(
+  { repository_id, collection_id, incarnation, created_at }: Tagged,
+  tag: string,
+): JsonObject & { readonly id: string } {
   return { id: itemIds.tag(tag, incarnation), kind: "tag", tag, repository_id, collection_id, incarnation, created_at };
 }

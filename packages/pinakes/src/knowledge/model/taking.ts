@@ -22,10 +22,12 @@ export async function requireStillTaking(items: ItemStore, scope: Scope, life: L
   const library = new Library(items);
   const [repository, current] = await library.both(scope, life.repository_id, life.collection_id);
   const found = current?.record.incarnation === life.incarnation ? current : await library.life(scope, life);
-  const purged = found === undefined || found.record.status === "DELETE_IN_PROGRESS" || found.record.status === "DELETE_FAILED";
+  const purged =
+    found === undefined || found.record.status === "DELETE_IN_PROGRESS" || found.record.status === "DELETE_FAILED";
   if (repository?.record.status === "ACTIVE" && !purged) return;
   noteLateWrite(items);
-  if (repository?.record.status === "ACTIVE") throw new PinakesError("CONFLICT", `Collection "${life.collection_id}" is being deleted; nothing was kept.`);
+  if (repository?.record.status === "ACTIVE")
+    throw new PinakesError("CONFLICT", `Collection "${life.collection_id}" is being deleted; nothing was kept.`);
   throw beingDeleted(life.repository_id);
 }
 

@@ -30,13 +30,15 @@ async function withBucket(queue?: string) {
   const bucket = `source-${(buckets += 1)}`;
   await server.bucket(bucket);
   const place = { bucket, prefix: "open", endpoint: server.endpoint, region, credentials };
-  const pipelineQueue = queue === undefined ? {} : { pipelineQueue: { queue, region, endpoint: server.endpoint, credentials } };
+  const pipelineQueue =
+    queue === undefined ? {} : { pipelineQueue: { queue, region, endpoint: server.endpoint, credentials } };
   const bench = await Bench.open({ pipelineBuckets: [place], ...pipelineQueue });
   return {
     bench,
     bucket,
     source: `s3://${bucket}/open/docs`,
-    put: async (key: string, text: string) => void (await client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: text }))),
+    put: async (key: string, text: string) =>
+      void (await client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: text }))),
     remove: async (key: string) => void (await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }))),
   };
 }
@@ -48,7 +50,11 @@ const begun = (bench: Bench) =>
     return items.length > 0 && items.every(({ status }) => status === "succeeded");
   });
 
-const record = (eventName: string, bucket: string, key: string) => ({ eventName, eventSource: "aws:s3", s3: { bucket: { name: bucket }, object: { key } } });
+const record = (eventName: string, bucket: string, key: string) => ({
+  eventName,
+  eventSource: "aws:s3",
+  s3: { bucket: { name: bucket }, object: { key } },
+});
 
 describe("a pipeline on a bucket", () => {
   it("R-LISA-21 objects under the prefix come in, are replaced, and go; others are not seen", async () => {
@@ -65,7 +71,8 @@ describe("a pipeline on a bucket", () => {
     expect(await bench.uris()).toEqual([`${source}/a b+ü.txt`, `${source}/sub/a.md`]);
     const document = (await bench.documents()).find(({ name }) => name === "a b+ü.txt");
     const parts: Uint8Array[] = [];
-    for await (const part of (await bench.knowledge.content(admin, "r", "c", document?.document_id as string)).body) parts.push(part);
+    for await (const part of (await bench.knowledge.content(admin, "r", "c", document?.document_id as string)).body)
+      parts.push(part);
     expect(Buffer.concat(parts).toString()).toBe("first");
     expect((await bench.run(id)).result).toMatchObject({ added: 0, unchanged: 2 });
     await put("open/docs/sub/a.md", "changed");
@@ -77,10 +84,22 @@ describe("a pipeline on a bucket", () => {
   it("only buckets and folders that the operator opened", async () => {
     const { bench, bucket } = await withBucket();
     await using _ = bench;
-    for (const source of ["s3://other-bucket/open", `s3://${bucket}`, `s3://${bucket}/opened`, `s3://${bucket}/private/`])
-      expect((await failure(bench.pipeline({ source }), "FORBIDDEN")).detail).toContain(`There are file:${bench.folder}, s3://${bucket}/open/.`);
-    const other = await bench.another({ pipelineBuckets: [{ bucket, endpoint: server.endpoint, region, credentials, tenants: ["other"] }] });
-    await failure(other.knowledge.pipelines.create(admin, "r", "c", { trigger: "schedule", source: `s3://${bucket}/open` }), "FORBIDDEN");
+    for (const source of [
+      "s3://other-bucket/open",
+      `s3://${bucket}`,
+      `s3://${bucket}/opened`,
+      `s3://${bucket}/private/`,
+    ])
+      expect((await failure(bench.pipeline({ source }), "FORBIDDEN")).detail).toContain(
+        `There are file:${bench.folder}, s3://${bucket}/open/.`,
+      );
+    const other = await bench.another({
+      pipelineBuckets: [{ bucket, endpoint: server.endpoint, region, credentials, tenants: ["other"] }],
+    });
+    await failure(
+      other.knowledge.pipelines.create(admin, "r", "c", { trigger: "schedule", source: `s3://${bucket}/open` }),
+      "FORBIDDEN",
+    );
     await bench.pipeline({ source: `s3://${bucket}/open` });
   });
 
@@ -92,13 +111,20 @@ describe("a pipeline on a bucket", () => {
     const id = await bench.pipeline({ source, trigger: "event", auto_remove: true });
     await begun(bench);
     for (const key of keys) await remove(key);
-    const { job } = await bench.knowledge.pipelines.notify(admin, "r", "c", id, { Records: [record("ObjectRemoved:Delete", bucket, keys[0] as string)] });
-    expect(await bench.ended(job?.job_id as string)).toMatchObject({ status: "failed", error: expect.stringContaining("10 of the pipeline's 10 documents") });
+    const { job } = await bench.knowledge.pipelines.notify(admin, "r", "c", id, {
+      Records: [record("ObjectRemoved:Delete", bucket, keys[0] as string)],
+    });
+    expect(await bench.ended(job?.job_id as string)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("10 of the pipeline's 10 documents"),
+    });
     expect(await bench.documents()).toHaveLength(keys.length);
   });
 
   it("a bucket that is not there is refused, and one that is gone later removes nothing", async () => {
-    const bench = await Bench.open({ pipelineBuckets: [{ bucket: "never-made", endpoint: server.endpoint, region, credentials }] });
+    const bench = await Bench.open({
+      pipelineBuckets: [{ bucket: "never-made", endpoint: server.endpoint, region, credentials }],
+    });
     await using _ = bench;
     expect((await failure(bench.pipeline({ source: "s3://never-made/x" }), "INVALID")).detail).toContain("never-made");
     const gone = await withBucket();
@@ -108,7 +134,10 @@ describe("a pipeline on a bucket", () => {
     await gone.bench.run(id);
     await gone.remove("open/docs/a.txt");
     await client.send(new DeleteBucketCommand({ Bucket: gone.bucket }));
-    expect(await gone.bench.run(id)).toMatchObject({ status: "failed", error: expect.stringContaining("NoSuchBucket") });
+    expect(await gone.bench.run(id)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("NoSuchBucket"),
+    });
     expect(await gone.bench.documents()).toHaveLength(1);
   });
 
@@ -131,22 +160,42 @@ describe("a pipeline on a bucket", () => {
       record("ObjectCreated:Put", "another-bucket", "open/docs/a+b.txt"),
       record("ObjectTagging:Put", bucket, "open/docs/tagged.txt"),
     ];
-    expect(await notify({ Records: records })).toMatchObject({ accepted: 2, ignored: 2, result: { added: 2, failed: 0 } });
+    expect(await notify({ Records: records })).toMatchObject({
+      accepted: 2,
+      ignored: 2,
+      result: { added: 2, failed: 0 },
+    });
     expect(await bench.uris()).toEqual([`${source}/a b.txt`, `${source}/c+d.txt`]);
     // It says that the object is gone, and it is not.
-    expect(await notify({ Records: [record("ObjectRemoved:Delete", bucket, "open/docs/a+b.txt")] })).toMatchObject({ result: { removed: 0, unchanged: 1 } });
+    expect(await notify({ Records: [record("ObjectRemoved:Delete", bucket, "open/docs/a+b.txt")] })).toMatchObject({
+      result: { removed: 0, unchanged: 1 },
+    });
     await remove("open/docs/a b.txt");
     await put("open/docs/c+d.txt", "changed");
-    const bridge = (type: string, key: string) => ({ source: "aws.s3", "detail-type": type, detail: { bucket: { name: bucket }, object: { key } } });
-    expect(await notify(JSON.stringify(bridge("Object Deleted", "open/docs/a b.txt")))).toMatchObject({ accepted: 1, result: { removed: 1 } });
-    expect(await notify(bridge("Object Created", "open/docs/c+d.txt"))).toMatchObject({ accepted: 1, result: { replaced: 1 } });
+    const bridge = (type: string, key: string) => ({
+      source: "aws.s3",
+      "detail-type": type,
+      detail: { bucket: { name: bucket }, object: { key } },
+    });
+    expect(await notify(JSON.stringify(bridge("Object Deleted", "open/docs/a b.txt")))).toMatchObject({
+      accepted: 1,
+      result: { removed: 1 },
+    });
+    expect(await notify(bridge("Object Created", "open/docs/c+d.txt"))).toMatchObject({
+      accepted: 1,
+      result: { replaced: 1 },
+    });
     expect(await notify({ Event: "s3:TestEvent" })).toEqual({ accepted: 0, ignored: 0, result: null });
     expect(await bench.uris()).toEqual([`${source}/c+d.txt`]);
     await failure(notify("no json"), "INVALID");
     await failure(notify({ hello: 1 }), "INVALID");
     await failure(notify({ Records: [record("ObjectCreated:Put", bucket, "%zz")] }), "INVALID");
-    const many = (count: number) => ({ Records: Array.from({ length: count }, (__, i) => record("ObjectCreated:Put", bucket, `open/no/${i}.txt`)) });
-    expect(await notify(many(pipelineLimits.changedFilesMax))).toMatchObject({ ignored: pipelineLimits.changedFilesMax });
+    const many = (count: number) => ({
+      Records: Array.from({ length: count }, (__, i) => record("ObjectCreated:Put", bucket, `open/no/${i}.txt`)),
+    });
+    expect(await notify(many(pipelineLimits.changedFilesMax))).toMatchObject({
+      ignored: pipelineLimits.changedFilesMax,
+    });
     await failure(notify(many(pipelineLimits.changedFilesMax + 1)), "INVALID");
   });
 
@@ -155,7 +204,8 @@ describe("a pipeline on a bucket", () => {
     await using _ = bench;
     const scheduled = await bench.pipeline({ source });
     const folder = await bench.pipeline({ trigger: "event" });
-    for (const id of [scheduled, folder]) await failure(bench.knowledge.pipelines.notify(admin, "r", "c", id, { Records: [] }), "INVALID");
+    for (const id of [scheduled, folder])
+      await failure(bench.knowledge.pipelines.notify(admin, "r", "c", id, { Records: [] }), "INVALID");
   });
 });
 
@@ -165,7 +215,10 @@ describe("events from an SQS queue", () => {
       QueueUrl: url,
       AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
     });
-    return Number(Attributes?.["ApproximateNumberOfMessages"]) + Number(Attributes?.["ApproximateNumberOfMessagesNotVisible"]);
+    return (
+      Number(Attributes?.["ApproximateNumberOfMessages"]) +
+      Number(Attributes?.["ApproximateNumberOfMessagesNotVisible"])
+    );
   };
 
   it("R-LISA-21 are carried out in the pipeline they concern, and taken from the queue only then", async () => {
@@ -175,7 +228,8 @@ describe("events from an SQS queue", () => {
     await bench.pipeline({ source, trigger: "event", auto_remove: true });
     await begun(bench);
     bench.background((signal) => bench.opened.pipelines.listen(signal));
-    const send = (body: unknown) => sqs.sendMessage({ QueueUrl: url, MessageBody: typeof body === "string" ? body : JSON.stringify(body) });
+    const send = (body: unknown) =>
+      sqs.sendMessage({ QueueUrl: url, MessageBody: typeof body === "string" ? body : JSON.stringify(body) });
 
     await put("open/docs/a b.txt", "first");
     await send({ Records: [record("ObjectCreated:Put", bucket, "open/docs/a+b.txt")] });
@@ -185,7 +239,10 @@ describe("events from an SQS queue", () => {
 
     // Through SNS; nobody's object; the test that S3 sends when the queue is set up.
     await put("open/docs/b.txt", "second");
-    await send({ Type: "Notification", Message: JSON.stringify({ Records: [record("ObjectCreated:Put", bucket, "open/docs/b.txt")] }) });
+    await send({
+      Type: "Notification",
+      Message: JSON.stringify({ Records: [record("ObjectCreated:Put", bucket, "open/docs/b.txt")] }),
+    });
     await send({ Records: [record("ObjectCreated:Put", "nobodys", "x.txt")] });
     await send({ Service: "Amazon S3", Event: "s3:TestEvent" });
     await until(async () => (await bench.documents()).length === 2 && (await left(url)) === 0);
@@ -211,10 +268,15 @@ describe("events from an SQS queue", () => {
       pipelineQueue: { queue: "events-3", region, endpoint: server.endpoint, credentials },
     });
     const { QueueUrl: third } = (await sqs.createQueue({ QueueName: "events-3" })) as { QueueUrl: string };
-    await sqs.sendMessage({ QueueUrl: third, MessageBody: JSON.stringify({ Records: [record("ObjectCreated:Put", bucket, "open/docs/a.txt")] }) });
+    await sqs.sendMessage({
+      QueueUrl: third,
+      MessageBody: JSON.stringify({ Records: [record("ObjectCreated:Put", bucket, "open/docs/a.txt")] }),
+    });
     bench.background((signal) => other.pipelines.listen(signal));
     await until(async () =>
-      (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.some(({ status, error }) => status === "failed" && error?.includes("S3 did not answer")),
+      (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.some(
+        ({ status, error }) => status === "failed" && error?.includes("S3 did not answer"),
+      ),
     );
     expect(await left(third)).toBe(1);
   });

@@ -35,7 +35,8 @@ export class EventListener {
         continue;
       }
       const entries: StoredEntry[] = [];
-      for await (const entry of this.#with.registry.withTrigger("event")) if (entry.source.startsWith("s3:")) entries.push(entry);
+      for await (const entry of this.#with.registry.withTrigger("event"))
+        if (entry.source.startsWith("s3:")) entries.push(entry);
       await Promise.all(messages.map((message) => this.#handle(message, entries)));
       succeeded();
     }
@@ -48,12 +49,19 @@ export class EventListener {
     }, beatMs).unref();
     try {
       const uris = readS3Events(message.body).map(({ bucket, key }) => `s3://${bucket}/${key}`);
-      const concerned = entries.map((entry) => ({ entry, own: uris.filter((uri) => uri.startsWith(filesBegin(entry.source))) }));
-      const done = await Promise.all(concerned.filter(({ own }) => own.length > 0).map(({ entry, own }) => this.#apply(entry, own)));
+      const concerned = entries.map((entry) => ({
+        entry,
+        own: uris.filter((uri) => uri.startsWith(filesBegin(entry.source))),
+      }));
+      const done = await Promise.all(
+        concerned.filter(({ own }) => own.length > 0).map(({ entry, own }) => this.#apply(entry, own)),
+      );
       if (done.every(Boolean)) await message.done();
     } catch (error) {
       // It comes again, and goes to the queue's own dead letters when that never helps.
-      log(`a source event was not understood or not carried out: ${PinakesError.isInstance(error) ? error.detail : String(error)}`);
+      log(
+        `a source event was not understood or not carried out: ${PinakesError.isInstance(error) ? error.detail : String(error)}`,
+      );
     } finally {
       clearInterval(beat);
     }

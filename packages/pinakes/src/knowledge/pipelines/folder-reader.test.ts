@@ -60,7 +60,9 @@ describe("a folder as a source", () => {
       await failure(read(name), "INVALID");
     }
     await failure(reader.stat("file:/etc/hostname"), "INVALID");
-    expect(await reader.stat(`file:${folder}/link.txt`)).toMatchObject({ reason: "is a link that leads out of the folder" });
+    expect(await reader.stat(`file:${folder}/link.txt`)).toMatchObject({
+      reason: "is a link that leads out of the folder",
+    });
     expect(await reader.stat(`file:${folder}/linked/secret.txt`)).toBeUndefined();
     await failure(read("link.txt"), "FORBIDDEN");
     await failure(read("linked/secret.txt"), "FORBIDDEN");
@@ -82,13 +84,16 @@ describe("a folder as a source", () => {
     expect(await read("x.txt")).toBe("published");
   });
 
-  it.skipIf(process.getuid?.() === 0)("a folder inside that may not be read is an error, not a gap (skipped for root, who may read all)", async () => {
-    await mkdir(join(folder, "closed"));
-    await writeFile(join(folder, "closed", "x.txt"), "x");
-    await chmod(join(folder, "closed"), 0o000);
-    await failure(all(), "UNAVAILABLE");
-    await chmod(join(folder, "closed"), 0o755);
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    "a folder inside that may not be read is an error, not a gap (skipped for root, who may read all)",
+    async () => {
+      await mkdir(join(folder, "closed"));
+      await writeFile(join(folder, "closed", "x.txt"), "x");
+      await chmod(join(folder, "closed"), 0o000);
+      await failure(all(), "UNAVAILABLE");
+      await chmod(join(folder, "closed"), 0o755);
+    },
+  );
 
   it("a folder that is gone is an error, not an empty one", async () => {
     await rm(folder, { recursive: true });
@@ -101,7 +106,10 @@ describe("a folder as a source", () => {
   it("pipes and names that are not UTF-8 are told, and never opened", async () => {
     execFileSync("/usr/bin/env", ["mkfifo", join(folder, "pipe.txt")]);
     await writeFile(Buffer.concat([Buffer.from(`${folder}/bad`), Buffer.from([0xff]), Buffer.from(".txt")]), "x");
-    expect(await all()).toMatchObject({ "pipe.txt": { reason: "is not a file" }, "bad\uFFFD.txt": { reason: "its name is not valid UTF-8" } });
+    expect(await all()).toMatchObject({
+      "pipe.txt": { reason: "is not a file" },
+      "bad\uFFFD.txt": { reason: "its name is not valid UTF-8" },
+    });
     await failure(read("pipe.txt"), "FORBIDDEN");
   });
 

@@ -35,7 +35,10 @@ export class FolderReader implements SourceReader {
       signal?.throwIfAborted();
       const { path, depth } = next;
       if (depth > pipelineLimits.folderDepthMax)
-        throw new PinakesError("LIMIT_EXCEEDED", `The folder ${show(path)} lies deeper than ${pipelineLimits.folderDepthMax} folders. Move it up.`);
+        throw new PinakesError(
+          "LIMIT_EXCEEDED",
+          `The folder ${show(path)} lies deeper than ${pipelineLimits.folderDepthMax} folders. Move it up.`,
+        );
       for (const entry of await this.#entriesOf(path, root)) {
         const inside = join(path, entry.name);
         if (entry.isDirectory() && !isHidden(entry.name)) folders.push({ path: inside, depth: depth + 1 });
@@ -79,7 +82,10 @@ export class FolderReader implements SourceReader {
     }
     const allowed = await Promise.all(this.#allowed.map((folder) => realpath(folder).catch(() => undefined)));
     if (allowed.some((folder) => folder !== undefined && isInside(root, folder))) return root;
-    throw new PinakesError("FORBIDDEN", `The folder ${show(this.#folder)} leads to a place that the operator of this server has not opened to pipelines.`);
+    throw new PinakesError(
+      "FORBIDDEN",
+      `The folder ${show(this.#folder)} leads to a place that the operator of this server has not opened to pipelines.`,
+    );
   }
 
   /** A folder that is gone by now has nothing in it; one that cannot be read is an error. */
@@ -127,21 +133,29 @@ export class FolderReader implements SourceReader {
     if (target === undefined) return { uri, reason: "is a link that leads nowhere" };
     if (!isInside(target, root)) return { uri, reason: "is a link that leads out of the folder" };
     const found = await stat(target, { bigint: true });
-    return found.isFile() ? fileOf(uri, basename(path), found) : { uri, reason: "is a link to something other than a file; links to folders are not followed" };
+    return found.isFile()
+      ? fileOf(uri, basename(path), found)
+      : { uri, reason: "is a link to something other than a file; links to folders are not followed" };
   }
 
   /** Looked up before and after: a link that is put there in between is noticed, because then another file is open. */
   async #openInside(path: string): Promise<FileHandle> {
     const root = await this.#root();
-    const outside = () => new PinakesError("FORBIDDEN", `The file ${show(path)} leads out of the folder ${show(this.#folder)}.`);
+    const outside = () =>
+      new PinakesError("FORBIDDEN", `The file ${show(path)} leads out of the folder ${show(this.#folder)}.`);
     try {
       const target = await realpath(path);
       if (!isInside(target, root)) throw outside();
       // Not to wait for a writer, should it have become a pipe.
       const file = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
-        const [opened, there, again] = [await file.stat({ bigint: true }), await stat(target, { bigint: true }), await realpath(target)];
-        if (again !== target || opened.ino !== there.ino || opened.dev !== there.dev || !opened.isFile()) throw outside();
+        const [opened, there, again] = [
+          await file.stat({ bigint: true }),
+          await stat(target, { bigint: true }),
+          await realpath(target),
+        ];
+        if (again !== target || opened.ino !== there.ino || opened.dev !== there.dev || !opened.isFile())
+          throw outside();
         return file;
       } catch (error) {
         await file.close();
@@ -157,7 +171,12 @@ export class FolderReader implements SourceReader {
   #path(uri: string): string {
     const path = uri.slice(scheme.length);
     const parts = path.split(sep);
-    if (!uri.startsWith(scheme) || !isInside(path, this.#folder) || path === this.#folder || parts.slice(1).some((part) => ["", ".", ".."].includes(part)))
+    if (
+      !uri.startsWith(scheme) ||
+      !isInside(path, this.#folder) ||
+      path === this.#folder ||
+      parts.slice(1).some((part) => ["", ".", ".."].includes(part))
+    )
       throw invalid(`${show(uri)} is not under ${scheme}${this.#folder}.`);
     return path;
   }

@@ -21,21 +21,36 @@ export class PipelineDesk {
   }
 
   async create(caller: Caller, repositoryId: string, collectionId: string, input: NewPipeline): Promise<PipelineView> {
-    return this.#pipelines.add(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Adding a pipeline"), input);
+    return this.#pipelines.add(
+      caller,
+      await this.#open(caller, repositoryId, collectionId, "ADMIN", "Adding a pipeline"),
+      input,
+    );
   }
 
   async list(caller: Caller, repositoryId: string, collectionId: string): Promise<ListPage<PipelineView>> {
-    return { items: this.#pipelines.list(await this.#open(caller, repositoryId, collectionId, "READ", "Reading")), next_cursor: null };
+    return {
+      items: this.#pipelines.list(await this.#open(caller, repositoryId, collectionId, "READ", "Reading")),
+      next_cursor: null,
+    };
   }
 
   /** Its documents stay. */
   async delete(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string): Promise<PipelineView> {
-    return this.#pipelines.remove(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Deleting a pipeline"), pipelineId);
+    return this.#pipelines.remove(
+      caller,
+      await this.#open(caller, repositoryId, collectionId, "ADMIN", "Deleting a pipeline"),
+      pipelineId,
+    );
   }
 
   /** What a run would do now. */
   async plan(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string): Promise<PipelinePlan> {
-    return this.#pipelines.plan(caller, await this.#open(caller, repositoryId, collectionId, "ADMIN", "Planning a pipeline"), pipelineId);
+    return this.#pipelines.plan(
+      caller,
+      await this.#open(caller, repositoryId, collectionId, "ADMIN", "Planning a pipeline"),
+      pipelineId,
+    );
   }
 
   async run(
@@ -50,13 +65,25 @@ export class PipelineDesk {
   }
 
   /** With the event that a bucket sends, as S3 or EventBridge write it. */
-  async notify(caller: Caller, repositoryId: string, collectionId: string, pipelineId: string, event: unknown): Promise<NotifiedPipeline> {
+  async notify(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    pipelineId: string,
+    event: unknown,
+  ): Promise<NotifiedPipeline> {
     const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Notifying a pipeline");
     const { job, ...counts } = await this.#pipelines.notify(caller, opened, pipelineId, event);
     return { ...counts, job: job === null ? null : jobView(job) };
   }
 
-  async #open(caller: Caller, repositoryId: string, collectionId: string, needed: Level, action: string): Promise<OpenCollection> {
+  async #open(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    needed: Level,
+    action: string,
+  ): Promise<OpenCollection> {
     return this.#collections.open(caller, repositoryId, collectionId, { needed, action });
   }
 }

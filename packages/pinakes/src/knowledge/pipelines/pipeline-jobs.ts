@@ -56,7 +56,12 @@ export class PipelineJobs {
     parts.jobs.register("pipeline", (scope, job, tools) => this.#run(scope, job, tools));
   }
 
-  async start(scope: Scope, { pipeline_id, repository_id, collection_id }: RunTarget, by: string, { force = false, uris }: RunInput = {}): Promise<JobRecord> {
+  async start(
+    scope: Scope,
+    { pipeline_id, repository_id, collection_id }: RunTarget,
+    by: string,
+    { force = false, uris }: RunInput = {},
+  ): Promise<JobRecord> {
     const input: JsonObject = { pipeline_id, ...(force ? { force } : {}), ...(uris === undefined ? {} : { uris }) };
     return this.#with.jobs.start(scope, { kind: "pipeline", repository_id, collection_id, created_by: by, input });
   }
@@ -72,18 +77,38 @@ export class PipelineJobs {
     return reader;
   }
 
-  async planParts(scope: Scope, { repository, collection }: OpenCollection, pipeline: PipelineSettings, signal?: AbortSignal): Promise<PlanParts> {
+  async planParts(
+    scope: Scope,
+    { repository, collection }: OpenCollection,
+    pipeline: PipelineSettings,
+    signal?: AbortSignal,
+  ): Promise<PlanParts> {
     const { parts, sourceFilesMax } = this.#with;
     const reader = await this.open(scope.tenant, pipeline, signal);
     const shelf = new Shelf(parts.items, scope, collection);
-    return { items: parts.items, reader, shelf, pipeline, repository, fileBytesMax: parts.quotas.fileBytesMax, sourceFilesMax, signal };
+    return {
+      items: parts.items,
+      reader,
+      shelf,
+      pipeline,
+      repository,
+      fileBytesMax: parts.quotas.fileBytesMax,
+      sourceFilesMax,
+      signal,
+    };
   }
 
   async #run(scope: Scope, job: JobRecord, tools: JobTools): Promise<JsonObject> {
     const { registry, parts } = this.#with;
     const { opened } = await this.#current(scope, job);
     const { incarnation } = opened.collection;
-    const lease: Lease = { tenant: scope.tenant, incarnation, pipeline_id: pipelineOf(job), what: "run", owner: `${job.job_id}.${parts.newId()}` };
+    const lease: Lease = {
+      tenant: scope.tenant,
+      incarnation,
+      pipeline_id: pipelineOf(job),
+      what: "run",
+      owner: `${job.job_id}.${parts.newId()}`,
+    };
     for (let waits = 0; !(await registry.hold(lease)); waits += 1) {
       if (waits % waitsPerTell === 0) await tools.tell({ done: 0, total: 0 });
       await pause(waitMs, undefined, { signal: tools.signal });
@@ -133,7 +158,10 @@ export class PipelineJobs {
   }
 
   /** Removals that come one after the other are small each; that the source is empty tells where they lead. */
-  async #objection(planning: PlanParts & { readonly jobId: string }, plan: Plan & { readonly documents?: number }): Promise<string | undefined> {
+  async #objection(
+    planning: PlanParts & { readonly jobId: string },
+    plan: Plan & { readonly documents?: number },
+  ): Promise<string | undefined> {
     const { pipeline, reader, signal } = planning;
     if (!pipeline.auto_remove || plan.gone.length === 0) return undefined;
     if (plan.documents !== undefined) return removalGuard(pipeline, plan.gone.length, plan.documents);

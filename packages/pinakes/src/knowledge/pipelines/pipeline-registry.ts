@@ -55,13 +55,29 @@ export class PipelineRegistry {
     this.#clock = clock;
   }
 
-  async put(tenant: string, collection: CollectionRecord, pipeline: PipelineSettings, nextRunAt: number | undefined): Promise<void> {
+  async put(
+    tenant: string,
+    collection: CollectionRecord,
+    pipeline: PipelineSettings,
+    nextRunAt: number | undefined,
+  ): Promise<void> {
     const { repository_id, collection_id, incarnation } = collection;
     const { pipeline_id, trigger, source } = pipeline;
     const place = placeOf({ tenant, incarnation, pipeline_id });
     const registered_at = this.#clock.now();
     const next = nextRunAt === undefined ? {} : { next_run_at: nextRunAt };
-    const document = { ...place, tenant, repository_id, collection_id, incarnation, pipeline_id, trigger, source, registered_at, ...next };
+    const document = {
+      ...place,
+      tenant,
+      repository_id,
+      collection_id,
+      incarnation,
+      pipeline_id,
+      trigger,
+      source,
+      registered_at,
+      ...next,
+    };
     await this.#items.write(this.#scope, pipelinesContainer.name, [place.shard], { op: "upsert", document });
   }
 
@@ -74,7 +90,11 @@ export class PipelineRegistry {
   async reschedule(entry: StoredEntry, nextRunAt: number | undefined): Promise<StoredEntry | undefined> {
     const { etag, next_run_at: _, ...rest } = entry;
     const next = { ...rest, ...(nextRunAt === undefined ? {} : { next_run_at: nextRunAt }) };
-    const write = this.#items.write(this.#scope, pipelinesContainer.name, [entry.shard], { op: "replace", document: { ...next }, ifMatch: etag });
+    const write = this.#items.write(this.#scope, pipelinesContainer.name, [entry.shard], {
+      op: "replace",
+      document: { ...next },
+      ifMatch: etag,
+    });
     const written = await unless(["NOT_FOUND", "PRECONDITION_FAILED"], write);
     return written === undefined ? undefined : { ...next, etag: written.etag as string };
   }
@@ -93,15 +113,23 @@ export class PipelineRegistry {
     const now = this.#clock.now();
     const document = { id, shard, owner: lease.owner, until: now + leaseMs };
     const found = await this.#items.read(this.#scope, pipelinesContainer.name, { partition: [shard], id });
-    if (found !== undefined && found.document["owner"] !== lease.owner && (found.document["until"] as number) > now) return false;
-    const operation = found === undefined ? ({ op: "create", document } as const) : ({ op: "replace", document, ifMatch: found.etag } as const);
+    if (found !== undefined && found.document["owner"] !== lease.owner && (found.document["until"] as number) > now)
+      return false;
+    const operation =
+      found === undefined
+        ? ({ op: "create", document } as const)
+        : ({ op: "replace", document, ifMatch: found.etag } as const);
     const write = this.#items.write(this.#scope, pipelinesContainer.name, [shard], operation);
     return (await unless(["CONFLICT", "NOT_FOUND", "PRECONDITION_FAILED"], write)) !== undefined;
   }
 
   async release(lease: Lease): Promise<void> {
     const { shard, id } = leasePlace(lease);
-    const write = this.#items.write(this.#scope, pipelinesContainer.name, [shard], { op: "delete", id, where: { owner: lease.owner } });
+    const write = this.#items.write(this.#scope, pipelinesContainer.name, [shard], {
+      op: "delete",
+      id,
+      where: { owner: lease.owner },
+    });
     await unless(["NOT_FOUND", "PRECONDITION_FAILED"], write);
   }
 
@@ -125,7 +153,11 @@ interface Place {
   readonly id: string;
 }
 
-function placeOf({ tenant, incarnation, pipeline_id }: Pick<PipelineEntry, "tenant" | "incarnation" | "pipeline_id">): Place {
+function placeOf({
+  tenant,
+  incarnation,
+  pipeline_id,
+}: Pick<PipelineEntry, "tenant" | "incarnation" | "pipeline_id">): Place {
   return workPlace({ kind: "pipeline", tenant, key: `${incarnation}:${pipeline_id}` });
 }
 

@@ -14,8 +14,19 @@ describe("pipelines of a collection", () => {
   it("R-LISA-21 a pipeline is stored with its collection and read back, with its next run", async () => {
     await using bench = await Bench.open();
     const source = `file:${bench.folder}`;
-    const made = await bench.knowledge.pipelines.create(admin, "r", "c", { trigger: "schedule", source: `file://${bench.folder}/`, schedule: "daily" });
-    expect(made).toMatchObject({ trigger: "schedule", source, schedule: "0 2 * * *", auto_remove: false, chunking_strategy: null, max_removal_share: 0.5 });
+    const made = await bench.knowledge.pipelines.create(admin, "r", "c", {
+      trigger: "schedule",
+      source: `file://${bench.folder}/`,
+      schedule: "daily",
+    });
+    expect(made).toMatchObject({
+      trigger: "schedule",
+      source,
+      schedule: "0 2 * * *",
+      auto_remove: false,
+      chunking_strategy: null,
+      max_removal_share: 0.5,
+    });
     expect(made.next_run_at).toMatch(/T02:00:00\.000Z$/);
     expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items).toEqual([made]);
     const { next_run_at: _, ...stored } = made;
@@ -25,8 +36,12 @@ describe("pipelines of a collection", () => {
   it("R-LISA-45 10 pipelines are accepted, 11 refused", async () => {
     await using bench = await Bench.open();
     for (let i = 0; i <= knowledgeLimits.pipelinesMax; i += 1) await mkdir(join(bench.folder, String(i)));
-    for (let i = 0; i < knowledgeLimits.pipelinesMax; i += 1) await bench.pipeline({ source: `file:${bench.folder}/${i}` });
-    const { detail } = await failure(bench.pipeline({ source: `file:${bench.folder}/${knowledgeLimits.pipelinesMax}` }), "LIMIT_EXCEEDED");
+    for (let i = 0; i < knowledgeLimits.pipelinesMax; i += 1)
+      await bench.pipeline({ source: `file:${bench.folder}/${i}` });
+    const { detail } = await failure(
+      bench.pipeline({ source: `file:${bench.folder}/${knowledgeLimits.pipelinesMax}` }),
+      "LIMIT_EXCEEDED",
+    );
     expect(detail).toContain("10 pipelines");
     const [first] = (await bench.knowledge.pipelines.list(admin, "r", "c")).items;
     await bench.knowledge.pipelines.delete(admin, "r", "c", first?.pipeline_id as string);
@@ -79,8 +94,11 @@ describe("pipelines of a collection", () => {
   it("what a pipeline may be is checked, and the answer says what to write", async () => {
     await using bench = await Bench.open();
     await mkdir(join(bench.folder, "sub"));
-    const refused = async (input: object, says: string | RegExp, code: "INVALID" | "FORBIDDEN" | "CONFLICT" = "INVALID") =>
-      expect((await failure(bench.pipeline(input), code)).detail).toMatch(says);
+    const refused = async (
+      input: object,
+      says: string | RegExp,
+      code: "INVALID" | "FORBIDDEN" | "CONFLICT" = "INVALID",
+    ) => expect((await failure(bench.pipeline(input), code)).detail).toMatch(says);
     await refused({ trigger: "daily" }, "trigger: must be event or schedule");
     await refused({ trigger: "event", schedule: "daily" }, "schedule: a pipeline with the trigger event has none");
     await refused({ schedule: "61 * * * *" }, "schedule: write five fields");
@@ -110,7 +128,9 @@ describe("pipelines of a collection", () => {
     await mkdir(whole, { recursive: true });
     await bench.pipeline({ trigger: "event", source: `file:${whole}` });
     await failure(bench.pipeline({ trigger: "event", source: `file:${whole}f` }), "INVALID");
-    expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items[0]?.source).toHaveLength(knowledgeLimits.sourceCharsMax);
+    expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items[0]?.source).toHaveLength(
+      knowledgeLimits.sourceCharsMax,
+    );
   });
 
   it("only folders that the operator opened: not others, not by .., not by a link, and not one that becomes a link later", async () => {
@@ -119,16 +139,27 @@ describe("pipelines of a collection", () => {
     await mkdir(outside);
     await bench.write({ "../secret/key.txt": "secret", "in/a.txt": "a" });
     for (const source of ["/etc", outside.replace("/open/..", ""), `${bench.folder}-not`, "/"])
-      expect((await failure(bench.pipeline({ source: `file:${source}` }), "FORBIDDEN")).detail).toContain("has not opened");
-    expect((await failure(bench.pipeline({ source: `file:${bench.folder}/../secret` }), "INVALID")).detail).toContain('without "." and ".."');
+      expect((await failure(bench.pipeline({ source: `file:${source}` }), "FORBIDDEN")).detail).toContain(
+        "has not opened",
+      );
+    expect((await failure(bench.pipeline({ source: `file:${bench.folder}/../secret` }), "INVALID")).detail).toContain(
+      'without "." and ".."',
+    );
     await symlink(outside, join(bench.folder, "link"));
-    expect((await failure(bench.pipeline({ source: `file:${bench.folder}/link` }), "FORBIDDEN")).detail).toContain("leads to a place");
-    expect((await failure(bench.pipeline({ source: "s3://any-bucket/x" }), "FORBIDDEN")).detail).toContain("has not opened");
+    expect((await failure(bench.pipeline({ source: `file:${bench.folder}/link` }), "FORBIDDEN")).detail).toContain(
+      "leads to a place",
+    );
+    expect((await failure(bench.pipeline({ source: "s3://any-bucket/x" }), "FORBIDDEN")).detail).toContain(
+      "has not opened",
+    );
     const id = await bench.pipeline({ source: `file:${bench.folder}/in`, auto_remove: true });
     await bench.run(id);
     await rm(join(bench.folder, "in"), { recursive: true });
     await symlink(outside, join(bench.folder, "in"));
-    expect(await bench.run(id)).toMatchObject({ status: "failed", error: expect.stringContaining("has not opened to pipelines") });
+    expect(await bench.run(id)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("has not opened to pipelines"),
+    });
     await failure(bench.knowledge.pipelines.plan(admin, "r", "c", id), "FORBIDDEN");
     expect(await bench.uris()).toEqual([bench.uri("in/a.txt")]);
   });
@@ -136,7 +167,10 @@ describe("pipelines of a collection", () => {
   it("a folder that is opened to some workspaces is closed to the others", async () => {
     await using bench = await Bench.open();
     const other = await bench.another({ pipelineFolders: [{ path: bench.folder, tenants: ["other"] }] });
-    await failure(other.knowledge.pipelines.create(admin, "r", "c", { trigger: "event", source: `file:${bench.folder}` }), "FORBIDDEN");
+    await failure(
+      other.knowledge.pipelines.create(admin, "r", "c", { trigger: "event", source: `file:${bench.folder}` }),
+      "FORBIDDEN",
+    );
     await other.knowledge.createRepository(stranger, { repository_id: "r", name: "r" });
     await other.knowledge.createCollection(stranger, "r", { collection_id: "c", name: "c" });
     await other.knowledge.pipelines.create(stranger, "r", "c", { trigger: "schedule", source: `file:${bench.folder}` });
@@ -159,7 +193,10 @@ describe("pipelines of a collection", () => {
     expect((await knowledge.pipelines.list(user, "r", "c")).items).toHaveLength(1);
     await knowledge.updateCollection(admin, "r", "c", { private: true });
     for (const call of calls(user)) await failure(call(), "NOT_FOUND");
-    for (const call of [() => knowledge.pipelines.plan(admin, "r", "c", "no"), () => knowledge.pipelines.delete(admin, "r", "c", "no")])
+    for (const call of [
+      () => knowledge.pipelines.plan(admin, "r", "c", "no"),
+      () => knowledge.pipelines.delete(admin, "r", "c", "no"),
+    ])
       await failure(call(), "NOT_FOUND");
   });
 

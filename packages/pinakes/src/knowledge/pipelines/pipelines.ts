@@ -61,7 +61,9 @@ export interface Notified {
   readonly job: JobRecord | null;
 }
 
-export type EntryState = { readonly status: "ready"; readonly pipeline: PipelineSettings } | { readonly status: "asleep" | "gone" };
+export type EntryState =
+  | { readonly status: "ready"; readonly pipeline: PipelineSettings }
+  | { readonly status: "asleep" | "gone" };
 
 export interface PipelinesParts {
   readonly parts: KnowledgeParts;
@@ -76,7 +78,9 @@ export interface PipelinesParts {
 const claimMs = 60_000;
 
 /** Creates a collection; `complete` is called with its record before that is stored. */
-type CreateCollection = (complete?: (fresh: Omit<OpenCollection, "etag">) => Promise<CollectionRecord>) => Promise<OpenCollection>;
+type CreateCollection = (
+  complete?: (fresh: Omit<OpenCollection, "etag">) => Promise<CollectionRecord>,
+) => Promise<OpenCollection>;
 
 export class Pipelines {
   readonly #parts: KnowledgeParts;
@@ -104,7 +108,12 @@ export class Pipelines {
       places: this.#places,
       sourceFilesMax,
     });
-    const background = { parts, registry: this.#registry, jobs: this.#jobs, stateOf: (entry: StoredEntry) => this.#stateOf(entry) };
+    const background = {
+      parts,
+      registry: this.#registry,
+      jobs: this.#jobs,
+      stateOf: (entry: StoredEntry) => this.#stateOf(entry),
+    };
     this.#watching = new Watching(background);
     this.#listener = new EventListener(background);
   }
@@ -120,11 +129,19 @@ export class Pipelines {
     const nextMs = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, nowMs);
     await this.#registry.put(scope.tenant, collection, pipeline, nextMs);
     try {
-      await this.#collections.change(caller, collection.repository_id, collection.collection_id, "Adding a pipeline", undefined, (current) => {
-        if (current.incarnation !== collection.incarnation) throw new PinakesError("CONFLICT", `Collection "${collection.collection_id}" was made anew.`);
-        mayAdd(current, pipeline);
-        return { pipelines: [...current.pipelines, pipeline] };
-      });
+      await this.#collections.change(
+        caller,
+        collection.repository_id,
+        collection.collection_id,
+        "Adding a pipeline",
+        undefined,
+        (current) => {
+          if (current.incarnation !== collection.incarnation)
+            throw new PinakesError("CONFLICT", `Collection "${collection.collection_id}" was made anew.`);
+          mayAdd(current, pipeline);
+          return { pipelines: [...current.pipelines, pipeline] };
+        },
+      );
     } catch (error) {
       await this.#registry.remove(scope.tenant, collection.incarnation, pipeline.pipeline_id);
       throw error;
@@ -156,7 +173,12 @@ export class Pipelines {
         const { incarnation, pipelines } = collection;
         for (const pipeline of pipelines) {
           undo.push(() => this.#registry.remove(tenant, incarnation, pipeline.pipeline_id));
-          await this.#registry.put(tenant, collection, pipeline, pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, nowMs));
+          await this.#registry.put(
+            tenant,
+            collection,
+            pipeline,
+            pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, nowMs),
+          );
         }
         return collection;
       });
@@ -168,7 +190,11 @@ export class Pipelines {
     return opened;
   }
 
-  async #firstRun(caller: Caller, { repository_id, collection_id }: CollectionRecord, { trigger, pipeline_id }: PipelineSettings): Promise<void> {
+  async #firstRun(
+    caller: Caller,
+    { repository_id, collection_id }: CollectionRecord,
+    { trigger, pipeline_id }: PipelineSettings,
+  ): Promise<void> {
     if (trigger !== "event") return;
     await this.#jobs.start(caller.scope, { repository_id, collection_id, pipeline_id }, caller.userId);
     this.#watching.hurry();
@@ -183,11 +209,18 @@ export class Pipelines {
     const scope = this.#require(caller, opened, "ADMIN", "Deleting a pipeline");
     const { repository_id, collection_id, incarnation } = opened.collection;
     const removed = findPipeline(opened, pipelineId);
-    await this.#collections.change(caller, repository_id, collection_id, "Deleting a pipeline", undefined, (current) => {
-      if (current.status === "ARCHIVED") throw archived(current);
-      findPipeline({ collection: current }, pipelineId);
-      return { pipelines: current.pipelines.filter(({ pipeline_id }) => pipeline_id !== pipelineId) };
-    });
+    await this.#collections.change(
+      caller,
+      repository_id,
+      collection_id,
+      "Deleting a pipeline",
+      undefined,
+      (current) => {
+        if (current.status === "ARCHIVED") throw archived(current);
+        findPipeline({ collection: current }, pipelineId);
+        return { pipelines: current.pipelines.filter(({ pipeline_id }) => pipeline_id !== pipelineId) };
+      },
+    );
     await this.#registry.remove(scope.tenant, incarnation, pipelineId);
     this.#watching.hurry();
     return this.#view(removed);
@@ -196,10 +229,20 @@ export class Pipelines {
   async plan(caller: Caller, opened: OpenCollection, pipelineId: string): Promise<PipelinePlan> {
     const scope = this.#require(caller, opened, "ADMIN", "Planning a pipeline");
     const pipeline = findPipeline(opened, pipelineId);
-    const { add, replace, gone, unchanged, skipped, documents } = await planAll(await this.#jobs.planParts(scope, opened, pipeline));
-    const first = (list: readonly { readonly uri: string }[]) => list.slice(0, pipelineLimits.planNamesMax).map(({ uri }) => uri);
+    const { add, replace, gone, unchanged, skipped, documents } = await planAll(
+      await this.#jobs.planParts(scope, opened, pipeline),
+    );
+    const first = (list: readonly { readonly uri: string }[]) =>
+      list.slice(0, pipelineLimits.planNamesMax).map(({ uri }) => uri);
     const [remove, keep] = pipeline.auto_remove ? [gone, []] : [[], gone];
-    const counts = { add: add.length, replace: replace.length, remove: remove.length, keep: keep.length, unchanged, skipped: skipped.length };
+    const counts = {
+      add: add.length,
+      replace: replace.length,
+      remove: remove.length,
+      keep: keep.length,
+      unchanged,
+      skipped: skipped.length,
+    };
     return {
       pipeline_id: pipelineId,
       counts,
@@ -212,7 +255,12 @@ export class Pipelines {
     };
   }
 
-  async run(caller: Caller, opened: OpenCollection, pipelineId: string, { force }: { readonly force?: boolean | undefined } = {}): Promise<JobRecord> {
+  async run(
+    caller: Caller,
+    opened: OpenCollection,
+    pipelineId: string,
+    { force }: { readonly force?: boolean | undefined } = {},
+  ): Promise<JobRecord> {
     const scope = this.#require(caller, opened, "ADMIN", "Running a pipeline");
     return this.#jobs.start(scope, target(opened, pipelineId), caller.userId, { force });
   }
@@ -225,10 +273,13 @@ export class Pipelines {
     const scope = this.#require(caller, opened, "WRITE", "Notifying a pipeline");
     const pipeline = findPipeline(opened, pipelineId);
     if (pipeline.trigger !== "event" || !pipeline.source.startsWith("s3:"))
-      throw invalid(`Pipeline "${pipelineId}" takes no events: only one on a bucket with the trigger event does. Run it instead.`);
+      throw invalid(
+        `Pipeline "${pipelineId}" takes no events: only one on a bucket with the trigger event does. Run it instead.`,
+      );
     const named = readS3Events(body).map(({ bucket, key }) => `s3://${bucket}/${key}`);
     const uris = named.filter((uri) => uri.startsWith(filesBegin(pipeline.source)));
-    const job = uris.length === 0 ? null : await this.#jobs.start(scope, target(opened, pipelineId), caller.userId, { uris });
+    const job =
+      uris.length === 0 ? null : await this.#jobs.start(scope, target(opened, pipelineId), caller.userId, { uris });
     return { accepted: uris.length, ignored: named.length - uris.length, job };
   }
 
@@ -248,7 +299,11 @@ export class Pipelines {
 
   /** Which background work there is for this process: without sources that may be read there is none. */
   get background(): { readonly watch: boolean; readonly listen: boolean; readonly schedule: boolean } {
-    return { watch: this.#places.haveFolders, listen: this.#places.events !== undefined, schedule: this.#places.haveAny };
+    return {
+      watch: this.#places.haveFolders,
+      listen: this.#places.events !== undefined,
+      schedule: this.#places.haveAny,
+    };
   }
 
   /** Takes the events of buckets from their queue until the signal. */
@@ -282,11 +337,16 @@ export class Pipelines {
   }
 
   async #stateOf(entry: StoredEntry): Promise<EntryState> {
-    const found = await this.#library.collection(this.#parts.system.forTenant(entry.tenant), entry.repository_id, entry.collection_id);
+    const found = await this.#library.collection(
+      this.#parts.system.forTenant(entry.tenant),
+      entry.repository_id,
+      entry.collection_id,
+    );
     const same = found?.record.incarnation === entry.incarnation ? found.record : undefined;
     const pipeline = same?.pipelines.find(({ pipeline_id }) => pipeline_id === entry.pipeline_id);
     if (pipeline !== undefined) return same?.status === "ACTIVE" ? { status: "ready", pipeline } : { status: "asleep" };
-    if (this.#parts.clock.now() - entry.registered_at >= entryRestMs) await this.#registry.remove(entry.tenant, entry.incarnation, entry.pipeline_id);
+    if (this.#parts.clock.now() - entry.registered_at >= entryRestMs)
+      await this.#registry.remove(entry.tenant, entry.incarnation, entry.pipeline_id);
     return { status: "gone" };
   }
 
@@ -300,7 +360,12 @@ export class Pipelines {
     }
   }
 
-  #require(caller: Caller, { decision, collection }: Omit<OpenCollection, "etag">, level: Level, action: string): Scope {
+  #require(
+    caller: Caller,
+    { decision, collection }: Omit<OpenCollection, "etag">,
+    level: Level,
+    action: string,
+  ): Scope {
     const scope = requireCaller(caller);
     requireLevel(decision, level, `collection "${collection.collection_id}"`, action);
     return scope;
@@ -323,10 +388,17 @@ function target(opened: OpenCollection, pipelineId: string) {
 /** A document has one pipeline that answers for it, so no two of a collection read the same files. */
 function mayAdd(collection: CollectionRecord, { source }: PipelineSettings): void {
   if (collection.status === "ARCHIVED") throw archived(collection);
-  if (collection.status !== "ACTIVE") throw new PinakesError("CONFLICT", `Collection "${collection.collection_id}" is ${collection.status}.`);
+  if (collection.status !== "ACTIVE")
+    throw new PinakesError("CONFLICT", `Collection "${collection.collection_id}" is ${collection.status}.`);
   if (collection.pipelines.length >= knowledgeLimits.pipelinesMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `The collection has ${knowledgeLimits.pipelinesMax} pipelines, which is the most. Delete one first.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `The collection has ${knowledgeLimits.pipelinesMax} pipelines, which is the most. Delete one first.`,
+    );
   const other = collection.pipelines.find((existing) => overlap(existing.source, source));
   if (other !== undefined)
-    throw new PinakesError("CONFLICT", `Pipeline "${other.pipeline_id}" of the collection reads ${other.source}, which overlaps with ${source}.`);
+    throw new PinakesError(
+      "CONFLICT",
+      `Pipeline "${other.pipeline_id}" of the collection reads ${other.source}, which overlaps with ${source}.`,
+    );
 }

@@ -54,7 +54,10 @@ export class Places {
       return new FolderReader(source.path, folders);
     }
     const place = this.#buckets.find(
-      (candidate) => isFor(tenant, candidate) && candidate.bucket === source.bucket && source.prefix.startsWith(candidate.prefix ?? ""),
+      (candidate) =>
+        isFor(tenant, candidate) &&
+        candidate.bucket === source.bucket &&
+        source.prefix.startsWith(candidate.prefix ?? ""),
     );
     if (place === undefined) throw this.#refused(tenant, source);
     return place.reader(source.prefix);
@@ -65,8 +68,14 @@ export class Places {
       ...this.#folders.filter((place) => isFor(tenant, place)).map(({ path }) => `file:${path}`),
       ...this.#buckets.filter((place) => isFor(tenant, place)).map(({ bucket, prefix }) => `s3://${bucket}/${prefix}`),
     ];
-    const there = open.length === 0 ? "It has opened none; ask for one (pipelineFolders, pipelineBuckets)." : `There are ${open.join(", ")}.`;
-    return new PinakesError("FORBIDDEN", `source: the operator of this server has not opened ${sourceText(source)} to pipelines. ${there}`);
+    const there =
+      open.length === 0
+        ? "It has opened none; ask for one (pipelineFolders, pipelineBuckets)."
+        : `There are ${open.join(", ")}.`;
+    return new PinakesError(
+      "FORBIDDEN",
+      `source: the operator of this server has not opened ${sourceText(source)} to pipelines. ${there}`,
+    );
   }
 }
 

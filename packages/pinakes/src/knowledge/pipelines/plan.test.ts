@@ -43,7 +43,9 @@ describe("plans", () => {
       fileBytesMax: 10,
     };
     expect((await planAll({ ...parts, sourceFilesMax: 3 })).add).toHaveLength(3);
-    expect((await failure(planAll({ ...parts, sourceFilesMax: 2 }), "LIMIT_EXCEEDED")).detail).toContain("more than 2 files");
+    expect((await failure(planAll({ ...parts, sourceFilesMax: 2 }), "LIMIT_EXCEEDED")).detail).toContain(
+      "more than 2 files",
+    );
   });
 
   it("what another job is fetching is left to it; what the same job left half done, and what broke off, is fetched again", async () => {
@@ -61,7 +63,17 @@ describe("plans", () => {
     const source = { type: "auto", uri: bench.uri("a.txt"), pipeline_id: "p", etag };
     const put = (fields: object) =>
       shelf.clean([
-        { op: "upsert", document: shelf.document(itemIds.document("d"), { kind: "document", document_id: "d", source, job_id: "j", version: 1, ...fields }) },
+        {
+          op: "upsert",
+          document: shelf.document(itemIds.document("d"), {
+            kind: "document",
+            document_id: "d",
+            source,
+            job_id: "j",
+            version: 1,
+            ...fields,
+          }),
+        },
       ]);
     const counts = async (jobId?: string) => {
       const { add, replace, unchanged } = await planAll({ ...parts, jobId });
@@ -114,7 +126,13 @@ describe("leases of pipelines", () => {
       systemScope("test", () => {}),
       clock,
     );
-    const lease = (owner: string): Lease => ({ tenant: "acme", incarnation: "i", pipeline_id: "p", what: "run", owner });
+    const lease = (owner: string): Lease => ({
+      tenant: "acme",
+      incarnation: "i",
+      pipeline_id: "p",
+      what: "run",
+      owner,
+    });
     const taken = await Promise.all(["a", "b", "c"].map((owner) => registry.hold(lease(owner))));
     expect(taken.filter(Boolean)).toHaveLength(1);
     const holder = ["a", "b", "c"][taken.indexOf(true)] as string;

@@ -10,7 +10,13 @@ import { typeOf } from "../documents/upload.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { sourceKey } from "../model/ids.ts";
 import { checkFileName } from "../model/names.ts";
-import { documentsContainer, itemIds, type DocumentRecord, type PipelineSettings, type RepositoryRecord } from "../model/records.ts";
+import {
+  documentsContainer,
+  itemIds,
+  type DocumentRecord,
+  type PipelineSettings,
+  type RepositoryRecord,
+} from "../model/records.ts";
 import { pipelineLimits } from "./limits.ts";
 import { control, filesBegin } from "./source.ts";
 
@@ -57,7 +63,10 @@ export async function planAll(parts: PlanParts): Promise<FullPlan> {
   for await (const entry of reader.list(signal)) {
     files += 1;
     if (files > sourceFilesMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `${pipeline.source} has more than ${sourceFilesMax} files. Make several pipelines of its folders.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `${pipeline.source} has more than ${sourceFilesMax} files. Make several pipelines of its folders.`,
+      );
     sorted.present(entry, known.get(entry.uri));
     known.delete(entry.uri);
   }
@@ -72,7 +81,10 @@ export async function planSome(parts: PlanParts, uris: readonly string[]): Promi
   for (const uri of new Set(uris)) {
     parts.signal?.throwIfAborted();
     if (!uri.startsWith(begin)) continue;
-    const [entry, known] = await Promise.all([parts.reader.stat(uri, parts.signal), parts.shelf.documentOf(sourceKey(uri))]);
+    const [entry, known] = await Promise.all([
+      parts.reader.stat(uri, parts.signal),
+      parts.shelf.documentOf(sourceKey(uri)),
+    ]);
     if (entry !== undefined) sorted.present(entry, known?.record);
     else if (known !== undefined) sorted.absent(known.record);
   }
@@ -81,7 +93,13 @@ export async function planSome(parts: PlanParts, uris: readonly string[]): Promi
 
 /** Why so much may not be removed at once; undefined when it may. A folder that was not mounted must not empty a collection. */
 export function removalGuard(pipeline: PipelineSettings, gone: number, documents: number): string | undefined {
-  if (!pipeline.auto_remove || gone === 0 || documents < pipelineLimits.guardDocumentsMin || gone <= pipeline.max_removal_share * documents) return undefined;
+  if (
+    !pipeline.auto_remove ||
+    gone === 0 ||
+    documents < pipelineLimits.guardDocumentsMin ||
+    gone <= pipeline.max_removal_share * documents
+  )
+    return undefined;
   return (
     `${gone} of the pipeline's ${documents} documents would be removed, which is more than its max_removal_share of ${pipeline.max_removal_share}. ` +
     `Nothing was done. See whether ${pipeline.source} is complete; if these files are meant to be gone, run the pipeline with force.`
@@ -143,11 +161,18 @@ class Sorted {
 
   /** A document that another pipeline left, or that is only referred to, stays. */
   absent(record: DocumentRecord): void {
-    if (isOwn(record, this.#parts.pipeline)) this.#gone.push({ uri: record.source.uri, document_id: record.document_id });
+    if (isOwn(record, this.#parts.pipeline))
+      this.#gone.push({ uri: record.source.uri, document_id: record.document_id });
   }
 
   plan(): Plan {
-    return { add: this.#add, replace: this.#replace, gone: this.#gone, unchanged: this.#unchanged, skipped: this.#skipped };
+    return {
+      add: this.#add,
+      replace: this.#replace,
+      gone: this.#gone,
+      unchanged: this.#unchanged,
+      skipped: this.#skipped,
+    };
   }
 
   /** Nothing to read: the bytes are here already, or somebody is fetching them. What could not be parsed does not get better by itself. */
@@ -163,10 +188,16 @@ function isOwn({ source }: DocumentRecord, { pipeline_id }: PipelineSettings): b
 }
 
 /** Why a file is not taken. */
-function objection({ uri, name, bytes }: SourceFile, known: DocumentRecord | undefined, { repository, fileBytesMax }: PlanParts): string | undefined {
-  if (known?.source.type === "existing") return "is in the collection already, as a document whose bytes stay where they are";
+function objection(
+  { uri, name, bytes }: SourceFile,
+  known: DocumentRecord | undefined,
+  { repository, fileBytesMax }: PlanParts,
+): string | undefined {
+  if (known?.source.type === "existing")
+    return "is in the collection already, as a document whose bytes stay where they are";
   if (name.startsWith(".")) return "is hidden: its name begins with a dot";
-  if (uri.length > knowledgeLimits.sourceCharsMax) return `its address has more than ${knowledgeLimits.sourceCharsMax} characters`;
+  if (uri.length > knowledgeLimits.sourceCharsMax)
+    return `its address has more than ${knowledgeLimits.sourceCharsMax} characters`;
   if (bytes === 0) return "is empty";
   if (bytes > fileBytesMax) return `has ${bytes} bytes; at most ${fileBytesMax} are taken`;
   try {

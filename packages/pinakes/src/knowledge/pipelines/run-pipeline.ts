@@ -90,7 +90,8 @@ export async function carryOut(parts: RunParts, plan: Plan): Promise<RunResult> 
       throw error;
     }),
   );
-  for (const { reason } of (await Promise.allSettled(workers)).filter((ended) => ended.status === "rejected")) throw reason;
+  for (const { reason } of (await Promise.allSettled(workers)).filter((ended) => ended.status === "rejected"))
+    throw reason;
   await parts.tell({ done, total: tasks.length });
   return {
     pipeline_id: pipeline.pipeline_id,
@@ -108,7 +109,11 @@ export function resultJson(result: RunResult): JsonObject {
   return result as unknown as JsonObject;
 }
 
-async function fetchFile(parts: RunParts, { uri, name, etag }: SourceFile, outcome: "added" | "replaced"): Promise<Outcome> {
+async function fetchFile(
+  parts: RunParts,
+  { uri, name, etag }: SourceFile,
+  outcome: "added" | "replaced",
+): Promise<Outcome> {
   const { uploads, caller, opened, reader, pipeline, jobId, signal } = parts;
   return trying(uri, signal, async () => {
     const { unchanged } = await uploads.upload(caller, opened, {
@@ -123,7 +128,10 @@ async function fetchFile(parts: RunParts, { uri, name, etag }: SourceFile, outco
   });
 }
 
-async function removeDocument({ documents, caller, opened, reader, signal }: RunParts, { uri, document_id }: Gone): Promise<Outcome> {
+async function removeDocument(
+  { documents, caller, opened, reader, signal }: RunParts,
+  { uri, document_id }: Gone,
+): Promise<Outcome> {
   return trying(uri, signal, async () => {
     // It may be back by now.
     if ((await reader.stat(uri, signal)) !== undefined) return "unchanged";
@@ -147,7 +155,8 @@ async function trying(uri: string, signal: AbortSignal, step: () => Promise<Outc
       const known = PinakesError.isInstance(error);
       if (known && error.code === "CONFLICT") throw error;
       const retryable = !known || error.retryable || error.code === "PRECONDITION_FAILED";
-      if (retryable && tries < pipelineLimits.fileTriesMax) await pause(retryPauseMs * 2 ** tries, undefined, { signal });
+      if (retryable && tries < pipelineLimits.fileTriesMax)
+        await pause(retryPauseMs * 2 ** tries, undefined, { signal });
       else return { uri, reason: error instanceof Error ? error.message : String(error), retryable };
     }
   }

@@ -23,12 +23,25 @@ describe("runs of a pipeline on a folder", () => {
     expect(await bench.documents()).toEqual([]);
 
     const first = await bench.run(id);
-    expect(first).toMatchObject({ status: "succeeded", kind: "pipeline", result: { added: 2, replaced: 0, removed: 0, failed: 0 } });
+    expect(first).toMatchObject({
+      status: "succeeded",
+      kind: "pipeline",
+      result: { added: 2, replaced: 0, removed: 0, failed: 0 },
+    });
     const indexed = () => until(async () => (await bench.documents()).every(({ status }) => status === "indexed"));
     await indexed();
     const [document] = await bench.documents();
-    expect(document).toMatchObject({ collection_id: "c", repository_id: "r", uploaded_by: "ada", job_id: first.job_id });
-    expect(document?.source).toMatchObject({ type: "auto", pipeline_id: id, uri: document?.name === "a.txt" ? bench.uri("a.txt") : bench.uri("sub/b.md") });
+    expect(document).toMatchObject({
+      collection_id: "c",
+      repository_id: "r",
+      uploaded_by: "ada",
+      job_id: first.job_id,
+    });
+    expect(document?.source).toMatchObject({
+      type: "auto",
+      pipeline_id: id,
+      uri: document?.name === "a.txt" ? bench.uri("a.txt") : bench.uri("sub/b.md"),
+    });
     const found = await bench.knowledge.search(admin, {
       query: "which bird stands in the reeds",
       collections: [{ repository: "r", collection: "c" }],
@@ -57,7 +70,10 @@ describe("runs of a pipeline on a folder", () => {
     const running = bench.run(id);
     const seen = new Set<string>();
     for (let last = false; ;) {
-      const { hits } = await bench.knowledge.search(admin, { query: "heron", collections: [{ repository: "r", collection: "c" }] });
+      const { hits } = await bench.knowledge.search(admin, {
+        query: "heron",
+        collections: [{ repository: "r", collection: "c" }],
+      });
       expect(hits).toHaveLength(1);
       seen.add(hits[0]?.text.includes("old") === true ? "old" : "new");
       if (last) break;
@@ -105,9 +121,13 @@ describe("runs of a pipeline on a folder", () => {
     await until(async () => (await bench.documents()).every(({ status }) => status === "indexed"));
     expect((await bench.run(id)).result).toMatchObject({ unchanged: 1, replaced: 0 });
     await utimes(join(bench.folder, "a.txt"), new Date(1_000_000), new Date(1_000_000));
-    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({ counts: { replace: 1, unchanged: 0 } });
+    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({
+      counts: { replace: 1, unchanged: 0 },
+    });
     expect((await bench.run(id)).result).toMatchObject({ unchanged: 1, replaced: 0 });
-    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({ counts: { replace: 0, unchanged: 1 } });
+    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({
+      counts: { replace: 0, unchanged: 1 },
+    });
     const { document_id } = (await bench.documents())[0] as { document_id: string };
     expect(await bench.knowledge.versions(admin, "r", "c", document_id)).toHaveLength(1);
   });
@@ -120,7 +140,10 @@ describe("runs of a pipeline on a folder", () => {
     await bench.run(id);
     // Exactly half may go …
     for (let i = 0; i < 5; i += 1) await rename(join(bench.folder, `f${i}.txt`), join(bench.folder, `.f${i}.txt`));
-    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({ counts: { remove: 5 }, blocked: null });
+    expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({
+      counts: { remove: 5 },
+      blocked: null,
+    });
     // … one more may not.
     await rm(join(bench.folder, "f5.txt"));
     const { blocked } = await bench.knowledge.pipelines.plan(admin, "r", "c", id);
@@ -141,7 +164,10 @@ describe("runs of a pipeline on a folder", () => {
     const id = await bench.pipeline({ auto_remove: true, source: `file:${join(bench.folder, "in")}` });
     await bench.run(id);
     await rename(join(bench.folder, "in"), join(bench.folder, "away"));
-    expect(await bench.run(id)).toMatchObject({ status: "failed", error: expect.stringContaining("cannot be read (ENOENT)") });
+    expect(await bench.run(id)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("cannot be read (ENOENT)"),
+    });
     expect(await bench.documents()).toHaveLength(1);
   });
 
@@ -164,19 +190,23 @@ describe("runs of a pipeline on a folder", () => {
     await symlink("/etc", join(bench.folder, "etc"));
     const id = await bench.pipeline();
     const { skipped, add } = await bench.knowledge.pipelines.plan(admin, "r", "c", id);
-    expect(add.toSorted()).toEqual([bench.uri("fits.txt"), bench.uri("in.txt"), bench.uri(`${"n".repeat(200)}.txt`)].toSorted());
-    expect(Object.fromEntries(skipped.map(({ uri, reason }) => [uri.slice(uri.lastIndexOf("/") + 1), reason]))).toEqual({
-      "a.exe": expect.stringContaining("files of this type are not taken"),
-      b: expect.stringContaining("files of this type are not taken"),
-      "empty.txt": "is empty",
-      ".hidden.txt": expect.stringContaining("hidden"),
-      ".git": expect.stringContaining("hidden"),
-      "large.txt": "has 101 bytes; at most 100 are taken",
-      "back\\slash.txt": expect.stringContaining("a file name has no"),
-      "out.txt": "is a link that leads out of the folder",
-      "dead.txt": "is a link that leads nowhere",
-      etc: "is a link that leads out of the folder",
-    });
+    expect(add.toSorted()).toEqual(
+      [bench.uri("fits.txt"), bench.uri("in.txt"), bench.uri(`${"n".repeat(200)}.txt`)].toSorted(),
+    );
+    expect(Object.fromEntries(skipped.map(({ uri, reason }) => [uri.slice(uri.lastIndexOf("/") + 1), reason]))).toEqual(
+      {
+        "a.exe": expect.stringContaining("files of this type are not taken"),
+        b: expect.stringContaining("files of this type are not taken"),
+        "empty.txt": "is empty",
+        ".hidden.txt": expect.stringContaining("hidden"),
+        ".git": expect.stringContaining("hidden"),
+        "large.txt": "has 101 bytes; at most 100 are taken",
+        "back\\slash.txt": expect.stringContaining("a file name has no"),
+        "out.txt": "is a link that leads out of the folder",
+        "dead.txt": "is a link that leads nowhere",
+        etc: "is a link that leads out of the folder",
+      },
+    );
     expect((await bench.run(id)).result).toMatchObject({ added: 3, skipped: 10, failed: 0 });
     await bench.write({ "fits.txt": "y".repeat(101) });
     expect((await bench.run(id)).result).toMatchObject({ unchanged: 1, skipped: 12, removed: 0 });
@@ -196,7 +226,9 @@ describe("runs of a pipeline on a folder", () => {
     const id = await bench.pipeline({ auto_remove: true });
     // What the old one left and has no file any more stays: nobody answers for it.
     expect((await bench.run(id)).result).toMatchObject({ unchanged: 1, removed: 0, added: 0 });
-    expect((await bench.documents()).map(({ name, version, source }) => [name, version, source.pipeline_id]).toSorted()).toEqual([
+    expect(
+      (await bench.documents()).map(({ name, version, source }) => [name, version, source.pipeline_id]).toSorted(),
+    ).toEqual([
       ["a.txt", 1, id],
       ["b.txt", 1, old],
     ]);
@@ -210,10 +242,19 @@ describe("runs of a pipeline on a folder", () => {
     await bench.write(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`f${i}.txt`, `file ${i}`])));
     const id = await bench.pipeline();
     const other = await bench.another();
-    const jobs = await Promise.all([bench.knowledge.pipelines.run(admin, "r", "c", id), other.knowledge.pipelines.run(admin, "r", "c", id)]);
-    const results = await Promise.all(jobs.map(async ({ job_id }) => (await bench.ended(job_id)).result as unknown as RunResult));
+    const jobs = await Promise.all([
+      bench.knowledge.pipelines.run(admin, "r", "c", id),
+      other.knowledge.pipelines.run(admin, "r", "c", id),
+    ]);
+    const results = await Promise.all(
+      jobs.map(async ({ job_id }) => (await bench.ended(job_id)).result as unknown as RunResult),
+    );
     expect(results.map(({ added }) => added).toSorted((a, b) => a - b)).toEqual([0, 12]);
-    expect(results.map(({ unchanged, failed }) => [unchanged, failed]).toSorted((a, b) => (a[0] as number) - (b[0] as number))).toEqual([
+    expect(
+      results
+        .map(({ unchanged, failed }) => [unchanged, failed])
+        .toSorted((a, b) => (a[0] as number) - (b[0] as number)),
+    ).toEqual([
       [0, 0],
       [12, 0],
     ]);
@@ -247,7 +288,11 @@ describe("runs of a pipeline on a folder", () => {
     const { failures, ...counts } = result as unknown as RunResult;
     expect(counts).toMatchObject({ added: 2, failed: count - 2, retryable_failures: 0 });
     expect(failures).toHaveLength(pipelineLimits.resultFilesMax);
-    expect(failures[0]).toMatchObject({ uri: expect.stringContaining(bench.folder), reason: expect.stringContaining("holds 2 documents"), retryable: false });
+    expect(failures[0]).toMatchObject({
+      uri: expect.stringContaining(bench.folder),
+      reason: expect.stringContaining("holds 2 documents"),
+      retryable: false,
+    });
   });
 
   it("a run waits while another process runs the pipeline, and can be cancelled meanwhile", async () => {
@@ -259,7 +304,10 @@ describe("runs of a pipeline on a folder", () => {
     const registry = new PipelineRegistry(bench.items, system, bench.clock);
     const lease = { tenant: "acme", incarnation, pipeline_id: id, what: "run", owner: "somebody else" } as const;
     expect(await registry.hold(lease)).toBe(true);
-    const [first, second] = [await bench.knowledge.pipelines.run(admin, "r", "c", id), await bench.knowledge.pipelines.run(admin, "r", "c", id)];
+    const [first, second] = [
+      await bench.knowledge.pipelines.run(admin, "r", "c", id),
+      await bench.knowledge.pipelines.run(admin, "r", "c", id),
+    ];
     await bench.knowledge.jobs.cancel(admin, first.job_id);
     await registry.release(lease);
     expect((await bench.ended(second.job_id)).result).toMatchObject({ added: 1 });

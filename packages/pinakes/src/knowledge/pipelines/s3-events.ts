@@ -24,7 +24,9 @@ export function readS3Events(body: unknown): readonly ChangedObject[] {
   const changed = read(body, 0);
   const unique = new Map(changed.map((object) => [`${object.bucket}/${object.key}`, object]));
   if (unique.size > pipelineLimits.changedFilesMax)
-    throw invalid(`The event names ${unique.size} objects; at most ${pipelineLimits.changedFilesMax} are taken. Split it, or run the pipeline.`);
+    throw invalid(
+      `The event names ${unique.size} objects; at most ${pipelineLimits.changedFilesMax} are taken. Split it, or run the pipeline.`,
+    );
   return [...unique.values()];
 }
 
@@ -34,12 +36,20 @@ function read(body: unknown, depth: number): readonly ChangedObject[] {
   if (envelope.success && depth === 0) return read(envelope.data.Message, depth + 1);
   const list = Records.safeParse(value);
   if (list.success)
-    return list.data.Records.filter(({ eventName }) => records.test(eventName)).map(({ s3 }) => ({ bucket: s3.bucket.name, key: decodeKey(s3.object.key) }));
+    return list.data.Records.filter(({ eventName }) => records.test(eventName)).map(({ s3 }) => ({
+      bucket: s3.bucket.name,
+      key: decodeKey(s3.object.key),
+    }));
   const one = EventBridge.safeParse(value);
   // EventBridge gives keys as they are.
-  if (one.success) return details.includes(one.data["detail-type"]) ? [{ bucket: one.data.detail.bucket.name, key: one.data.detail.object.key }] : [];
+  if (one.success)
+    return details.includes(one.data["detail-type"])
+      ? [{ bucket: one.data.detail.bucket.name, key: one.data.detail.object.key }]
+      : [];
   if (Test.safeParse(value).success) return [];
-  throw invalid('The body is not an S3 event: it has neither "Records" with eventName and s3, nor "detail-type" and "detail".');
+  throw invalid(
+    'The body is not an S3 event: it has neither "Records" with eventName and s3, nor "detail-type" and "detail".',
+  );
 }
 
 /** As forms encode: a space is "+". */

@@ -25,12 +25,24 @@ export interface NewPipeline {
 
 const fields = ["trigger", "source", "schedule", "auto_remove", "chunking_strategy", "max_removal_share"];
 
-export function readNewPipeline(input: NewPipeline, made: { readonly id: string; readonly by: string; readonly nowMs: number }): PipelineSettings {
+export function readNewPipeline(
+  input: NewPipeline,
+  made: { readonly id: string; readonly by: string; readonly nowMs: number },
+): PipelineSettings {
   if (!isJsonObject(input)) throw invalid("A pipeline is an object with trigger and source.");
   const unknown = Object.keys(input).find((field) => !fields.includes(field));
-  if (unknown !== undefined) throw invalid(`${unknown}: is not a field of a new pipeline; there are ${fields.join(", ")}.`);
-  const { trigger, source, schedule, auto_remove = false, chunking_strategy = null, max_removal_share = pipelineLimits.removalShareDefault } = input;
-  if (trigger !== "event" && trigger !== "schedule") throw invalid(`trigger: must be event or schedule, got ${show(trigger)}.`);
+  if (unknown !== undefined)
+    throw invalid(`${unknown}: is not a field of a new pipeline; there are ${fields.join(", ")}.`);
+  const {
+    trigger,
+    source,
+    schedule,
+    auto_remove = false,
+    chunking_strategy = null,
+    max_removal_share = pipelineLimits.removalShareDefault,
+  } = input;
+  if (trigger !== "event" && trigger !== "schedule")
+    throw invalid(`trigger: must be event or schedule, got ${show(trigger)}.`);
   if (trigger === "event" && schedule !== undefined && schedule !== null)
     throw invalid("schedule: a pipeline with the trigger event has none. Use the trigger schedule.");
   if (typeof auto_remove !== "boolean") throw invalid("auto_remove: must be true or false.");

@@ -24,7 +24,8 @@ const bucketPattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/s;
 export function parseSource(text: unknown, where = "source"): Source {
   const form = `${where}: write file:/folder or s3://bucket/prefix, got ${show(text)}.`;
   if (typeof text !== "string") throw invalid(form);
-  if (text.length > knowledgeLimits.sourceCharsMax) throw invalid(`${where}: has more than ${knowledgeLimits.sourceCharsMax} characters.`);
+  if (text.length > knowledgeLimits.sourceCharsMax)
+    throw invalid(`${where}: has more than ${knowledgeLimits.sourceCharsMax} characters.`);
   if (control.test(text) || !text.isWellFormed()) throw invalid(`${where}: must not hold control characters.`);
   if (text.startsWith("file:")) return { kind: "file", path: folderPath(text.slice("file:".length), where) };
   const [, bucket, prefix = ""] = bucketPattern.exec(text) ?? [];
@@ -54,9 +55,11 @@ export function asFolder(prefix: string): string {
 
 function folderPath(text: string, where: string): string {
   const path = text.replace(/^\/\/(?=\/)/, "");
-  if (!isAbsolute(path)) throw invalid(`${where}: the folder must be an absolute path, such as file:/srv/documents, got ${show(text)}.`);
+  if (!isAbsolute(path))
+    throw invalid(`${where}: the folder must be an absolute path, such as file:/srv/documents, got ${show(text)}.`);
   const parts = path.split(sep);
-  if (parts.includes("..") || parts.includes(".")) throw invalid(`${where}: a folder is written without "." and "..", got ${show(path)}.`);
+  if (parts.includes("..") || parts.includes("."))
+    throw invalid(`${where}: a folder is written without "." and "..", got ${show(path)}.`);
   const clean = parts.filter((part, i) => i === 0 || part !== "").join(sep);
   return clean === "" ? sep : clean;
 }

@@ -6,14 +6,28 @@ import { openMemoryItems } from "../../drivers/memory/index.ts";
 import { openMemoryObjects } from "../../drivers/memory-objects/index.ts";
 import { makeCaller, type Caller } from "../../domain/caller.ts";
 import { systemScope } from "../../domain/scope.ts";
-import { openModels, openParsers, openPipelinePlaces, type OpenedModels, type PipelineOptions } from "../../open-engines.ts";
+import {
+  openModels,
+  openParsers,
+  openPipelinePlaces,
+  type OpenedModels,
+  type PipelineOptions,
+} from "../../open-engines.ts";
 import type { Parser } from "../../ports/parser.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { openItemQueue } from "../../queues/item-queue/index.ts";
 import { openItemTriples } from "../../triples/on-items/index.ts";
 import { openVectors } from "../../vectors/index.ts";
-import { openKnowledge, quotaDefaults, type DocumentView, type JobView, type Knowledge, type OpenedKnowledge, type Quotas } from "../index.ts";
+import {
+  openKnowledge,
+  quotaDefaults,
+  type DocumentView,
+  type JobView,
+  type Knowledge,
+  type OpenedKnowledge,
+  type Quotas,
+} from "../index.ts";
 
 export class TestClock implements Clock {
   #offset = 0;
@@ -77,7 +91,14 @@ export class Bench {
     const items = closing.use(await openMemoryItems({ clock }));
     const objects = closing.use(openMemoryObjects({ clock }));
     const queue = closing.use(await openItemQueue({ items, clock }));
-    const vectors = await openVectors({ items, objects, clock, log: note, system: systemScope("test", note), threads: 0 });
+    const vectors = await openVectors({
+      items,
+      objects,
+      clock,
+      log: note,
+      system: systemScope("test", note),
+      threads: 0,
+    });
     closing.defer(() => vectors.close());
     const triples = await openItemTriples({ items, scope: systemScope("test", note) });
     shared ??= Promise.all([openModels(undefined), openParsers()]).then(([models, parser]) => ({ models, parser }));
@@ -147,9 +168,13 @@ export class Bench {
     return `file:${join(this.folder, name)}`;
   }
 
-  async pipeline(input: Partial<Parameters<Knowledge["pipelines"]["create"]>[3]> = {}, collection = "c"): Promise<string> {
+  async pipeline(
+    input: Partial<Parameters<Knowledge["pipelines"]["create"]>[3]> = {},
+    collection = "c",
+  ): Promise<string> {
     const source = `file:${this.folder}`;
-    return (await this.knowledge.pipelines.create(admin, "r", collection, { trigger: "schedule", source, ...input })).pipeline_id;
+    return (await this.knowledge.pipelines.create(admin, "r", collection, { trigger: "schedule", source, ...input }))
+      .pipeline_id;
   }
 
   async run(pipelineId: string, options: { force?: boolean } = {}, caller: Caller = admin): Promise<JobView> {

@@ -9,7 +9,9 @@ afterAll(closeShared);
 const minute = 60_000;
 
 async function settled(bench: Bench, names: readonly string[]): Promise<void> {
-  await until(async () => JSON.stringify(await bench.uris()) === JSON.stringify(names.map((name) => bench.uri(name)).toSorted()));
+  await until(
+    async () => JSON.stringify(await bench.uris()) === JSON.stringify(names.map((name) => bench.uri(name)).toSorted()),
+  );
 }
 
 describe("the trigger event on a folder", () => {
@@ -24,7 +26,9 @@ describe("the trigger event on a folder", () => {
     await settled(bench, ["before.txt", "sub/new folder/ünï.txt"]);
     expect((await bench.documents()).map(({ source }) => source.type)).toEqual(["auto", "auto"]);
     await bench.write({ "before.txt": "is another text now" });
-    await until(async () => (await bench.documents()).some(({ name, version }) => name === "before.txt" && version === 2));
+    await until(async () =>
+      (await bench.documents()).some(({ name, version }) => name === "before.txt" && version === 2),
+    );
     await rename(join(bench.folder, "before.txt"), join(bench.folder, "after.txt"));
     await settled(bench, ["after.txt", "sub/new folder/ünï.txt"]);
     await rm(join(bench.folder, "sub"), { recursive: true });
@@ -41,7 +45,8 @@ describe("the trigger event on a folder", () => {
     await bench.write({ "b.txt": "b" });
     await settled(bench, ["a.txt", "b.txt"]);
     await rm(join(bench.folder, "a.txt"));
-    const kept = async () => (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.some(({ result }) => result?.["kept"] === 1);
+    const kept = async () =>
+      (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.some(({ result }) => result?.["kept"] === 1);
     await until(kept);
     await settled(bench, ["a.txt", "b.txt"]);
   });
@@ -57,7 +62,9 @@ describe("the trigger event on a folder", () => {
     await settled(bench, [...names, "in/last.txt"]);
     await rename(join(bench.folder, "in"), join(bench.folder, "unmounted"));
     await mkdir(join(bench.folder, "in"));
-    const failed = await until(async () => (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.find(({ status }) => status === "failed"));
+    const failed = await until(async () =>
+      (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.find(({ status }) => status === "failed"),
+    );
     expect(failed.error).toMatch(/of the pipeline's 13 documents would be removed|cannot be read/);
     await settled(bench, [...names, "in/last.txt"]);
     // Mounted again: what is put there comes in as before.
@@ -105,7 +112,8 @@ describe("the trigger schedule", () => {
     await bench.knowledge.createCollection(admin, "r", { collection_id: "d", name: "d" });
     await bench.pipeline({ schedule: "hourly" }, "d");
     const other = await bench.another();
-    const sweep = async () => void (await Promise.all([bench.opened.pipelines.sweepSchedules(never), other.pipelines.sweepSchedules(never)]));
+    const sweep = async () =>
+      void (await Promise.all([bench.opened.pipelines.sweepSchedules(never), other.pipelines.sweepSchedules(never)]));
     await sweep();
     expect(await runs(bench)).toBe(0);
     bench.clock.advance(60 * minute);

@@ -78,7 +78,9 @@ export class Watching {
       try {
         await this.#see(entry);
       } catch (error) {
-        this.#with.parts.log(`pipeline ${entry.pipeline_id}: ${entry.source} is not watched: ${error instanceof Error ? error.message : String(error)}`);
+        this.#with.parts.log(
+          `pipeline ${entry.pipeline_id}: ${entry.source} is not watched: ${error instanceof Error ? error.message : String(error)}`,
+        );
         await this.#stop(entry.id);
       }
     }
@@ -94,7 +96,15 @@ export class Watching {
     const lease: Lease = known?.lease ?? { tenant, incarnation, pipeline_id, what: "watch", owner: parts.newId() };
     if (!(await registry.hold(lease))) return this.#stop(entry.id);
     const scope = parts.system.forTenant(tenant);
-    const watched: Watched = known ?? { lease, scope, entry, by: state.pipeline.created_by, allAt: 0, failed: 0, broken: false };
+    const watched: Watched = known ?? {
+      lease,
+      scope,
+      entry,
+      by: state.pipeline.created_by,
+      allAt: 0,
+      failed: 0,
+      broken: false,
+    };
     this.#watched.set(entry.id, watched);
     if (watched.broken || watched.watch === undefined) await this.#open(watched);
     if (watched.allAt <= parts.clock.now()) await this.#start(watched, undefined);
@@ -124,7 +134,10 @@ export class Watching {
     const { jobs, parts } = this.#with;
     if (uris === undefined) watched.allAt = Infinity;
     const again = () => {
-      watched.allAt = Math.min(watched.allAt, parts.clock.now() + againMs * 2 ** Math.min(watched.failed, againDoublingsMax));
+      watched.allAt = Math.min(
+        watched.allAt,
+        parts.clock.now() + againMs * 2 ** Math.min(watched.failed, againDoublingsMax),
+      );
       watched.failed += 1;
     };
     try {

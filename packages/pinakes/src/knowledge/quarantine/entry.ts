@@ -35,11 +35,15 @@ export function keysOf(entryId: string): { readonly entry: string; readonly data
 /** The id of the entry that a key below the prefix belongs to, and which of its two objects it is. */
 export function readKey(key: string): { readonly entryId: string; readonly part: "entry" | "data" } | undefined {
   const [, incarnation, name, part] = /^quarantine\/([\w-]{1,64})\/([0-9a-f]{32})\/(entry\.json|data)$/.exec(key) ?? [];
-  return part === undefined ? undefined : { entryId: `${incarnation}.${name}`, part: part === "data" ? "data" : "entry" };
+  return part === undefined
+    ? undefined
+    : { entryId: `${incarnation}.${name}`, part: part === "data" ? "data" : "entry" };
 }
 
 /** Ids of copies end with a hash, those of data that stays in its place with the name of its store. */
-export function readId(entryId: string): { readonly incarnation: string; readonly store: string | undefined } | undefined {
+export function readId(
+  entryId: string,
+): { readonly incarnation: string; readonly store: string | undefined } | undefined {
   const [, incarnation, name] = /^([\w-]{1,64})\.([a-z0-9-]{1,32})$/.exec(entryId) ?? [];
   if (incarnation === undefined || name === undefined) return undefined;
   return { incarnation, store: /^[0-9a-f]{32}$/.test(name) ? undefined : name };
@@ -58,7 +62,10 @@ export async function readEntry(objects: ObjectStore, scope: Scope, entryId: str
   if (bytes === undefined) return undefined;
   const entry = parsed(bytes, entryId);
   if (entry.format !== format)
-    throw new PinakesError("NOT_SUPPORTED", `Quarantine entry "${entryId}" is not of format ${String(format)}, which this version reads.`);
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `Quarantine entry "${entryId}" is not of format ${String(format)}, which this version reads.`,
+    );
   if (entry.entry_id !== entryId || typeof entry.expires_at !== "string")
     throw new PinakesError("CORRUPT", `Quarantine entry "${entryId}" is damaged: it names another entry.`);
   return entry;

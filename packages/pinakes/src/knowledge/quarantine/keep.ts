@@ -30,7 +30,9 @@ export interface Keeping {
 
 type About = Pick<StoredEntry, "kind" | "store" | "target" | "count">;
 
-export function retentionOf({ quarantineMs = quarantineLimits.retentionMs }: Pick<KnowledgeParts, "quarantineMs">): number {
+export function retentionOf({
+  quarantineMs = quarantineLimits.retentionMs,
+}: Pick<KnowledgeParts, "quarantineMs">): number {
   return quarantineMs;
 }
 
@@ -43,9 +45,20 @@ export async function keepObject(pieces: KeepPieces, keeping: Keeping, key: stri
 }
 
 /** Rows of one vector collection, by their ids; those that are not there any more need no copy. */
-export async function keepRows(pieces: KeepPieces, keeping: Keeping, vectors: string, ids: readonly string[]): Promise<boolean> {
+export async function keepRows(
+  pieces: KeepPieces,
+  keeping: Keeping,
+  vectors: string,
+  ids: readonly string[],
+): Promise<boolean> {
   const lines = () => writeLines("rows", vectors, rowsOf(pieces.parts, keeping.scope, vectors, ids));
-  return store(pieces, keeping, { kind: "rows", store: "vectors", target: vectors, count: ids.length }, await digest(lines()), lines());
+  return store(
+    pieces,
+    keeping,
+    { kind: "rows", store: "vectors", target: vectors, count: ids.length },
+    await digest(lines()),
+    lines(),
+  );
 }
 
 /** Everything that one source supports. */
@@ -53,7 +66,13 @@ export async function keepTriples(pieces: KeepPieces, keeping: Keeping, source: 
   const lines = () => writeLines("triples", source, quadsOf(pieces.parts, keeping, source));
   let count = 0;
   for await (const _ of quadsOf(pieces.parts, keeping, source)) count += 1;
-  return store(pieces, keeping, { kind: "triples", store: "triples", target: source, count }, await digest(lines()), lines());
+  return store(
+    pieces,
+    keeping,
+    { kind: "triples", store: "triples", target: source, count },
+    await digest(lines()),
+    lines(),
+  );
 }
 
 /**
@@ -63,20 +82,34 @@ export async function keepTriples(pieces: KeepPieces, keeping: Keeping, source: 
 export async function keepGeneration(pieces: KeepPieces, keeping: Keeping, vectors: string): Promise<boolean> {
   const { parts } = pieces;
   const { liveRows } = await parts.vectors.stats(keeping.scope, vectors);
-  const entry = entryOf(pieces, keeping, { kind: "generation", store: "vectors", target: vectors, count: liveRows }, entryHash("generation", vectors), 0, null);
+  const entry = entryOf(
+    pieces,
+    keeping,
+    { kind: "generation", store: "vectors", target: vectors, count: liveRows },
+    entryHash("generation", vectors),
+    0,
+    null,
+  );
   if (!(await committed(pieces, keeping, entry))) return false;
   await parts.vectors.delete(keeping.scope, vectors, { purgeAt: Date.parse(entry.expires_at) });
   return true;
 }
 
-async function store(pieces: KeepPieces, keeping: Keeping, about: About, identity: string, body: AsyncIterable<Uint8Array>): Promise<boolean> {
+async function store(
+  pieces: KeepPieces,
+  keeping: Keeping,
+  about: About,
+  identity: string,
+  body: AsyncIterable<Uint8Array>,
+): Promise<boolean> {
   const hash = entryHash(about.kind, about.target, keeping.documentId ?? "", identity);
   const sum = createHash("sha256");
   const id = `${keeping.life.incarnation}.${hash}`;
   const { bytes } = await pieces.parts.objects.put(keeping.scope, keysOf(id).data, passed(body, sum));
   const sha256 = sum.digest("hex");
   // Of rows and triples the identity is the sum of a first pass: what changed between the passes is looked at by the next repair.
-  if (about.kind !== "object" && sha256 !== identity) throw new PinakesError("UNAVAILABLE", `"${about.target}" changed while it was copied; repair again.`);
+  if (about.kind !== "object" && sha256 !== identity)
+    throw new PinakesError("UNAVAILABLE", `"${about.target}" changed while it was copied; repair again.`);
   return committed(pieces, keeping, entryOf(pieces, keeping, about, hash, bytes, sha256));
 }
 
@@ -107,7 +140,11 @@ function entryOf(
 }
 
 /** A purge that began meanwhile has listed the quarantine before this entry was there: nothing of an ended collection is kept. */
-async function committed({ parts, library }: KeepPieces, { scope, life }: Keeping, entry: StoredEntry): Promise<boolean> {
+async function committed(
+  { parts, library }: KeepPieces,
+  { scope, life }: Keeping,
+  entry: StoredEntry,
+): Promise<boolean> {
   invariant(entry.sha256 !== null || entry.bytes === 0, "INTERNAL", "a copy has a checksum");
   await writeEntry(parts.objects, scope, entry);
   const record = (await library.life(scope, life))?.record;
@@ -116,12 +153,22 @@ async function committed({ parts, library }: KeepPieces, { scope, life }: Keepin
   return false;
 }
 
-async function* rowsOf({ vectors }: KnowledgeParts, scope: Scope, name: string, ids: readonly string[]): AsyncGenerator<RowLine> {
+async function* rowsOf(
+  { vectors }: KnowledgeParts,
+  scope: Scope,
+  name: string,
+  ids: readonly string[],
+): AsyncGenerator<RowLine> {
   for (let at = 0; at < ids.length; at += quarantineLimits.rowsMax)
-    for (const row of await vectors.get(scope, name, ids.slice(at, at + quarantineLimits.rowsMax))) if (row !== undefined) yield rowLine(row);
+    for (const row of await vectors.get(scope, name, ids.slice(at, at + quarantineLimits.rowsMax)))
+      if (row !== undefined) yield rowLine(row);
 }
 
-async function* quadsOf({ triples }: KnowledgeParts, { scope, life }: Keeping, source: string): AsyncGenerator<QuadLine> {
+async function* quadsOf(
+  { triples }: KnowledgeParts,
+  { scope, life }: Keeping,
+  source: string,
+): AsyncGenerator<QuadLine> {
   for (let cursor: string | undefined; ;) {
     const page = await triples.ofSource(scope, life.incarnation, source, { limit: quarantineLimits.quadsMax, cursor });
     yield* page.quads;
@@ -136,7 +183,10 @@ async function digest(body: AsyncIterable<Uint8Array>): Promise<string> {
   return sum.digest("hex");
 }
 
-async function* passed(body: AsyncIterable<Uint8Array>, sum: ReturnType<typeof createHash>): AsyncGenerator<Uint8Array> {
+async function* passed(
+  body: AsyncIterable<Uint8Array>,
+  sum: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
   for await (const piece of body) {
     sum.update(piece);
     yield piece;

@@ -33,19 +33,29 @@ export function readRowLine({ id, vector, text, metadata }: RowLine): VectorRow 
   return { id, vector: numbers, ...(text === undefined ? {} : { text }), metadata };
 }
 
-export async function* writeLines(kind: QuarantineKind, target: string, lines: AsyncIterable<object>): AsyncGenerator<Uint8Array> {
+export async function* writeLines(
+  kind: QuarantineKind,
+  target: string,
+  lines: AsyncIterable<object>,
+): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${JSON.stringify({ format: dataFormat, kind, target })}\n`, "utf8");
   for await (const line of lines) yield Buffer.from(`${JSON.stringify(line)}\n`, "utf8");
 }
 
 /** Whole lines of a stream, the first of them checked and left out. */
-export async function* readLines<Line extends RowLine | QuadLine>(body: AsyncIterable<Uint8Array>, entryId: string): AsyncGenerator<Line> {
+export async function* readLines<Line extends RowLine | QuadLine>(
+  body: AsyncIterable<Uint8Array>,
+  entryId: string,
+): AsyncGenerator<Line> {
   let first = true;
   for await (const text of split(body, entryId)) {
     const line: unknown = JSON.parse(text);
     if (!first) yield line as Awaited<Line>;
     else if ((line as { format?: unknown }).format !== dataFormat)
-      throw new PinakesError("NOT_SUPPORTED", `The data of quarantine entry "${entryId}" is not of format ${dataFormat}, which this version reads.`);
+      throw new PinakesError(
+        "NOT_SUPPORTED",
+        `The data of quarantine entry "${entryId}" is not of format ${dataFormat}, which this version reads.`,
+      );
     first = false;
   }
 }
@@ -65,6 +75,7 @@ async function* split(body: AsyncIterable<Uint8Array>, entryId: string): AsyncGe
     // A copy: the chunk is the store's again when the next one is asked for.
     rest.push(Buffer.from(chunk.subarray(from)));
     restBytes += chunk.length - from;
-    if (restBytes > quarantineLimits.lineBytesMax) throw new PinakesError("CORRUPT", `A line of quarantine entry "${entryId}" is too long.`);
+    if (restBytes > quarantineLimits.lineBytesMax)
+      throw new PinakesError("CORRUPT", `A line of quarantine entry "${entryId}" is too long.`);
   }
 }

@@ -12,7 +12,17 @@ import { notFound } from "../model/access.ts";
 import { checkAskedId, checkAskedKey } from "../model/names.ts";
 import { isoTime } from "../model/times.ts";
 import type { ListPage, Paging } from "../paging.ts";
-import { entryView, keysOf, prefixOf, readEntry, readId, readKey, removeEntry, writeEntry, type StoredEntry } from "./entry.ts";
+import {
+  entryView,
+  keysOf,
+  prefixOf,
+  readEntry,
+  readId,
+  readKey,
+  removeEntry,
+  writeEntry,
+  type StoredEntry,
+} from "./entry.ts";
 import { retentionOf, type KeepPieces } from "./keep.ts";
 import { quarantineLimits } from "./limits.ts";
 import { isEnding, restoreEntry } from "./restore.ts";
@@ -45,15 +55,21 @@ export class Quarantine {
     const scope = admin(caller);
     if (!Number.isInteger(limit) || limit < 1 || limit > quarantineLimits.pageEntriesMax)
       throw invalid(`limit: must be a whole number from 1 to ${quarantineLimits.pageEntriesMax}.`);
-    if ((repository === undefined) !== (collection === undefined)) throw invalid("collection: needs the repository it is in, and the repository a collection.");
-    const incarnation = repository === undefined ? undefined : await this.#incarnation(scope, repository, collection as string);
+    if ((repository === undefined) !== (collection === undefined))
+      throw invalid("collection: needs the repository it is in, and the repository a collection.");
+    const incarnation =
+      repository === undefined ? undefined : await this.#incarnation(scope, repository, collection as string);
     const prefix = prefixOf(incarnation);
     if (cursor?.startsWith(heldMark) === true) return this.#held(scope, limit, cursor.slice(heldMark.length));
-    if (cursor !== undefined && (!cursor.startsWith(prefix) || readKey(cursor) === undefined)) throw invalid("cursor: is not one of this list.");
+    if (cursor !== undefined && (!cursor.startsWith(prefix) || readKey(cursor) === undefined))
+      throw invalid("cursor: is not one of this list.");
     const items: QuarantineEntry[] = [];
     for (let after = cursor; ;) {
       // Two keys an entry.
-      const page = await this.#pieces.parts.objects.list(scope, prefix, { limit: limit * 2, ...(after === undefined ? {} : { after }) });
+      const page = await this.#pieces.parts.objects.list(scope, prefix, {
+        limit: limit * 2,
+        ...(after === undefined ? {} : { after }),
+      });
       for (const { key } of page.keys) {
         const entry = await this.#listed(scope, key);
         if (entry !== undefined) items.push(entryView(entry));
@@ -94,7 +110,8 @@ export class Quarantine {
     const found = await this.#find(scope, entryId);
     if (!("format" in found)) return this.#pieces.lifecycle.quarantine.drop(scope, found);
     const { vectors, objects } = this.#pieces.parts;
-    if (found.kind === "generation" && (await vectors.remains(scope, found.target)).status === "trashed") await vectors.purge(scope, found.target);
+    if (found.kind === "generation" && (await vectors.remains(scope, found.target)).status === "trashed")
+      await vectors.purge(scope, found.target);
     await removeEntry(objects, scope, entryId);
   }
 
@@ -103,12 +120,19 @@ export class Quarantine {
     const { objects, clock } = this.#pieces.parts;
     const now = clock.now();
     if (after?.startsWith(heldMark) === true) return this.#sweepHeld(scope, after.slice(heldMark.length));
-    const page = await objects.list(scope, prefixOf(), { limit: quarantineLimits.sweepKeysMax, ...(after === undefined ? {} : { after }) });
+    const page = await objects.list(scope, prefixOf(), {
+      limit: quarantineLimits.sweepKeysMax,
+      ...(after === undefined ? {} : { after }),
+    });
     for (const { key, modifiedAt } of page.keys) {
       const name = readKey(key);
       if (name === undefined) continue;
       const { entryId } = name;
-      if (name.part === "entry" ? await this.#isOver(scope, entryId, now - modifiedAt) : await this.#isUnfinished(scope, entryId, now - modifiedAt))
+      if (
+        name.part === "entry"
+          ? await this.#isOver(scope, entryId, now - modifiedAt)
+          : await this.#isUnfinished(scope, entryId, now - modifiedAt)
+      )
         await removeEntry(objects, scope, entryId);
     }
     return page.next ?? heldMark;
@@ -118,7 +142,8 @@ export class Quarantine {
     const { lifecycle, parts } = this.#pieces;
     const limit = quarantineLimits.pageEntriesMax;
     const page = await lifecycle.quarantine.held(scope, { limit, ...(cursor === "" ? {} : { cursor }) });
-    for (const held of page.orphans) if (held.quarantinedAt + retentionOf(parts) <= parts.clock.now()) await lifecycle.quarantine.drop(scope, held);
+    for (const held of page.orphans)
+      if (held.quarantinedAt + retentionOf(parts) <= parts.clock.now()) await lifecycle.quarantine.drop(scope, held);
     return page.cursor === undefined ? undefined : heldMark + page.cursor;
   }
 
@@ -178,7 +203,10 @@ export class Quarantine {
 
   async #held(scope: Scope, limit: number, cursor: string): Promise<ListPage<QuarantineEntry>> {
     const page = await this.#pieces.lifecycle.quarantine.held(scope, { limit, ...(cursor === "" ? {} : { cursor }) });
-    return { items: page.orphans.map((one) => this.#heldView(one)), next_cursor: page.cursor === undefined ? null : heldMark + page.cursor };
+    return {
+      items: page.orphans.map((one) => this.#heldView(one)),
+      next_cursor: page.cursor === undefined ? null : heldMark + page.cursor,
+    };
   }
 
   #heldView({ store, incarnation, repository_id, rows, quarantinedAt }: HeldOrphan): QuarantineEntry {

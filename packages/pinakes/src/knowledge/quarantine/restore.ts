@@ -35,7 +35,8 @@ async function requireLife({ library }: KeepPieces, scope: Scope, entry: StoredE
   const name = `${entry.repository_id}/${entry.collection_id}`;
   if (record === undefined) throw conflict(`Collection ${name}, which it was taken from, does not exist any more.`);
   if (!isLive(record)) throw conflict(`Collection ${name} is ${record.status}. Restore the collection first.`);
-  if (record.hold !== undefined) throw conflict(`Collection ${name} takes no writes while migration "${record.hold.migration_id}" is under way.`);
+  if (record.hold !== undefined)
+    throw conflict(`Collection ${name} takes no writes while migration "${record.hold.migration_id}" is under way.`);
   return record;
 }
 
@@ -46,12 +47,17 @@ export function isEnding(record: CollectionRecord): boolean {
 
 async function requireWhole({ parts }: KeepPieces, scope: Scope, { entry_id, sha256 }: StoredEntry): Promise<void> {
   const { sum } = await summed(copyOf(parts, scope, entry_id));
-  if (sum !== sha256) throw new PinakesError("CORRUPT", `The data of quarantine entry "${entry_id}" is damaged: its checksum differs. Nothing was written.`);
+  if (sum !== sha256)
+    throw new PinakesError(
+      "CORRUPT",
+      `The data of quarantine entry "${entry_id}" is damaged: its checksum differs. Nothing was written.`,
+    );
 }
 
 async function* copyOf({ objects }: KeepPieces["parts"], scope: Scope, entryId: string): AsyncGenerator<Uint8Array> {
   const body = await objects.stream(scope, keysOf(entryId).data);
-  if (body === undefined) throw new PinakesError("CORRUPT", `The data of quarantine entry "${entryId}" is missing. Nothing was written.`);
+  if (body === undefined)
+    throw new PinakesError("CORRUPT", `The data of quarantine entry "${entryId}" is missing. Nothing was written.`);
   yield* body;
 }
 
@@ -61,12 +67,18 @@ async function restoreObject({ parts, library }: KeepPieces, scope: Scope, entry
   const isSame = async (): Promise<boolean> => {
     const there = await objects.stream(scope, target);
     if (there === undefined) return false;
-    if ((await summed(there)).sum !== sha256) throw conflict(`Another file is at ${target} now. Remove that one first to have this one back.`);
+    if ((await summed(there)).sum !== sha256)
+      throw conflict(`Another file is at ${target} now. Remove that one first to have this one back.`);
     return true;
   };
   if (await isSame()) return;
   try {
-    await objects.put(scope, target, copyOf(parts, scope, entry_id), objects.capabilities.conditionalPut ? { ifAbsent: true } : {});
+    await objects.put(
+      scope,
+      target,
+      copyOf(parts, scope, entry_id),
+      objects.capabilities.conditionalPut ? { ifAbsent: true } : {},
+    );
   } catch (error) {
     if (!PinakesError.isInstance(error) || error.code !== "CONFLICT" || !(await isSame())) throw error;
   }
@@ -81,7 +93,9 @@ async function restoreRows({ parts }: KeepPieces, shelf: Shelf, entry: StoredEnt
   const { scope } = shelf;
   const { target, entry_id } = entry;
   if ((await allowing(["NOT_FOUND"], parts.vectors.stats(scope, target))) === undefined)
-    throw conflict(`The collection was re-indexed: the vectors ${target} that these passages belong to are gone. Re-index the document instead.`);
+    throw conflict(
+      `The collection was re-indexed: the vectors ${target} that these passages belong to are gone. Re-index the document instead.`,
+    );
   const lines = () => readLines<RowLine>(copyOf(parts, scope, entry_id), entry_id);
   const missing = new Set<string>();
   for await (const lot of lots(lines(), quarantineLimits.rowsMax)) {
@@ -94,7 +108,8 @@ async function restoreRows({ parts }: KeepPieces, shelf: Shelf, entry: StoredEnt
     for (const [i, line] of lot.entries()) {
       const row = there[i];
       if (row === undefined) missing.add(line.id);
-      else if (!isDeepStrictEqual(rowLine(row), line)) throw conflict(`Passage ${line.id} exists with other content, which would be overwritten.`);
+      else if (!isDeepStrictEqual(rowLine(row), line))
+        throw conflict(`Passage ${line.id} exists with other content, which would be overwritten.`);
     }
   }
   for await (const lot of lots(lines(), quarantineLimits.rowsMax)) {
@@ -104,33 +119,51 @@ async function restoreRows({ parts }: KeepPieces, shelf: Shelf, entry: StoredEnt
 }
 
 /** A document that was indexed since has passages of a later run, which these would stand beside. */
-async function requireShownRun(shelf: Shelf, { document_id, target }: StoredEntry, lot: readonly RowLine[]): Promise<void> {
+async function requireShownRun(
+  shelf: Shelf,
+  { document_id, target }: StoredEntry,
+  lot: readonly RowLine[],
+): Promise<void> {
   const record = document_id === null ? undefined : (await shelf.read(document_id))?.record;
   const shown = record === undefined ? null : shownIn(record, Number(target.slice(target.lastIndexOf(".") + 1)));
   const run = Number(lot[0]?.id.split(".").at(-2));
   if (shown !== null && shown.run > run)
-    throw conflict(`Document ${document_id} was indexed anew since then (run ${shown.run}); these passages are of run ${run}.`);
+    throw conflict(
+      `Document ${document_id} was indexed anew since then (run ${shown.run}); these passages are of run ${run}.`,
+    );
 }
 
-async function restoreTriples({ parts }: KeepPieces, shelf: Shelf, { entry_id, target, document_id }: StoredEntry): Promise<void> {
+async function restoreTriples(
+  { parts }: KeepPieces,
+  shelf: Shelf,
+  { entry_id, target, document_id }: StoredEntry,
+): Promise<void> {
   const { scope, place } = shelf;
   const source = readSource(target);
   const record = source === undefined ? undefined : (await shelf.read(source.documentId))?.record;
   const newer = record?.graph?.sources ?? [];
   if (source !== undefined && newer.length > 0 && !newer.includes(sourceMark(source)))
-    throw conflict(`Document ${document_id} was read anew since then (${newer.join(", ")}); these triples are of ${sourceMark(source)}.`);
+    throw conflict(
+      `Document ${document_id} was read anew since then (${newer.join(", ")}); these triples are of ${sourceMark(source)}.`,
+    );
   await parts.triples.open(scope, place.incarnation);
-  for await (const lot of lots(readLines<QuadLine>(copyOf(parts, scope, entry_id), entry_id), quarantineLimits.quadsMax)) {
+  for await (const lot of lots(
+    readLines<QuadLine>(copyOf(parts, scope, entry_id), entry_id),
+    quarantineLimits.quadsMax,
+  )) {
     const byPart = new Map<number, Quad[]>();
-    for (const { quad, parts: numbers } of lot) for (const part of numbers) byPart.set(part, [...(byPart.get(part) ?? []), quad]);
-    for (const [part, insert] of byPart) await parts.triples.write(scope, place.incarnation, { insert, source: { source: target, part } });
+    for (const { quad, parts: numbers } of lot)
+      for (const part of numbers) byPart.set(part, [...(byPart.get(part) ?? []), quad]);
+    for (const [part, insert] of byPart)
+      await parts.triples.write(scope, place.incarnation, { insert, source: { source: target, part } });
   }
 }
 
 async function restoreGeneration({ parts }: KeepPieces, scope: Scope, { target }: StoredEntry): Promise<void> {
   const { status } = await parts.vectors.remains(scope, target);
   if (status === "active") return;
-  if (status !== "trashed") throw new PinakesError("GONE", `The vectors ${target} were purged; they cannot be restored.`);
+  if (status !== "trashed")
+    throw new PinakesError("GONE", `The vectors ${target} were purged; they cannot be restored.`);
   await parts.vectors.undelete(scope, target);
 }
 

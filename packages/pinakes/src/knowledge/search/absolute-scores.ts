@@ -15,12 +15,19 @@ export interface Scale {
 
 type Scored<Candidate> = Candidate & { readonly score: number; readonly evidence: Evidence };
 
-export function absoluteScores<Candidate extends Found>(ordered: readonly Candidate[], query: CheckedSearch, scale: Scale): readonly Scored<Candidate>[] {
+export function absoluteScores<Candidate extends Found>(
+  ordered: readonly Candidate[],
+  query: CheckedSearch,
+  scale: Scale,
+): readonly Scored<Candidate>[] {
   const lowest = lowestVectors(ordered);
   const own = ordered.map((candidate) => {
     const mode = modeOf(candidate, query);
     const evidence = evidenceOf(candidate, mode, scale, lowest.get(candidate.opened.collection.incarnation) ?? 0);
-    const score = mode === "graph" ? (candidate.graph ?? 0) : lifted(calibrated(evidence, mode, scale.modelOf(candidate.model)), candidate.graph, query);
+    const score =
+      mode === "graph"
+        ? (candidate.graph ?? 0)
+        : lifted(calibrated(evidence, mode, scale.modelOf(candidate.model)), candidate.graph, query);
     return { ...candidate, score, evidence };
   });
   // Whoever stands before another has at least its score: the ranking knows more than one curve does.
@@ -43,7 +50,9 @@ export function strongEnough<Candidate extends Scored<Found>>(
   const { minScore } = query;
   if (minScore !== undefined) return entries.filter(({ score }) => score >= minScore);
   // What the graph leads to was named by the question.
-  const answers = entries.some((entry) => entry.graph !== undefined || entry.score >= floorOf(modeOf(entry, query), modelOf(entry.model), rows));
+  const answers = entries.some(
+    (entry) => entry.graph !== undefined || entry.score >= floorOf(modeOf(entry, query), modelOf(entry.model), rows),
+  );
   return answers ? entries : [];
 }
 
@@ -53,10 +62,17 @@ function modeOf({ wordsOnly = false }: Found, { mode }: CheckedSearch): CheckedS
 }
 
 /** One that is not among the best by its vector is at most as near as the last of those that are. */
-function evidenceOf({ hit: { scores } }: Found, mode: CheckedSearch["mode"], { questionWeight }: Scale, lowest: number): Evidence {
+function evidenceOf(
+  { hit: { scores } }: Found,
+  mode: CheckedSearch["mode"],
+  { questionWeight }: Scale,
+  lowest: number,
+): Evidence {
   return {
     ...(mode === "hybrid" || mode === "vector" ? { vector: scores.vector ?? lowest } : {}),
-    ...(mode === "hybrid" || mode === "keyword" ? { keyword: questionWeight > 0 ? (scores.keyword ?? 0) / questionWeight : 0 } : {}),
+    ...(mode === "hybrid" || mode === "keyword"
+      ? { keyword: questionWeight > 0 ? (scores.keyword ?? 0) / questionWeight : 0 }
+      : {}),
   };
 }
 

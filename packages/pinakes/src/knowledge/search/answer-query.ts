@@ -3,7 +3,14 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { openToQuery } from "../model/open-or-create.ts";
 import type { Services } from "../services.ts";
 import type { CollectionView } from "../views.ts";
-import { knownAmong, nothingFound, recordsOf, type CollectionName, type QueryMore, type QueryWishes } from "./query-answer.ts";
+import {
+  knownAmong,
+  nothingFound,
+  recordsOf,
+  type CollectionName,
+  type QueryMore,
+  type QueryWishes,
+} from "./query-answer.ts";
 import type { SearchInput, SearchPlace } from "./search-input.ts";
 import type { SearchResult } from "./search-result.ts";
 
@@ -19,15 +26,29 @@ export async function answerQuery(
   const { include_metadata, unknown_collections, ...asked } = input;
   const lenient = unknown_collections === "empty" && asked.collections !== undefined;
   const open = ({ repository, collection }: SearchPlace): Promise<unknown> =>
-    collection === undefined ? pieces.repositories.get(caller, repository) : openToQuery(pieces, caller, repository, collection);
-  const { known, missing } = lenient ? await knownAmong(asked.collections ?? [], open) : { known: asked.collections, missing: [] };
-  const result = lenient && known?.length === 0 ? nothingFound(asked) : await pieces.search.search(caller, { ...asked, collections: known });
+    collection === undefined
+      ? pieces.repositories.get(caller, repository)
+      : openToQuery(pieces, caller, repository, collection);
+  const { known, missing } = lenient
+    ? await knownAmong(asked.collections ?? [], open)
+    : { known: asked.collections, missing: [] };
+  const result =
+    lenient && known?.length === 0
+      ? nothingFound(asked)
+      : await pieces.search.search(caller, { ...asked, collections: known });
   pieces.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
   // Of whole repositories, and of everything, those in which something was found.
   const wide = known === undefined || known.some(({ collection }) => collection === undefined);
   const named = [
-    ...(known ?? []).flatMap(({ repository, collection }) => (collection === undefined ? [] : [{ repository, collection }])),
-    ...(wide ? result.hits.map(({ repository_id, collection_id }) => ({ repository: repository_id, collection: collection_id })) : []),
+    ...(known ?? []).flatMap(({ repository, collection }) =>
+      collection === undefined ? [] : [{ repository, collection }],
+    ),
+    ...(wide
+      ? result.hits.map(({ repository_id, collection_id }) => ({
+          repository: repository_id,
+          collection: collection_id,
+        }))
+      : []),
   ];
   return {
     ...result,

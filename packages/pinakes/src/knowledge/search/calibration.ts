@@ -62,7 +62,11 @@ export function calibrationOf(model: string): Calibration | undefined {
 export type ScoreMode = "hybrid" | "vector" | "keyword";
 
 /** 0…1. */
-export function calibrated({ vector = 0, keyword = 0 }: Evidence, mode: ScoreMode, model: Pick<EmbeddingModel, "id" | "metric">): number {
+export function calibrated(
+  { vector = 0, keyword = 0 }: Evidence,
+  mode: ScoreMode,
+  model: Pick<EmbeddingModel, "id" | "metric">,
+): number {
   const words = Math.min(keyword, keywordMax);
   if (mode === "keyword") return logistic(keywordCurve, 0, words);
   const known = model.metric === "cosine" ? calibrationOf(model.id) : undefined;

@@ -26,7 +26,10 @@ export async function countEverywhere(names: readonly string[], count: Count): P
   const counted = await inTurns(names, atOnce, async (name) => ({ name, own: await countedOrNone(name, count) }));
   const all = sum(counted.flatMap(({ own }) => own ?? []));
   if (names.length < 2) return { all, elsewhere: new Map() };
-  return { all, elsewhere: new Map(counted.map(({ name, own }) => [name, own === undefined ? all : without(all, own)])) };
+  return {
+    all,
+    elsewhere: new Map(counted.map(({ name, own }) => [name, own === undefined ? all : without(all, own)])),
+  };
 }
 
 /** Nothing where nothing was ever ingested, or where the vectors cannot be read: the search of the collection itself says what is wrong. */

@@ -13,12 +13,17 @@ export interface Embedded {
   readonly ms: number;
 }
 
-export async function embedQuestion(embedders: Embedders, query: CheckedSearch, targets: readonly Target[]): Promise<Embedded> {
+export async function embedQuestion(
+  embedders: Embedders,
+  query: CheckedSearch,
+  targets: readonly Target[],
+): Promise<Embedded> {
   const began = performance.now();
   const vectors = new Map<string, Float32Array>();
   const models = new Map<string, EmbeddingModel>();
   const failures = new Map<string, PinakesError>();
-  const needed = query.mode === "keyword" || query.mode === "graph" ? [] : [...new Set(targets.map(({ model }) => model))];
+  const needed =
+    query.mode === "keyword" || query.mode === "graph" ? [] : [...new Set(targets.map(({ model }) => model))];
   await Promise.all(
     needed.map(async (id) => {
       try {

@@ -23,14 +23,21 @@ export interface Edge {
 }
 
 /** Which of the supports of each edge are passages that searches show; undefined: it has some, but none is. */
-export type ShownSupports = (supports: readonly (readonly Support[])[]) => Promise<readonly (readonly Support[] | undefined)[]>;
+export type ShownSupports = (
+  supports: readonly (readonly Support[])[],
+) => Promise<readonly (readonly Support[] | undefined)[]>;
 
 const hopShare = 0.7;
 const rdfType = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 const nameCharsMax = 100;
 const supportsQuadsMax = 1_000;
 
-export async function expandGraph(graph: GraphSpace, seeds: readonly Seed[], hops: number, shown: ShownSupports): Promise<readonly Edge[]> {
+export async function expandGraph(
+  graph: GraphSpace,
+  seeds: readonly Seed[],
+  hops: number,
+  shown: ShownSupports,
+): Promise<readonly Edge[]> {
   const edges = new Map<string, Edge>();
   const reached = new Map<TermText, number>(seeds.map(({ entity, score }) => [entity, score]));
   let frontier: readonly (readonly [TermText, number])[] = [...reached];
@@ -50,13 +57,18 @@ interface Candidate {
 }
 
 /** Out of it and into it. A class is no way from one of its members to the others. */
-async function edgesOf({ triples, scope, space }: GraphSpace, [node, score]: readonly [TermText, number]): Promise<readonly Candidate[]> {
+async function edgesOf(
+  { triples, scope, space }: GraphSpace,
+  [node, score]: readonly [TermText, number],
+): Promise<readonly Candidate[]> {
   const limit = graphSearchLimits.fanOutMax + 1;
   const patterns = node.startsWith('"') ? [{ o: node }] : [{ s: node }, { o: node }];
   const pages = await Promise.all(patterns.map((pattern) => triples.match(scope, space, pattern, { limit })));
   return pages.flatMap(({ quads }, i) => {
     const into = i === 1;
-    const real = quads.filter(({ g, p }) => g !== labelsGraph && !(into && p === rdfType)).slice(0, graphSearchLimits.fanOutMax);
+    const real = quads
+      .filter(({ g, p }) => g !== labelsGraph && !(into && p === rdfType))
+      .slice(0, graphSearchLimits.fanOutMax);
     const rarity = 1 / Math.log2(1 + Math.max(1, real.length));
     // Properties of an entity are about it however many it has; that many others name it makes it a place where everything meets.
     return real.map((quad) => ({ quad, score: score * hopShare * (into ? rarity : Math.sqrt(rarity)) }));
@@ -69,10 +81,17 @@ function strongest(candidates: readonly Candidate[], known: ReadonlyMap<string, 
     const key = keyOf(candidate.quad);
     if (!known.has(key) && (best.get(key)?.score ?? 0) < candidate.score) best.set(key, candidate);
   }
-  return [...best.entries()].toSorted(([a, one], [b, other]) => other.score - one.score || (a < b ? -1 : 1)).map(([, candidate]) => candidate);
+  return [...best.entries()]
+    .toSorted(([a, one], [b, other]) => other.score - one.score || (a < b ? -1 : 1))
+    .map(([, candidate]) => candidate);
 }
 
-async function keptEdges({ triples, scope, space }: GraphSpace, candidates: readonly Candidate[], hop: number, shown: ShownSupports): Promise<readonly Edge[]> {
+async function keptEdges(
+  { triples, scope, space }: GraphSpace,
+  candidates: readonly Candidate[],
+  hop: number,
+  shown: ShownSupports,
+): Promise<readonly Edge[]> {
   const edges: Edge[] = [];
   for (let at = 0; at < candidates.length; at += supportsQuadsMax) {
     const part = candidates.slice(at, at + supportsQuadsMax);
@@ -91,10 +110,15 @@ async function keptEdges({ triples, scope, space }: GraphSpace, candidates: read
 }
 
 /** The entities at the other ends, and those that texts at the other ends name. */
-async function nextFrontier(graph: GraphSpace, edges: readonly Edge[], reached: Map<TermText, number>): Promise<readonly (readonly [TermText, number])[]> {
+async function nextFrontier(
+  graph: GraphSpace,
+  edges: readonly Edge[],
+  reached: Map<TermText, number>,
+): Promise<readonly (readonly [TermText, number])[]> {
   const ends = new Map<TermText, number>();
   const texts = new Map<string, number>();
-  const note = <Key>(map: Map<Key, number>, key: Key, score: number) => map.set(key, Math.max(map.get(key) ?? 0, score));
+  const note = <Key>(map: Map<Key, number>, key: Key, score: number) =>
+    map.set(key, Math.max(map.get(key) ?? 0, score));
   for (const { quad, score } of edges)
     for (const end of [quad.s, quad.o]) {
       if (end.startsWith('"')) {
@@ -107,9 +131,15 @@ async function nextFrontier(graph: GraphSpace, edges: readonly Edge[], reached: 
     }
   const strongTexts = [...texts].toSorted((a, b) => b[1] - a[1]).slice(0, graphSearchLimits.frontierMax);
   const known = await thoseKnown(graph, strongTexts, ([name]) => literal(name));
-  const named = await inTurns(known, graphSearchLimits.atOnceMax, async ([name, score]) => ({ score, entities: await entitiesNamed(graph, name) }));
-  for (const { score, entities } of named) for (const entity of entities) if (!reached.has(entity)) note(ends, entity, score / Math.sqrt(entities.length));
-  const next = [...ends].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, graphSearchLimits.frontierMax);
+  const named = await inTurns(known, graphSearchLimits.atOnceMax, async ([name, score]) => ({
+    score,
+    entities: await entitiesNamed(graph, name),
+  }));
+  for (const { score, entities } of named)
+    for (const entity of entities) if (!reached.has(entity)) note(ends, entity, score / Math.sqrt(entities.length));
+  const next = [...ends]
+    .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, graphSearchLimits.frontierMax);
   for (const [entity, score] of next) reached.set(entity, score);
   return next;
 }
@@ -123,7 +153,13 @@ async function entitiesNamed({ triples, scope, space }: GraphSpace, name: string
 /** A text that may be a name: short, and words. */
 function nameOf(text: TermText): string | undefined {
   const term = termOf(text);
-  if (term.type !== "literal" || term.datatype !== undefined || term.value.length > nameCharsMax || !/\p{L}/u.test(term.value)) return undefined;
+  if (
+    term.type !== "literal" ||
+    term.datatype !== undefined ||
+    term.value.length > nameCharsMax ||
+    !/\p{L}/u.test(term.value)
+  )
+    return undefined;
   const key = labelKey(term.value);
   return key === "" ? undefined : key;
 }

@@ -29,15 +29,24 @@ export async function findEntities(graph: GraphSpace, question: string): Promise
   const { triples, scope, space } = graph;
   const asked = await thoseKnown(graph, lookupsOf(question).flatMap(questionsOf), ({ pattern }) => pattern.o);
   const found = await inTurns(asked, graphSearchLimits.atOnceMax, async (one) =>
-    seedsIn(one, (await triples.match(scope, space, one.pattern, { limit: graphSearchLimits.seedsPerNameMax + 1 })).quads),
+    seedsIn(
+      one,
+      (await triples.match(scope, space, one.pattern, { limit: graphSearchLimits.seedsPerNameMax + 1 })).quads,
+    ),
   );
   const best = new Map<TermText, Seed>();
   for (const seed of found.flat()) if ((best.get(seed.entity)?.score ?? 0) < seed.score) best.set(seed.entity, seed);
-  return [...best.values()].toSorted((a, b) => b.score - a.score || (a.entity < b.entity ? -1 : 1)).slice(0, graphSearchLimits.seedsMax);
+  return [...best.values()]
+    .toSorted((a, b) => b.score - a.score || (a.entity < b.entity ? -1 : 1))
+    .slice(0, graphSearchLimits.seedsMax);
 }
 
 /** Most words are no names: one read tells which may be, before each is asked for. */
-export async function thoseKnown<Row>({ triples, scope, space }: GraphSpace, rows: readonly Row[], termOf: (row: Row) => TermText): Promise<readonly Row[]> {
+export async function thoseKnown<Row>(
+  { triples, scope, space }: GraphSpace,
+  rows: readonly Row[],
+  termOf: (row: Row) => TermText,
+): Promise<readonly Row[]> {
   if (rows.length === 0) return [];
   const may = await triples.mayUse(scope, space, rows.map(termOf));
   return rows.filter((_, i) => may[i] === true);
@@ -52,11 +61,13 @@ interface Lookup {
 
 /** Longer runs first: they mean the least else. A run begins and ends with a word that means something. */
 export function lookupsOf(question: string): readonly Lookup[] {
-  const words = [...question.matchAll(/[\p{L}\p{N}][\p{L}\p{N}\p{M}’'&.-]*[\p{L}\p{N}\p{M}]|[\p{L}\p{N}]/gu)].map((match) => ({
-    from: match.index,
-    to: match.index + match[0].length,
-    empty: isStopword(labelKey(match[0])),
-  }));
+  const words = [...question.matchAll(/[\p{L}\p{N}][\p{L}\p{N}\p{M}’'&.-]*[\p{L}\p{N}\p{M}]|[\p{L}\p{N}]/gu)].map(
+    (match) => ({
+      from: match.index,
+      to: match.index + match[0].length,
+      empty: isStopword(labelKey(match[0])),
+    }),
+  );
   const lookups = new Map<string, Lookup>();
   for (let length = Math.min(graphSearchLimits.runWordsMax, words.length); length >= 1; length -= 1)
     for (let i = 0; i + length <= words.length; i += 1) {
@@ -86,13 +97,23 @@ function questionsOf({ key, written, words }: Lookup): readonly Question[] {
   return [
     { written, pattern: { p: labelKeyPredicate, o: literal(key), g: labelsGraph }, share: 1 },
     { written, pattern: { o: literal(written) }, share: statedShare },
-    ...(words === 1 ? [{ written, pattern: { p: labelWordPredicate, o: literal(key), g: labelsGraph }, share: wordShare }] : []),
+    ...(words === 1
+      ? [{ written, pattern: { p: labelWordPredicate, o: literal(key), g: labelsGraph }, share: wordShare }]
+      : []),
   ];
 }
 
 function seedsIn({ written, share }: Question, quads: readonly Quad[]): readonly Seed[] {
-  const entities = [...new Set(quads.filter(({ g, p }) => g !== labelsGraph || p === labelKeyPredicate || p === labelWordPredicate).map(({ s }) => s))];
+  const entities = [
+    ...new Set(
+      quads
+        .filter(({ g, p }) => g !== labelsGraph || p === labelKeyPredicate || p === labelWordPredicate)
+        .map(({ s }) => s),
+    ),
+  ];
   // The more it may mean, the less sure is each.
   const rarity = 1 / Math.sqrt(entities.length);
-  return entities.slice(0, graphSearchLimits.seedsPerNameMax).map((entity) => ({ entity, words: written, score: share * rarity }));
+  return entities
+    .slice(0, graphSearchLimits.seedsPerNameMax)
+    .map((entity) => ({ entity, words: written, score: share * rarity }));
 }

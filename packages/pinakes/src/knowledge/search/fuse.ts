@@ -43,12 +43,21 @@ export const vectorWeight = 0.4;
 export const graphWeight = 0.5;
 const rrfConstant = 60;
 
-export function fuse(candidates: readonly Candidate[], fusion: Fusion = "convex", weight = vectorWeight, graph = graphWeight): readonly Fused[] {
-  return fusion === "convex" ? convex(candidates, weight).map((fused, i) => lifted(fused, candidates[i]?.graph, graph)) : reciprocalRanks(candidates);
+export function fuse(
+  candidates: readonly Candidate[],
+  fusion: Fusion = "convex",
+  weight = vectorWeight,
+  graph = graphWeight,
+): readonly Fused[] {
+  return fusion === "convex"
+    ? convex(candidates, weight).map((fused, i) => lifted(fused, candidates[i]?.graph, graph))
+    : reciprocalRanks(candidates);
 }
 
 function lifted({ score, parts }: Fused, graph: number | undefined, weight: number): Fused {
-  return graph === undefined ? { score, parts } : { score: score + (1 - score) * weight * graph, parts: { ...parts, graph } };
+  return graph === undefined
+    ? { score, parts }
+    : { score: score + (1 - score) * weight * graph, parts: { ...parts, graph } };
 }
 
 function convex(candidates: readonly Candidate[], weight: number): readonly Fused[] {

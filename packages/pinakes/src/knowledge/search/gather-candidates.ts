@@ -24,7 +24,9 @@ export function gatheringOf(limit: number, partMax: number): Gathering {
 export function pruned(found: readonly Found[], { partMax }: Gathering): readonly Found[] {
   if (found.length <= partMax) return found;
   const places = placesOf(found);
-  return found.filter((_, i) => found[i]?.graph !== undefined || (places[i] as readonly number[]).some((place) => place <= partMax));
+  return found.filter(
+    (_, i) => found[i]?.graph !== undefined || (places[i] as readonly number[]).some((place) => place <= partMax),
+  );
 }
 
 /** The candidates of one ranking. */
@@ -33,7 +35,10 @@ export function gathered(found: readonly Found[], gathering: Gathering): readonl
   if (kept.length <= gathering.limit) return kept;
   const places = placesOf(kept);
   const ranked = kept
-    .map((candidate, i) => ({ candidate, score: (places[i] as readonly number[]).reduce((sum, place) => sum + 1 / (rankOffset + place), 0) }))
+    .map((candidate, i) => ({
+      candidate,
+      score: (places[i] as readonly number[]).reduce((sum, place) => sum + 1 / (rankOffset + place), 0),
+    }))
     .toSorted((a, b) => b.score - a.score || (a.candidate.hit.id < b.candidate.hit.id ? -1 : 1));
   const best = new Set(ranked.slice(0, gathering.limit).map(({ candidate }) => candidate));
   return kept.filter((candidate) => candidate.graph !== undefined || best.has(candidate));
@@ -49,7 +54,11 @@ function placesOf(found: readonly Found[]): readonly (readonly number[])[] {
   return places;
 }
 
-function addPlaces(places: readonly number[][], found: readonly Found[], scoreOf: (candidate: Found) => number | undefined): void {
+function addPlaces(
+  places: readonly number[][],
+  found: readonly Found[],
+  scoreOf: (candidate: Found) => number | undefined,
+): void {
   const order = found
     .flatMap((candidate, index) => {
       const score = scoreOf(candidate);

@@ -41,7 +41,10 @@ export async function joinGraph(
 ): Promise<Joined> {
   const known = new Map<string, Passage>(candidates.map(({ hit }) => [hit.id, hit]));
   const shown = graph.edges.slice(0, limit);
-  const wanted = new Set([...graph.passages.keys(), ...shown.flatMap(({ passages }) => passages.slice(0, graphSearchLimits.sourcesShownMax))]);
+  const wanted = new Set([
+    ...graph.passages.keys(),
+    ...shown.flatMap(({ passages }) => passages.slice(0, graphSearchLimits.sourcesShownMax)),
+  ]);
   const matches = filter === undefined ? () => true : compileFilter(filter);
   const rows = await readRows(
     parts,
@@ -61,9 +64,17 @@ export async function joinGraph(
   const { repository_id, collection_id } = opened.collection;
   const edges = shown.flatMap((edge) => {
     const sources = edge.passages.slice(0, graphSearchLimits.sourcesShownMax).flatMap((id) => known.get(id) ?? []);
-    return edge.passages.length > 0 && sources.length === 0 ? [] : [{ repository_id, collection_id, ...edgeView(edge, sources) }];
+    return edge.passages.length > 0 && sources.length === 0
+      ? []
+      : [{ repository_id, collection_id, ...edgeView(edge, sources) }];
   });
-  const entities = graph.seeds.map(({ entity, words, score }) => ({ repository_id, collection_id, entity: termOf(entity), words, score: rounded(score) }));
+  const entities = graph.seeds.map(({ entity, words, score }) => ({
+    repository_id,
+    collection_id,
+    entity: termOf(entity),
+    words,
+    score: rounded(score),
+  }));
   return { found: [...scored, ...only], entities, edges, added: only.length, asked: true };
 }
 
@@ -73,7 +84,10 @@ function withGraph(candidate: Found, graph: number | undefined): Found {
   return graph === undefined ? candidate : { ...candidate, graph };
 }
 
-function edgeView({ quad, hop, score }: GraphEdge, passages: readonly Passage[]): Omit<GraphEdgeView, "repository_id" | "collection_id"> {
+function edgeView(
+  { quad, hop, score }: GraphEdge,
+  passages: readonly Passage[],
+): Omit<GraphEdgeView, "repository_id" | "collection_id"> {
   const sources = passages.map(({ id, metadata }) => {
     const { document_id, filename, version, page, start, end } = metadata as unknown as Citation;
     return { document_id, chunk_id: id, filename, version, ...(page === undefined ? {} : { page }), start, end };
@@ -82,7 +96,12 @@ function edgeView({ quad, hop, score }: GraphEdge, passages: readonly Passage[])
 }
 
 /** Nothing where the vectors are another generation's by now. */
-async function readRows(parts: Pick<KnowledgeParts, "vectors">, caller: Caller, vectors: string, ids: readonly string[]): Promise<readonly VectorRow[]> {
+async function readRows(
+  parts: Pick<KnowledgeParts, "vectors">,
+  caller: Caller,
+  vectors: string,
+  ids: readonly string[],
+): Promise<readonly VectorRow[]> {
   if (ids.length === 0) return [];
   try {
     return (await parts.vectors.get(caller.scope, vectors, ids)).filter((row) => row !== undefined);

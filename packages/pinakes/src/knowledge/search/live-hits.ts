@@ -10,9 +10,18 @@ interface LiveHits {
 }
 
 /** Those whose document shows them. In the past, of a document that is still here, what it showed last. */
-export async function liveHits(shelf: Shelf, hits: readonly QueryHit[], generation: number, past: boolean): Promise<LiveHits> {
+export async function liveHits(
+  shelf: Shelf,
+  hits: readonly QueryHit[],
+  generation: number,
+  past: boolean,
+): Promise<LiveHits> {
   const ids = [...new Set(hits.map(({ metadata }) => metadata["document_id"] as string))];
-  const documents = new Map((await shelf.readMany(ids)).flatMap((document) => (document === undefined ? [] : [[document.document_id, document] as const])));
+  const documents = new Map(
+    (await shelf.readMany(ids)).flatMap((document) =>
+      document === undefined ? [] : [[document.document_id, document] as const],
+    ),
+  );
   const lastRun = new Map<string, number>();
   for (const { metadata } of hits) {
     const id = metadata["document_id"] as string;
@@ -24,6 +33,10 @@ export async function liveHits(shelf: Shelf, hits: readonly QueryHit[], generati
     const run = past ? lastRun.get(document.document_id) : shownIn(document, generation)?.run;
     return hit.metadata["run"] === run ? [{ hit, document }] : [];
   });
-  const overtaken = !past && documents.values().some(({ document_id, live: shown }) => shown !== null && shown.run > (lastRun.get(document_id) ?? 0));
+  const overtaken =
+    !past &&
+    documents
+      .values()
+      .some(({ document_id, live: shown }) => shown !== null && shown.run > (lastRun.get(document_id) ?? 0));
   return { live, overtaken };
 }

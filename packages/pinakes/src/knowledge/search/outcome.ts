@@ -10,17 +10,29 @@ import { atOnce, type Target } from "./search-scope.ts";
  * `ok`: there are hits. Else, over all collections that were searched: `indexing`: some documents are on their way, so asking again may
  * help; `empty`: there is nothing to search; `no_match`: there is, and nothing of it answers the question. Of an answer without hits.
  */
-export async function outcomeOf(parts: Pick<KnowledgeParts, "vectors">, scope: Scope, targets: readonly Target[]): Promise<SearchOutcome> {
+export async function outcomeOf(
+  parts: Pick<KnowledgeParts, "vectors">,
+  scope: Scope,
+  targets: readonly Target[],
+): Promise<SearchOutcome> {
   const states = await inTurns(targets, atOnce, (target) => stateOf(parts, scope, target));
   if (states.includes("indexing")) return "indexing";
   return states.includes("no_match") ? "no_match" : "empty";
 }
 
-async function stateOf({ vectors }: Pick<KnowledgeParts, "vectors">, scope: Scope, { shelf, generation, rows }: Target): Promise<SearchOutcome> {
+async function stateOf(
+  { vectors }: Pick<KnowledgeParts, "vectors">,
+  scope: Scope,
+  { shelf, generation, rows }: Target,
+): Promise<SearchOutcome> {
   const stats = (await shelf.stats())?.record;
-  if (stats !== undefined && stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing > 0) return "indexing";
+  if (stats !== undefined && stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing > 0)
+    return "indexing";
   if ((stats?.chunk_count ?? 0) > 0) return "no_match";
-  const names = [...(generation === undefined ? [] : [shelf.vectors(generation)]), ...(rows === undefined ? [] : [rows.name])];
+  const names = [
+    ...(generation === undefined ? [] : [shelf.vectors(generation)]),
+    ...(rows === undefined ? [] : [rows.name]),
+  ];
   for (const name of names) if (await holdsRows(vectors, scope, name)) return "no_match";
   return "empty";
 }

@@ -18,7 +18,11 @@ export interface OwnRowsPlace {
 }
 
 /** Undefined where the collection has none: most have not, and are asked nothing more. */
-export async function ownRowsOf({ vectors }: KnowledgeParts, scope: Scope, incarnation: string): Promise<OwnRowsPlace | undefined> {
+export async function ownRowsOf(
+  { vectors }: KnowledgeParts,
+  scope: Scope,
+  incarnation: string,
+): Promise<OwnRowsPlace | undefined> {
   const name = ownVectorsName(incarnation);
   const settings = await vectors.settings(scope, name);
   return settings === undefined ? undefined : { name, dims: settings.dims };

@@ -50,7 +50,8 @@ export async function provenanceOf(
   const ids = [...new Set(sources.map(({ documentId }) => documentId))];
   const records = new Map((await shelf.readMany(ids)).map((document, i) => [ids[i] as string, document]));
   const live = sources.filter(({ documentId, run }) => shownOf(records.get(documentId), generation)?.run === run);
-  if (there === 0 || (!asserted && live.length === 0)) throw new PinakesError("NOT_FOUND", "The collection does not hold this triple.");
+  if (there === 0 || (!asserted && live.length === 0))
+    throw new PinakesError("NOT_FOUND", "The collection does not hold this triple.");
   const chunks = live.map(({ documentId, run, part }) => chunkId(documentId, run, part));
   const rows = chunks.length === 0 ? [] : await parts.vectors.get(caller.scope, shelf.vectors(generation), chunks);
   const stating = rows.flatMap((row, i): Stating[] => {
@@ -68,7 +69,16 @@ function shownOf(document: DocumentRecord | undefined, generation: number): Inde
 function sourceView({ row, document }: Stating): ProvenanceView["sources"][number] {
   const { version, page, start, end } = row.metadata as unknown as Citation;
   const { document_id, name } = document;
-  return { document_id, chunk_id: row.id, filename: name, version, ...(page === undefined ? {} : { page }), start, end, quote: row.text ?? "" };
+  return {
+    document_id,
+    chunk_id: row.id,
+    filename: name,
+    version,
+    ...(page === undefined ? {} : { page }),
+    start,
+    end,
+    quote: row.text ?? "",
+  };
 }
 
 function provOf(quad: Quad, stating: readonly Stating[]): JsonObject {
@@ -83,11 +93,24 @@ function provOf(quad: Quad, stating: readonly Stating[]): JsonObject {
       "prov:generatedAtTime": { "@type": "xsd:dateTime" },
     },
     "@graph": [
-      { "@id": triple, "@type": "prov:Entity", "prov:wasDerivedFrom": stating.map(({ row }) => ({ "@id": passageIri(row.id) })) },
+      {
+        "@id": triple,
+        "@type": "prov:Entity",
+        "prov:wasDerivedFrom": stating.map(({ row }) => ({ "@id": passageIri(row.id) })),
+      },
       ...stating.map(({ row, document, shown }) => {
         const { page, start, end } = row.metadata as unknown as Citation;
-        const place = { "pinakes:start": start, "pinakes:end": end, ...(page === undefined ? {} : { "pinakes:page": page }) };
-        return { "@id": passageIri(row.id), "@type": "prov:Entity", ...place, "prov:wasDerivedFrom": { "@id": documentIri(document, shown) } };
+        const place = {
+          "pinakes:start": start,
+          "pinakes:end": end,
+          ...(page === undefined ? {} : { "pinakes:page": page }),
+        };
+        return {
+          "@id": passageIri(row.id),
+          "@type": "prov:Entity",
+          ...place,
+          "prov:wasDerivedFrom": { "@id": documentIri(document, shown) },
+        };
       }),
       ...[...documents].map(([id, { document, shown }]) => ({
         "@id": id,

@@ -47,7 +47,10 @@ export async function knownAmong<Name extends SearchPlace>(
 }
 
 /** Each once. */
-export async function recordsOf(names: readonly CollectionName[], read: (name: CollectionName) => Promise<CollectionView>): Promise<readonly CollectionView[]> {
+export async function recordsOf(
+  names: readonly CollectionName[],
+  read: (name: CollectionName) => Promise<CollectionView>,
+): Promise<readonly CollectionView[]> {
   const each = new Map(names.map((name) => [`${name.repository}/${name.collection}`, name]));
   return Promise.all([...each.values()].map(read));
 }

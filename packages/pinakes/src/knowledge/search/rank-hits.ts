@@ -53,7 +53,9 @@ export function rankHits(found: readonly Found[], query: CheckedSearch, scale: S
   return chosen.map((entry) => ({
     ...toHit(entry, entry.score, mode === "hybrid" ? entry.fused : undefined),
     ...(query.grouped ? { more: more.get(groupOf(entry)) ?? [] } : {}),
-    ...(query.explain ? { explain: { parts: entry.parts, evidence: { ...entry.evidence }, access: entry.opened.decision.reason } } : {}),
+    ...(query.explain
+      ? { explain: { parts: entry.parts, evidence: { ...entry.evidence }, access: entry.opened.decision.reason } }
+      : {}),
   }));
 }
 
@@ -66,7 +68,8 @@ const ownFields: ReadonlySet<string> = new Set(passageFields);
 
 function toHit({ opened, document, hit, graph }: Found, score: number, fused: number | undefined): SearchHit {
   const { repository_id, collection_id } = opened.collection;
-  if (document === undefined) return { ...toRowHit(opened, hit, score), scores: { ...hit.scores, ...(fused === undefined ? {} : { fused }) } };
+  if (document === undefined)
+    return { ...toRowHit(opened, hit, score), scores: { ...hit.scores, ...(fused === undefined ? {} : { fused }) } };
   const { start, end, page, section, version, filename } = hit.metadata as unknown as Citation;
   const text = hit.text ?? "";
   return {
@@ -93,7 +96,11 @@ function toHit({ opened, document, hit, graph }: Found, score: number, fused: nu
   };
 }
 
-function toRowHit({ collection: { repository_id, collection_id } }: OpenCollection, { id, text = "", scores, metadata }: QueryHit, score: number): SearchHit {
+function toRowHit(
+  { collection: { repository_id, collection_id } }: OpenCollection,
+  { id, text = "", scores, metadata }: QueryHit,
+  score: number,
+): SearchHit {
   const nowhere = { document_id: "", filename: "", version: 0, start: 0, end: text.length };
   const citation = { repository_id, collection_id, row_id: id, ...nowhere, quote: text };
   return { repository_id, collection_id, document_id: "", chunk_id: id, text, score, scores, metadata, citation };

@@ -54,7 +54,11 @@ export async function searchGraph(
 }
 
 /** By the records of the documents, as everywhere: a support of a run that is not shown counts for nothing. */
-function shownSupports(shelf: Shelf, generation: number, documents: Map<string, DocumentRecord | undefined>): ShownSupports {
+function shownSupports(
+  shelf: Shelf,
+  generation: number,
+  documents: Map<string, DocumentRecord | undefined>,
+): ShownSupports {
   return async (lists) => {
     const ids = new Set(lists.flat().flatMap(({ source }) => readSource(source)?.documentId ?? []));
     const missing = [...ids].filter((id) => !documents.has(id));
@@ -68,13 +72,26 @@ function shownSupports(shelf: Shelf, generation: number, documents: Map<string, 
   };
 }
 
-function isShown({ source }: Support, generation: number, documents: ReadonlyMap<string, DocumentRecord | undefined>): boolean {
+function isShown(
+  { source }: Support,
+  generation: number,
+  documents: ReadonlyMap<string, DocumentRecord | undefined>,
+): boolean {
   const from = readSource(source);
   const document = from === undefined ? undefined : documents.get(from.documentId);
-  return from !== undefined && document !== undefined && from.generation === generation && shownIn(document, generation)?.run === from.run;
+  return (
+    from !== undefined &&
+    document !== undefined &&
+    from.generation === generation &&
+    shownIn(document, generation)?.run === from.run
+  );
 }
 
-function found(seeds: readonly Seed[], edges: readonly Edge[], documents: ReadonlyMap<string, DocumentRecord | undefined>): GraphFound {
+function found(
+  seeds: readonly Seed[],
+  edges: readonly Edge[],
+  documents: ReadonlyMap<string, DocumentRecord | undefined>,
+): GraphFound {
   const missed = new Map<string, number>();
   const shown = edges.map(({ supports, ...edge }): GraphEdge => {
     const passages = supports.flatMap(({ source, part }) => {
@@ -85,13 +102,17 @@ function found(seeds: readonly Seed[], edges: readonly Edge[], documents: Readon
     for (const id of passages) missed.set(id, (missed.get(id) ?? 1) * (1 - edge.score));
     return { ...edge, passages };
   });
-  const ranked = [...missed].map(([id, miss]) => [id, 1 - miss] as const).toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const ranked = [...missed]
+    .map(([id, miss]) => [id, 1 - miss] as const)
+    .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   // What no edge that counts says anything of may be of a document that nobody sees yet, or any more.
   const ends = new Set(edges.flatMap(({ quad }) => [quad.s, quad.o]));
   return {
     seeds: seeds.filter(({ entity }) => ends.has(entity)),
     edges: shown,
     passages: new Map(ranked.slice(0, graphSearchLimits.passagesMax)),
-    documents: new Map([...documents].flatMap(([id, document]) => (document === undefined ? [] : [[id, document] as const]))),
+    documents: new Map(
+      [...documents].flatMap(([id, document]) => (document === undefined ? [] : [[id, document] as const])),
+    ),
   };
 }

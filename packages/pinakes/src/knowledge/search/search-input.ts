@@ -65,7 +65,15 @@ export interface CheckedSearch {
 
 export function checkSearch(input: SearchInput): CheckedSearch {
   const { queryCharsMax, searchHitsDefault, searchHitsMax, searchCollectionsMax } = knowledgeLimits;
-  const { query, collections, mode = "hybrid", limit = searchHitsDefault, diversity = 0, vector_weight = vectorWeight, fusion = "convex" } = input;
+  const {
+    query,
+    collections,
+    mode = "hybrid",
+    limit = searchHitsDefault,
+    diversity = 0,
+    vector_weight = vectorWeight,
+    fusion = "convex",
+  } = input;
   if (typeof query !== "string" || query.trim() === "" || query.length > queryCharsMax)
     throw invalid(`query: must be a text of 1–${queryCharsMax} characters.`);
   if (mode !== "hybrid" && mode !== "vector" && mode !== "keyword" && mode !== "graph")
@@ -74,10 +82,13 @@ export function checkSearch(input: SearchInput): CheckedSearch {
     throw invalid(`limit: must be a whole number from 1 to ${searchHitsMax}, got ${show(limit)}.`);
   if (collections !== undefined && (collections.length === 0 || collections.length > searchCollectionsMax))
     throw invalid(`collections: name 1–${searchCollectionsMax}, or leave it out to search all that you may read.`);
-  if (!(diversity >= 0 && diversity <= 1)) throw invalid(`diversity: must be a number from 0 to 1, got ${show(diversity)}.`);
-  if (!(vector_weight >= 0 && vector_weight <= 1)) throw invalid(`vector_weight: must be a number from 0 to 1, got ${show(vector_weight)}.`);
+  if (!(diversity >= 0 && diversity <= 1))
+    throw invalid(`diversity: must be a number from 0 to 1, got ${show(diversity)}.`);
+  if (!(vector_weight >= 0 && vector_weight <= 1))
+    throw invalid(`vector_weight: must be a number from 0 to 1, got ${show(vector_weight)}.`);
   if (fusion !== "convex" && fusion !== "rrf") throw invalid(`fusion: must be convex or rrf, got ${show(fusion)}.`);
-  if (input.group_by !== undefined && input.group_by !== "document") throw invalid(`group_by: must be document, got ${show(input.group_by)}.`);
+  if (input.group_by !== undefined && input.group_by !== "document")
+    throw invalid(`group_by: must be document, got ${show(input.group_by)}.`);
   if (input.min_score !== undefined && !(input.min_score >= 0 && input.min_score <= 1))
     throw invalid(`min_score: must be a number from 0 to 1, got ${show(input.min_score)}.`);
   // Also where there is nothing to search yet: what is wrong is wrong from the first day.
@@ -112,7 +123,10 @@ function checkGraph(mode: SearchMode, { graph, as_of }: SearchInput): CheckedSea
     throw invalid(`graph.limit: must be a whole number from 0 to ${edgesShownMax}, got ${show(limit)}.`);
   if (!(weight >= 0 && weight <= 1)) throw invalid(`graph.weight: must be a number from 0 to 1, got ${show(weight)}.`);
   if (mode === "vector" || mode === "keyword") {
-    if (graph !== undefined && hops > 0) throw invalid(`graph: takes part in the modes hybrid and graph, not in ${mode}. Leave it out, or change the mode.`);
+    if (graph !== undefined && hops > 0)
+      throw invalid(
+        `graph: takes part in the modes hybrid and graph, not in ${mode}. Leave it out, or change the mode.`,
+      );
     return undefined;
   }
   // The graph has no past: of a time before now only vectors and keywords know.

@@ -35,31 +35,57 @@ export interface ScopePieces {
 }
 
 /** Which vectors of each collection answer, and of which model they are. */
-export async function findTargets(pieces: ScopePieces, caller: Caller, query: CheckedSearch): Promise<readonly Target[]> {
+export async function findTargets(
+  pieces: ScopePieces,
+  caller: Caller,
+  query: CheckedSearch,
+): Promise<readonly Target[]> {
   const opened = await openPlaces(pieces, caller, query);
   // One that is named twice is searched once.
   const each = new Map(opened.map((one) => [`${one.collection.repository_id}/${one.collection.incarnation}`, one]));
   return inTurns([...each.values()], atOnce, async (one) => {
     const shelf = new Shelf(pieces.parts.items, caller.scope, one.collection);
-    const [fence, rows] = await Promise.all([shelf.fence(), ownRowsOf(pieces.parts, caller.scope, one.collection.incarnation)]);
-    return { opened: one, shelf, generation: fence?.record.generation, model: fence?.record.embedding_model ?? one.collection.embedding_model, rows };
+    const [fence, rows] = await Promise.all([
+      shelf.fence(),
+      ownRowsOf(pieces.parts, caller.scope, one.collection.incarnation),
+    ]);
+    return {
+      opened: one,
+      shelf,
+      generation: fence?.record.generation,
+      model: fence?.record.embedding_model ?? one.collection.embedding_model,
+      rows,
+    };
   });
 }
 
-async function openPlaces(pieces: ScopePieces, caller: Caller, query: CheckedSearch): Promise<readonly OpenCollection[]> {
+async function openPlaces(
+  pieces: ScopePieces,
+  caller: Caller,
+  query: CheckedSearch,
+): Promise<readonly OpenCollection[]> {
   if (query.collections === undefined) return listed(pieces, caller, query, undefined);
   const opened = await inTurns(query.collections, atOnce, async (place) => {
-    if (place.collection !== undefined) return [await openNamed(pieces, caller, query, { repository: place.repository, collection: place.collection })];
+    if (place.collection !== undefined)
+      return [await openNamed(pieces, caller, query, { repository: place.repository, collection: place.collection })];
     const { record } = await pieces.repositories.get(caller, place.repository);
     return listed(pieces, caller, query, record.repository_id);
   });
   return opened.flat();
 }
 
-async function openNamed(pieces: ScopePieces, caller: Caller, query: CheckedSearch, place: CollectionName): Promise<OpenCollection> {
+async function openNamed(
+  pieces: ScopePieces,
+  caller: Caller,
+  query: CheckedSearch,
+  place: CollectionName,
+): Promise<OpenCollection> {
   const opened = await openToQuery(pieces, caller, place.repository, place.collection);
   if (opened.collection.status === "ACTIVE" || query.archived) return opened;
-  throw new PinakesError("CONFLICT", `Collection "${opened.collection.collection_id}" is archived; search it with archived=true, or unarchive it.`);
+  throw new PinakesError(
+    "CONFLICT",
+    `Collection "${opened.collection.collection_id}" is archived; search it with archived=true, or unarchive it.`,
+  );
 }
 
 /** Page by page, however many there are. */
@@ -73,7 +99,12 @@ async function listed(
   for (const status of query.archived ? (["ACTIVE", "ARCHIVED"] as const) : (["ACTIVE"] as const)) {
     let cursor: string | undefined;
     do {
-      const page = await listCollections(parts.items, library, caller, { repositoryId, status, limit: knowledgeLimits.pageItemsMax, cursor });
+      const page = await listCollections(parts.items, library, caller, {
+        repositoryId,
+        status,
+        limit: knowledgeLimits.pageItemsMax,
+        cursor,
+      });
       found.push(...page.items);
       cursor = page.cursor;
     } while (cursor !== undefined);

@@ -91,7 +91,12 @@ export class Search {
   }
 
   /** Where a triple of a collection comes from. */
-  async provenance(caller: Caller, repositoryId: string, collectionId: string, triple: TripleInput): Promise<ProvenanceView> {
+  async provenance(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    triple: TripleInput,
+  ): Promise<ProvenanceView> {
     const { collection } = await this.#collections.open(caller, repositoryId, collectionId);
     const shelf = new Shelf(this.#parts.items, caller.scope, collection);
     const generation = (await shelf.fence())?.record.generation ?? 1;
@@ -104,7 +109,10 @@ export class Search {
     const began = performance.now();
     const targets = await findTargets(this.#scope, caller, query);
     // Side by side: where the question is embedded, counting its words takes no time of its own.
-    const [embedded, counted] = await Promise.all([embedQuestion(this.#parts.embedders, query, targets), this.#counted(caller, query, targets)]);
+    const [embedded, counted] = await Promise.all([
+      embedQuestion(this.#parts.embedders, query, targets),
+      this.#counted(caller, query, targets),
+    ]);
     const { found, graphs, skipped, unknownFields } = await this.#gather(caller, query, targets, embedded, counted);
     const hits = rankHits(found, query, {
       questionWeight: questionWeight(counted.all),
@@ -120,26 +128,43 @@ export class Search {
     return {
       hits,
       outcome: hits.length > 0 ? "ok" : await outcomeOf(this.#parts, caller.scope, searched),
-      ...(skipped.length === 0 ? {} : { skipped: [...new Map(skipped.map((one) => [one.target, one])).values()].map(skippedView) }),
+      ...(skipped.length === 0
+        ? {}
+        : { skipped: [...new Map(skipped.map((one) => [one.target, one])).values()].map(skippedView) }),
       ...(unknownFields.length === 0 ? {} : { unknown_fields: unknownFields }),
       mode_used: query.mode,
       timings: { embed_ms: round(embedded.ms), search_ms: round(totalMs - embedded.ms), total_ms: round(totalMs) },
       ...graphView(graphs, query),
-      ...(query.explain ? { explain: { ...(await this.#explain(caller, searched, query)), ...explainGraph(graphs, query) } } : {}),
+      ...(query.explain
+        ? { explain: { ...(await this.#explain(caller, searched, query)), ...explainGraph(graphs, query) } }
+        : {}),
     };
   }
 
   /** A few collections at a time; of what they give only what can still be among the best is kept. */
-  async #gather(caller: Caller, query: CheckedSearch, targets: readonly Target[], embedded: Embedded, { elsewhere }: Counted): Promise<Gathered> {
+  async #gather(
+    caller: Caller,
+    query: CheckedSearch,
+    targets: readonly Target[],
+    embedded: Embedded,
+    { elsewhere }: Counted,
+  ): Promise<Gathered> {
     const gathering = gatheringOf(candidatesOf(query), vectorLimits.queryHitsMax);
     let found: readonly Found[] = [];
     const graphs: Joined[] = [];
     const skipped: Failure[] = [];
     const unknown: PinakesError[] = [];
     // Passages, and rows that callers embedded themselves: each may know fields that the other does not.
-    const units = targets.flatMap((target) => [{ target, rows: false }, ...(target.rows === undefined ? [] : [{ target, rows: true }])]);
+    const units = targets.flatMap((target) => [
+      { target, rows: false },
+      ...(target.rows === undefined ? [] : [{ target, rows: true }]),
+    ]);
     for (let at = 0; at < units.length; at += atOnce) {
-      const some = await Promise.all(units.slice(at, at + atOnce).map(({ target, rows }) => this.#asked(caller, target, rows, query, embedded, elsewhere)));
+      const some = await Promise.all(
+        units
+          .slice(at, at + atOnce)
+          .map(({ target, rows }) => this.#asked(caller, target, rows, query, embedded, elsewhere)),
+      );
       for (const one of some) {
         if (!("error" in one)) graphs.push({ ...one, found: [] });
         else if (isUnknownField(one.error)) unknown.push(one.error);
@@ -168,7 +193,9 @@ export class Search {
     if (failed !== undefined) return { target, error: failed };
     try {
       const question = { vector: vectors.get(target.model), elsewhere };
-      return await (rows ? this.#ownRows(caller, target, query, question) : this.#joined(caller, target, query, question));
+      return await (rows
+        ? this.#ownRows(caller, target, query, question)
+        : this.#joined(caller, target, query, question));
     } catch (error) {
       if (!PinakesError.isInstance(error) || (error.code === "INVALID" && !isUnknownField(error))) throw error;
       return { target, error };
@@ -184,21 +211,37 @@ export class Search {
         ? undefined
         : searchGraph(this.#parts, caller, { shelf, generation }, { query: query.query, hops: query.graph.hops }),
     ]);
-    if (graph === undefined || generation === undefined) return { found: candidates, entities: [], edges: [], added: 0, asked: false };
+    if (graph === undefined || generation === undefined)
+      return { found: candidates, entities: [], edges: [], added: 0, asked: false };
     const { filter, graph: { limit } = { limit: 0 } } = query;
     return joinGraph(this.#parts, caller, candidates, graph, { opened, shelf, generation, model, filter, limit });
   }
 
-  async #ownRows(caller: Caller, { opened, rows, model }: Target, query: CheckedSearch, { vector, elsewhere }: Question): Promise<Joined> {
+  async #ownRows(
+    caller: Caller,
+    { opened, rows, model }: Target,
+    query: CheckedSearch,
+    { vector, elsewhere }: Question,
+  ): Promise<Joined> {
     const question = { vector, elsewhere: rows === undefined ? undefined : elsewhere.get(rows.name) };
     const found =
-      rows === undefined ? [] : await findOwnRows(this.#parts, caller.scope, { opened, model }, rows, { ...query, limit: candidatesOf(query) }, question);
+      rows === undefined
+        ? []
+        : await findOwnRows(
+            this.#parts,
+            caller.scope,
+            { opened, model },
+            rows,
+            { ...query, limit: candidatesOf(query) },
+            question,
+          );
     return { found, entities: [], edges: [], added: 0, asked: false };
   }
 
   /** What the collections count of the question's words; nothing where no words are searched. */
   async #counted(caller: Caller, query: CheckedSearch, targets: readonly Target[]): Promise<Counted> {
-    if (query.mode === "vector" || query.mode === "graph") return countEverywhere([], () => Promise.reject(new Error("not asked")));
+    if (query.mode === "vector" || query.mode === "graph")
+      return countEverywhere([], () => Promise.reject(new Error("not asked")));
     const { query: text, asOf } = query;
     const names = targets.flatMap(({ shelf, generation, rows }) => [
       ...(generation === undefined ? [] : [shelf.vectors(generation)]),
@@ -208,7 +251,12 @@ export class Search {
   }
 
   /** The best of one collection. Asks for more, and anew, while some of them turn out to be of documents that changed or went. */
-  async #candidates(caller: Caller, target: Target, query: CheckedSearch, question: Question): Promise<readonly Found[]> {
+  async #candidates(
+    caller: Caller,
+    target: Target,
+    query: CheckedSearch,
+    question: Question,
+  ): Promise<readonly Found[]> {
     const { opened, shelf, generation, model } = target;
     if (generation === undefined) return [];
     let limit = candidatesOf(query);
@@ -223,7 +271,12 @@ export class Search {
     }
   }
 
-  async #query(caller: Caller, collection: string, query: CheckedSearch, question: Question): Promise<readonly QueryHit[]> {
+  async #query(
+    caller: Caller,
+    collection: string,
+    query: CheckedSearch,
+    question: Question,
+  ): Promise<readonly QueryHit[]> {
     const { limit, filter, asOf } = query;
     const { vector } = question;
     const elsewhere = question.elsewhere.get(collection);
@@ -244,20 +297,37 @@ export class Search {
       if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
       // Nothing was ever ingested.
       if (asOf === undefined) return [];
-      throw new PinakesError("NOT_FOUND", `as_of: nothing is kept of ${asOf.time}; the time is too long ago, or there was nothing yet.`, { cause: error });
+      throw new PinakesError(
+        "NOT_FOUND",
+        `as_of: nothing is kept of ${asOf.time}; the time is too long ago, or there was nothing yet.`,
+        { cause: error },
+      );
     }
   }
 
   /** What was searched, and what the filter left of it. */
   async #explain(caller: Caller, targets: readonly Target[], query: CheckedSearch): Promise<JsonObject> {
-    const collections = await inTurns(targets, atOnce, async ({ opened: { collection, decision }, shelf, generation = 1, model, rows }) => {
-      const count = async (filter?: Filter) => this.#count(caller, shelf.vectors(generation), filter);
-      const passages = await count();
-      const matching = query.filter === undefined ? passages : await count(query.filter);
-      const { repository_id, collection_id } = collection;
-      const own = rows === undefined ? {} : { own_rows: await this.#count(caller, rows.name), own_rows_dims: rows.dims };
-      return { repository_id, collection_id, embedding_model: model, access: decision.reason, passages, removed_by_filter: passages - matching, ...own };
-    });
+    const collections = await inTurns(
+      targets,
+      atOnce,
+      async ({ opened: { collection, decision }, shelf, generation = 1, model, rows }) => {
+        const count = async (filter?: Filter) => this.#count(caller, shelf.vectors(generation), filter);
+        const passages = await count();
+        const matching = query.filter === undefined ? passages : await count(query.filter);
+        const { repository_id, collection_id } = collection;
+        const own =
+          rows === undefined ? {} : { own_rows: await this.#count(caller, rows.name), own_rows_dims: rows.dims };
+        return {
+          repository_id,
+          collection_id,
+          embedding_model: model,
+          access: decision.reason,
+          passages,
+          removed_by_filter: passages - matching,
+          ...own,
+        };
+      },
+    );
     return { mode: query.mode, fusion: query.fusion, vector_weight: query.weight, collections };
   }
 
@@ -290,9 +360,13 @@ function unknownModel(id: string): Pick<EmbeddingModel, "id" | "metric"> {
 function graphView(joined: readonly Joined[], query: CheckedSearch): Pick<SearchResult, "graph"> {
   const asked = joined.filter((one) => one.asked);
   if (asked.length === 0 && query.mode !== "graph") return {};
-  const best = <Entry extends { readonly score: number }>(entries: readonly Entry[]) => entries.toSorted((a, b) => b.score - a.score);
+  const best = <Entry extends { readonly score: number }>(entries: readonly Entry[]) =>
+    entries.toSorted((a, b) => b.score - a.score);
   return {
-    graph: { entities: best(asked.flatMap(({ entities }) => entities)), edges: best(asked.flatMap(({ edges }) => edges)).slice(0, query.graph?.limit ?? 0) },
+    graph: {
+      entities: best(asked.flatMap(({ entities }) => entities)),
+      edges: best(asked.flatMap(({ edges }) => edges)).slice(0, query.graph?.limit ?? 0),
+    },
   };
 }
 
@@ -300,11 +374,18 @@ function graphView(joined: readonly Joined[], query: CheckedSearch): Pick<Search
 function explainGraph(joined: readonly Joined[], { graph }: CheckedSearch): JsonObject {
   if (graph === undefined) return {};
   const count = (of: (one: Joined) => number) => joined.reduce((sum, one) => sum + of(one), 0);
-  return { graph: { ...graph, entities: count(({ entities }) => entities.length), passages_added: count(({ added }) => added) } };
+  return {
+    graph: {
+      ...graph,
+      entities: count(({ entities }) => entities.length),
+      passages_added: count(({ added }) => added),
+    },
+  };
 }
 
 async function sameGeneration({ shelf, generation }: Target): Promise<void> {
-  if ((await shelf.fence())?.record.generation !== generation) throw new Switched("the collection was re-indexed meanwhile");
+  if ((await shelf.fence())?.record.generation !== generation)
+    throw new Switched("the collection was re-indexed meanwhile");
 }
 
 function round(ms: number): number {

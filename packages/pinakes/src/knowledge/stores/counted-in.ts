@@ -12,7 +12,12 @@ const purged: Readonly<Record<string, string>> = {
 };
 
 /** Nothing is removed then; they tell what they keep. */
-const archived: Readonly<Record<string, string>> = { documents: "records", objects: "files", triples: "triples", vectors: "passages and own vectors" };
+const archived: Readonly<Record<string, string>> = {
+  documents: "records",
+  objects: "files",
+  triples: "triples",
+  vectors: "passages and own vectors",
+};
 
 /** A store of another process says only how many. */
 const other = "rows";

@@ -30,10 +30,17 @@ export class DocumentsStore implements Participant {
     await this.#shelf(scope, life).setStatus(archived ? "ARCHIVED" : "ACTIVE");
   }
 
-  async deleteStep(scope: Scope, life: Life, { limit }: { readonly limit: number }): Promise<{ deleted: number; done: boolean }> {
+  async deleteStep(
+    scope: Scope,
+    life: Life,
+    { limit }: { readonly limit: number },
+  ): Promise<{ deleted: number; done: boolean }> {
     const shelf = this.#shelf(scope, life);
     await shelf.setStatus("PURGED");
-    const { items } = await this.#parts.items.query(scope, documentsContainer.name, { equals: partition(life), limit: limit + 1 });
+    const { items } = await this.#parts.items.query(scope, documentsContainer.name, {
+      equals: partition(life),
+      limit: limit + 1,
+    });
     const ids = items.map(({ id }) => id).filter((id) => id !== itemIds.fence);
     for (let at = 0; at < ids.length; at += batchItemsMax) {
       // NOT_FOUND: somebody else is at it too; what is left is found by the next step.
@@ -46,7 +53,10 @@ export class DocumentsStore implements Participant {
   }
 
   async count(scope: Scope, life: Life): Promise<number> {
-    return this.#parts.items.count(scope, documentsContainer.name, { equals: partition(life), filter: { kind: { ne: "fence" } } });
+    return this.#parts.items.count(scope, documentsContainer.name, {
+      equals: partition(life),
+      filter: { kind: { ne: "fence" } },
+    });
   }
 
   /**
@@ -59,16 +69,28 @@ export class DocumentsStore implements Participant {
     if (fence.record.status === "ACTIVE") {
       const key = { partition: [life.repository_id], id: operationItemId(life.incarnation) };
       const operation = (await this.#parts.items.read(scope, collectionsContainer.name, key))?.document;
-      if (operation?.["action"] !== "archive-collection") throw new PinakesError("CONFLICT", "The collection is active again.");
+      if (operation?.["action"] !== "archive-collection")
+        throw new PinakesError("CONFLICT", "The collection is active again.");
       const patch = [{ op: "set" as const, path: "/status", value: "ARCHIVED" }];
       await shelf.clean([{ op: "patch", id: itemIds.fence, patch, ifMatch: fence.etag }]);
     }
     return { count: await this.count(scope, life) };
   }
 
-  async incarnations(scope: Scope, { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined }): Promise<HeldLives> {
-    const page = await this.#parts.items.query(scope, documentsContainer.name, { index: "lives", equals: { held: true }, limit, cursor });
-    const lives = page.items.map(({ document }) => ({ incarnation: document["incarnation"] as string, repository_id: document["repository_id"] as string }));
+  async incarnations(
+    scope: Scope,
+    { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<HeldLives> {
+    const page = await this.#parts.items.query(scope, documentsContainer.name, {
+      index: "lives",
+      equals: { held: true },
+      limit,
+      cursor,
+    });
+    const lives = page.items.map(({ document }) => ({
+      incarnation: document["incarnation"] as string,
+      repository_id: document["repository_id"] as string,
+    }));
     return { lives, cursor: page.cursor };
   }
 

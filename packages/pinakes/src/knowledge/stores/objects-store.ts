@@ -23,7 +23,11 @@ export class ObjectsStore implements Participant {
 
   async unfence(): Promise<void> {}
 
-  async deleteStep(scope: Scope, life: Life, { limit }: { readonly limit: number }): Promise<{ deleted: number; done: boolean }> {
+  async deleteStep(
+    scope: Scope,
+    life: Life,
+    { limit }: { readonly limit: number },
+  ): Promise<{ deleted: number; done: boolean }> {
     for (const prefix of prefixesOf(life)) {
       const { keys } = await this.#parts.objects.list(scope, prefix, { limit: Math.min(limit, pageKeys) });
       if (keys.length === 0) continue;
@@ -41,7 +45,10 @@ export class ObjectsStore implements Participant {
     for (const prefix of prefixesOf(life)) {
       let after: string | undefined;
       do {
-        const page = await this.#parts.objects.list(scope, prefix, { limit: pageKeys, ...(after === undefined ? {} : { after }) });
+        const page = await this.#parts.objects.list(scope, prefix, {
+          limit: pageKeys,
+          ...(after === undefined ? {} : { after }),
+        });
         count += page.keys.length;
         after = page.next;
       } while (after !== undefined);
@@ -54,11 +61,17 @@ export class ObjectsStore implements Participant {
   }
 
   /** One key of each life, then on behind all of its keys. */
-  async incarnations(scope: Scope, { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined }): Promise<HeldLives> {
+  async incarnations(
+    scope: Scope,
+    { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<HeldLives> {
     const lives: HeldLives["lives"][number][] = [];
     let after = cursor;
     while (lives.length < limit) {
-      const { keys } = await this.#parts.objects.list(scope, root, { limit: 1, ...(after === undefined ? {} : { after }) });
+      const { keys } = await this.#parts.objects.list(scope, root, {
+        limit: 1,
+        ...(after === undefined ? {} : { after }),
+      });
       const incarnation = keys[0]?.key.slice(root.length).split("/")[0];
       if (incarnation === undefined) return { lives };
       if (isIncarnation(incarnation)) lives.push({ incarnation, repository_id: "" });

@@ -23,7 +23,11 @@ export class TriplesStore implements Participant {
     await allowing(["NOT_FOUND"], this.#triples.unfence(scope, incarnation));
   }
 
-  async deleteStep(scope: Scope, { incarnation }: Life, { limit }: { readonly limit: number }): Promise<{ deleted: number; done: boolean }> {
+  async deleteStep(
+    scope: Scope,
+    { incarnation }: Life,
+    { limit }: { readonly limit: number },
+  ): Promise<{ deleted: number; done: boolean }> {
     return this.#triples.purge(scope, incarnation, { limit });
   }
 
@@ -37,7 +41,10 @@ export class TriplesStore implements Participant {
     return { count: (await this.#triples.usage(scope, incarnation)).quads };
   }
 
-  async incarnations(scope: Scope, options: { readonly limit: number; readonly cursor?: string | undefined }): Promise<HeldLives> {
+  async incarnations(
+    scope: Scope,
+    options: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<HeldLives> {
     const { spaces, cursor } = await this.#triples.spaces(scope, options);
     const held = spaces.filter(({ space, status }) => status !== "purged" && isIncarnation(space));
     return { lives: held.map(({ space }) => ({ incarnation: space, repository_id: "" })), cursor };

@@ -22,12 +22,14 @@ export class VectorsStore implements Participant {
   }
 
   async fence(scope: Scope, life: Life, { purgeAt }: { readonly purgeAt: number }): Promise<void> {
-    for (const name of await this.#names(scope, life)) await allowing(["NOT_FOUND"], this.#parts.vectors.delete(scope, name, { purgeAt }));
+    for (const name of await this.#names(scope, life))
+      await allowing(["NOT_FOUND"], this.#parts.vectors.delete(scope, name, { purgeAt }));
   }
 
   async unfence(scope: Scope, life: Life): Promise<void> {
     // CONFLICT: these are back already.
-    for (const name of await this.#names(scope, life)) await allowing(["NOT_FOUND", "CONFLICT"], this.#parts.vectors.undelete(scope, name));
+    for (const name of await this.#names(scope, life))
+      await allowing(["NOT_FOUND", "CONFLICT"], this.#parts.vectors.undelete(scope, name));
   }
 
   /** One vector collection a step. */
@@ -37,7 +39,8 @@ export class VectorsStore implements Participant {
       const { status, left } = await vectors.remains(scope, name);
       if (status === "deleted" && left === 0) continue;
       // CONFLICT: a writer was faster; then there is something to purge.
-      if (status === "absent") await allowing(["CONFLICT"], vectors.create(scope, name, { dims: vectorLimits.dimsMin }));
+      if (status === "absent")
+        await allowing(["CONFLICT"], vectors.create(scope, name, { dims: vectorLimits.dimsMin }));
       const { objects, items } = await vectors.purge(scope, name);
       return { deleted: status === "absent" ? 0 : objects + items, done: false };
     }
@@ -53,11 +56,15 @@ export class VectorsStore implements Participant {
   /** Every write passes the collection's record, which says ARCHIVED. */
   async archive(scope: Scope, life: Life): Promise<{ count: number }> {
     let count = 0;
-    for (const name of await this.#names(scope, life)) count += (await allowing(["NOT_FOUND"], this.#parts.vectors.count(scope, name))) ?? 0;
+    for (const name of await this.#names(scope, life))
+      count += (await allowing(["NOT_FOUND"], this.#parts.vectors.count(scope, name))) ?? 0;
     return { count };
   }
 
-  async incarnations(scope: Scope, options: { readonly limit: number; readonly cursor?: string | undefined }): Promise<HeldLives> {
+  async incarnations(
+    scope: Scope,
+    options: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<HeldLives> {
     const { collections, cursor } = await this.#parts.vectors.list(scope, options);
     const found = collections.map(({ collection }) => namePattern.exec(collection)?.[1] ?? "").filter(isIncarnation);
     return { lives: [...new Set(found)].map((incarnation) => ({ incarnation, repository_id: "" })), cursor };
@@ -67,6 +74,9 @@ export class VectorsStore implements Participant {
   async #names(scope: Scope, life: Life): Promise<readonly string[]> {
     const shelf = new Shelf(this.#parts.items, scope, life);
     const { generation } = (await shelf.fence())?.record ?? { generation: 1 };
-    return [...Array.from({ length: generation + 1 }, (_, i) => shelf.vectors(i + 1)), ownVectorsName(life.incarnation)];
+    return [
+      ...Array.from({ length: generation + 1 }, (_, i) => shelf.vectors(i + 1)),
+      ownVectorsName(life.incarnation),
+    ];
   }
 }

@@ -18,7 +18,8 @@ export function optionalText(item: JsonObject, name: string): string | undefined
 
 export function optionalFlag(item: JsonObject, name: string): boolean | undefined {
   const value = item[name] ?? undefined;
-  if (value !== undefined && typeof value !== "boolean") throw invalid(`${name}: must be true or false, got ${show(value)}.`);
+  if (value !== undefined && typeof value !== "boolean")
+    throw invalid(`${name}: must be true or false, got ${show(value)}.`);
   return value;
 }
 
@@ -46,7 +47,8 @@ export function isoAttribute(item: JsonObject, name: string): string | undefined
   if (value === undefined) return undefined;
   const match = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/.exec(value);
   const ms = match === null ? Number.NaN : Date.parse(match[1] === undefined ? `${value}Z` : value);
-  if (Number.isNaN(ms)) throw invalid(`${name}: must be a time such as "2025-10-13T10:30:00.000Z", got ${show(value)}.`);
+  if (Number.isNaN(ms))
+    throw invalid(`${name}: must be a time such as "2025-10-13T10:30:00.000Z", got ${show(value)}.`);
   return isoTime(ms);
 }
 
@@ -59,19 +61,24 @@ export function epochAttribute(item: JsonObject, name: string, unit: "ms" | "s" 
   const seconds = unit === "s" || (unit === "either" && typeof value === "number" && value < secondsBelow);
   const ms = typeof value === "number" ? Math.round(seconds ? value * 1_000 : value) : Number.NaN;
   if (!(ms >= 0 && ms <= 8_640_000_000_000_000))
-    throw invalid(`${name}: must be a number of ${seconds ? "seconds" : "milliseconds"} since 1970, got ${show(value)}.`);
+    throw invalid(
+      `${name}: must be a number of ${seconds ? "seconds" : "milliseconds"} since 1970, got ${show(value)}.`,
+    );
   return isoTime(ms);
 }
 
 /** The parts of composite keys are joined by "#", so that no part may hold one (R-LISA-29). */
 export function keyPart(value: string, name: string): string {
-  if (value.includes("#")) throw invalid(`${name}: an id has no "#", which joins the parts of a key; got ${show(value)}.`);
+  if (value.includes("#"))
+    throw invalid(`${name}: an id has no "#", which joins the parts of a key; got ${show(value)}.`);
   return value;
 }
 
 export function userId(item: JsonObject, name: string): string {
   const value = text(item, name);
   if (value.length > transferLimits.userIdCharsMax || /\p{Cc}/u.test(value))
-    throw invalid(`${name}: a user id is a text of 1–${transferLimits.userIdCharsMax} characters without control characters, got ${show(value)}.`);
+    throw invalid(
+      `${name}: a user id is a text of 1–${transferLimits.userIdCharsMax} characters without control characters, got ${show(value)}.`,
+    );
   return value;
 }

@@ -98,7 +98,12 @@ describe("items of catalogs", () => {
   it("an imported one comes back as it was; counts and status are always those of here", () => {
     expect(exportedCatalog(catalog(catalogItem), whose, oneIndexed)).toEqual(catalogItem);
     const { last_sync_at: _, ...never } = catalogItem;
-    expect(exportedCatalog(catalog(catalogItem), whose, emptyStats)).toEqual({ ...never, document_count: 0, total_size_bytes: 0, indexing_status: "pending" });
+    expect(exportedCatalog(catalog(catalogItem), whose, emptyStats)).toEqual({
+      ...never,
+      document_count: 0,
+      total_size_bytes: 0,
+      indexing_status: "pending",
+    });
   });
 
   it("a data source id is always there, the same for one life and another for the next", () => {
@@ -128,10 +133,21 @@ describe("items of catalogs", () => {
 
   it("what the layout has no place for goes beside it", () => {
     const strategy = readChunkingStrategy({ type: "FIXED", chunk_size: 500 });
-    const record: CollectionRecord = { ...catalog(catalogItem), status: "ARCHIVED", chunking_strategy: strategy, metadata: { tags: ["a"], custom_fields: {} } };
+    const record: CollectionRecord = {
+      ...catalog(catalogItem),
+      status: "ARCHIVED",
+      chunking_strategy: strategy,
+      metadata: { tags: ["a"], custom_fields: {} },
+    };
     const item = exportedCatalog(record, whose, oneIndexed);
-    expect(item).toEqual({ ...catalogItem, pinakes: { status: "ARCHIVED", chunking_strategy: strategy, metadata: { tags: ["a"], custom_fields: {} } } });
-    expect(itemToCatalog(JSON.parse(JSON.stringify(item)) as JsonObject)).toMatchObject({ status: "ARCHIVED", chunking_strategy: strategy });
+    expect(item).toEqual({
+      ...catalogItem,
+      pinakes: { status: "ARCHIVED", chunking_strategy: strategy, metadata: { tags: ["a"], custom_fields: {} } },
+    });
+    expect(itemToCatalog(JSON.parse(JSON.stringify(item)) as JsonObject)).toMatchObject({
+      status: "ARCHIVED",
+      chunking_strategy: strategy,
+    });
   });
 
   it("any catalog is the same after a round trip", () => {
@@ -145,15 +161,28 @@ describe("items of catalogs", () => {
       private: fc.boolean(),
       allow_chunking_override: fc.boolean(),
       allowed_groups: fc.constantFrom(null, ["g"]),
-      graph: fc.constantFrom(null, { extract: "off" as const }, { extract: "llm" as const, key: "id", entity_types: ["person"] }),
+      graph: fc.constantFrom(
+        null,
+        { extract: "off" as const },
+        { extract: "llm" as const, key: "id", entity_types: ["person"] },
+      ),
     });
     fc.assert(
       fc.property(fields, (given) => {
-        const record = newCollection({ repository, caller: owner, incarnation: "i-1", now: at, collectionId: "c", fields: given });
+        const record = newCollection({
+          repository,
+          caller: owner,
+          incarnation: "i-1",
+          now: at,
+          collectionId: "c",
+          fields: given,
+        });
         const item = JSON.parse(JSON.stringify(catalogToItem(record, whose, oneIndexed))) as JsonObject;
         const again = { ...record, ...itemToCatalog(item) };
         expect(again).toEqual(record);
-        expect(JSON.stringify(exportedCatalog({ ...again, imported: { item, by: owner, at } }, whose, oneIndexed))).toBe(JSON.stringify(item));
+        expect(
+          JSON.stringify(exportedCatalog({ ...again, imported: { item, by: owner, at } }, whose, oneIndexed)),
+        ).toBe(JSON.stringify(item));
       }),
     );
   });
@@ -175,8 +204,15 @@ describe("items of catalogs' documents", () => {
   it("R-KB-23 an error is said if and only if it failed, and the time only after success", () => {
     const failed = { ...document(documentItem), status: "failed" as const, error: "No text.", indexed_at: null };
     const { indexed_at: _, ...item } = documentItem;
-    expect(exportedCatalogDocument(failed, owner)).toEqual({ ...item, indexing_status: "failed", error_message: "No text." });
-    const again = { ...document({ ...documentItem, indexing_status: "failed", error_message: "old" }), status: "indexed" as const };
+    expect(exportedCatalogDocument(failed, owner)).toEqual({
+      ...item,
+      indexing_status: "failed",
+      error_message: "No text.",
+    });
+    const again = {
+      ...document({ ...documentItem, indexing_status: "failed", error_message: "old" }),
+      status: "indexed" as const,
+    };
     expect(exportedCatalogDocument(again, owner)).toEqual(documentItem);
   });
 
@@ -187,7 +223,11 @@ describe("items of catalogs' documents", () => {
   });
 
   it("an object of another user's or catalog's folder is refused", () => {
-    for (const s3_key of ["eve/cat-abc123/doc-def456-report.md", "cognito-sub-xxx/cat-other/doc-def456-report.md", "../x"])
+    for (const s3_key of [
+      "eve/cat-abc123/doc-def456-report.md",
+      "cognito-sub-xxx/cat-other/doc-def456-report.md",
+      "../x",
+    ])
       expect(() => catalogDocumentKeys({ ...documentItem, s3_key })).toThrow(/s3_key/);
     expect(() => catalogDocumentKeys({ ...documentItem, document_id: "other" })).toThrow(/document_id/);
     expect(() => catalogDocumentKeys({ ...documentItem, sk: "DOC#a#b", document_id: "a#b" })).toThrow(/"#"/);
@@ -216,11 +256,19 @@ describe("items of catalogs' documents", () => {
     fc.assert(
       fc.property(fields, ({ name, ms, ...rest }) => {
         const { imported: _, ...known } = document(documentItem);
-        const record = { ...known, ...rest, name, source: { type: "manual" as const, uri: uploadUri(name) }, uploaded_at: new Date(ms).toISOString() };
+        const record = {
+          ...known,
+          ...rest,
+          name,
+          source: { type: "manual" as const, uri: uploadUri(name) },
+          uploaded_at: new Date(ms).toISOString(),
+        };
         const item = JSON.parse(JSON.stringify(catalogDocumentToItem(record, owner))) as JsonObject;
         const again = { ...record, ...itemToCatalogDocument(item) };
         expect(again).toEqual(record);
-        expect(JSON.stringify(exportedCatalogDocument({ ...again, imported: { item, by: owner, at } }, owner))).toBe(JSON.stringify(item));
+        expect(JSON.stringify(exportedCatalogDocument({ ...again, imported: { item, by: owner, at } }, owner))).toBe(
+          JSON.stringify(item),
+        );
       }),
     );
   });

@@ -13,7 +13,13 @@ import { checkDocumentMetadata } from "../documents/document-metadata.ts";
 import { uploadUri } from "../model/ids.ts";
 import { checkMetadata } from "../model/metadata.ts";
 import { checkDescription, checkFileName, checkGroups, checkName } from "../model/names.ts";
-import { documentStatuses, type CollectionRecord, type DocumentRecord, type RepositoryRecord, type StatsRecord } from "../model/records.ts";
+import {
+  documentStatuses,
+  type CollectionRecord,
+  type DocumentRecord,
+  type RepositoryRecord,
+  type StatsRecord,
+} from "../model/records.ts";
 import { indexingStatus } from "../views.ts";
 import { epochAttribute, keyPart, oneOf, optionalFlag, optionalMap, optionalText, text, userId } from "./attributes.ts";
 import { compact, giveBack, importedOf } from "./give-back.ts";
@@ -23,7 +29,16 @@ import { itemToGraph } from "./lisa-settings.ts";
 const catalogTypes: readonly FileType[] = ["pdf", "docx", "txt", "md", "csv"];
 const catalogStatuses = ["pending", "indexing", "ready", "error"] as const;
 /** How things are here: counted and computed, never taken over. */
-const always = new Set(["document_count", "total_size_bytes", "indexing_status", "last_sync_at", "s3_prefix", "s3_key", "indexed_at", "error_message"]);
+const always = new Set([
+  "document_count",
+  "total_size_bytes",
+  "indexing_status",
+  "last_sync_at",
+  "s3_prefix",
+  "s3_key",
+  "indexed_at",
+  "error_message",
+]);
 
 export const metadataKey = "METADATA";
 export const documentKeyPrefix = "DOC#";
@@ -33,7 +48,11 @@ export interface CatalogOwner {
   readonly repository: RepositoryRecord;
 }
 
-export function catalogToItem(record: CollectionRecord, { owner, repository }: CatalogOwner, stats: StatsRecord): JsonObject {
+export function catalogToItem(
+  record: CollectionRecord,
+  { owner, repository }: CatalogOwner,
+  stats: StatsRecord,
+): JsonObject {
   return compact({
     catalog_id: record.collection_id,
     sk: metadataKey,
@@ -57,7 +76,10 @@ export function catalogToItem(record: CollectionRecord, { owner, repository }: C
       chunking_strategy: (record.chunking_strategy ?? undefined) as unknown as JsonValue | undefined,
       graph: (record.graph ?? undefined) as unknown as JsonValue | undefined,
       embedding_model: record.embedding_model === repository.embedding_model ? undefined : record.embedding_model,
-      metadata: record.metadata.tags.length + Object.keys(record.metadata.custom_fields).length === 0 ? undefined : (record.metadata as unknown as JsonObject),
+      metadata:
+        record.metadata.tags.length + Object.keys(record.metadata.custom_fields).length === 0
+          ? undefined
+          : (record.metadata as unknown as JsonObject),
     }),
   });
 }
@@ -111,7 +133,12 @@ export function exportedCatalog(record: CollectionRecord, owner: CatalogOwner, s
   const fresh = catalogToItem(record, owner, stats);
   const imported = importedOf(record);
   if (imported === undefined) return fresh;
-  return giveBack(imported.item, catalogToItem({ ...record, ...itemToCatalog(imported.item) }, owner, stats), fresh, always);
+  return giveBack(
+    imported.item,
+    catalogToItem({ ...record, ...itemToCatalog(imported.item) }, owner, stats),
+    fresh,
+    always,
+  );
 }
 
 type DocumentParts = Pick<
@@ -168,11 +195,13 @@ export function catalogDocumentKeys(item: JsonObject): CatalogDocumentKeys {
   const catalogId = keyPart(text(item, "catalog_id"), "catalog_id");
   const documentId = keyPart(text(item, "sk").slice(documentKeyPrefix.length), "sk");
   const said = optionalText(item, "document_id") ?? documentId;
-  if (said !== documentId) throw invalid(`document_id: ${show(said)} is another one than that of sk, ${show(item["sk"])}.`);
+  if (said !== documentId)
+    throw invalid(`document_id: ${show(said)} is another one than that of sk, ${show(item["sk"])}.`);
   const owner = userId(item, "user_id");
   const folder = catalogPrefix(owner, catalogId);
   const s3Key = optionalText(item, "s3_key") ?? `${folder}${documentId}-${text(item, "filename")}`;
-  if (!s3Key.startsWith(folder)) throw invalid(`s3_key: ${show(s3Key)} is not in the catalog's own folder, ${show(folder)}.`);
+  if (!s3Key.startsWith(folder))
+    throw invalid(`s3_key: ${show(s3Key)} is not in the catalog's own folder, ${show(folder)}.`);
   return { catalogId, documentId, owner, s3Key };
 }
 
@@ -187,7 +216,8 @@ export function itemToCatalogDocument(item: JsonObject): CatalogDocumentFields {
   const name = checkFileName(text(item, "filename"), "filename");
   oneOf(optionalText(item, "indexing_status") ?? "pending", documentStatuses, "indexing_status");
   const size = item["file_size_bytes"] ?? 0;
-  if (!Number.isSafeInteger(size) || (size as number) < 0) throw invalid(`file_size_bytes: must be a whole number of bytes, got ${show(size)}.`);
+  if (!Number.isSafeInteger(size) || (size as number) < 0)
+    throw invalid(`file_size_bytes: must be a whole number of bytes, got ${show(size)}.`);
   epochAttribute(item, "indexed_at", "ms");
   const source = optionalMap(own, "source");
   return {
@@ -224,7 +254,10 @@ export function catalogPrefix(owner: string, catalogId: string): string {
   return `${owner}/${catalogId}/`;
 }
 
-export function catalogObjectKey(owner: string, { collection_id, document_id, name }: Pick<DocumentRecord, "collection_id" | "document_id" | "name">): string {
+export function catalogObjectKey(
+  owner: string,
+  { collection_id, document_id, name }: Pick<DocumentRecord, "collection_id" | "document_id" | "name">,
+): string {
   return `${catalogPrefix(owner, collection_id)}${document_id}-${name}`;
 }
 

@@ -65,7 +65,8 @@ describe("DynamoDB's JSON", () => {
   it("refuses numbers that would change, and only those", () => {
     for (const exact of ["0", "-0.0", "1", "1.50", "1E+3", "9007199254740991", "0.1", "1e-7", "123456789012345680000"])
       expect(exactNumber(exact, "n")).toBe(Number(exact));
-    for (const lost of ["9007199254740993", "0.1000000000000000055", "1e400", "", ".", "0x10", "NaN"]) expect(() => exactNumber(lost, "n")).toThrow(/n:/);
+    for (const lost of ["9007199254740993", "0.1000000000000000055", "1e400", "", ".", "0x10", "NaN"])
+      expect(() => exactNumber(lost, "n")).toThrow(/n:/);
   });
 
   it("stands nesting up to the limit and no deeper", () => {

@@ -22,17 +22,24 @@ export interface PlainItem {
 export function isDynamoItem(value: JsonObject): boolean {
   const item = itemIn(value);
   const attributes = Object.values(item);
-  return attributes.length > 0 && attributes.every((attribute) => isJsonObject(attribute) && typeOf(attribute) !== undefined);
+  return (
+    attributes.length > 0 && attributes.every((attribute) => isJsonObject(attribute) && typeOf(attribute) !== undefined)
+  );
 }
 
 export function fromDynamo(value: JsonObject): PlainItem {
   const types: [string, LostType][] = [];
-  const entries = Object.entries(itemIn(value)).map(([name, attribute]) => [name, plain(attribute, `/${escape(name)}`, 0, types)]);
+  const entries = Object.entries(itemIn(value)).map(([name, attribute]) => [
+    name,
+    plain(attribute, `/${escape(name)}`, 0, types),
+  ]);
   return { item: Object.fromEntries(entries) as JsonObject, types: Object.fromEntries(types) };
 }
 
 export function toDynamo(item: JsonObject, types: AttributeTypes = {}): JsonObject {
-  return { Item: Object.fromEntries(Object.entries(item).flatMap(([name, value]) => typedEntry(name, value, "", types))) };
+  return {
+    Item: Object.fromEntries(Object.entries(item).flatMap(([name, value]) => typedEntry(name, value, "", types))),
+  };
 }
 
 /** A number that JSON keeps digit by digit. One that it does not is refused: an import changes no value. */
@@ -54,9 +61,11 @@ function typeOf(attribute: JsonObject): string | undefined {
 }
 
 function plain(attribute: JsonValue | undefined, path: string, depth: number, types: [string, LostType][]): JsonValue {
-  if (depth > limits.documentDepthMax) throw invalid(`${path}: is nested deeper than ${limits.documentDepthMax} levels.`);
+  if (depth > limits.documentDepthMax)
+    throw invalid(`${path}: is nested deeper than ${limits.documentDepthMax} levels.`);
   const type = isJsonObject(attribute) ? typeOf(attribute) : undefined;
-  if (!isJsonObject(attribute) || type === undefined) throw invalid(`${path}: ${show(attribute)} is not an attribute such as { "S": "text" }.`);
+  if (!isJsonObject(attribute) || type === undefined)
+    throw invalid(`${path}: ${show(attribute)} is not an attribute such as { "S": "text" }.`);
   const value = attribute[type];
   const wrong = () => invalid(`${path}: ${show(value)} is not the value of a ${type}.`);
   const lost = lostTypes.find((name) => name === type);
@@ -73,7 +82,9 @@ function plain(attribute: JsonValue | undefined, path: string, depth: number, ty
   }
   if (type === "M") {
     if (!isJsonObject(value)) throw wrong();
-    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, plain(child, `${path}/${escape(name)}`, depth + 1, types)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, child]) => [name, plain(child, `${path}/${escape(name)}`, depth + 1, types)]),
+    );
   }
   if (!Array.isArray(value)) throw wrong();
   const elements = value as readonly JsonValue[];
@@ -91,7 +102,12 @@ function number(value: JsonValue | undefined, path: string): number {
   return exactNumber(value, path);
 }
 
-function typedEntry(name: string, value: JsonValue | undefined, above: string, types: AttributeTypes): [string, JsonValue][] {
+function typedEntry(
+  name: string,
+  value: JsonValue | undefined,
+  above: string,
+  types: AttributeTypes,
+): [string, JsonValue][] {
   return value === undefined ? [] : [[name, typed(value, `${above}/${escape(name)}`, types)]];
 }
 
@@ -100,7 +116,10 @@ function typed(value: JsonValue, path: string, types: AttributeTypes): JsonValue
   if (typeof value === "string") return types[path] === "B" ? { B: value } : { S: value };
   if (typeof value === "number") return { N: String(value) };
   if (typeof value === "boolean") return { BOOL: value };
-  if (isJsonObject(value)) return { M: Object.fromEntries(Object.entries(value).flatMap(([name, child]) => typedEntry(name, child, path, types))) };
+  if (isJsonObject(value))
+    return {
+      M: Object.fromEntries(Object.entries(value).flatMap(([name, child]) => typedEntry(name, child, path, types))),
+    };
   return set(value, types[path]) ?? { L: value.map((child, i) => typed(child, `${path}/${i}`, types)) };
 }
 

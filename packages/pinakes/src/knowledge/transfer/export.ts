@@ -53,12 +53,25 @@ interface Settings {
 }
 
 /** Admins only: an export shows what is everybody's. Bodies are read while they are written, so take one file after the other. */
-export async function* exportKnowledge(parts: KnowledgeParts, library: Library, caller: Caller, options: ExportOptions = {}): AsyncGenerator<TransferFile> {
+export async function* exportKnowledge(
+  parts: KnowledgeParts,
+  library: Library,
+  caller: Caller,
+  options: ExportOptions = {},
+): AsyncGenerator<TransferFile> {
   requireCaller(caller);
   if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Exporting needs the role admin.");
   const { format = "json", gzip = false, objects = true } = options;
-  if (format !== "json" && format !== "dynamodb") throw invalid(`format: must be json or dynamodb, got ${show(format)}.`);
-  const settings = { parts, library, caller, names: checkNames(options.names ?? {}), format, wanted: options.repositories };
+  if (format !== "json" && format !== "dynamodb")
+    throw invalid(`format: must be json or dynamodb, got ${show(format)}.`);
+  const settings = {
+    parts,
+    library,
+    caller,
+    names: checkNames(options.names ?? {}),
+    format,
+    wanted: options.repositories,
+  };
   const { names } = settings;
   const tables = [
     [names.storesTable, storeLines(settings)],
@@ -71,12 +84,14 @@ export async function* exportKnowledge(parts: KnowledgeParts, library: Library, 
 }
 
 async function* storeLines(settings: Settings): AsyncGenerator<string> {
-  for await (const repository of repositories(settings)) if (repository.owner === null) yield line(settings, repository, exportedRepository(repository));
+  for await (const repository of repositories(settings))
+    if (repository.owner === null) yield line(settings, repository, exportedRepository(repository));
 }
 
 async function* collectionLines(settings: Settings): AsyncGenerator<string> {
   for await (const { repository, collection } of collections(settings, isRow)) {
-    if (repository.owner === null && !isImplied(collection)) yield line(settings, collection, exportedCollection(collection));
+    if (repository.owner === null && !isImplied(collection))
+      yield line(settings, collection, exportedCollection(collection));
   }
 }
 
@@ -85,7 +100,8 @@ async function* documentLines(settings: Settings): AsyncGenerator<string> {
   for await (const { repository, collection } of collections(settings, isLive)) {
     if (repository.owner !== null) continue;
     const chunking = effectiveChunking(repository, collection);
-    for await (const document of documents(settings, collection)) yield line(settings, document, exportedDocument(document, { bucket, chunking }));
+    for await (const document of documents(settings, collection))
+      yield line(settings, document, exportedDocument(document, { bucket, chunking }));
   }
 }
 
@@ -95,7 +111,8 @@ async function* catalogLines(settings: Settings): AsyncGenerator<string> {
     if (owner === null) continue;
     const stats = (await shelfOf(settings, collection).stats())?.record ?? emptyStats;
     yield line(settings, collection, exportedCatalog(collection, { owner, repository }, stats));
-    for await (const document of documents(settings, collection)) yield line(settings, document, exportedCatalogDocument(document, owner));
+    for await (const document of documents(settings, collection))
+      yield line(settings, document, exportedCatalogDocument(document, owner));
   }
 }
 
@@ -112,16 +129,26 @@ async function* objectFiles(settings: Settings): AsyncGenerator<TransferFile> {
       const path = `${catalogBucket(names)}/${catalogObjectKey(repository.owner, document)}`;
       yield { path, body };
       const { collection_id: catalog_id, document_id, name: filename } = document;
-      yield { path: path + sidecarSuffix, body: textBody(writeSidecar({ user_id: repository.owner, catalog_id, document_id, filename })) };
+      yield {
+        path: path + sidecarSuffix,
+        body: textBody(writeSidecar({ user_id: repository.owner, catalog_id, document_id, filename })),
+      };
     }
   }
 }
 
 /** The newest bytes that are here, which is what the tables speak of. */
-async function contentOf(settings: Settings, collection: CollectionRecord, document: DocumentRecord): Promise<AsyncIterable<Uint8Array> | undefined> {
+async function contentOf(
+  settings: Settings,
+  collection: CollectionRecord,
+  document: DocumentRecord,
+): Promise<AsyncIterable<Uint8Array> | undefined> {
   const [version] = document.versions;
   if (version === undefined) return undefined;
-  return settings.parts.objects.stream(settings.caller.scope, contentKey(shelfOf(settings, collection), document.document_id, version.version));
+  return settings.parts.objects.stream(
+    settings.caller.scope,
+    contentKey(shelfOf(settings, collection), document.document_id, version.version),
+  );
 }
 
 async function* repositories({ parts, library, caller, wanted }: Settings): AsyncGenerator<RepositoryRecord> {

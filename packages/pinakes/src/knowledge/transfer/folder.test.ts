@@ -22,7 +22,10 @@ describe("exports in a folder", () => {
   }
 
   it("every key has a path of its own below the folder, and comes back", () => {
-    const odd = fc.string({ unit: fc.constantFrom("/", ".", "%", "~", "2", "E", " ", "a", "ü", "😀", "|", "\\", "\u0001"), maxLength: 600 });
+    const odd = fc.string({
+      unit: fc.constantFrom("/", ".", "%", "~", "2", "E", " ", "a", "ü", "😀", "|", "\\", "\u0001"),
+      maxLength: 600,
+    });
     fc.assert(
       fc.property(odd, (key) => {
         const path = folderPath(key);
@@ -54,7 +57,9 @@ describe("exports in a folder", () => {
   it("writes nothing over", async () => {
     const target = join(dir, "twice");
     await writeFolder(files({ "tables/T.jsonl": "first" }), target);
-    await expect(writeFolder(files({ "tables/T.jsonl": "second" }), target)).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(writeFolder(files({ "tables/T.jsonl": "second" }), target)).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
     const reader = folderReader(target);
     for await (const path of reader.paths()) expect(await text(reader.open(path))).toBe("first");
   });

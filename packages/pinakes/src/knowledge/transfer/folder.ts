@@ -20,7 +20,9 @@ const empty = "%";
 export function folderPath(key: string): string {
   return key
     .split("/")
-    .flatMap((part) => shortParts(part === "" ? empty : part === "." || part === ".." ? part.replaceAll(".", "%2E") : escaped(part)))
+    .flatMap((part) =>
+      shortParts(part === "" ? empty : part === "." || part === ".." ? part.replaceAll(".", "%2E") : escaped(part)),
+    )
     .join("/");
 }
 
@@ -40,7 +42,10 @@ export function folderKey(path: string): string {
 }
 
 /** Nothing that is there is written over: an export goes into a folder without one. */
-export async function writeFolder(files: AsyncIterable<TransferFile>, dir: string): Promise<{ readonly files: number; readonly bytes: number }> {
+export async function writeFolder(
+  files: AsyncIterable<TransferFile>,
+  dir: string,
+): Promise<{ readonly files: number; readonly bytes: number }> {
   let count = 0;
   let bytes = 0;
   for await (const { path, body } of files) {

@@ -4,11 +4,17 @@ import { giveBack } from "./give-back.ts";
 describe("what an import gave goes back", () => {
   it("as it came, in its own order, where nothing changed", () => {
     const item = { z: 1, a: { spelt: "otherwise" }, unknown: null };
-    expect(JSON.stringify(giveBack(item, { a: "same", b: "made up" }, { a: "same", b: "made up" }))).toBe(JSON.stringify(item));
+    expect(JSON.stringify(giveBack(item, { a: "same", b: "made up" }, { a: "same", b: "made up" }))).toBe(
+      JSON.stringify(item),
+    );
   });
 
   it("changed, added and removed attributes are those of now", () => {
-    expect(giveBack({ a: "old", gone: 1, kept: 2 }, { a: "x", gone: 1 }, { a: "y", added: 3 })).toEqual({ a: "y", kept: 2, added: 3 });
+    expect(giveBack({ a: "old", gone: 1, kept: 2 }, { a: "x", gone: 1 }, { a: "y", added: 3 })).toEqual({
+      a: "y",
+      kept: 2,
+      added: 3,
+    });
   });
 
   it("open maps are compared inside, others as a whole", () => {
@@ -19,7 +25,9 @@ describe("what an import gave goes back", () => {
   });
 
   it("what is always of here is never taken over", () => {
-    expect(giveBack({ count: 5, time: 1 }, { count: 2 }, { count: 2 }, new Set(["count", "time"]))).toEqual({ count: 2 });
+    expect(giveBack({ count: 5, time: 1 }, { count: 2 }, { count: 2 }, new Set(["count", "time"]))).toEqual({
+      count: 2,
+    });
   });
 
   it("a name such as __proto__ is one like others", () => {

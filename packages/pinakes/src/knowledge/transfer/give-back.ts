@@ -23,7 +23,12 @@ export interface Imported {
 const openMaps: ReadonlySet<string> = new Set(["config", "metadata", "customFields", "pinakes"]);
 
 /** `always`: attributes that say how things are here, never how they were elsewhere. */
-export function giveBack(item: JsonObject, base: JsonObject, fresh: JsonObject, always: ReadonlySet<string> = new Set()): JsonObject {
+export function giveBack(
+  item: JsonObject,
+  base: JsonObject,
+  fresh: JsonObject,
+  always: ReadonlySet<string> = new Set(),
+): JsonObject {
   const entries: [string, JsonValue][] = [];
   for (const [name, value] of Object.entries(item)) {
     const next = always.has(name) ? fresh[name] : merged(name, value, base[name], fresh[name]);
@@ -36,9 +41,15 @@ export function giveBack(item: JsonObject, base: JsonObject, fresh: JsonObject, 
   return Object.fromEntries(entries);
 }
 
-function merged(name: string, value: JsonValue | undefined, base: JsonValue | undefined, fresh: JsonValue | undefined): JsonValue | undefined {
+function merged(
+  name: string,
+  value: JsonValue | undefined,
+  base: JsonValue | undefined,
+  fresh: JsonValue | undefined,
+): JsonValue | undefined {
   if (isDeepStrictEqual(base, fresh)) return value;
-  if (openMaps.has(name) && isJsonObject(value) && isJsonObject(fresh)) return giveBack(value, isJsonObject(base) ? base : {}, fresh);
+  if (openMaps.has(name) && isJsonObject(value) && isJsonObject(fresh))
+    return giveBack(value, isJsonObject(base) ? base : {}, fresh);
   return fresh;
 }
 

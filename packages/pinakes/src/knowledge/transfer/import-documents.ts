@@ -46,7 +46,8 @@ export interface ImportedDocument {
   readonly sizeBytes?: number;
 }
 
-const noBytes = "The bytes of the document were not in the import. Import it again with them, or upload the file with replace=true.";
+const noBytes =
+  "The bytes of the document were not in the import. Import it again with them, or upload the file with replace=true.";
 
 export class DocumentImport {
   readonly #parts: KnowledgeParts;
@@ -76,14 +77,21 @@ export class DocumentImport {
     const begun = known === undefined ? await this.#create(shelf, input) : await this.#again(shelf, known);
     const sizeBytes = body === undefined ? undefined : await this.#receive(shelf, begun, body(), known === undefined);
     await requireStillTaking(this.#parts.items, this.#scope, shelf.place);
-    return { outcome: "created", withoutBytes: sizeBytes === undefined, ...(sizeBytes === undefined ? {} : { sizeBytes }) };
+    return {
+      outcome: "created",
+      withoutBytes: sizeBytes === undefined,
+      ...(sizeBytes === undefined ? {} : { sizeBytes }),
+    };
   }
 
   #checkSame(record: DocumentRecord, { draft, exported, place }: DocumentToImport): void {
     const item = draft.imported["item"];
     if (isDeepStrictEqual(importedOf(record)?.item, item) || isDeepStrictEqual(exported(record), item)) return;
     const where = `collection "${place.collection.collection_id}"`;
-    throw new PinakesError("CONFLICT", `A document "${draft.document_id}" is in ${where} with other content. Delete it first, or leave the item out.`);
+    throw new PinakesError(
+      "CONFLICT",
+      `A document "${draft.document_id}" is in ${where} with other content. Delete it first, or leave the item out.`,
+    );
   }
 
   async #create(shelf: Shelf, { place, draft, body }: DocumentToImport): Promise<Stored<DocumentRecord>> {
@@ -114,7 +122,13 @@ export class DocumentImport {
       touched_at: this.#parts.clock.now(),
     };
     const operations: Operation[] = [
-      { op: "create", document: shelf.document(itemIds.source(record.source_key), { kind: "source", document_id: record.document_id }) },
+      {
+        op: "create",
+        document: shelf.document(itemIds.source(record.source_key), {
+          kind: "source",
+          document_id: record.document_id,
+        }),
+      },
       { op: "create", document: shelf.document(itemIds.document(record.document_id), record) },
       shelf.move({ to: status, countMax }),
     ];
@@ -123,7 +137,11 @@ export class DocumentImport {
       return { record, etag: results[2]?.etag as string };
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.context.batch?.index !== 3) throw error;
-      throw new PinakesError("LIMIT_EXCEEDED", `Collection "${collection.collection_id}" holds ${countMax} documents, which is the most.`, { cause: error });
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `Collection "${collection.collection_id}" holds ${countMax} documents, which is the most.`,
+        { cause: error },
+      );
     }
   }
 
@@ -136,7 +154,14 @@ export class DocumentImport {
 
   /** An import that broke off, or one that had no bytes. */
   async #again(shelf: Shelf, { record, etag }: Stored<DocumentRecord>): Promise<Stored<DocumentRecord>> {
-    const next: DocumentRecord = { ...record, status: "uploading", error: null, attempts: 0, run: record.run + 1, touched_at: this.#parts.clock.now() };
+    const next: DocumentRecord = {
+      ...record,
+      status: "uploading",
+      error: null,
+      attempts: 0,
+      run: record.run + 1,
+      touched_at: this.#parts.clock.now(),
+    };
     const { results } = await shelf.write([
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
       shelf.move({ from: record.status, to: "uploading" }),
@@ -144,7 +169,12 @@ export class DocumentImport {
     return { record: next, etag: results[1]?.etag as string };
   }
 
-  async #receive(shelf: Shelf, begun: Stored<DocumentRecord>, bytes: AsyncIterable<Uint8Array>, isNew: boolean): Promise<number> {
+  async #receive(
+    shelf: Shelf,
+    begun: Stored<DocumentRecord>,
+    bytes: AsyncIterable<Uint8Array>,
+    isNew: boolean,
+  ): Promise<number> {
     const { record, etag } = begun;
     const { document_id, version, uploaded_at, uploaded_by } = record;
     const key = contentKey(shelf, document_id, version);
@@ -178,11 +208,23 @@ export class DocumentImport {
   async #undo(shelf: Shelf, { record, etag }: Stored<DocumentRecord>, isNew: boolean, error: unknown): Promise<void> {
     const id = itemIds.document(record.document_id);
     const reason = error instanceof Error ? error.message : String(error);
-    const failed: DocumentRecord = { ...record, status: "failed", error: `The import of its bytes failed: ${reason}`, touched_at: this.#parts.clock.now() };
+    const failed: DocumentRecord = {
+      ...record,
+      status: "failed",
+      error: `The import of its bytes failed: ${reason}`,
+      touched_at: this.#parts.clock.now(),
+    };
     await shelf.clean(
       isNew
-        ? [{ op: "delete", id, ifMatch: etag }, { op: "delete", id: itemIds.source(record.source_key) }, shelf.move({ from: "uploading" })]
-        : [{ op: "replace", document: shelf.document(id, failed), ifMatch: etag }, shelf.move({ from: "uploading", to: "failed" })],
+        ? [
+            { op: "delete", id, ifMatch: etag },
+            { op: "delete", id: itemIds.source(record.source_key) },
+            shelf.move({ from: "uploading" }),
+          ]
+        : [
+            { op: "replace", document: shelf.document(id, failed), ifMatch: etag },
+            shelf.move({ from: "uploading", to: "failed" }),
+          ],
     );
   }
 }

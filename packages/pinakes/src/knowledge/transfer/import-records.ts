@@ -23,7 +23,14 @@ import { exportedCatalog, itemToCatalog, modelOfCatalog } from "./catalog-items.
 import type { PlainItem } from "./dynamo-json.ts";
 import { isImplied } from "./export.ts";
 import { importedOf } from "./give-back.ts";
-import { collectionKeys, exportedCollection, exportedRepository, itemToCollection, itemToRepository, modelOfItem } from "./lisa-items.ts";
+import {
+  collectionKeys,
+  exportedCollection,
+  exportedRepository,
+  itemToCollection,
+  itemToRepository,
+  modelOfItem,
+} from "./lisa-items.ts";
 
 export interface ImportTools {
   readonly parts: KnowledgeParts;
@@ -53,7 +60,10 @@ const skipped: Made = { outcome: "skipped", warnings: [] };
 export class RecordImport {
   readonly #tools: ImportTools;
   /** What a dry run would have made, so that what depends on it is found. */
-  readonly #planned = { repositories: new Map<string, RepositoryRecord>(), collections: new Map<string, CollectionRecord>() };
+  readonly #planned = {
+    repositories: new Map<string, RepositoryRecord>(),
+    collections: new Map<string, CollectionRecord>(),
+  };
 
   constructor(tools: ImportTools) {
     this.#tools = tools;
@@ -68,7 +78,13 @@ export class RecordImport {
     const known = await this.repository(repository_id);
     if (known !== undefined) return this.#same(item, known, exportedRepository(known), `repository "${repository_id}"`);
     const named = modelOfItem(item);
-    const record = this.#repository({ ...fields, repository_id, embedding_model: this.#model(named), owner: null, imported: kept(plain, this.#tools.made) });
+    const record = this.#repository({
+      ...fields,
+      repository_id,
+      embedding_model: this.#model(named),
+      owner: null,
+      imported: kept(plain, this.#tools.made),
+    });
     const collectionId = defaultCollectionId(named ?? record.embedding_model);
     await this.#put(record, this.#newDefault(record, collectionId));
     return { outcome: "created", warnings: [] };
@@ -83,9 +99,13 @@ export class RecordImport {
     const fields = itemToCollection(item, { newId: parts.newId, ...made });
     const known = await this.#collection(repository.repository_id, collection_id);
     const adopted = known !== undefined && isImplied(known.record) ? known : undefined;
-    if (known !== undefined && adopted === undefined) return this.#same(item, known.record, exportedCollection(known.record), `collection "${collection_id}"`);
+    if (known !== undefined && adopted === undefined)
+      return this.#same(item, known.record, exportedCollection(known.record), `collection "${collection_id}"`);
     if (fields.purge_at !== null && Date.parse(fields.purge_at) <= parts.clock.now())
-      return { outcome: "skipped", warnings: [`Collection "${collection_id}" was deleted, and its time was over at ${fields.purge_at}.`] };
+      return {
+        outcome: "skipped",
+        warnings: [`Collection "${collection_id}" was deleted, and its time was over at ${fields.purge_at}.`],
+      };
     if (adopted !== undefined && (fields.status !== "ACTIVE" || fields.private))
       throw invalid("The default collection is neither private, archived nor deleted.");
     const record = newCollection({
@@ -113,39 +133,59 @@ export class RecordImport {
     const fields = itemToCatalog(item);
     const repository = await this.#personal(userId(item, "user_id"));
     const known = await this.#collection(repository.repository_id, collection_id);
-    if (known !== undefined) return this.#same(item, known.record, await this.#asCatalog(repository, known.record), `catalog "${collection_id}"`);
+    if (known !== undefined)
+      return this.#same(
+        item,
+        known.record,
+        await this.#asCatalog(repository, known.record),
+        `catalog "${collection_id}"`,
+      );
     const record = newCollection({
       repository,
       caller: fields.created_by,
       incarnation: parts.newId(),
       now: fields.created_at,
       collectionId: collection_id,
-      fields: { ...fields, embedding_model: this.#model(modelOfCatalog(item) ?? repository.embedding_model), imported: kept(plain, this.#tools.made) },
+      fields: {
+        ...fields,
+        embedding_model: this.#model(modelOfCatalog(item) ?? repository.embedding_model),
+        imported: kept(plain, this.#tools.made),
+      },
     });
     await this.#create(repository, record, epochAttribute(item, "last_sync_at", "ms"));
     return { outcome: "created", warnings: [] };
   }
 
   async repository(repositoryId: string): Promise<RepositoryRecord | undefined> {
-    return this.#planned.repositories.get(repositoryId) ?? (await this.#tools.library.repository(this.#tools.caller.scope, repositoryId))?.record;
+    return (
+      this.#planned.repositories.get(repositoryId) ??
+      (await this.#tools.library.repository(this.#tools.caller.scope, repositoryId))?.record
+    );
   }
 
   /** Where documents go; NOT_FOUND tells what is missing. Absent id: the repository's default collection. */
   async place(repositoryId: string, id: string | undefined): Promise<OpenPlace> {
     const repository = await this.repository(repositoryId);
-    if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}"; import its item first.`);
+    if (repository === undefined)
+      throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}"; import its item first.`);
     const collectionId = id === undefined ? defaultIdOf(repository) : this.collectionId(repository, id);
     const found = await this.#collection(repositoryId, collectionId);
     if (found === undefined)
-      throw new PinakesError("NOT_FOUND", `There is no collection "${collectionId}" in repository "${repositoryId}"; import its item first.`);
+      throw new PinakesError(
+        "NOT_FOUND",
+        `There is no collection "${collectionId}" in repository "${repositoryId}"; import its item first.`,
+      );
     const { status } = found.record;
-    if (status !== "ACTIVE" && status !== "ARCHIVED") throw new PinakesError("CONFLICT", `Collection "${collectionId}" is deleted; restore it first.`);
+    if (status !== "ACTIVE" && status !== "ARCHIVED")
+      throw new PinakesError("CONFLICT", `Collection "${collectionId}" is deleted; restore it first.`);
     return { repository, collection: found.record };
   }
 
   /** The name of the embedding model is that of the default collection, also where it cannot be an id as it is. */
   collectionId(repository: RepositoryRecord, id: string): string {
-    return id === importedModel(repository) || id === repository.embedding_model ? defaultIdOf(repository) : checkId(id, "collectionId");
+    return id === importedModel(repository) || id === repository.embedding_model
+      ? defaultIdOf(repository)
+      : checkId(id, "collectionId");
   }
 
   async #collection(repositoryId: string, collectionId: string): Promise<Stored<CollectionRecord> | undefined> {
@@ -156,8 +196,10 @@ export class RecordImport {
 
   async #shared(repositoryId: string): Promise<RepositoryRecord> {
     const repository = await this.repository(checkId(repositoryId, "repositoryId"));
-    if (repository === undefined) throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}"; import its item first.`);
-    if (repository.owner !== null) throw invalid(`repositoryId: ${show(repositoryId)} is a user's own repository, which has catalogs.`);
+    if (repository === undefined)
+      throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}"; import its item first.`);
+    if (repository.owner !== null)
+      throw invalid(`repositoryId: ${show(repositoryId)} is a user's own repository, which has catalogs.`);
     return repository;
   }
 
@@ -183,7 +225,10 @@ export class RecordImport {
 
   #repository(
     fields: Partial<RepositoryRecord> &
-      Pick<RepositoryRecord, "repository_id" | "name" | "embedding_model" | "owner" | "created_by" | "created_at" | "updated_at">,
+      Pick<
+        RepositoryRecord,
+        "repository_id" | "name" | "embedding_model" | "owner" | "created_by" | "created_at" | "updated_at"
+      >,
   ): RepositoryRecord {
     const record: RepositoryRecord = {
       kind: "repository",
@@ -202,7 +247,14 @@ export class RecordImport {
 
   #newDefault(repository: RepositoryRecord, collectionId: string): CollectionRecord {
     const { created_by: caller, created_at: now } = repository;
-    return newCollection({ repository, caller, incarnation: this.#tools.parts.newId(), now, isDefault: true, collectionId });
+    return newCollection({
+      repository,
+      caller,
+      incarnation: this.#tools.parts.newId(),
+      now,
+      isDefault: true,
+      collectionId,
+    });
   }
 
   async #put(record: RepositoryRecord, standard?: CollectionRecord): Promise<void> {
@@ -229,7 +281,10 @@ export class RecordImport {
     if (gone) {
       await shelf.setStatus("DELETED");
       const { repository_id, collection_id, incarnation } = record;
-      await registry.mark({ kind: "purge", tenant: caller.scope.tenant, repository_id, collection_id, incarnation }, Date.parse(record.purge_at as string));
+      await registry.mark(
+        { kind: "purge", tenant: caller.scope.tenant, repository_id, collection_id, incarnation },
+        Date.parse(record.purge_at as string),
+      );
     }
     await new TagRows(parts.items).add(caller.scope, record);
     try {
@@ -248,7 +303,9 @@ export class RecordImport {
     const { parts, library, caller, dryRun } = this.#tools;
     if (dryRun) return this.#plan(record);
     await new TagRows(parts.items).add(caller.scope, record);
-    await library.batch(caller.scope, record.repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch }]);
+    await library.batch(caller.scope, record.repository_id, [
+      { op: "replace", document: collectionDocument(record), ifMatch },
+    ]);
   }
 
   #plan(record: CollectionRecord): void {
@@ -271,7 +328,9 @@ export class RecordImport {
     const model = named === undefined ? embedders.defaultModel : (this.#tools.models[named] ?? named);
     if (embedders.models.some(({ id }) => id === model)) return model;
     const known = embedders.models.map(({ id }) => id).join(", ");
-    throw invalid(`The embedding model ${show(model)} is not configured here; there are ${known}. Configure it, or say which one stands for it (models).`);
+    throw invalid(
+      `The embedding model ${show(model)} is not configured here; there are ${known}. Configure it, or say which one stands for it (models).`,
+    );
   }
 }
 
@@ -289,13 +348,22 @@ function defaultIdOf(repository: RepositoryRecord): string {
   return defaultCollectionId(importedModel(repository) ?? repository.embedding_model);
 }
 
-function warningsOf({ allowed_groups }: RepositoryRecord, { collection_id, pipelines, ...collection }: CollectionRecord): readonly string[] {
-  const outside = (collection.allowed_groups ?? []).filter((group) => allowed_groups !== null && !allowed_groups.includes(group));
+function warningsOf(
+  { allowed_groups }: RepositoryRecord,
+  { collection_id, pipelines, ...collection }: CollectionRecord,
+): readonly string[] {
+  const outside = (collection.allowed_groups ?? []).filter(
+    (group) => allowed_groups !== null && !allowed_groups.includes(group),
+  );
   return [
     ...(outside.length === 0
       ? []
-      : [`allowedGroups: the repository does not let in ${outside.join(", ")}, so that collection "${collection_id}" does not either.`]),
-    ...(pipelines.length === 0 ? [] : [`pipelines: the ${pipelines.length} of collection "${collection_id}" are kept as settings and not started.`]),
+      : [
+          `allowedGroups: the repository does not let in ${outside.join(", ")}, so that collection "${collection_id}" does not either.`,
+        ]),
+    ...(pipelines.length === 0
+      ? []
+      : [`pipelines: the ${pipelines.length} of collection "${collection_id}" are kept as settings and not started.`]),
   ];
 }
 
@@ -311,7 +379,10 @@ function createError(error: unknown, { name, collection_id, repository_id }: Col
             detail: `Another collection of repository "${repository_id}" is named "${name}" (names ignore case); rename "${collection_id}".`,
           }
         : index === 2
-          ? { code: "LIMIT_EXCEEDED" as const, detail: `Repository "${repository_id}" has as many collections as it may.` }
+          ? {
+              code: "LIMIT_EXCEEDED" as const,
+              detail: `Repository "${repository_id}" has as many collections as it may.`,
+            }
           : { code: error.code, detail: error.detail };
   return new PinakesError(code, detail, { cause: error });
 }

@@ -60,7 +60,10 @@ describe("imports", () => {
         { ...collection, repositoryId: "nowhere" },
         collection,
       ),
-      "tables/c.jsonl": lines({ pk: "repo-123#none", document_id: "d" }, { pk: "repo-123", document_id: "ok", document_name: "ok.md" }),
+      "tables/c.jsonl": lines(
+        { pk: "repo-123#none", document_id: "d" },
+        { pk: "repo-123", document_id: "ok", document_name: "ok.md" },
+      ),
     };
     const report = await run(files);
     expect(report.problems.map(({ file, line }) => `${file}:${line}`)).toEqual([
@@ -86,7 +89,9 @@ describe("imports", () => {
   });
 
   it("a report names problems up to its limit and counts the rest", async () => {
-    const report = await run({ "items.jsonl": `${JSON.stringify(store)}\n${"x\n".repeat(transferLimits.notesMax + 1)}` });
+    const report = await run({
+      "items.jsonl": `${JSON.stringify(store)}\n${"x\n".repeat(transferLimits.notesMax + 1)}`,
+    });
     expect(report.problems).toHaveLength(transferLimits.notesMax);
     expect(report.problem_count).toBe(transferLimits.notesMax + 1);
   });
@@ -94,7 +99,10 @@ describe("imports", () => {
   it("what is here with other content is reported and stays", async () => {
     await items(store, collection);
     const report = await items({ ...store, status: "UPDATE_COMPLETE" }, { ...collection, description: "Other" });
-    expect(report.problems.map(({ reason }) => reason)).toEqual([expect.stringContaining("other content"), expect.stringContaining("other content")]);
+    expect(report.problems.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining("other content"),
+      expect.stringContaining("other content"),
+    ]);
     const view = await test.knowledge.collection(test.admin, "repo-123", collection["collectionId"] as string);
     expect(view.description).toBe(collection["description"]);
   });
@@ -119,9 +127,14 @@ describe("imports", () => {
       private: false,
     };
     expect((await items(store, standard)).problems).toEqual([]);
-    expect(await test.knowledge.collection(test.admin, "repo-123", titan)).toMatchObject({ is_default: true, description: "All else" });
+    expect(await test.knowledge.collection(test.admin, "repo-123", titan)).toMatchObject({
+      is_default: true,
+      description: "All else",
+    });
     expect((await items(standard)).counts.collection).toMatchObject({ skipped: 1 });
-    expect(itemsOf((await tables(test.knowledge, test.admin))["LisaRagCollectionsTable.jsonl"] as string)).toEqual([standard]);
+    expect(itemsOf((await tables(test.knowledge, test.admin))["LisaRagCollectionsTable.jsonl"] as string)).toEqual([
+      standard,
+    ]);
     expect((await items({ ...collection, repositoryId: "repo-123" })).problems).toEqual([]);
     expect(await test.knowledge.countCollections(test.admin, { repositoryId: "repo-123" })).toBe(2);
   });
@@ -129,7 +142,12 @@ describe("imports", () => {
   it("a model that is not here is named, or another stands for it", async () => {
     const foreign = { ...store, config: { ...(store["config"] as JsonObject), embeddingModelId: "vendor/model:2" } };
     const own = { ...collection, embeddingModel: "vendor/model:2" };
-    const document = { pk: "repo-123#vendor/model:2", document_id: "d", collectionId: "vendor/model:2", document_name: "d.md" };
+    const document = {
+      pk: "repo-123#vendor/model:2",
+      document_id: "d",
+      collectionId: "vendor/model:2",
+      document_name: "d.md",
+    };
     expect((await items(foreign)).problems).toMatchObject([{ reason: expect.stringContaining(titan) }]);
     const report = await run({ "items.jsonl": lines(document, own, foreign) }, { models: { "vendor/model:2": titan } });
     expect(report.problems).toEqual([]);
@@ -144,11 +162,19 @@ describe("imports", () => {
   it("deleted collections: one whose time is over is left out, and documents of one are refused", async () => {
     const deleted = { ...collection, status: "DELETED", deletedAt: now / 1_000 + 60 };
     const over = { ...collection, collectionId: "over", name: "Over", status: "DELETED", deletedAt: now / 1_000 };
-    const report = await items(store, deleted, over, { pk: `repo-123#${String(collection["collectionId"])}`, document_id: "d", document_name: "d.md" });
+    const report = await items(store, deleted, over, {
+      pk: `repo-123#${String(collection["collectionId"])}`,
+      document_id: "d",
+      document_name: "d.md",
+    });
     expect(report.counts.collection).toEqual({ created: 1, skipped: 1, refused: 0 });
     expect(report.problems).toMatchObject([{ line: 4, reason: expect.stringContaining("deleted") }]);
-    expect(itemsOf((await tables(test.knowledge, test.admin))["LisaRagCollectionsTable.jsonl"] as string)).toEqual([deleted]);
-    const view = await test.knowledge.collection(test.admin, "repo-123", collection["collectionId"] as string, { deleted: true });
+    expect(itemsOf((await tables(test.knowledge, test.admin))["LisaRagCollectionsTable.jsonl"] as string)).toEqual([
+      deleted,
+    ]);
+    const view = await test.knowledge.collection(test.admin, "repo-123", collection["collectionId"] as string, {
+      deleted: true,
+    });
     expect(view).toMatchObject({ status: "DELETED", purge_at: new Date(now + 60_000).toISOString() });
     expect(await test.knowledge.countCollections(test.admin, { repositoryId: "repo-123" })).toBe(1);
   });
@@ -173,7 +199,9 @@ describe("imports", () => {
     const place = { knowledge: test.knowledge, caller: owner, repository: "me", collection: "cat-abc123" };
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
-    await expect(test.knowledge.collection(test.as("eve"), personalRepositoryId("cognito-sub-xxx"), "cat-abc123")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(
+      test.knowledge.collection(test.as("eve"), personalRepositoryId("cognito-sub-xxx"), "cat-abc123"),
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   it("a sidecar that names another owner, and a size that is wrong, are said", async () => {
@@ -187,7 +215,12 @@ describe("imports", () => {
   });
 
   it("two documents of one name are both there; objects that no item speaks of are named", async () => {
-    const twin = { ...catalogDocument, sk: "DOC#twin", document_id: "twin", s3_key: "cognito-sub-xxx/cat-abc123/twin-report.md" };
+    const twin = {
+      ...catalogDocument,
+      sk: "DOC#twin",
+      document_id: "twin",
+      s3_key: "cognito-sub-xxx/cat-abc123/twin-report.md",
+    };
     const report = await run({
       "tables/t.jsonl": lines(catalog, catalogDocument, twin),
       [`b/${String(catalogDocument["s3_key"])}`]: report61,
@@ -215,17 +248,26 @@ describe("imports", () => {
       source: of(chars),
     }));
     expect((await items(store, ...documents)).problems).toEqual([]);
-    const views = await Promise.all(["d0", "d1"].map((id) => test.knowledge.document(test.admin, "repo-123", titan, id)));
+    const views = await Promise.all(
+      ["d0", "d1"].map((id) => test.knowledge.document(test.admin, "repo-123", titan, id)),
+    );
     expect(views.map(({ source }) => source.uri)).toEqual([of(knowledgeLimits.sourceCharsMax), "import:d1"]);
-    expect(itemsOf((await tables(test.knowledge, test.admin))["LisaRagDocumentTable.jsonl"] as string)).toEqual(documents);
+    expect(itemsOf((await tables(test.knowledge, test.admin))["LisaRagDocumentTable.jsonl"] as string)).toEqual(
+      documents,
+    );
   });
 
   it("bytes that are refused leave no document and no counters", async () => {
     const path = `b/${String(catalogDocument["s3_key"])}`;
     const report = await run({ "tables/t.jsonl": lines(catalog, catalogDocument), [path]: "" });
     expect(report.problems).toMatchObject([{ line: 2, reason: expect.stringContaining("empty") }]);
-    expect(await test.knowledge.collection(test.as("cognito-sub-xxx"), "me", "cat-abc123")).toMatchObject({ document_count: 0, total_size_bytes: 0 });
-    expect((await run({ "tables/t.jsonl": lines(catalogDocument), [path]: report61 })).counts.catalog_document).toMatchObject({ created: 1 });
+    expect(await test.knowledge.collection(test.as("cognito-sub-xxx"), "me", "cat-abc123")).toMatchObject({
+      document_count: 0,
+      total_size_bytes: 0,
+    });
+    expect(
+      (await run({ "tables/t.jsonl": lines(catalogDocument), [path]: report61 })).counts.catalog_document,
+    ).toMatchObject({ created: 1 });
   });
 
   it("a catalog without documents keeps the time of its last sync", async () => {
@@ -235,10 +277,23 @@ describe("imports", () => {
   });
 
   it("limits hold: collections of a repository, documents of a catalog", async () => {
-    await using small = await openTestPinakes("memory", { background: false, models, quotas: { collectionsPerRepositoryMax: 2, documentsPerCatalogMax: 1 } });
+    await using small = await openTestPinakes("memory", {
+      background: false,
+      models,
+      quotas: { collectionsPerRepositoryMax: 2, documentsPerCatalogMax: 1 },
+    });
     const second = { ...collection, collectionId: "second", name: "Second" };
-    const more = { ...catalogDocument, sk: "DOC#more", document_id: "more", filename: "more.md", s3_key: "cognito-sub-xxx/cat-abc123/more-more.md" };
-    const report = await small.knowledge.import(small.admin, filesReader({ "items.jsonl": lines(store, collection, second, catalog, catalogDocument, more) }));
+    const more = {
+      ...catalogDocument,
+      sk: "DOC#more",
+      document_id: "more",
+      filename: "more.md",
+      s3_key: "cognito-sub-xxx/cat-abc123/more-more.md",
+    };
+    const report = await small.knowledge.import(
+      small.admin,
+      filesReader({ "items.jsonl": lines(store, collection, second, catalog, catalogDocument, more) }),
+    );
     expect(report.problems).toMatchObject([
       { line: 3, reason: expect.stringContaining("as many collections") },
       { line: 6, reason: expect.stringContaining("holds 1 documents") },
@@ -251,14 +306,25 @@ describe("imports", () => {
     for (const table of Object.values(await tables(test.knowledge, other))) expect(table).toBe("");
     const report = await test.knowledge.import(other, filesReader({ "items.jsonl": lines(collection) }));
     expect(report.problems).toMatchObject([{ reason: expect.stringContaining("no repository") }]);
-    expect((await test.knowledge.import(other, filesReader({ "items.jsonl": lines(store, { ...collection, description: "Theirs" }) }))).problems).toEqual([]);
-    expect(itemsOf((await tables(test.knowledge, test.admin))["LisaRagCollectionsTable.jsonl"] as string)).toEqual([collection]);
+    expect(
+      (
+        await test.knowledge.import(
+          other,
+          filesReader({ "items.jsonl": lines(store, { ...collection, description: "Theirs" }) }),
+        )
+      ).problems,
+    ).toEqual([]);
+    expect(itemsOf((await tables(test.knowledge, test.admin))["LisaRagCollectionsTable.jsonl"] as string)).toEqual([
+      collection,
+    ]);
   });
 
   it("is for admins only, and needs a table", async () => {
     for (const role of ["user", "repository_admin"] as const) {
       const who = test.as("ann", { role });
-      await expect(test.knowledge.import(who, filesReader({ "items.jsonl": lines(store) }))).rejects.toMatchObject({ code: "FORBIDDEN" });
+      await expect(test.knowledge.import(who, filesReader({ "items.jsonl": lines(store) }))).rejects.toMatchObject({
+        code: "FORBIDDEN",
+      });
       await expect(tables(test.knowledge, who)).rejects.toMatchObject({ code: "FORBIDDEN" });
     }
     await expect(run({ "bucket/x/items.jsonl": lines(store) })).rejects.toMatchObject({ code: "INVALID" });

@@ -13,7 +13,12 @@ import { personalRepositoryId } from "../model/ids.ts";
 import { checkId } from "../model/names.ts";
 import { isoTime } from "../model/times.ts";
 import { optionalText } from "./attributes.ts";
-import { catalogDocumentKeys, catalogObjectKey, exportedCatalogDocument, itemToCatalogDocument } from "./catalog-items.ts";
+import {
+  catalogDocumentKeys,
+  catalogObjectKey,
+  exportedCatalogDocument,
+  itemToCatalogDocument,
+} from "./catalog-items.ts";
 import type { PlainItem } from "./dynamo-json.ts";
 import type { TransferReader } from "./files.ts";
 import { DocumentImport } from "./import-documents.ts";
@@ -36,7 +41,11 @@ export interface ImportOptions {
   readonly mark?: string | undefined;
 }
 
-const rounds: readonly (readonly ItemKind[])[] = [["store"], ["collection", "catalog"], ["document", "catalog_document"]];
+const rounds: readonly (readonly ItemKind[])[] = [
+  ["store"],
+  ["collection", "catalog"],
+  ["document", "catalog_document"],
+];
 
 /** Admins only: an import makes records of others. */
 export async function importKnowledge(
@@ -47,8 +56,16 @@ export async function importKnowledge(
 ): Promise<ImportReport> {
   requireCaller(caller);
   if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Importing needs the role admin.");
-  const made = { by: caller.userId, at: isoTime(pieces.parts.clock.now()), ...(options.mark === undefined ? {} : { mark: options.mark }) };
-  const run = new ImportRun({ ...pieces, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false, made }, pieces.queue, reader);
+  const made = {
+    by: caller.userId,
+    at: isoTime(pieces.parts.clock.now()),
+    ...(options.mark === undefined ? {} : { mark: options.mark }),
+  };
+  const run = new ImportRun(
+    { ...pieces, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false, made },
+    pieces.queue,
+    reader,
+  );
   return run.run(options.signal);
 }
 
@@ -69,15 +86,22 @@ class ImportRun {
 
   async run(signal: AbortSignal | undefined): Promise<ImportReport> {
     this.#objects = await ObjectIndex.read(this.#reader);
-    if (this.#objects.tables.length === 0) throw invalid("There is no table to import: items are in tables/<name>.jsonl, or in .jsonl files at the top.");
+    if (this.#objects.tables.length === 0)
+      throw invalid("There is no table to import: items are in tables/<name>.jsonl, or in .jsonl files at the top.");
     for (const [round, kinds] of rounds.entries()) {
       for (const file of this.#objects.tables) await this.#table(file, kinds, round === 0, signal);
     }
-    for (const file of this.#objects.unused()) this.#report.warning({ file, line: 0, reason: "No item speaks of this object; it was not imported." });
+    for (const file of this.#objects.unused())
+      this.#report.warning({ file, line: 0, reason: "No item speaks of this object; it was not imported." });
     return this.#report.report(this.#tools.dryRun);
   }
 
-  async #table(file: string, kinds: readonly ItemKind[], first: boolean, signal: AbortSignal | undefined): Promise<void> {
+  async #table(
+    file: string,
+    kinds: readonly ItemKind[],
+    first: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     for await (const { line, parsed, problem } of readItems(this.#reader.open(file))) {
       signal?.throwIfAborted();
       const at = { file, line };
@@ -115,13 +139,27 @@ class ImportRun {
     const keys = documentKeys(item);
     const document_id = checkId(keys.documentId, "document_id");
     const place = await this.#records.place(checkId(keys.repositoryId, "repository_id"), keys.collectionId);
-    if (place.repository.owner !== null) throw invalid(`repository_id: ${show(keys.repositoryId)} is a user's own repository, which has catalogs.`);
+    if (place.repository.owner !== null)
+      throw invalid(`repository_id: ${show(keys.repositoryId)} is a user's own repository, which has catalogs.`);
     const chunking = effectiveChunking(place.repository, place.collection);
     const fields = itemToDocument(item, { keys, ...this.#tools.made, chunking });
-    const record = { ...fields, document_id, repository_id: keys.repositoryId, collection_id: place.collection.collection_id };
-    const [, inBucket, bucket = defaultNames.bucket] = /^s3:\/\/(([^/]+)\/.*)$/s.exec(optionalText(item, "source") ?? "") ?? [];
-    const path = this.#objects.byKey(lisaObjectKey(record)) ?? (inBucket === undefined ? undefined : this.#objects.byPath(inBucket));
-    const draft = { ...fields, document_id, file_type: typeOf(fields.name, path !== undefined), imported: kept(plain, this.#tools.made) };
+    const record = {
+      ...fields,
+      document_id,
+      repository_id: keys.repositoryId,
+      collection_id: place.collection.collection_id,
+    };
+    const [, inBucket, bucket = defaultNames.bucket] =
+      /^s3:\/\/(([^/]+)\/.*)$/s.exec(optionalText(item, "source") ?? "") ?? [];
+    const path =
+      this.#objects.byKey(lisaObjectKey(record)) ??
+      (inBucket === undefined ? undefined : this.#objects.byPath(inBucket));
+    const draft = {
+      ...fields,
+      document_id,
+      file_type: typeOf(fields.name, path !== undefined),
+      imported: kept(plain, this.#tools.made),
+    };
     const exported = (known: Parameters<typeof exportedDocument>[0]) => exportedDocument(known, { bucket, chunking });
     return this.#made(await this.#documents.import({ place, draft, exported, body: this.#body(path) }));
   }
@@ -132,12 +170,24 @@ class ImportRun {
     const document_id = checkId(documentId, "document_id");
     const { size_bytes, ...fields } = itemToCatalogDocument(item);
     const place = await this.#records.place(personalRepositoryId(owner), checkId(catalogId, "catalog_id"));
-    const path = this.#objects.byKey(s3Key, catalogObjectKey(owner, { collection_id: catalogId, document_id, name: fields.name }));
-    if (path !== undefined) await this.#checkSidecar(path, { user_id: owner, catalog_id: catalogId, document_id, filename: fields.name });
+    const path = this.#objects.byKey(
+      s3Key,
+      catalogObjectKey(owner, { collection_id: catalogId, document_id, name: fields.name }),
+    );
+    if (path !== undefined)
+      await this.#checkSidecar(path, { user_id: owner, catalog_id: catalogId, document_id, filename: fields.name });
     const draft = { ...fields, document_id, imported: kept(plain, this.#tools.made) };
-    const done = await this.#documents.import({ place, draft, exported: (known) => exportedCatalogDocument(known, owner), body: this.#body(path) });
+    const done = await this.#documents.import({
+      place,
+      draft,
+      exported: (known) => exportedCatalogDocument(known, owner),
+      body: this.#body(path),
+    });
     const wrong = done.sizeBytes !== undefined && done.sizeBytes !== size_bytes;
-    return this.#made(done, wrong ? [`file_size_bytes: the item says ${size_bytes}, the object has ${done.sizeBytes} bytes.`] : []);
+    return this.#made(
+      done,
+      wrong ? [`file_size_bytes: the item says ${size_bytes}, the object has ${done.sizeBytes} bytes.`] : [],
+    );
   }
 
   /** Bytes that say they are another user's are not taken. */
@@ -152,7 +202,10 @@ class ImportRun {
     return path === undefined ? undefined : () => this.#reader.open(path);
   }
 
-  #made({ outcome, withoutBytes }: { outcome: Made["outcome"]; withoutBytes: boolean }, warnings: readonly string[] = []): Made {
+  #made(
+    { outcome, withoutBytes }: { outcome: Made["outcome"]; withoutBytes: boolean },
+    warnings: readonly string[] = [],
+  ): Made {
     if (withoutBytes) this.#report.withoutBytes();
     return { outcome, warnings };
   }
@@ -170,6 +223,9 @@ function kindOf({ item }: PlainItem): { readonly kind: ItemKind } | { readonly r
 /** Of a row without bytes the type does not matter yet; an upload in its place brings its own. */
 function typeOf(name: string, hasBytes: boolean): FileType {
   const type = fileTypeOf(name) ?? (hasBytes ? undefined : "txt");
-  if (type === undefined) throw invalid(`document_name: ${show(name)} is a file of a type that is not taken; there are ${fileTypes.join(", ")}.`);
+  if (type === undefined)
+    throw invalid(
+      `document_name: ${show(name)} is a file of a type that is not taken; there are ${fileTypes.join(", ")}.`,
+    );
   return type;
 }

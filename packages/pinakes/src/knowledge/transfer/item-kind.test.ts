@@ -9,10 +9,13 @@ describe("which table an item is of", () => {
     expect(itemKind(golden("lisa-legacy-document.json"))).toBe("document");
     expect(itemsOf(fixture("kb-catalog.jsonl")).map(itemKind)).toEqual(["catalog", "catalog_document"]);
   });
-  it.each([{}, { repositoryId: "r" }, { catalog_id: "c", sk: "OTHER" }, { pk: "r", document_id: 7 }, { collectionId: "", repositoryId: "r" }])(
-    "%j is of none",
-    (item) => {
-      expect(() => itemKind(item)).toThrow(/no known table/);
-    },
-  );
+  it.each([
+    {},
+    { repositoryId: "r" },
+    { catalog_id: "c", sk: "OTHER" },
+    { pk: "r", document_id: 7 },
+    { collectionId: "", repositoryId: "r" },
+  ])("%j is of none", (item) => {
+    expect(() => itemKind(item)).toThrow(/no known table/);
+  });
 });

@@ -8,7 +8,8 @@ async function* inPieces(bytes: Uint8Array, piece: number): AsyncGenerator<Uint8
   for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
 }
 
-const read = (content: string | Uint8Array, piece = 7) => Array.fromAsync(readItems(inPieces(Buffer.from(content as string), piece)));
+const read = (content: string | Uint8Array, piece = 7) =>
+  Array.fromAsync(readItems(inPieces(Buffer.from(content as string), piece)));
 const item = (value: object) => ({ parsed: { item: value, types: {} } });
 
 describe("lines of a table", () => {
@@ -46,7 +47,10 @@ describe("lines of a table", () => {
 
   it("a line at the limit is read, one past it is reported", async () => {
     const line = (bytes: number) => `{"a":1}${" ".repeat(bytes - 7)}`;
-    const found = await read(`${line(transferLimits.lineBytesMax)}\n${line(transferLimits.lineBytesMax + 1)}\n{"a":2}\n`, 1_000_003);
+    const found = await read(
+      `${line(transferLimits.lineBytesMax)}\n${line(transferLimits.lineBytesMax + 1)}\n{"a":2}\n`,
+      1_000_003,
+    );
     expect(found).toEqual([
       { line: 1, ...item({ a: 1 }) },
       { line: 2, problem: expect.stringContaining("longer than") },

@@ -16,7 +16,10 @@ export interface ItemLine {
   readonly problem?: string;
 }
 
-export async function* readItems(body: AsyncIterable<Uint8Array>, tableBytesMax = transferLimits.tableBytesMax): AsyncGenerator<ItemLine> {
+export async function* readItems(
+  body: AsyncIterable<Uint8Array>,
+  tableBytesMax = transferLimits.tableBytesMax,
+): AsyncGenerator<ItemLine> {
   let last = 0;
   try {
     for await (const { line, bytes } of splitLines(await unpacked(body), tableBytesMax)) {
@@ -38,7 +41,11 @@ function readLine(bytes: Uint8Array | undefined): Omit<ItemLine, "line"> | undef
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return text.trim() === "" ? undefined : { parsed: parseItem(text) };
   } catch (error) {
-    return { problem: PinakesError.isInstance(error) ? error.detail : `The line is not JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      problem: PinakesError.isInstance(error)
+        ? error.detail
+        : `The line is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }
 
@@ -50,7 +57,8 @@ export function parseItem(text: string): PlainItem {
   checkJson(value);
   const parsed = isDynamoItem(value) ? fromDynamo(value) : { item: value, types: {} };
   const bytes = utf8Bytes(JSON.stringify(parsed.item));
-  if (bytes > transferLimits.itemBytesMax) throw invalid(`The item has ${bytes} bytes as JSON; at most ${transferLimits.itemBytesMax} are taken.`);
+  if (bytes > transferLimits.itemBytesMax)
+    throw invalid(`The item has ${bytes} bytes as JSON; at most ${transferLimits.itemBytesMax} are taken.`);
   return parsed;
 }
 
@@ -114,7 +122,8 @@ async function* splitLines(body: AsyncIterable<Uint8Array>, tableBytesMax: numbe
   };
   for await (const chunk of body) {
     total += chunk.byteLength;
-    if (total > tableBytesMax) throw new PinakesError("LIMIT_EXCEEDED", `A table has at most ${tableBytesMax} bytes; split the file.`);
+    if (total > tableBytesMax)
+      throw new PinakesError("LIMIT_EXCEEDED", `A table has at most ${tableBytesMax} bytes; split the file.`);
     let from = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
       keep(chunk.subarray(from, end));

@@ -1,6 +1,14 @@
 /** Documents from before there were collections (R-LISA-33…35). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestPinakes, settled, texts, uploaded, walk, type Place, type TestPinakes } from "../../../test/knowledge/support/test-pinakes.ts";
+import {
+  openTestPinakes,
+  settled,
+  texts,
+  uploaded,
+  walk,
+  type Place,
+  type TestPinakes,
+} from "../../../test/knowledge/support/test-pinakes.ts";
 import { filesReader, golden, itemsOf, lines, tables } from "./test-transfer.ts";
 
 const titan = "amazon.titan-embed-text-v1";
@@ -44,8 +52,10 @@ describe("legacy documents", () => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  const list = () => walk((cursor) => test.knowledge.listDocuments(test.admin, "repo-123", titan, { limit: 1, cursor }));
-  const exportedItems = async () => itemsOf((await tables(test.knowledge, test.admin))["LisaRagDocumentTable.jsonl"] as string);
+  const list = () =>
+    walk((cursor) => test.knowledge.listDocuments(test.admin, "repo-123", titan, { limit: 1, cursor }));
+  const exportedItems = async () =>
+    itemsOf((await tables(test.knowledge, test.admin))["LisaRagDocumentTable.jsonl"] as string);
 
   it("R-LISA-33 R-LISA-35 are in the default collection, beside new ones, each once: listed and counted", async () => {
     await uploaded(place, "owl.md", "An owl hunts at night.");
@@ -67,7 +77,8 @@ describe("legacy documents", () => {
     await test.knowledge.reindexDocument(test.admin, "repo-123", titan, "doc-790");
     await settled(place, "doc-790");
     const items = await exportedItems();
-    for (const item of [bare, legacy, current]) expect(items.map((found) => JSON.stringify(found))).toContain(JSON.stringify(item));
+    for (const item of [bare, legacy, current])
+      expect(items.map((found) => JSON.stringify(found))).toContain(JSON.stringify(item));
   });
 
   it("one without bytes says so, and is carried on by an import that has them", async () => {
@@ -75,16 +86,33 @@ describe("legacy documents", () => {
     expect(before).toMatchObject({ status: "failed", error: expect.stringContaining("bytes"), size_bytes: 0 });
     const again = await test.knowledge.import(
       test.admin,
-      filesReader({ "items.jsonl": lines(bare), "any/repo-123/amazon.titan-embed-text-v1/doc-789-doc-789": "An ostrich runs fast." }),
+      filesReader({
+        "items.jsonl": lines(bare),
+        "any/repo-123/amazon.titan-embed-text-v1/doc-789-doc-789": "An ostrich runs fast.",
+      }),
     );
     // Its name says no type, so that its bytes are not taken.
     expect(again.problems).toMatchObject([{ file: "items.jsonl", line: 1, reason: expect.stringContaining("type") }]);
     const late = { pk: "repo-123", document_id: "doc-792", repository_id: "repo-123", document_name: "emu.txt" };
-    expect(await test.knowledge.import(test.admin, filesReader({ "items.jsonl": lines(late) }))).toMatchObject({ documents_without_bytes: 1, problems: [] });
-    const withBytes = filesReader({ "items.jsonl": lines(late), [`b/repo-123/${titan}/doc-792-emu.txt`]: "An emu lives in Australia." });
-    expect((await test.knowledge.import(test.admin, withBytes)).counts.document).toEqual({ created: 1, skipped: 0, refused: 0 });
+    expect(await test.knowledge.import(test.admin, filesReader({ "items.jsonl": lines(late) }))).toMatchObject({
+      documents_without_bytes: 1,
+      problems: [],
+    });
+    const withBytes = filesReader({
+      "items.jsonl": lines(late),
+      [`b/repo-123/${titan}/doc-792-emu.txt`]: "An emu lives in Australia.",
+    });
+    expect((await test.knowledge.import(test.admin, withBytes)).counts.document).toEqual({
+      created: 1,
+      skipped: 0,
+      refused: 0,
+    });
     expect(await settled(place, "doc-792")).toMatchObject({ status: "indexed", size_bytes: 26 });
-    expect((await test.knowledge.import(test.admin, withBytes)).counts.document).toEqual({ created: 0, skipped: 1, refused: 0 });
+    expect((await test.knowledge.import(test.admin, withBytes)).counts.document).toEqual({
+      created: 0,
+      skipped: 1,
+      refused: 0,
+    });
     expect((await texts(place, "what lives in Australia"))[0]).toBe("An emu lives in Australia.");
   });
 
@@ -92,7 +120,10 @@ describe("legacy documents", () => {
     const count = (await list()).length;
     const migrated = { ...legacy, pk: `repo-123#${titan}`, collectionId: titan };
     const report = await test.knowledge.import(test.admin, filesReader({ "items.jsonl": lines(migrated) }));
-    expect(report).toMatchObject({ counts: { document: { created: 0, refused: 1 } }, problems: [{ line: 1, reason: expect.stringContaining("doc-790") }] });
+    expect(report).toMatchObject({
+      counts: { document: { created: 0, refused: 1 } },
+      problems: [{ line: 1, reason: expect.stringContaining("doc-790") }],
+    });
     expect(await list()).toHaveLength(count);
   });
 
@@ -100,7 +131,9 @@ describe("legacy documents", () => {
     const { document_count } = await test.knowledge.collection(test.admin, "repo-123", titan);
     await test.knowledge.deleteDocument(test.admin, "repo-123", titan, "doc-790");
     expect((await list()).map(({ document_id }) => document_id)).not.toContain("doc-790");
-    expect(await test.knowledge.collection(test.admin, "repo-123", titan)).toMatchObject({ document_count: document_count - 1 });
+    expect(await test.knowledge.collection(test.admin, "repo-123", titan)).toMatchObject({
+      document_count: document_count - 1,
+    });
     expect(await texts(place, "which bird cannot fly")).not.toContain("A penguin cannot fly.");
     expect((await exportedItems()).map(({ document_id }) => document_id)).not.toContain("doc-790");
   });

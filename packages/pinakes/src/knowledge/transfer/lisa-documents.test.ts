@@ -46,7 +46,14 @@ function read(item: JsonObject) {
 
 function imported(item: JsonObject): DocumentRecord {
   const { repositoryId, collectionId = "default", documentId } = documentKeys(item);
-  return { ...record, repository_id: repositoryId, collection_id: collectionId, document_id: documentId, ...read(item), imported: { item, by: "root", at } };
+  return {
+    ...record,
+    repository_id: repositoryId,
+    collection_id: collectionId,
+    document_id: documentId,
+    ...read(item),
+    imported: { item, by: "root", at },
+  };
 }
 
 describe("items of documents", () => {
@@ -73,7 +80,11 @@ describe("items of documents", () => {
 
   it("either spelling of the collection's id is read; different ones are refused", () => {
     const item = { pk: "r#c", document_id: "d" };
-    expect(documentKeys({ ...item, collection_id: "c" })).toEqual({ repositoryId: "r", collectionId: "c", documentId: "d" });
+    expect(documentKeys({ ...item, collection_id: "c" })).toEqual({
+      repositoryId: "r",
+      collectionId: "c",
+      documentId: "d",
+    });
     expect(documentKeys({ pk: "r", document_id: "d", collectionId: "c" })).toMatchObject({ collectionId: "c" });
     expect(() => documentKeys({ ...item, collectionId: "other" })).toThrow(/different/);
     expect(() => documentKeys({ ...item, repository_id: "other" })).toThrow(/repository_id/);
@@ -103,15 +114,32 @@ describe("items of documents", () => {
   it("how it was cut stays where that is not how the collection cuts; what we do not know is kept", () => {
     const item = { pk: "r#c", document_id: "d", document_name: "a.md" };
     const fixed = { type: "fixed", size: 500, overlap: 50 };
-    expect(read({ ...item, chunk_strategy: fixed }).chunking_override).toMatchObject({ type: "FIXED", chunk_size: 500 });
-    expect(read({ ...item, chunk_strategy: { type: "RECURSIVE", chunkSize: 1000, chunkOverlap: 200 } }).chunking_override).toBeNull();
-    const foreign = { ...item, chunk_strategy: { type: "BEDROCK_MANAGED" }, subdocs: ["s-1", "s-2"], ingestion_type: "EXISTING" };
+    expect(read({ ...item, chunk_strategy: fixed }).chunking_override).toMatchObject({
+      type: "FIXED",
+      chunk_size: 500,
+    });
+    expect(
+      read({ ...item, chunk_strategy: { type: "RECURSIVE", chunkSize: 1000, chunkOverlap: 200 } }).chunking_override,
+    ).toBeNull();
+    const foreign = {
+      ...item,
+      chunk_strategy: { type: "BEDROCK_MANAGED" },
+      subdocs: ["s-1", "s-2"],
+      ingestion_type: "EXISTING",
+    };
     expect(read(foreign).chunking_override).toBeNull();
     expect(exportedDocument(imported(foreign), settings)).toEqual(foreign);
   });
 
   it("what is uploaded in its place is said", () => {
-    const item = { pk: "repo-123", document_id: "d", document_name: "a.md", upload_date: 1_760_351_400, source: "s3://b/in/a.md", subdocs: [] };
+    const item = {
+      pk: "repo-123",
+      document_id: "d",
+      document_name: "a.md",
+      upload_date: 1_760_351_400,
+      source: "s3://b/in/a.md",
+      subdocs: [],
+    };
     const replaced = { ...imported(item), uploaded_at: at, uploaded_by: "ann" };
     expect(exportedDocument(replaced, settings)).toEqual({ ...item, upload_date: Date.parse(at), username: "ann" });
   });
@@ -128,12 +156,17 @@ describe("items of documents", () => {
     });
     fc.assert(
       fc.property(fields, ({ name: fileName, uri: from, ms, ...rest }) => {
-        const source = { type: from === "upload" ? ("manual" as const) : ("auto" as const), uri: from === "upload" ? uploadUri(fileName) : from };
+        const source = {
+          type: from === "upload" ? ("manual" as const) : ("auto" as const),
+          uri: from === "upload" ? uploadUri(fileName) : from,
+        };
         const before = { ...record, ...rest, name: fileName, source, uploaded_at: new Date(ms).toISOString() };
         const item = JSON.parse(JSON.stringify(documentToItem(before, settings))) as JsonObject;
         const after = { ...before, ...read(item) };
         expect(after).toEqual(before);
-        expect(JSON.stringify(exportedDocument({ ...after, imported: { item, by: "root", at } }, settings))).toBe(JSON.stringify(item));
+        expect(JSON.stringify(exportedDocument({ ...after, imported: { item, by: "root", at } }, settings))).toBe(
+          JSON.stringify(item),
+        );
       }),
     );
   });

@@ -24,15 +24,25 @@ export interface DocumentKeys {
 export function documentKeys(item: JsonObject): DocumentKeys {
   const pk = text(item, "pk");
   const [first, second, ...more] = pk.split("#");
-  if (more.length > 0) throw invalid(`pk: ${show(pk)} must be {repositoryId} or {repositoryId}#{collectionId}; an id has no "#".`);
+  if (more.length > 0)
+    throw invalid(`pk: ${show(pk)} must be {repositoryId} or {repositoryId}#{collectionId}; an id has no "#".`);
   const repositoryId = keyPart(optionalText(item, "repository_id") ?? (first as string), "repository_id");
-  if (repositoryId !== first) throw invalid(`repository_id: ${show(repositoryId)} is another one than that of pk, ${show(pk)}.`);
-  const named = [second, optionalText(item, "collectionId"), optionalText(item, "collection_id")].filter((id) => id !== undefined && id !== "");
+  if (repositoryId !== first)
+    throw invalid(`repository_id: ${show(repositoryId)} is another one than that of pk, ${show(pk)}.`);
+  const named = [second, optionalText(item, "collectionId"), optionalText(item, "collection_id")].filter(
+    (id) => id !== undefined && id !== "",
+  );
   const [collectionId] = named;
   if (named.some((id) => id !== collectionId))
-    throw invalid(`collectionId: pk, collectionId and collection_id name different ones: ${named.map(show).join(", ")}.`);
+    throw invalid(
+      `collectionId: pk, collectionId and collection_id name different ones: ${named.map(show).join(", ")}.`,
+    );
   const documentId = keyPart(text(item, "document_id"), "document_id");
-  return { repositoryId, documentId, ...(collectionId === undefined ? {} : { collectionId: keyPart(collectionId, "collectionId") }) };
+  return {
+    repositoryId,
+    documentId,
+    ...(collectionId === undefined ? {} : { collectionId: keyPart(collectionId, "collectionId") }),
+  };
 }
 
 /** Where an export puts the bytes, and where an import looks first. */
@@ -47,11 +57,22 @@ export function lisaObjectKey({
 
 type ItemParts = Pick<
   DocumentRecord,
-  "repository_id" | "collection_id" | "document_id" | "name" | "source" | "uploaded_at" | "uploaded_by" | "chunking_override" | "metadata"
+  | "repository_id"
+  | "collection_id"
+  | "document_id"
+  | "name"
+  | "source"
+  | "uploaded_at"
+  | "uploaded_by"
+  | "chunking_override"
+  | "metadata"
 >;
 
 /** `chunking`: the collection's, which a document without its own is cut with. */
-export function documentToItem(record: ItemParts, { bucket, chunking }: { readonly bucket: string; readonly chunking: ChunkingStrategy }): JsonObject {
+export function documentToItem(
+  record: ItemParts,
+  { bucket, chunking }: { readonly bucket: string; readonly chunking: ChunkingStrategy },
+): JsonObject {
   const { source } = record;
   const bySource = source.uri.startsWith("s3://");
   const uploaded = source.uri === uploadUri(record.name) || source.uri.startsWith(importPrefix);
@@ -71,17 +92,28 @@ export function documentToItem(record: ItemParts, { bucket, chunking }: { readon
   });
 }
 
-export type DocumentFields = Pick<DocumentRecord, "name" | "source" | "uploaded_at" | "uploaded_by" | "chunking_override" | "metadata">;
+export type DocumentFields = Pick<
+  DocumentRecord,
+  "name" | "source" | "uploaded_at" | "uploaded_by" | "chunking_override" | "metadata"
+>;
 
 /** The source of a document whose own is another document's already: nothing of an import is lost to a name. */
 export const importPrefix = "import:";
 
 export function itemToDocument(
   item: JsonObject,
-  { keys, by, at, chunking }: { readonly keys: DocumentKeys; readonly by: string; readonly at: string; readonly chunking: ChunkingStrategy },
+  {
+    keys,
+    by,
+    at,
+    chunking,
+  }: { readonly keys: DocumentKeys; readonly by: string; readonly at: string; readonly chunking: ChunkingStrategy },
 ): DocumentFields {
   const uri = optionalText(item, "source");
-  const name = checkFileName(optionalText(item, "document_name") || uri?.split("/").at(-1) || keys.documentId, "document_name");
+  const name = checkFileName(
+    optionalText(item, "document_name") || uri?.split("/").at(-1) || keys.documentId,
+    "document_name",
+  );
   const own = ownChunking(item);
   return {
     name,
@@ -93,7 +125,10 @@ export function itemToDocument(
   };
 }
 
-export function exportedDocument(record: DocumentRecord, settings: { readonly bucket: string; readonly chunking: ChunkingStrategy }): JsonObject {
+export function exportedDocument(
+  record: DocumentRecord,
+  settings: { readonly bucket: string; readonly chunking: ChunkingStrategy },
+): JsonObject {
   const fresh = documentToItem(record, settings);
   const imported = importedOf(record);
   if (imported === undefined) return fresh;
@@ -115,10 +150,20 @@ function ownChunking(item: JsonObject): ChunkingStrategy | null {
 }
 
 /** Bytes are copied here, so that even of those that LISA left where they were this is a copy of its own. */
-function sourceOf(item: JsonObject, uri: string | undefined, name: string, { repositoryId, documentId }: DocumentKeys): DocumentSource {
+function sourceOf(
+  item: JsonObject,
+  uri: string | undefined,
+  name: string,
+  { repositoryId, documentId }: DocumentKeys,
+): DocumentSource {
   const own = optionalMap(optionalMap(item, "pinakes") ?? {}, "source");
-  const type = oneOf(optionalText(item, "ingestion_type")?.toLowerCase() ?? "manual", ["manual", "auto", "existing"], "ingestion_type");
-  if (own !== undefined) return { type: type === "auto" ? "auto" : "manual", uri: text(own, "uri"), ...pipelineOf(own) };
+  const type = oneOf(
+    optionalText(item, "ingestion_type")?.toLowerCase() ?? "manual",
+    ["manual", "auto", "existing"],
+    "ingestion_type",
+  );
+  if (own !== undefined)
+    return { type: type === "auto" ? "auto" : "manual", uri: text(own, "uri"), ...pipelineOf(own) };
   const ours = uri === undefined || (uri.includes(`/${repositoryId}/`) && uri.endsWith(`/${documentId}-${name}`));
   return { type: type === "auto" ? "auto" : "manual", uri: ours ? uploadUri(name) : uri };
 }

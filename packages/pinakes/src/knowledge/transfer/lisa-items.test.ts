@@ -74,16 +74,35 @@ describe("items of collections", () => {
       created_by: "user-456",
       created_at: "2025-10-13T10:30:00.000Z",
       chunking_strategy: { type: "RECURSIVE", unit: "char", chunk_size: 1000, chunk_overlap: 200 },
-      metadata: { tags: ["legal", "contracts", "confidential"], custom_fields: { department: "legal", classification: "internal" } },
-      pipelines: [{ source: "s3://lisa-rag-documents/legal/contracts/", trigger: "event", auto_remove: true, pipeline_id: "p-1", created_by: "user-456" }],
+      metadata: {
+        tags: ["legal", "contracts", "confidential"],
+        custom_fields: { department: "legal", classification: "internal" },
+      },
+      pipelines: [
+        {
+          source: "s3://lisa-rag-documents/legal/contracts/",
+          trigger: "event",
+          auto_remove: true,
+          pipeline_id: "p-1",
+          created_by: "user-456",
+        },
+      ],
     });
   });
 
   it("R-LISA-51 a deleted one has the time it goes, in seconds, as deletedAt", () => {
     const record = { ...imported(example), status: "DELETED" as const, purge_at: "2030-04-01T00:00:00.500Z" };
-    expect(exportedCollection(record)).toEqual({ ...example, status: "DELETED", deletedAt: Date.parse("2030-04-01T00:00:01.000Z") / 1_000 });
+    expect(exportedCollection(record)).toEqual({
+      ...example,
+      status: "DELETED",
+      deletedAt: Date.parse("2030-04-01T00:00:01.000Z") / 1_000,
+    });
     const again = itemToCollection({ ...example, status: "DELETED", deletedAt: 1_900_000_000 }, made);
-    expect(again).toMatchObject({ status: "DELETED", status_before: "ACTIVE", purge_at: new Date(1_900_000_000_000).toISOString() });
+    expect(again).toMatchObject({
+      status: "DELETED",
+      status_before: "ACTIVE",
+      purge_at: new Date(1_900_000_000_000).toISOString(),
+    });
     expect(Date.parse(again.purge_at as string) - Date.parse(again.deleted_at as string)).toBe(trashMs);
   });
 
@@ -105,7 +124,12 @@ describe("items of collections", () => {
     const record = imported(item);
     expect(record).toMatchObject({ created_at: "2025-10-13T10:30:00.000Z", allowed_groups: null });
     expect(JSON.stringify(exportedCollection(record))).toBe(JSON.stringify(item));
-    const changed = { ...record, description: "New", metadata: { tags: ["legal", "new"], custom_fields: {} }, allowed_groups: ["legal-team"] };
+    const changed = {
+      ...record,
+      description: "New",
+      metadata: { tags: ["legal", "new"], custom_fields: {} },
+      allowed_groups: ["legal-team"],
+    };
     expect(exportedCollection(changed)).toEqual({
       ...item,
       description: "New",
@@ -113,7 +137,11 @@ describe("items of collections", () => {
       allowedGroups: ["legal-team"],
     });
     const strategy = readChunkingStrategy({ type: "FIXED", chunk_size: 800, chunk_overlap: 50 });
-    expect(exportedCollection({ ...record, chunking_strategy: strategy })["chunkingStrategy"]).toEqual({ type: "FIXED", chunkSize: 800, chunkOverlap: 50 });
+    expect(exportedCollection({ ...record, chunking_strategy: strategy })["chunkingStrategy"]).toEqual({
+      type: "FIXED",
+      chunkSize: 800,
+      chunkOverlap: 50,
+    });
   });
 
   it("R-LISA-34 what of documents goes into the graph is beside the layout, also where it was set after the import", () => {
@@ -124,7 +152,9 @@ describe("items of collections", () => {
     const item = exportedCollection({ ...record, graph });
     expect(item["pinakes"]).toEqual({ graph });
     expect(itemToCollection(item, made).graph).toEqual(graph);
-    expect(() => itemToCollection({ ...example, pinakes: { graph: { extract: "everything" } } }, made)).toThrow(/pinakes\.graph\.extract/);
+    expect(() => itemToCollection({ ...example, pinakes: { graph: { extract: "everything" } } }, made)).toThrow(
+      /pinakes\.graph\.extract/,
+    );
   });
 
   it("a description that is longer than new ones may be is kept", () => {
@@ -147,14 +177,17 @@ describe("items of collections", () => {
     ["name", "a/b"],
     ["deletedAt", "soon"],
   ])("%s: %j is refused by its name", (name, value) => {
-    expect(() => itemToCollection({ ...example, status: name === "deletedAt" ? "DELETED" : "ACTIVE", [name]: value }, made)).toThrow(
-      new RegExp(name === "pipelines" ? "trigger|pipelines" : name),
-    );
+    expect(() =>
+      itemToCollection({ ...example, status: name === "deletedAt" ? "DELETED" : "ACTIVE", [name]: value }, made),
+    ).toThrow(new RegExp(name === "pipelines" ? "trigger|pipelines" : name));
   });
 
   it("pipelines at the limit are taken, one more is not", () => {
     const [pipeline] = example["pipelines"] as JsonObject[];
-    const many = (count: number) => ({ ...example, pipelines: Array.from({ length: count }, () => pipeline as JsonObject) });
+    const many = (count: number) => ({
+      ...example,
+      pipelines: Array.from({ length: count }, () => pipeline as JsonObject),
+    });
     expect(itemToCollection(many(knowledgeLimits.pipelinesMax), made).pipelines).toHaveLength(10);
     expect(() => itemToCollection(many(knowledgeLimits.pipelinesMax + 1), made)).toThrow(/at most 10/);
   });
@@ -166,7 +199,9 @@ describe("items of collections", () => {
         const again: CollectionRecord = { ...record, ...itemToCollection(item, { ...made, by: "nobody" }) };
         expect(withoutIds(again)).toEqual(withoutIds(record));
         expect(JSON.stringify(collectionToItem(again))).toBe(JSON.stringify(item));
-        expect(JSON.stringify(exportedCollection({ ...again, imported: { item, by: "root", at } }))).toBe(JSON.stringify(item));
+        expect(JSON.stringify(exportedCollection({ ...again, imported: { item, by: "root", at } }))).toBe(
+          JSON.stringify(item),
+        );
       }),
     );
   });
@@ -185,7 +220,12 @@ describe("items of pipelines", () => {
     created_at: at,
   };
   it("LISA's own are plain", () => {
-    expect(pipelineToItem(pipeline)).toEqual({ autoRemove: false, s3Bucket: "bucket-1", s3Prefix: "in/", trigger: "daily" });
+    expect(pipelineToItem(pipeline)).toEqual({
+      autoRemove: false,
+      s3Bucket: "bucket-1",
+      s3Prefix: "in/",
+      trigger: "daily",
+    });
   });
   it.each<Partial<PipelineSettings>>([
     { source: "file:/in" },
@@ -205,22 +245,41 @@ describe("items of vector stores", () => {
   it("R-LISA-22 the source document's example comes back deep-equal", () => {
     const record = importedStore(example);
     expect(JSON.stringify(exportedRepository(record))).toBe(JSON.stringify(example));
-    expect(record).toMatchObject({ allowed_groups: ["engineering", "data-science"], metadata: { tags: ["production"], custom_fields: { owner: "ml-team" } } });
+    expect(record).toMatchObject({
+      allowed_groups: ["engineering", "data-science"],
+      metadata: { tags: ["production"], custom_fields: { owner: "ml-team" } },
+    });
   });
 
   it("R-LISA-38 rows without the new attributes get their defaults and stay as they are", () => {
-    const old = { repositoryId: "repo-123", config: { embeddingModelId: "m", type: "pgvector", rdsConfig: { dbHost: "x" } }, status: "UPDATE_COMPLETE" };
+    const old = {
+      repositoryId: "repo-123",
+      config: { embeddingModelId: "m", type: "pgvector", rdsConfig: { dbHost: "x" } },
+      status: "UPDATE_COMPLETE",
+    };
     const record = importedStore(old);
-    expect(record).toMatchObject({ allow_user_collections: true, metadata: { tags: [], custom_fields: {} }, allowed_groups: null, name: "repo-123" });
+    expect(record).toMatchObject({
+      allow_user_collections: true,
+      metadata: { tags: [], custom_fields: {} },
+      allowed_groups: null,
+      name: "repo-123",
+    });
     expect(exportedRepository(record)).toEqual(old);
-    expect(exportedRepository({ ...record, allow_user_collections: false, updated_at: "2031-01-01T00:00:00.000Z" })).toEqual({
+    expect(
+      exportedRepository({ ...record, allow_user_collections: false, updated_at: "2031-01-01T00:00:00.000Z" }),
+    ).toEqual({
       ...old,
       config: { ...old.config, allowUserCollections: false },
     });
   });
 
   it("the new attributes are also read outside of config", () => {
-    const item = { ...example, config: { embeddingModelId: "m" }, allowUserCollections: false, ...golden("lisa-vector-store-metadata.json") };
+    const item = {
+      ...example,
+      config: { embeddingModelId: "m" },
+      allowUserCollections: false,
+      ...golden("lisa-vector-store-metadata.json"),
+    };
     const record = importedStore(item);
     expect(record).toMatchObject({
       allow_user_collections: false,
@@ -241,7 +300,9 @@ describe("items of vector stores", () => {
         const item = JSON.parse(JSON.stringify(repositoryToItem(record))) as JsonObject;
         const again = { ...record, ...itemToRepository(item, { by: "nobody", at: "1999-01-01T00:00:00.000Z" }) };
         expect(again).toEqual(record);
-        expect(JSON.stringify(exportedRepository({ ...again, imported: { item, by: "root", at } }))).toBe(JSON.stringify(item));
+        expect(JSON.stringify(exportedRepository({ ...again, imported: { item, by: "root", at } }))).toBe(
+          JSON.stringify(item),
+        );
       }),
     );
   });
@@ -251,15 +312,27 @@ const word = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9 _-]{0,30}$/);
 const time = fc.integer({ min: 0, max: 4_000_000_000_000 }).map((ms) => new Date(ms).toISOString());
 const metadata = fc.record({
   tags: fc.uniqueArray(word, { maxLength: 5 }),
-  custom_fields: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })).map((value) => JSON.parse(JSON.stringify(value)) as JsonObject),
+  custom_fields: fc
+    .dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }))
+    .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject),
 });
 const groups = fc.option(fc.uniqueArray(word, { minLength: 1, maxLength: 4 }));
 const chunking: fc.Arbitrary<ChunkingStrategy> = fc
-  .record({ type: fc.constantFrom(...chunkingTypes), chunk_size: fc.integer({ min: 100, max: 8_000 }), token: fc.boolean() })
-  .map(({ type, chunk_size, token }) => readChunkingStrategy({ type, chunk_size, ...(token ? { unit: "token" } : {}) }));
+  .record({
+    type: fc.constantFrom(...chunkingTypes),
+    chunk_size: fc.integer({ min: 100, max: 8_000 }),
+    token: fc.boolean(),
+  })
+  .map(({ type, chunk_size, token }) =>
+    readChunkingStrategy({ type, chunk_size, ...(token ? { unit: "token" } : {}) }),
+  );
 const graph = fc
   .record(
-    { extract: fc.constantFrom("off", "structured", "cooccurrence", "llm"), key: word, entity_types: fc.array(word, { minLength: 1, maxLength: 3 }) },
+    {
+      extract: fc.constantFrom("off", "structured", "cooccurrence", "llm"),
+      key: word,
+      entity_types: fc.array(word, { minLength: 1, maxLength: 3 }),
+    },
     { requiredKeys: ["extract"] },
   )
   .map((settings) => readGraphSettings(settings));
@@ -295,7 +368,9 @@ const anyCollection: fc.Arbitrary<CollectionRecord> = fc
     created_at: time,
     updated_at: time,
   })
-  .map((fields) => newCollection({ repository, caller: "root", incarnation: "i-1", now: at, collectionId: "c-1", fields }));
+  .map((fields) =>
+    newCollection({ repository, caller: "root", incarnation: "i-1", now: at, collectionId: "c-1", fields }),
+  );
 
 const anyRepository: fc.Arbitrary<RepositoryRecord> = fc
   .record({
@@ -314,5 +389,8 @@ const anyRepository: fc.Arbitrary<RepositoryRecord> = fc
 
 /** Pipelines get new ids and the collection's maker. */
 function withoutIds(record: CollectionRecord): unknown {
-  return { ...record, pipelines: record.pipelines.map(({ pipeline_id: _, created_by: _by, created_at: _at, ...settings }) => settings) };
+  return {
+    ...record,
+    pipelines: record.pipelines.map(({ pipeline_id: _, created_by: _by, created_at: _at, ...settings }) => settings),
+  };
 }

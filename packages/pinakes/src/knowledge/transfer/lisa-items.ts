@@ -8,9 +8,26 @@ import { trashMs } from "../limits.ts";
 import { checkDescription, checkGroups, checkName } from "../model/names.ts";
 import type { CollectionRecord, RepositoryRecord } from "../model/records.ts";
 import { isoTime } from "../model/times.ts";
-import { epochAttribute, isoAttribute, keyPart, oneOf, optionalFlag, optionalMap, optionalText, text } from "./attributes.ts";
+import {
+  epochAttribute,
+  isoAttribute,
+  keyPart,
+  oneOf,
+  optionalFlag,
+  optionalMap,
+  optionalText,
+  text,
+} from "./attributes.ts";
 import { compact, giveBack, importedOf } from "./give-back.ts";
-import { chunkingToItem, itemToChunking, itemToGraph, itemToMetadata, itemToPipelines, metadataToItem, pipelineToItem } from "./lisa-settings.ts";
+import {
+  chunkingToItem,
+  itemToChunking,
+  itemToGraph,
+  itemToMetadata,
+  itemToPipelines,
+  metadataToItem,
+  pipelineToItem,
+} from "./lisa-settings.ts";
 
 /** Descriptions that are longer than new ones may be are kept (one-model C10). */
 const anyLength = Number.MAX_SAFE_INTEGER;
@@ -33,14 +50,27 @@ export function collectionToItem(record: CollectionRecord): JsonObject {
     private: record.private,
     pipelines: record.pipelines.length === 0 ? undefined : record.pipelines.map(pipelineToItem),
     // The time to live of the layout: when it goes, not when it was deleted (C7). Never earlier than here.
-    pinakes: record.graph === undefined || record.graph === null ? undefined : { graph: record.graph as unknown as JsonValue },
-    deletedAt: record.status === "DELETED" && record.purge_at !== null ? Math.ceil(Date.parse(record.purge_at) / 1_000) : undefined,
+    pinakes:
+      record.graph === undefined || record.graph === null ? undefined : { graph: record.graph as unknown as JsonValue },
+    deletedAt:
+      record.status === "DELETED" && record.purge_at !== null
+        ? Math.ceil(Date.parse(record.purge_at) / 1_000)
+        : undefined,
   });
 }
 
 export type CollectionFields = Omit<
   CollectionRecord,
-  "kind" | "collection_id" | "repository_id" | "name_key" | "sort_name" | "search_text" | "embedding_model" | "is_default" | "incarnation" | "imported"
+  | "kind"
+  | "collection_id"
+  | "repository_id"
+  | "name_key"
+  | "sort_name"
+  | "search_text"
+  | "embedding_model"
+  | "is_default"
+  | "incarnation"
+  | "imported"
 >;
 
 export interface CollectionKeys {
@@ -49,11 +79,17 @@ export interface CollectionKeys {
 }
 
 export function collectionKeys(item: JsonObject): CollectionKeys {
-  return { collectionId: keyPart(text(item, "collectionId"), "collectionId"), repositoryId: keyPart(text(item, "repositoryId"), "repositoryId") };
+  return {
+    collectionId: keyPart(text(item, "collectionId"), "collectionId"),
+    repositoryId: keyPart(text(item, "repositoryId"), "repositoryId"),
+  };
 }
 
 /** What the item says; `made` stands for what it does not. */
-export function itemToCollection(item: JsonObject, made: { readonly newId: () => string; readonly by: string; readonly at: string }): CollectionFields {
+export function itemToCollection(
+  item: JsonObject,
+  made: { readonly newId: () => string; readonly by: string; readonly at: string },
+): CollectionFields {
   const created_at = isoAttribute(item, "createdAt") ?? made.at;
   const updated_at = isoAttribute(item, "updatedAt") ?? created_at;
   const created_by = optionalText(item, "createdBy") ?? made.by;
@@ -111,20 +147,34 @@ export function repositoryToItem(record: RepositoryRecord): JsonObject {
 
 export type RepositoryFields = Pick<
   RepositoryRecord,
-  "name" | "description" | "allowed_groups" | "allow_user_collections" | "chunking_strategy" | "graph" | "metadata" | "created_by" | "created_at" | "updated_at"
+  | "name"
+  | "description"
+  | "allowed_groups"
+  | "allow_user_collections"
+  | "chunking_strategy"
+  | "graph"
+  | "metadata"
+  | "created_by"
+  | "created_at"
+  | "updated_at"
 >;
 
 /** Rows from before a new attribute was there get its default (R-LISA-38). */
-export function itemToRepository(item: JsonObject, made: { readonly by: string; readonly at: string }): RepositoryFields {
+export function itemToRepository(
+  item: JsonObject,
+  made: { readonly by: string; readonly at: string },
+): RepositoryFields {
   const repositoryId = keyPart(text(item, "repositoryId"), "repositoryId");
   const config = optionalMap(item, "config") ?? {};
   const inside = optionalText(config, "repositoryId") ?? repositoryId;
-  if (inside !== repositoryId) throw invalid(`config.repositoryId: ${show(inside)} is another one than repositoryId, ${show(repositoryId)}.`);
+  if (inside !== repositoryId)
+    throw invalid(`config.repositoryId: ${show(inside)} is another one than repositoryId, ${show(repositoryId)}.`);
   const status = optionalText(item, "status") ?? "CREATE_COMPLETE";
   if (status.startsWith("DELETE")) throw invalid(`status: the store is ${status}; there is nothing to import.`);
   const own = optionalMap(item, "pinakes") ?? {};
   const created_at = isoAttribute(own, "created_at") ?? made.at;
-  const either = <Value>(read: (from: JsonObject) => Value | undefined): Value | undefined => read(config) ?? read(item);
+  const either = <Value>(read: (from: JsonObject) => Value | undefined): Value | undefined =>
+    read(config) ?? read(item);
   return {
     name: nameOf(config, "repositoryName") ?? repositoryId,
     description: checkDescription(optionalText(config, "description") ?? "", anyLength),

@@ -38,7 +38,9 @@ export function itemToGraph(item: JsonObject): GraphSettings | null {
 
 /** Absent where there is nothing in it. */
 export function metadataToItem({ tags, custom_fields }: Metadata): JsonObject | undefined {
-  return tags.length === 0 && Object.keys(custom_fields).length === 0 ? undefined : { tags: [...tags], customFields: custom_fields };
+  return tags.length === 0 && Object.keys(custom_fields).length === 0
+    ? undefined
+    : { tags: [...tags], customFields: custom_fields };
 }
 
 export function itemToMetadata(value: JsonObject | undefined): Metadata {
@@ -61,7 +63,10 @@ export function pipelineToItem(pipeline: PipelineSettings): JsonObject {
   });
   // What the layout has no place for goes beside it.
   if (saysAll(item, pipeline)) return item;
-  return { ...item, pinakes: { source, schedule, max_removal_share, chunking_strategy: chunking_strategy as unknown as JsonValue } };
+  return {
+    ...item,
+    pinakes: { source, schedule, max_removal_share, chunking_strategy: chunking_strategy as unknown as JsonValue },
+  };
 }
 
 type Made = Pick<PipelineSettings, "pipeline_id" | "created_by" | "created_at">;
@@ -70,10 +75,12 @@ const nobody: Made = { pipeline_id: "", created_by: "", created_at: "" };
 export function itemToPipeline(item: JsonObject, made: Made): PipelineSettings {
   const own = optionalMap(item, "pinakes");
   const trigger = text(item, "trigger");
-  if (trigger !== "event" && trigger !== "daily") throw invalid(`trigger: must be event or daily, got ${show(trigger)}.`);
+  if (trigger !== "event" && trigger !== "daily")
+    throw invalid(`trigger: must be event or daily, got ${show(trigger)}.`);
   const schedule = own === undefined ? (trigger === "daily" ? daily : null) : (optionalText(own, "schedule") ?? null);
   const share = own?.["max_removal_share"] ?? pipelineLimits.removalShareDefault;
-  if (typeof share !== "number" || !(share >= 0 && share <= 1)) throw invalid(`max_removal_share: must be a number from 0 to 1, got ${show(share)}.`);
+  if (typeof share !== "number" || !(share >= 0 && share <= 1))
+    throw invalid(`max_removal_share: must be a number from 0 to 1, got ${show(share)}.`);
   return {
     ...made,
     trigger: trigger === "event" ? "event" : "schedule",
@@ -94,7 +101,11 @@ export function itemToPipelines(
     throw invalid(`pipelines: has ${list.length} pipelines; at most ${knowledgeLimits.pipelinesMax} are allowed.`);
   return list.map((pipeline, i) => {
     if (!isJsonObject(pipeline)) throw invalid(`pipelines[${i}]: must be a map, got ${show(pipeline)}.`);
-    return itemToPipeline(pipeline, { pipeline_id: made.newId(), created_by: made.created_by, created_at: made.created_at });
+    return itemToPipeline(pipeline, {
+      pipeline_id: made.newId(),
+      created_by: made.created_by,
+      created_at: made.created_at,
+    });
   });
 }
 
@@ -110,7 +121,8 @@ function saysAll(item: JsonObject, pipeline: PipelineSettings): boolean {
 
 function bucketSource(item: JsonObject): string {
   const bucket = text(item, "s3Bucket");
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) throw invalid(`s3Bucket: ${show(bucket)} is not the name of a bucket.`);
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    throw invalid(`s3Bucket: ${show(bucket)} is not the name of a bucket.`);
   return `s3://${bucket}/${optionalText(item, "s3Prefix") ?? ""}`;
 }
 

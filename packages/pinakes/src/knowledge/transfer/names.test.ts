@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { catalogBucket, catalogTable, checkNames, defaultNames, isTablePath, readTransferNames, tablePath } from "./names.ts";
+import {
+  catalogBucket,
+  catalogTable,
+  checkNames,
+  defaultNames,
+  isTablePath,
+  readTransferNames,
+  tablePath,
+} from "./names.ts";
 
 describe("names of tables and buckets", () => {
   it("R-LISA-03 are the source document's, and can be set by environment variables", () => {
@@ -9,8 +17,18 @@ describe("names of tables and buckets", () => {
       documentsTable: "LisaRagDocumentTable",
       storesTable: "LisaRagVectorStoreTable",
     });
-    const env = { LISA_RAG_COLLECTIONS_TABLE: "prod-Collections", RAG_DOCUMENT_TABLE: "prod-Documents", LISA_RAG_VECTOR_STORE_TABLE: "", KB_PROJECT: "acme" };
-    expect(readTransferNames(env)).toEqual({ ...defaultNames, collectionsTable: "prod-Collections", documentsTable: "prod-Documents", project: "acme" });
+    const env = {
+      LISA_RAG_COLLECTIONS_TABLE: "prod-Collections",
+      RAG_DOCUMENT_TABLE: "prod-Documents",
+      LISA_RAG_VECTOR_STORE_TABLE: "",
+      KB_PROJECT: "acme",
+    };
+    expect(readTransferNames(env)).toEqual({
+      ...defaultNames,
+      collectionsTable: "prod-Collections",
+      documentsTable: "prod-Documents",
+      project: "acme",
+    });
   });
 
   it("R-KB-01 R-KB-36 the table and the bucket of catalogs are named after the project", () => {
@@ -36,7 +54,13 @@ describe("names of tables and buckets", () => {
       "p/AWSDynamoDB/0123-ab/data/x.json.gz",
     ])
       expect([path, isTablePath(path)]).toEqual([path, true]);
-    for (const path of ["bucket/r/c/d-items.jsonl", "tables/sub/x.jsonl", "AWSDynamoDB/0123-ab/manifest-files.json", "readme.md", "u/c/d-x.pdf.metadata.json"])
+    for (const path of [
+      "bucket/r/c/d-items.jsonl",
+      "tables/sub/x.jsonl",
+      "AWSDynamoDB/0123-ab/manifest-files.json",
+      "readme.md",
+      "u/c/d-x.pdf.metadata.json",
+    ])
       expect([path, isTablePath(path)]).toEqual([path, false]);
   });
 });

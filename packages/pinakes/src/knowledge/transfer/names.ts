@@ -45,7 +45,10 @@ const variables: Readonly<Record<keyof TransferNames, string>> = {
 /** An empty variable is an unset one. */
 export function readTransferNames(env: Readonly<Record<string, string | undefined>>): TransferNames {
   const entries = Object.entries(variables) as [keyof TransferNames, string][];
-  return checkNames(Object.fromEntries(entries.map(([name, variable]) => [name, env[variable] || undefined])), (name) => variables[name]);
+  return checkNames(
+    Object.fromEntries(entries.map(([name, variable]) => [name, env[variable] || undefined])),
+    (name) => variables[name],
+  );
 }
 
 /** Those that are given, and the defaults. A name is one part of a path, so it holds nothing that leads elsewhere. */
@@ -56,7 +59,9 @@ export function checkNames(
   const entries = (Object.keys(defaultNames) as (keyof TransferNames)[]).map((name) => {
     const value = given[name] ?? defaultNames[name];
     if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(value))
-      throw invalid(`${called(name)}: must have 1–128 letters, digits, ".", "_" or "-", and not begin with ".", got ${show(value)}.`);
+      throw invalid(
+        `${called(name)}: must have 1–128 letters, digits, ".", "_" or "-", and not begin with ".", got ${show(value)}.`,
+      );
     return [name, value] as const;
   });
   return Object.fromEntries(entries) as unknown as TransferNames;

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { ObjectIndex } from "./object-index.ts";
 import { filesReader } from "./test-transfer.ts";
 
-const index = (...paths: string[]) => ObjectIndex.read(filesReader(Object.fromEntries(paths.map((path) => [path, ""]))));
+const index = (...paths: string[]) =>
+  ObjectIndex.read(filesReader(Object.fromEntries(paths.map((path) => [path, ""]))));
 
 describe("the objects of an import", () => {
   it("are found with their bucket, and without it where only one bucket has the key", async () => {
@@ -17,7 +18,13 @@ describe("the objects of an import", () => {
   });
 
   it("that no item spoke of are named, sidecars only where their object is missing", async () => {
-    const found = await index("b/a.md", "b/a.md.metadata.json", "b/c.md", "b/c.md.metadata.json", "b/e.md.metadata.json");
+    const found = await index(
+      "b/a.md",
+      "b/a.md.metadata.json",
+      "b/c.md",
+      "b/c.md.metadata.json",
+      "b/e.md.metadata.json",
+    );
     expect(found.byKey("a.md")).toBe("b/a.md");
     expect(found.sidecarOf("b/a.md")).toBe("b/a.md.metadata.json");
     expect(found.sidecarOf("b/none.md")).toBeUndefined();

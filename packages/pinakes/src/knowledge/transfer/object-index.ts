@@ -20,7 +20,8 @@ export class ObjectIndex {
     let files = 0;
     for await (const path of reader.paths()) {
       files += 1;
-      if (files > filesMax) throw new PinakesError("LIMIT_EXCEEDED", `An import has at most ${filesMax} files; split it by repositories.`);
+      if (files > filesMax)
+        throw new PinakesError("LIMIT_EXCEEDED", `An import has at most ${filesMax} files; split it by repositories.`);
       if (isTablePath(path)) index.tables.push(path);
       else index.#add(path);
     }

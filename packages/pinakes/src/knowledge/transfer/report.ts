@@ -80,5 +80,8 @@ export class ReportBuilder {
 
 /** What is wrong with one item. Anything else (a store that is away) ends the import, which can then simply be done again. */
 export function isItemsFault(error: unknown): error is PinakesError {
-  return PinakesError.isInstance(error) && ["INVALID", "CONFLICT", "LIMIT_EXCEEDED", "NOT_FOUND", "NOT_SUPPORTED", "PRECONDITION_FAILED"].includes(error.code);
+  return (
+    PinakesError.isInstance(error) &&
+    ["INVALID", "CONFLICT", "LIMIT_EXCEEDED", "NOT_FOUND", "NOT_SUPPORTED", "PRECONDITION_FAILED"].includes(error.code)
+  );
 }

@@ -29,13 +29,29 @@ async function fill({ knowledge, admin, as }: TestPinakes): Promise<void> {
     metadata: { tags: ["a b"], custom_fields: { n: 1 } },
     graph: { extract: "structured", key: "name" },
   });
-  const { collection_id: old } = await knowledge.createCollection(staff, "wiki", { name: "Old guides", allowed_groups: ["staff"] });
+  const { collection_id: old } = await knowledge.createCollection(staff, "wiki", {
+    name: "Old guides",
+    allowed_groups: ["staff"],
+  });
   const { collection_id: gone } = await knowledge.createCollection(staff, "wiki", { name: "Gone" });
-  const { collection_id: own } = await knowledge.createCollection(as("ann|1"), "me", { name: "My papers", graph: { extract: "off" } });
-  const upload = (who: ReturnType<typeof as>, repository: string, collection: string, name: string, content: string, more: object = {}) =>
-    knowledge.upload(who, repository, collection, { name, body: body(content), ...more });
-  await upload(staff, "wiki", shared, "zebra.md", "# Zebras\n\nA zebra has stripes.", { metadata: { topic: "animals" } });
-  await upload(staff, "wiki", shared, "items.jsonl", '{"question":"what is a jsonl document"}\n', { chunking_strategy: { type: "NONE" } });
+  const { collection_id: own } = await knowledge.createCollection(as("ann|1"), "me", {
+    name: "My papers",
+    graph: { extract: "off" },
+  });
+  const upload = (
+    who: ReturnType<typeof as>,
+    repository: string,
+    collection: string,
+    name: string,
+    content: string,
+    more: object = {},
+  ) => knowledge.upload(who, repository, collection, { name, body: body(content), ...more });
+  await upload(staff, "wiki", shared, "zebra.md", "# Zebras\n\nA zebra has stripes.", {
+    metadata: { topic: "animals" },
+  });
+  await upload(staff, "wiki", shared, "items.jsonl", '{"question":"what is a jsonl document"}\n', {
+    chunking_strategy: { type: "NONE" },
+  });
   await upload(staff, "wiki", old, "lion.txt", "A lion roars at night.");
   await upload(admin, "plain", titan, "whale.txt", "A whale sings under water.");
   await upload(as("ann|1"), "me", own, "secret.md", "The treasure lies below the oak.", { metadata: { level: 3 } });
@@ -68,26 +84,46 @@ describe("an export, imported elsewhere", () => {
   });
 
   it("R-KB-02 one partition is a catalog and all its documents, by the keys of the source", async () => {
-    const files = await exported(from.knowledge, from.admin, { names: { project: "acme", account: "123456789012", region: "us-east-1" } });
+    const files = await exported(from.knowledge, from.admin, {
+      names: { project: "acme", account: "123456789012", region: "us-east-1" },
+    });
     const owner = from.as("ann|1");
     const { items } = await from.knowledge.listCollections(owner, { repositoryId: "me" });
     expect(items).toHaveLength(1);
     const [{ collection_id, document_count }] = items as [(typeof items)[number]];
     const documents = (await from.knowledge.listDocuments(owner, "me", collection_id)).items;
-    const partition = itemsOf(String(files["tables/acme-kb-catalog.jsonl"])).filter(({ catalog_id }) => catalog_id === collection_id);
-    expect(partition.map(({ sk }) => sk).toSorted()).toEqual([...documents.map(({ document_id }) => `DOC#${document_id}`), "METADATA"]);
-    expect(partition.find(({ sk }) => sk === "METADATA")).toMatchObject({ user_id: "ann|1", document_count, catalog_name: "My papers" });
-    expect(partition.find(({ sk }) => sk !== "METADATA")).toMatchObject({ user_id: "ann|1", document_id: documents[0]?.document_id, filename: "secret.md" });
+    const partition = itemsOf(String(files["tables/acme-kb-catalog.jsonl"])).filter(
+      ({ catalog_id }) => catalog_id === collection_id,
+    );
+    expect(partition.map(({ sk }) => sk).toSorted()).toEqual([
+      ...documents.map(({ document_id }) => `DOC#${document_id}`),
+      "METADATA",
+    ]);
+    expect(partition.find(({ sk }) => sk === "METADATA")).toMatchObject({
+      user_id: "ann|1",
+      document_count,
+      catalog_name: "My papers",
+    });
+    expect(partition.find(({ sk }) => sk !== "METADATA")).toMatchObject({
+      user_id: "ann|1",
+      document_id: documents[0]?.document_id,
+      filename: "secret.md",
+    });
   });
 
   it("R-KB-17 R-KB-22 R-KB-36 R-LISA-28 has tables, objects and sidecars where the source documents have them", async () => {
-    const files = await exported(from.knowledge, from.admin, { names: { project: "acme", account: "123456789012", region: "us-east-1" } });
+    const files = await exported(from.knowledge, from.admin, {
+      names: { project: "acme", account: "123456789012", region: "us-east-1" },
+    });
     const [row] = itemsOf(String(files["tables/acme-kb-catalog.jsonl"])).filter(({ sk }) => sk !== "METADATA");
     const path = `acme-kb-docs-123456789012-us-east-1/${String(row?.["s3_key"])}`;
     expect(String(files[path])).toBe("The treasure lies below the oak.");
     expect(JSON.parse(String(files[`${path}.metadata.json`]))).toEqual({
       metadataAttributes: Object.fromEntries(
-        (["user_id", "catalog_id", "document_id", "filename"] as const).map((name) => [name, { value: { type: "STRING", stringValue: row?.[name] } }]),
+        (["user_id", "catalog_id", "document_id", "filename"] as const).map((name) => [
+          name,
+          { value: { type: "STRING", stringValue: row?.[name] } },
+        ]),
       ),
     });
     const documents = itemsOf(String(files["tables/LisaRagDocumentTable.jsonl"]));
@@ -97,7 +133,9 @@ describe("an export, imported elsewhere", () => {
       expect(files[String(source).replace("s3://", "")]?.length).toBeGreaterThan(10);
     }
     expect(Object.keys(files)).toHaveLength(4 + 4 + 2);
-    expect(itemsOf(String(files["tables/LisaRagCollectionsTable.jsonl"])).map(({ name, status }) => [name, status])).toEqual(
+    expect(
+      itemsOf(String(files["tables/LisaRagCollectionsTable.jsonl"])).map(({ name, status }) => [name, status]),
+    ).toEqual(
       expect.arrayContaining([
         ["Guides", "ACTIVE"],
         ["Old guides", "ARCHIVED"],
@@ -127,7 +165,10 @@ describe("an export, imported elsewhere", () => {
     expect(itemsOf(before["pinakes-kb-catalog.jsonl"] as string)).toHaveLength(2);
     expect(await exported(to.knowledge, to.admin)).toEqual(await exported(from.knowledge, from.admin));
 
-    const { hits } = await to.knowledge.search(to.as("ann", { groups: ["staff"] }), { query: "which animal has stripes", limit: 1 });
+    const { hits } = await to.knowledge.search(to.as("ann", { groups: ["staff"] }), {
+      query: "which animal has stripes",
+      limit: 1,
+    });
     expect(hits[0]).toMatchObject({ text: expect.stringContaining("stripes") });
     const mine = await to.knowledge.search(to.as("ann|1"), { query: "where is the treasure", limit: 1 });
     expect(mine.hits[0]).toMatchObject({ text: "The treasure lies below the oak." });
@@ -139,16 +180,24 @@ describe("an export, imported elsewhere", () => {
     for (const { knowledge, admin, as } of [from, to]) {
       expect(await knowledge.repository(admin, "wiki")).toMatchObject({ graph: { extract: "cooccurrence" } });
       const { items } = await knowledge.listCollections(admin, { repositoryId: "wiki" });
-      expect(items.find(({ name }) => name === "Guides")).toMatchObject({ graph: { extract: "structured", key: "name" } });
-      expect((await knowledge.listCollections(as("ann|1"), { repositoryId: "me" })).items).toMatchObject([{ graph: { extract: "off" } }]);
+      expect(items.find(({ name }) => name === "Guides")).toMatchObject({
+        graph: { extract: "structured", key: "name" },
+      });
+      expect((await knowledge.listCollections(as("ann|1"), { repositoryId: "me" })).items).toMatchObject([
+        { graph: { extract: "off" } },
+      ]);
     }
   });
 
   it("documents of an archived collection are indexed all the same, and it takes no others", async () => {
     const { items } = await to.knowledge.listCollections(to.admin, { repositoryId: "wiki", status: "ARCHIVED" });
     const id = items[0]?.collection_id as string;
-    expect((await to.knowledge.listDocuments(to.admin, "wiki", id)).items).toMatchObject([{ name: "lion.txt", status: "indexed", uploaded_by: "ann" }]);
-    await expect(to.knowledge.upload(to.admin, "wiki", id, { name: "x.txt", body: body("x") })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect((await to.knowledge.listDocuments(to.admin, "wiki", id)).items).toMatchObject([
+      { name: "lion.txt", status: "indexed", uploaded_by: "ann" },
+    ]);
+    await expect(to.knowledge.upload(to.admin, "wiki", id, { name: "x.txt", body: body("x") })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
   });
 
   it("imported twice, the second time changes nothing", async () => {
@@ -165,10 +214,14 @@ describe("an export, imported elsewhere", () => {
 
   it("R-LISA-51 a deleted collection stays deleted, goes when it was to go, and can be restored", async () => {
     const { items } = await to.knowledge.listCollections(to.admin, { repositoryId: "wiki", status: "DELETED" });
-    const [origin] = (await from.knowledge.listCollections(from.admin, { repositoryId: "wiki", status: "DELETED" })).items;
+    const [origin] = (await from.knowledge.listCollections(from.admin, { repositoryId: "wiki", status: "DELETED" }))
+      .items;
     expect(items).toMatchObject([{ name: "Gone", purge_at: origin?.purge_at, collection_id: origin?.collection_id }]);
     const id = items[0]?.collection_id as string;
-    expect(await to.knowledge.restoreCollection(to.admin, "wiki", id)).toMatchObject({ status: "ACTIVE", purge_at: null });
+    expect(await to.knowledge.restoreCollection(to.admin, "wiki", id)).toMatchObject({
+      status: "ACTIVE",
+      purge_at: null,
+    });
   });
 
   it("DynamoDB's own form of all examples is read, and written again as it was", async () => {
@@ -185,13 +238,20 @@ describe("an export, imported elsewhere", () => {
     expect(plain["LisaRagCollectionsTable.jsonl"]).toBe(lines(golden("lisa-collection.json")));
     expect(plain["LisaRagVectorStoreTable.jsonl"]).toBe(lines(golden("lisa-vector-store.json")));
     expect(catalog).toContain('"catalog_id":{"S":"cat-abc123"}');
-    expect(itemsOf(files["pinakes-kb-catalog.jsonl"] as string)[0]?.["Item"]).toMatchObject({ sk: { S: "METADATA" }, indexing_status: { S: "error" } });
+    expect(itemsOf(files["pinakes-kb-catalog.jsonl"] as string)[0]?.["Item"]).toMatchObject({
+      sk: { S: "METADATA" },
+      indexing_status: { S: "error" },
+    });
   });
 
   it("only chosen repositories go out, and one that is not there is said", async () => {
     const files = await tables(from.knowledge, from.admin, { repositories: ["plain"] });
-    expect(itemsOf(files["LisaRagVectorStoreTable.jsonl"] as string).map(({ repositoryId }) => repositoryId)).toEqual(["plain"]);
+    expect(itemsOf(files["LisaRagVectorStoreTable.jsonl"] as string).map(({ repositoryId }) => repositoryId)).toEqual([
+      "plain",
+    ]);
     expect(files["pinakes-kb-catalog.jsonl"]).toBe("");
-    await expect(tables(from.knowledge, from.admin, { repositories: ["nowhere"] })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(tables(from.knowledge, from.admin, { repositories: ["nowhere"] })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
   });
 });

@@ -3,7 +3,12 @@ import { transferLimits } from "./limits.ts";
 import { readSidecar, readSidecarBody, sidecarProblem, writeSidecar } from "./sidecar.ts";
 import { fixture, golden } from "./test-transfer.ts";
 
-const report = { user_id: "cognito-sub-xxx", catalog_id: "cat-abc123", document_id: "doc-def456", filename: "report.pdf" };
+const report = {
+  user_id: "cognito-sub-xxx",
+  catalog_id: "cat-abc123",
+  document_id: "doc-def456",
+  filename: "report.pdf",
+};
 
 describe("sidecars", () => {
   it("R-KB-37 are exactly the source document's", () => {
@@ -16,12 +21,15 @@ describe("sidecars", () => {
     expect(readSidecar('{"metadataAttributes":{"filename":"a.md","user_id":null}}')).toEqual({ filename: "a.md" });
   });
 
-  it.each(["", "[]", "{}", '{"metadataAttributes":{"filename":7}}', '{"metadataAttributes":{"filename":{"value":{"type":"NUMBER","numberValue":1}}}}'])(
-    "refuses %j",
-    (text) => {
-      expect(() => readSidecar(text)).toThrow(expect.objectContaining({ code: "INVALID" }) as Error);
-    },
-  );
+  it.each([
+    "",
+    "[]",
+    "{}",
+    '{"metadataAttributes":{"filename":7}}',
+    '{"metadataAttributes":{"filename":{"value":{"type":"NUMBER","numberValue":1}}}}',
+  ])("refuses %j", (text) => {
+    expect(() => readSidecar(text)).toThrow(expect.objectContaining({ code: "INVALID" }) as Error);
+  });
 
   it("say what they have differently", () => {
     expect(sidecarProblem(report, report)).toBeUndefined();
@@ -34,6 +42,8 @@ describe("sidecars", () => {
       yield Buffer.from(writeSidecar(report).padEnd(bytes));
     }
     expect(await readSidecarBody(sized(transferLimits.sidecarBytesMax))).toEqual(report);
-    await expect(readSidecarBody(sized(transferLimits.sidecarBytesMax + 1))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    await expect(readSidecarBody(sized(transferLimits.sidecarBytesMax + 1))).rejects.toMatchObject({
+      code: "LIMIT_EXCEEDED",
+    });
   });
 });

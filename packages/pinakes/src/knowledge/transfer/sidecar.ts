@@ -24,13 +24,19 @@ export function readSidecar(text: string): Partial<Sidecar> {
   const value = parse(text);
   const said = isJsonObject(value) ? value["metadataAttributes"] : undefined;
   if (!isJsonObject(said)) throw invalid("A sidecar is an object with metadataAttributes.");
-  return Object.fromEntries(attributes.flatMap((name) => (said[name] === undefined || said[name] === null ? [] : [[name, plain(said[name], name)]])));
+  return Object.fromEntries(
+    attributes.flatMap((name) =>
+      said[name] === undefined || said[name] === null ? [] : [[name, plain(said[name], name)]],
+    ),
+  );
 }
 
 /** Names what the sidecar says differently from the item, if anything. */
 export function sidecarProblem(said: Partial<Sidecar>, expected: Sidecar): string | undefined {
   const wrong = attributes.find((name) => said[name] !== undefined && said[name] !== expected[name]);
-  return wrong === undefined ? undefined : `the sidecar says ${wrong} ${show(said[wrong])}, the item ${show(expected[wrong])}`;
+  return wrong === undefined
+    ? undefined
+    : `the sidecar says ${wrong} ${show(said[wrong])}, the item ${show(expected[wrong])}`;
 }
 
 export async function readSidecarBody(body: AsyncIterable<Uint8Array>): Promise<Partial<Sidecar>> {
@@ -38,7 +44,8 @@ export async function readSidecarBody(body: AsyncIterable<Uint8Array>): Promise<
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > transferLimits.sidecarBytesMax) throw new PinakesError("LIMIT_EXCEEDED", `A sidecar has at most ${transferLimits.sidecarBytesMax} bytes.`);
+    if (bytes > transferLimits.sidecarBytesMax)
+      throw new PinakesError("LIMIT_EXCEEDED", `A sidecar has at most ${transferLimits.sidecarBytesMax} bytes.`);
     chunks.push(chunk);
   }
   return readSidecar(Buffer.concat(chunks).toString("utf8"));
@@ -49,7 +56,9 @@ function plain(value: JsonValue, name: string): string {
   const inner: JsonObject = isJsonObject(value) && isJsonObject(value["value"]) ? value["value"] : {};
   const text = inner["stringValue"];
   if (typeof text !== "string" || (inner["type"] ?? "STRING") !== "STRING")
-    throw invalid(`metadataAttributes.${name}: ${show(value)} is not a text or { "value": { "type": "STRING", "stringValue": "…" } }.`);
+    throw invalid(
+      `metadataAttributes.${name}: ${show(value)} is not a text or { "value": { "type": "STRING", "stringValue": "…" } }.`,
+    );
   return text;
 }
 

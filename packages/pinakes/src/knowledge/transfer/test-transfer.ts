@@ -33,16 +33,26 @@ export function lines(...items: readonly JsonObject[]): string {
   return items.map((item) => `${JSON.stringify(item)}\n`).join("");
 }
 
-export async function exported(knowledge: Knowledge, caller: Caller, options?: ExportOptions): Promise<Record<string, Buffer>> {
+export async function exported(
+  knowledge: Knowledge,
+  caller: Caller,
+  options?: ExportOptions,
+): Promise<Record<string, Buffer>> {
   const files: Record<string, Buffer> = {};
   for await (const { path, body } of knowledge.export(caller, options)) files[path] = await buffer(body);
   return files;
 }
 
 /** The tables of an export, as texts. */
-export async function tables(knowledge: Knowledge, caller: Caller, options?: ExportOptions): Promise<Record<string, string>> {
+export async function tables(
+  knowledge: Knowledge,
+  caller: Caller,
+  options?: ExportOptions,
+): Promise<Record<string, string>> {
   const files = await exported(knowledge, caller, { objects: false, ...options });
-  return Object.fromEntries(Object.entries(files).map(([path, bytes]) => [path.replace(/^tables\//, ""), bytes.toString("utf8")]));
+  return Object.fromEntries(
+    Object.entries(files).map(([path, bytes]) => [path.replace(/^tables\//, ""), bytes.toString("utf8")]),
+  );
 }
 
 export function itemsOf(table: string): readonly JsonObject[] {

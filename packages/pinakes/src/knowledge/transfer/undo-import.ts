@@ -72,7 +72,13 @@ class UndoRun {
     this.#caller = caller;
     this.#reader = reader;
     this.#options = options;
-    this.#records = new RecordImport({ ...pieces, caller, models: {}, dryRun: true, made: { by: caller.userId, at: "" } });
+    this.#records = new RecordImport({
+      ...pieces,
+      caller,
+      models: {},
+      dryRun: true,
+      made: { by: caller.userId, at: "" },
+    });
   }
 
   async run(): Promise<Undone> {
@@ -85,7 +91,11 @@ class UndoRun {
     let documents = 0;
     const { scope } = this.#caller;
     for await (const { collection, document } of this.#documents(made)) {
-      const opened = await this.#pieces.collections.open(this.#caller, collection.repository_id, collection.collection_id);
+      const opened = await this.#pieces.collections.open(
+        this.#caller,
+        collection.repository_id,
+        collection.collection_id,
+      );
       await this.#pieces.documents.delete(this.#caller, opened, document.document_id);
       documents += 1;
     }
@@ -102,7 +112,9 @@ class UndoRun {
   }
 
   /** Those that it put into collections which it did not make. */
-  async *#documents(made: ReadonlyMap<string, CollectionRecord>): AsyncGenerator<{ readonly collection: CollectionRecord; readonly document: DocumentRecord }> {
+  async *#documents(
+    made: ReadonlyMap<string, CollectionRecord>,
+  ): AsyncGenerator<{ readonly collection: CollectionRecord; readonly document: DocumentRecord }> {
     for await (const { kind, item } of this.#items(["document", "catalog_document"])) {
       const { repositoryId, collectionId, documentId } = kind === "document" ? documentKeys(item) : catalogPlace(item);
       const place = await this.#records.place(repositoryId, collectionId).catch((error: unknown) => {
@@ -110,7 +122,9 @@ class UndoRun {
         throw error;
       });
       if (place === undefined || made.has(place.collection.incarnation)) continue;
-      const document = (await new Shelf(this.#pieces.parts.items, this.#caller.scope, place.collection).read(documentId))?.record;
+      const document = (
+        await new Shelf(this.#pieces.parts.items, this.#caller.scope, place.collection).read(documentId)
+      )?.record;
       if (document !== undefined && this.#isOurs(document)) yield { collection: place.collection, document };
     }
   }
@@ -119,7 +133,13 @@ class UndoRun {
     const keys = collectionKeys(item);
     const repository = await this.#records.repository(keys.repositoryId);
     if (repository === undefined) return undefined;
-    return (await this.#pieces.library.collection(this.#caller.scope, keys.repositoryId, this.#records.collectionId(repository, keys.collectionId)))?.record;
+    return (
+      await this.#pieces.library.collection(
+        this.#caller.scope,
+        keys.repositoryId,
+        this.#records.collectionId(repository, keys.collectionId),
+      )
+    )?.record;
   }
 
   async #catalogOf(item: PlainItem["item"]): Promise<CollectionRecord | undefined> {
@@ -145,7 +165,9 @@ class UndoRun {
   }
 
   /** What is no item, or a wrong one, made nothing. */
-  async *#items(kinds: readonly ItemKind[]): AsyncGenerator<{ readonly kind: ItemKind; readonly item: PlainItem["item"] }> {
+  async *#items(
+    kinds: readonly ItemKind[],
+  ): AsyncGenerator<{ readonly kind: ItemKind; readonly item: PlainItem["item"] }> {
     const { tables } = await ObjectIndex.read(this.#reader);
     for (const file of tables) {
       for await (const { parsed } of readItems(this.#reader.open(file))) {
@@ -165,7 +187,11 @@ function requireUnchanged({ collection_id }: CollectionRecord, { name, version }
   );
 }
 
-function catalogPlace(item: PlainItem["item"]): { readonly repositoryId: string; readonly collectionId: string; readonly documentId: string } {
+function catalogPlace(item: PlainItem["item"]): {
+  readonly repositoryId: string;
+  readonly collectionId: string;
+  readonly documentId: string;
+} {
   const { catalogId, documentId, owner } = catalogDocumentKeys(item);
   return { repositoryId: personalRepositoryId(owner), collectionId: catalogId, documentId };
 }

@@ -11,7 +11,18 @@ import { canonicalText, isSame, type Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, type EntrySides } from "../entry-source.ts";
 import type { MigrationParts } from "../parts.ts";
-import type { Copied, CopyStep, FoundUnit, GivingBack, Held, Inventory, MigrationSource, OwnPlace, Reading, UnitName } from "../source.ts";
+import type {
+  Copied,
+  CopyStep,
+  FoundUnit,
+  GivingBack,
+  Held,
+  Inventory,
+  MigrationSource,
+  OwnPlace,
+  Reading,
+  UnitName,
+} from "../source.ts";
 
 const name = z.string().min(1).max(256);
 
@@ -37,7 +48,11 @@ export interface SettledSpec {
   readonly allow_partial?: boolean | undefined;
 }
 
-export async function settleCollection(spec: CollectionSpec, parts: MigrationParts, caller: Caller): Promise<JsonObject> {
+export async function settleCollection(
+  spec: CollectionSpec,
+  parts: MigrationParts,
+  caller: Caller,
+): Promise<JsonObject> {
   const { from, to } = await parts.intake.moves.resolve(caller, spec);
   return {
     kind: spec.kind,
@@ -72,18 +87,25 @@ export class CollectionSource implements MigrationSource, EntrySides {
     const { scope, userId } = caller;
     this.place = {
       retainMs: moves.trashMs,
-      register: async (migration_id, signal, mine) => moves.register({ scope, move: this.#move, signal }, migration_id, mine),
+      register: async (migration_id, signal, mine) =>
+        moves.register({ scope, move: this.#move, signal }, migration_id, mine),
       takeOver: async (place, migration_id) => moves.takeOver(scope, this.#move, place, migration_id),
       requireBack: async (giving) => this.#requireBack(giving),
-      giveBack: async ({ migration_id, switched, mine }) => moves.giveBack(scope, this.#move, migration_id, { switched, mine }),
+      giveBack: async ({ migration_id, switched, mine }) =>
+        moves.giveBack(scope, this.#move, migration_id, { switched, mine }),
       leave: async (migration_id) => moves.leave(scope, this.#move, migration_id),
-      remove: async (signal, progress) => moves.remove({ scope, move: this.#move, signal, beat: () => progress() }, userId),
+      remove: async (signal, progress) =>
+        moves.remove({ scope, move: this.#move, signal, beat: () => progress() }, userId),
     };
   }
 
   async *units(): AsyncGenerator<FoundUnit> {
     const { repository, collection, to, allow_partial = false } = this.#spec;
-    const { created_at, problems } = await this.#parts.intake.moves.inspect(this.#caller.scope, this.#move, allow_partial);
+    const { created_at, problems } = await this.#parts.intake.moves.inspect(
+      this.#caller.scope,
+      this.#move,
+      allow_partial,
+    );
     const unit = `${repository}/${collection}`;
     yield {
       name: unit,
@@ -112,12 +134,18 @@ export class CollectionSource implements MigrationSource, EntrySides {
   }
 
   async *held(_: UnitName, { scope, place, signal, progress }: Held): AsyncGenerator<Entry> {
-    for await (const row of this.#parts.intake.moves.held({ scope, signal, beat: () => progress?.() }, place)) yield entryOf(row);
+    for await (const row of this.#parts.intake.moves.held({ scope, signal, beat: () => progress?.() }, place))
+      yield entryOf(row);
   }
 
   async *copy(_: UnitName, { scope, place, deltas, checkpoint, signal, progress }: CopyStep): AsyncGenerator<Copied> {
     const from = checkpoint as CopyPlace | undefined;
-    for await (const step of this.#parts.intake.moves.copy({ scope, move: this.#move, signal, beat: () => progress() }, place, deltas, from))
+    for await (const step of this.#parts.intake.moves.copy(
+      { scope, move: this.#move, signal, beat: () => progress() },
+      place,
+      deltas,
+      from,
+    ))
       yield { checkpoint: { ...step }, copied: step.copied };
   }
 
@@ -134,7 +162,12 @@ export class CollectionSource implements MigrationSource, EntrySides {
     await moves.requireWayBack(scope, this.#move, migration_id, mine);
     const place = await moves.findTarget(scope, this.#move, migration_id);
     const requireSame = async () => {
-      if (place === undefined || force || isSame(await this.measureHeld({ name: "" }, { scope, place, signal, progress }), verified)) return;
+      if (
+        place === undefined ||
+        force ||
+        isSame(await this.measureHeld({ name: "" }, { scope, place, signal, progress }), verified)
+      )
+        return;
       // Also where an earlier try held it, and died: nobody waits for a rollback that does not come.
       await mine();
       await moves.releaseTarget(scope, this.#move, migration_id);

@@ -7,7 +7,12 @@ import type { MoveOptions, MovingStores } from "./move-stores.ts";
 
 const part = "objects";
 
-export async function copyObjects(from: MovingStores, to: MovingStores, record: MoveRecord, options: MoveOptions): Promise<void> {
+export async function copyObjects(
+  from: MovingStores,
+  to: MovingStores,
+  record: MoveRecord,
+  options: MoveOptions,
+): Promise<void> {
   const { system, signal } = options;
   const place = await record.read(part);
   if (place.done) return;
@@ -34,10 +39,19 @@ export async function copyObjects(from: MovingStores, to: MovingStores, record: 
 
 const objectsPerCheckpoint = 100;
 
-async function copyObject(from: MovingStores, to: MovingStores, key: string, { system, signal }: MoveOptions): Promise<void> {
+async function copyObject(
+  from: MovingStores,
+  to: MovingStores,
+  key: string,
+  { system, signal }: MoveOptions,
+): Promise<void> {
   const body = await from.objects.stream(system, key, { signal });
   // Gone since it was listed: nobody may use the store, so somebody does.
-  if (body === undefined) throw new PinakesError("CONFLICT", `The object ${key} went while it was moved. Stop whatever uses the source, and go on.`);
+  if (body === undefined)
+    throw new PinakesError(
+      "CONFLICT",
+      `The object ${key} went while it was moved. Stop whatever uses the source, and go on.`,
+    );
   await to.objects.put(system, key, body, { signal });
 }
 

@@ -35,6 +35,9 @@ export class MoveRecord {
   }
 
   async write(part: string, place: MovePlace): Promise<void> {
-    await this.#items.write(this.#scope, movesContainer.name, [move], { op: "upsert", document: { id: part, move, ...(place as unknown as JsonObject) } });
+    await this.#items.write(this.#scope, movesContainer.name, [move], {
+      op: "upsert",
+      document: { id: part, move, ...(place as unknown as JsonObject) },
+    });
   }
 }

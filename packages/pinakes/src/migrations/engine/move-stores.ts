@@ -51,7 +51,9 @@ const queueContainer = "queues";
 const rowsPerTell = 1_000;
 
 export async function moveStores(from: MovingStores, to: MovingStores, options: MoveOptions): Promise<MoveReport> {
-  const containers = (await from.archive.containers()).filter(({ name }) => name !== tripleContainer && name !== movesContainer.name);
+  const containers = (await from.archive.containers()).filter(
+    ({ name }) => name !== tripleContainer && name !== movesContainer.name,
+  );
   await requireEmptyQueue(from, containers, options);
   const record = await MoveRecord.open(to.items, options.system);
   if (options.verifyOnly !== true) {
@@ -62,22 +64,41 @@ export async function moveStores(from: MovingStores, to: MovingStores, options: 
   return verify(from, to, containers, options);
 }
 
-async function verify(from: MovingStores, to: MovingStores, containers: readonly ContainerDefinition[], options: MoveOptions): Promise<MoveReport> {
+async function verify(
+  from: MovingStores,
+  to: MovingStores,
+  containers: readonly ContainerDefinition[],
+  options: MoveOptions,
+): Promise<MoveReport> {
   const parts: MovedPart[] = [];
-  const compare = (part: string, source: Measured, target: Measured) => parts.push({ part, source, target, equal: isSame(source, target) });
+  const compare = (part: string, source: Measured, target: Measured) =>
+    parts.push({ part, source, target, equal: isSame(source, target) });
   const now = options.now();
   for (const { name } of containers)
-    compare(`container ${name}`, await measureContainer(from, name, now, options), await measureContainer(to, name, now, options));
+    compare(
+      `container ${name}`,
+      await measureContainer(from, name, now, options),
+      await measureContainer(to, name, now, options),
+    );
   compare("objects", await measureObjects(from, options), await measureObjects(to, options));
   const tenants = await tenantsOf(from, containers, options);
   for (const tenant of tenants) {
-    const [source, target] = [await measureTriples(from.triples, options, tenant), await measureTriples(to.triples, options, tenant)];
+    const [source, target] = [
+      await measureTriples(from.triples, options, tenant),
+      await measureTriples(to.triples, options, tenant),
+    ];
     if (source.count + target.count > 0) compare(`triples of ${tenant}`, source, target);
   }
   return { equal: parts.every(({ equal }) => equal), tenants: tenants.length, parts };
 }
 
-async function copyContainer(from: MovingStores, to: MovingStores, container: ContainerDefinition, record: MoveRecord, options: MoveOptions): Promise<void> {
+async function copyContainer(
+  from: MovingStores,
+  to: MovingStores,
+  container: ContainerDefinition,
+  record: MoveRecord,
+  options: MoveOptions,
+): Promise<void> {
   const place = await record.read(`container ${container.name}`);
   if (place.done) return;
   let { cursor, copied } = place;
@@ -93,18 +114,30 @@ async function copyContainer(from: MovingStores, to: MovingStores, container: Co
   } while (cursor !== undefined);
 }
 
-async function measureContainer({ archive }: MovingStores, name: string, now: number, { signal, onProgress }: MoveOptions): Promise<Measured> {
+async function measureContainer(
+  { archive }: MovingStores,
+  name: string,
+  now: number,
+  { signal, onProgress }: MoveOptions,
+): Promise<Measured> {
   const sum = new ContentHash();
   let rows = 0;
   for await (const item of itemsOf(archive, name, now, signal)) {
-    sum.add(`${JSON.stringify([name, item.pk, item.id, item.etag, item.modifiedAt])}${canonicalText(JSON.parse(item.json) as never)}`);
+    sum.add(
+      `${JSON.stringify([name, item.pk, item.id, item.etag, item.modifiedAt])}${canonicalText(JSON.parse(item.json) as never)}`,
+    );
     if ((rows += 1) % rowsPerTell === 0) onProgress?.({ what: `comparing ${name}`, done: rows });
   }
   onProgress?.({ what: `comparing ${name}`, done: rows });
   return sum.measured;
 }
 
-async function* itemsOf(archive: ItemArchive, name: string, now: number, signal: AbortSignal): AsyncGenerator<ArchivedItem> {
+async function* itemsOf(
+  archive: ItemArchive,
+  name: string,
+  now: number,
+  signal: AbortSignal,
+): AsyncGenerator<ArchivedItem> {
   for (let cursor: string | undefined; ;) {
     signal.throwIfAborted();
     const page = await archive.dump(name, { now, cursor });
@@ -115,7 +148,11 @@ async function* itemsOf(archive: ItemArchive, name: string, now: number, signal:
 }
 
 /** Whoever has an item somewhere. */
-async function tenantsOf({ archive }: MovingStores, containers: readonly ContainerDefinition[], { now, signal }: MoveOptions): Promise<readonly string[]> {
+async function tenantsOf(
+  { archive }: MovingStores,
+  containers: readonly ContainerDefinition[],
+  { now, signal }: MoveOptions,
+): Promise<readonly string[]> {
   const found = new Set<string>();
   const all = [...containers.map(({ name }) => name), tripleContainer];
   for (const name of all) for await (const { tenant } of itemsOf(archive, name, now(), signal)) found.add(tenant);
@@ -123,9 +160,17 @@ async function tenantsOf({ archive }: MovingStores, containers: readonly Contain
 }
 
 /** A message that is under way would be worked on twice, or by nobody. */
-async function requireEmptyQueue({ archive }: MovingStores, containers: readonly ContainerDefinition[], { now, signal }: MoveOptions): Promise<void> {
+async function requireEmptyQueue(
+  { archive }: MovingStores,
+  containers: readonly ContainerDefinition[],
+  { now, signal }: MoveOptions,
+): Promise<void> {
   if (!containers.some(({ name }) => name === queueContainer)) return;
   for await (const { id, pk } of itemsOf(archive, queueContainer, now(), signal)) {
-    if (id.startsWith("m.")) throw new PinakesError("CONFLICT", `The queue ${pk} still has messages. Let the server finish its work, stop it, and move then.`);
+    if (id.startsWith("m."))
+      throw new PinakesError(
+        "CONFLICT",
+        `The queue ${pk} still has messages. Let the server finish its work, stop it, and move then.`,
+      );
   }
 }

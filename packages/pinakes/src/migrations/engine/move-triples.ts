@@ -17,7 +17,13 @@ interface HeldQuad {
   readonly supports: readonly Support[];
 }
 
-export async function copyTriples(from: MovingStores, to: MovingStores, tenants: readonly string[], record: MoveRecord, options: MoveOptions): Promise<void> {
+export async function copyTriples(
+  from: MovingStores,
+  to: MovingStores,
+  tenants: readonly string[],
+  record: MoveRecord,
+  options: MoveOptions,
+): Promise<void> {
   for (const tenant of tenants) {
     const part = `triples of ${tenant}`;
     const place = await record.read(part);
@@ -35,7 +41,13 @@ export async function copyTriples(from: MovingStores, to: MovingStores, tenants:
   }
 }
 
-async function copySpace(from: TripleStore, to: TripleStore, scope: Scope, { space, status }: SpaceInfo, options: MoveOptions): Promise<number> {
+async function copySpace(
+  from: TripleStore,
+  to: TripleStore,
+  scope: Scope,
+  { space, status }: SpaceInfo,
+  options: MoveOptions,
+): Promise<number> {
   if (status === "purged") {
     for (let done = false; !done;) ({ done } = await to.purge(scope, space));
     return 0;
@@ -57,7 +69,8 @@ async function copySpace(from: TripleStore, to: TripleStore, scope: Scope, { spa
     );
     for (const group of bySupport.values()) {
       const [first] = group;
-      if (first !== undefined) await to.write(scope, space, { insert: group.map(({ quad }) => quad), source: first.support });
+      if (first !== undefined)
+        await to.write(scope, space, { insert: group.map(({ quad }) => quad), source: first.support });
     }
     copied += page.length;
   }
@@ -65,7 +78,11 @@ async function copySpace(from: TripleStore, to: TripleStore, scope: Scope, { spa
   return copied;
 }
 
-export async function measureTriples(triples: TripleStore, { system, signal }: MoveOptions, tenant: string): Promise<Measured> {
+export async function measureTriples(
+  triples: TripleStore,
+  { system, signal }: MoveOptions,
+  tenant: string,
+): Promise<Measured> {
   const scope = system.forTenant(tenant);
   const sum = new ContentHash();
   for await (const space of spacesOf(triples, scope)) {
@@ -74,7 +91,9 @@ export async function measureTriples(triples: TripleStore, { system, signal }: M
     for await (const page of pagesOf(triples, scope, space, signal))
       for (const { quad, asserted, supports } of page) {
         const { s, p, o, g } = quad;
-        sum.add(JSON.stringify([space.space, s, p, o, g, asserted, supports.map(({ source, part }) => [source, part])]));
+        sum.add(
+          JSON.stringify([space.space, s, p, o, g, asserted, supports.map(({ source, part }) => [source, part])]),
+        );
       }
     // Of a quad no more than a thousand supports are told: what there is more must not get lost unseen.
     sum.add(JSON.stringify(["supports", space.space, (await triples.usage(scope, space.space)).supports]));
@@ -92,7 +111,12 @@ async function* spacesOf(triples: TripleStore, scope: Scope): AsyncGenerator<Spa
 }
 
 /** A fenced space cannot be read: it is opened while that is done, and fenced again whatever happens. */
-async function* pagesOf(triples: TripleStore, scope: Scope, { space, status }: SpaceInfo, signal: AbortSignal): AsyncGenerator<readonly HeldQuad[]> {
+async function* pagesOf(
+  triples: TripleStore,
+  scope: Scope,
+  { space, status }: SpaceInfo,
+  signal: AbortSignal,
+): AsyncGenerator<readonly HeldQuad[]> {
   if (status === "fenced") await triples.unfence(scope, space);
   try {
     for (let cursor: string | undefined; ;) {

@@ -42,7 +42,8 @@ export class LisaSource implements MigrationSource {
 
   async measure(_: unknown, { problem }: Reading): Promise<Inventory> {
     const report = await this.#import(true);
-    for (const { file, line, reason } of report.problems) problem({ where: `${file}${line === 0 ? "" : ` line ${line}`}`, reason });
+    for (const { file, line, reason } of report.problems)
+      problem({ where: `${file}${line === 0 ? "" : ` line ${line}`}`, reason });
     const count = total(report, "created") + total(report, "skipped");
     return { rows: count + total(report, "refused"), count, hash: await this.#hash() };
   }
@@ -55,7 +56,9 @@ export class LisaSource implements MigrationSource {
 
   async differences(): Promise<Differences> {
     const { problems, counts } = await this.#import(true);
-    const missing = Object.entries(counts).flatMap(([kind, { created }]) => (created === 0 ? [] : [`${created} ${kind.replaceAll("_", " ")}`]));
+    const missing = Object.entries(counts).flatMap(([kind, { created }]) =>
+      created === 0 ? [] : [`${created} ${kind.replaceAll("_", " ")}`],
+    );
     return { missing, extra: [], changed: problems.slice(0, 10).map(({ file, line }) => `${file} line ${line}`) };
   }
 
@@ -63,7 +66,10 @@ export class LisaSource implements MigrationSource {
     const report = await this.#import(false, { signal, mark: label });
     if (report.problem_count > 0) {
       const [first] = report.problems;
-      throw new PinakesError("CONFLICT", `${report.problem_count} items were refused, the first: ${first?.file} line ${first?.line}: ${first?.reason}`);
+      throw new PinakesError(
+        "CONFLICT",
+        `${report.problem_count} items were refused, the first: ${first?.file} line ${first?.line}: ${first?.reason}`,
+      );
     }
     const copied = total(report, "created") + total(report, "skipped");
     yield { checkpoint: { copied }, copied };
@@ -76,7 +82,10 @@ export class LisaSource implements MigrationSource {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #import(dry_run: boolean, options: { readonly signal?: AbortSignal; readonly mark?: string } = {}): Promise<ImportReport> {
+  async #import(
+    dry_run: boolean,
+    options: { readonly signal?: AbortSignal; readonly mark?: string } = {},
+  ): Promise<ImportReport> {
     return this.#parts.knowledge.import(this.#caller, this.#reader, { dry_run, models: this.#spec.models, ...options });
   }
 

@@ -81,7 +81,10 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     if (vectors !== null) for await (const row of this.#parts.intake.rows(scope, place)) yield entryOf(row);
   }
 
-  async *copy({ keep }: UnitName, { scope, place, deltas, checkpoint, signal, progress }: CopyStep): AsyncGenerator<Copied> {
+  async *copy(
+    { keep }: UnitName,
+    { scope, place, deltas, checkpoint, signal, progress }: CopyStep,
+  ): AsyncGenerator<Copied> {
     const { vectors } = keep as unknown as Keep;
     if (vectors === null) return;
     const done = (checkpoint as { batches?: number } | undefined)?.batches ?? 0;
@@ -97,8 +100,15 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
       signal.throwIfAborted();
       if (batch < done) continue;
       const some = ids.slice(batch * idsPerBatch, (batch + 1) * idsPerBatch);
-      const upsert = (await this.#parts.vectors.get(this.#scope, vectors, some)).flatMap((row) => (row === undefined ? [] : [row]));
-      await this.#parts.intake.appendRows(scope, place, { deltaId: `${deltas}.${batch}`, upsert }, { dims, signal, beat: () => progress() });
+      const upsert = (await this.#parts.vectors.get(this.#scope, vectors, some)).flatMap((row) =>
+        row === undefined ? [] : [row],
+      );
+      await this.#parts.intake.appendRows(
+        scope,
+        place,
+        { deltaId: `${deltas}.${batch}`, upsert },
+        { dims, signal, beat: () => progress() },
+      );
       yield { checkpoint: { batches: batch + 1 }, copied: Math.min(ids.length, (batch + 1) * idsPerBatch) };
     }
   }
@@ -112,7 +122,8 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     const found = new Map<string, Keep & { readonly createdAt?: number }>();
     for (let cursor: string | undefined; ;) {
       const page = await this.#parts.triples.spaces(this.#scope, { limit: 500, cursor });
-      for (const { space, status } of page.spaces) if (status === "open" && !life.test(space)) found.set(space, { space, vectors: null });
+      for (const { space, status } of page.spaces)
+        if (status === "open" && !life.test(space)) found.set(space, { space, vectors: null });
       cursor = page.cursor;
       if (cursor === undefined) break;
     }
@@ -137,24 +148,36 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     for await (const text of linesOf(path, () => `line ${line + 1}`)) {
       line += 1;
       if (line > migrationLimits.unitsMax)
-        throw new PinakesError("LIMIT_EXCEEDED", `The listing has more than ${migrationLimits.unitsMax} lines; migrate it in parts.`);
+        throw new PinakesError(
+          "LIMIT_EXCEEDED",
+          `The listing has more than ${migrationLimits.unitsMax} lines; migrate it in parts.`,
+        );
       if (text.trim() !== "") yield this.#line(parse(text, `line ${line}`), line);
     }
   }
 
   #line(value: JsonObject, line: number): FoundUnit {
     const { collection, user, repository, created_at, description } = value;
-    if (typeof collection !== "string" || collection === "") throw invalid(`line ${line}: collection: must be a text, got ${show(collection)}.`);
+    if (typeof collection !== "string" || collection === "")
+      throw invalid(`line ${line}: collection: must be a text, got ${show(collection)}.`);
     const texts = { user, repository, created_at, description };
     for (const [field, given] of Object.entries(texts))
-      if (given !== undefined && given !== null && typeof given !== "string") throw invalid(`line ${line}: ${field}: must be a text, got ${show(given)}.`);
+      if (given !== undefined && given !== null && typeof given !== "string")
+        throw invalid(`line ${line}: ${field}: must be a text, got ${show(given)}.`);
     const id = this.#spec.collections?.[collection] ?? collection;
     const target: IntakeTarget =
-      typeof user === "string" ? { user, collection: id } : { repository: typeof repository === "string" ? repository : this.#spec.repository, collection: id };
+      typeof user === "string"
+        ? { user, collection: id }
+        : { repository: typeof repository === "string" ? repository : this.#spec.repository, collection: id };
     const at = typeof created_at === "string" ? Date.parse(created_at) : Number.NaN;
     const problems =
       typeof created_at === "string" && Number.isNaN(at)
-        ? [{ where: `line ${line}`, reason: `created_at: ${show(created_at)} is no time; write ISO 8601, or leave it out.` }]
+        ? [
+            {
+              where: `line ${line}`,
+              reason: `created_at: ${show(created_at)} is no time; write ISO 8601, or leave it out.`,
+            },
+          ]
         : [];
     return {
       name: `line ${line}`,
@@ -169,7 +192,9 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
 
 const idsPerBatch = 500;
 
-async function* quadEntries(quads: AsyncIterable<{ readonly s: string; readonly p: string; readonly o: string; readonly g: string }>): AsyncGenerator<Entry> {
+async function* quadEntries(
+  quads: AsyncIterable<{ readonly s: string; readonly p: string; readonly o: string; readonly g: string }>,
+): AsyncGenerator<Entry> {
   for await (const { s, p, o, g } of quads) {
     const text = JSON.stringify([s, p, o, g]);
     yield { key: text, text };

@@ -16,7 +16,8 @@ export interface RowRules {
 /** @param dims of the rows before; undefined for the first */
 export function checkRow(row: ForeignRow, dims: number | undefined, { text_field, lossy }: RowRules): CheckedRow {
   if (row.fault !== undefined) throw invalid(row.fault);
-  if (row.lost !== undefined && lossy !== true) throw invalid(`${row.lost} cannot be kept; say "lossy" if that may be lost.`);
+  if (row.lost !== undefined && lossy !== true)
+    throw invalid(`${row.lost} cannot be kept; say "lossy" if that may be lost.`);
   const id = checkId(row.id);
   const vector = checkVector(row.vector, dims);
   const { metadata, text } = withText(checkMetadata(row.metadata), row.text, text_field);
@@ -29,7 +30,14 @@ export function entryOf({ id, vector, text, metadata }: CheckedRow): Entry {
 }
 
 function checkId(id: unknown): string {
-  if (typeof id === "string" && id !== "" && !id.includes("\0") && id.isWellFormed() && Buffer.byteLength(id, "utf8") <= vectorLimits.rowIdBytesMax) return id;
+  if (
+    typeof id === "string" &&
+    id !== "" &&
+    !id.includes("\0") &&
+    id.isWellFormed() &&
+    Buffer.byteLength(id, "utf8") <= vectorLimits.rowIdBytesMax
+  )
+    return id;
   throw invalid(`id: must be a text of 1–${vectorLimits.rowIdBytesMax} bytes without NUL, got ${show(id)}.`);
 }
 
@@ -38,12 +46,15 @@ function checkVector(vector: unknown, dims: number | undefined): Float32Array {
   if (!Array.isArray(vector) && !(vector instanceof Float32Array) && !(vector instanceof Float64Array))
     throw invalid(`values: must be a list of numbers, got ${show(vector)}.`);
   const numbers = vector as ArrayLike<unknown>;
-  if (dims !== undefined && numbers.length !== dims) throw invalid(`values: has ${numbers.length} numbers; those before have ${dims}.`);
-  if (numbers.length < dimsMin || numbers.length > dimsMax) throw invalid(`values: has ${numbers.length} numbers; ${dimsMin} to ${dimsMax} are allowed.`);
+  if (dims !== undefined && numbers.length !== dims)
+    throw invalid(`values: has ${numbers.length} numbers; those before have ${dims}.`);
+  if (numbers.length < dimsMin || numbers.length > dimsMax)
+    throw invalid(`values: has ${numbers.length} numbers; ${dimsMin} to ${dimsMax} are allowed.`);
   const floats = new Float32Array(numbers.length);
   for (let i = 0; i < numbers.length; i += 1) {
     const value = numbers[i];
-    if (typeof value !== "number" || !(Math.abs(value) <= 1e15)) throw invalid(`values[${i}]: must be a number between -1e15 and 1e15, got ${String(value)}.`);
+    if (typeof value !== "number" || !(Math.abs(value) <= 1e15))
+      throw invalid(`values[${i}]: must be a number between -1e15 and 1e15, got ${String(value)}.`);
     floats[i] = value;
   }
   return floats;
@@ -56,15 +67,21 @@ function checkMetadata(metadata: unknown): JsonObject {
   return metadata;
 }
 
-function withText(metadata: JsonObject, given: unknown, field: string | undefined): { readonly metadata: JsonObject; readonly text?: string } {
+function withText(
+  metadata: JsonObject,
+  given: unknown,
+  field: string | undefined,
+): { readonly metadata: JsonObject; readonly text?: string } {
   const { [field ?? ""]: inside, ...rest } = metadata;
   const found = given ?? (field === undefined ? undefined : (inside ?? undefined));
   const kept = field !== undefined && given === undefined ? rest : metadata;
-  if (found !== undefined && found !== null && typeof found !== "string") throw invalid(`text: must be a text, got ${show(found)}.`);
+  if (found !== undefined && found !== null && typeof found !== "string")
+    throw invalid(`text: must be a text, got ${show(found)}.`);
   if (typeof found === "string" && Buffer.byteLength(found, "utf8") > vectorLimits.rowTextBytesMax)
     throw invalid(`text: has more than ${vectorLimits.rowTextBytesMax} bytes.`);
   if (Buffer.byteLength(JSON.stringify(kept), "utf8") > vectorLimits.rowMetadataBytesMax)
     throw invalid(`metadata: has more than ${vectorLimits.rowMetadataBytesMax} bytes.`);
-  if (Object.keys(kept).length > vectorLimits.metadataFieldsMax) throw invalid(`metadata: has more than ${vectorLimits.metadataFieldsMax} fields.`);
+  if (Object.keys(kept).length > vectorLimits.metadataFieldsMax)
+    throw invalid(`metadata: has more than ${vectorLimits.metadataFieldsMax} fields.`);
   return { metadata: kept, ...(typeof found === "string" ? { text: found } : {}) };
 }

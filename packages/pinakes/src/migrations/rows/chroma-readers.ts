@@ -14,7 +14,10 @@ const answerMsMax = 60_000;
 const answerBytesMax = 256 * 1024 ** 2;
 
 /** The units among the names that there are; one that is wanted and not there is told. */
-function* unitsOf(spec: ChromaSpec, found: readonly { readonly name: string; readonly keep: string }[]): Generator<FoundUnit> {
+function* unitsOf(
+  spec: ChromaSpec,
+  found: readonly { readonly name: string; readonly keep: string }[],
+): Generator<FoundUnit> {
   const { collections, repository, user } = spec;
   const target = (collection: string) => ({ ...(repository === undefined ? { user } : { repository }), collection });
   for (const { name, keep } of found) {
@@ -24,7 +27,11 @@ function* unitsOf(spec: ChromaSpec, found: readonly { readonly name: string; rea
   for (const [name, id] of Object.entries(collections ?? {})) {
     if (found.some((one) => one.name === name)) continue;
     const names = found.map((one) => one.name).join(", ") || "none";
-    yield { name, target: target(id), problems: [{ where: name, reason: `there is no such collection; there are: ${names}.` }] };
+    yield {
+      name,
+      target: target(id),
+      problems: [{ where: name, reason: `there is no such collection; there are: ${names}.` }],
+    };
   }
 }
 
@@ -68,7 +75,10 @@ export class ChromaServerReader implements RowReader {
   async *units(signal: AbortSignal): AsyncGenerator<FoundUnit> {
     const found: { name: string; keep: string }[] = [];
     for (let offset = 0; ; offset += pageCollections) {
-      const page = (await this.#ask(`${this.#root}?limit=${pageCollections}&offset=${offset}`, signal)) as { id: string; name: string }[];
+      const page = (await this.#ask(`${this.#root}?limit=${pageCollections}&offset=${offset}`, signal)) as {
+        id: string;
+        name: string;
+      }[];
       if (!Array.isArray(page)) throw this.#odd("the list of collections is no list");
       found.push(...page.map(({ id, name }) => ({ name, keep: id })));
       if (page.length < pageCollections) break;
@@ -80,11 +90,19 @@ export class ChromaServerReader implements RowReader {
     for (let offset = 0; ; offset += pageRows) {
       const body = { limit: pageRows, offset, include: ["documents", "metadatas", "embeddings"] };
       const page = await this.#ask(`${this.#root}/${encodeURIComponent(keep as string)}/get`, signal, body);
-      const { ids, embeddings, documents, metadatas } = (isJsonObject(page) ? page : {}) as Readonly<Record<string, readonly unknown[] | null>>;
+      const { ids, embeddings, documents, metadatas } = (isJsonObject(page) ? page : {}) as Readonly<
+        Record<string, readonly unknown[] | null>
+      >;
       if (!Array.isArray(ids)) throw this.#odd("a page of rows has no ids");
       for (const [i, id] of ids.entries()) {
         const text = documents?.[i] ?? undefined;
-        yield { where: `${name} row ${offset + i + 1}`, id, vector: embeddings?.[i], ...(text === undefined ? {} : { text }), metadata: metadatas?.[i] };
+        yield {
+          where: `${name} row ${offset + i + 1}`,
+          id,
+          vector: embeddings?.[i],
+          ...(text === undefined ? {} : { text }),
+          metadata: metadatas?.[i],
+        };
       }
       if (ids.length < pageRows) return;
     }
@@ -93,19 +111,34 @@ export class ChromaServerReader implements RowReader {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async #ask(url: string, signal: AbortSignal, body?: object): Promise<unknown> {
-    const sent = body === undefined ? {} : { method: "POST" as const, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const sent =
+      body === undefined
+        ? {}
+        : { method: "POST" as const, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
     let answer: OutgoingAnswer;
     try {
-      answer = await fetchFrom(url, { ...sent, signal: AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]), answerBytesMax });
+      answer = await fetchFrom(url, {
+        ...sent,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]),
+        answerBytesMax,
+      });
     } catch (error) {
       if (PinakesError.isInstance(error)) throw error;
-      throw new PinakesError("UNAVAILABLE", `${this.#root}: cannot be reached: ${(error as Error).message}.`, { cause: error });
+      throw new PinakesError("UNAVAILABLE", `${this.#root}: cannot be reached: ${(error as Error).message}.`, {
+        cause: error,
+      });
     }
     const { status, text } = answer;
     if (status >= 300 && status < 400)
-      throw new PinakesError("INVALID", `${this.#root}: answers ${status}, a redirect, which is not followed; name its target.`);
+      throw new PinakesError(
+        "INVALID",
+        `${this.#root}: answers ${status}, a redirect, which is not followed; name its target.`,
+      );
     if (status === 200) return this.#parsed(text);
-    throw new PinakesError(status >= 500 ? "UNAVAILABLE" : "INVALID", `${this.#root}: answers ${status} ${text.slice(0, 200)}`);
+    throw new PinakesError(
+      status >= 500 ? "UNAVAILABLE" : "INVALID",
+      `${this.#root}: answers ${status} ${text.slice(0, 200)}`,
+    );
   }
 
   #parsed(text: string): unknown {
@@ -117,6 +150,9 @@ export class ChromaServerReader implements RowReader {
   }
 
   #odd(what: string): PinakesError {
-    return new PinakesError("INVALID", `${this.#root}: does not answer as a Chroma with the interface of version 2 does: ${what}.`);
+    return new PinakesError(
+      "INVALID",
+      `${this.#root}: does not answer as a Chroma with the interface of version 2 does: ${what}.`,
+    );
   }
 }

@@ -22,13 +22,15 @@ export class FileReader implements RowReader {
   }
 
   static async open(path: string, spec: RowsSpec): Promise<FileReader> {
-    if ((spec.repository === undefined) === (spec.user === undefined)) throw invalid('source: give one of "repository" and "user".');
+    if ((spec.repository === undefined) === (spec.user === undefined))
+      throw invalid('source: give one of "repository" and "user".');
     const found = await stat(path).catch((error: unknown) => {
       throw new PinakesError("NOT_FOUND", `${path}: cannot be read: ${(error as Error).message}.`, { cause: error });
     });
     const names = found.isDirectory() ? (await readdir(path)).filter((one) => known.test(one)).toSorted() : [""];
     if (names.length === 0) throw invalid(`${path}: has no file that ends in .jsonl, .ndjson or .parquet.`);
-    if (!found.isDirectory() && !known.test(path)) throw invalid(`${path}: ends neither in .jsonl or .ndjson, nor in .parquet.`);
+    if (!found.isDirectory() && !known.test(path))
+      throw invalid(`${path}: ends neither in .jsonl or .ndjson, nor in .parquet.`);
     return new FileReader(path, names, spec);
   }
 
@@ -36,7 +38,9 @@ export class FileReader implements RowReader {
     const { collection, repository, user } = this.#spec;
     const target = (id: string) => ({ ...(repository === undefined ? { user } : { repository }), collection: id });
     if (collection !== undefined) yield { name: "all", target: target(collection), keep: [...this.#files] };
-    else for (const file of this.#files) yield { name: this.#nameOf(file), target: target(this.#nameOf(file).replace(known, "")), keep: [file] };
+    else
+      for (const file of this.#files)
+        yield { name: this.#nameOf(file), target: target(this.#nameOf(file).replace(known, "")), keep: [file] };
   }
 
   /** Of the files that the plan saw, in the order of their names. */
@@ -44,7 +48,9 @@ export class FileReader implements RowReader {
     for (const file of keep as readonly string[]) {
       signal.throwIfAborted();
       const path = file === "" ? this.#root : join(this.#root, file);
-      yield* path.endsWith(".parquet") ? readParquet(path, this.#nameOf(file)) : readJsonLines(path, this.#nameOf(file));
+      yield* path.endsWith(".parquet")
+        ? readParquet(path, this.#nameOf(file))
+        : readJsonLines(path, this.#nameOf(file));
     }
   }
 

@@ -22,8 +22,10 @@ export async function openChroma(spec: ChromaSpec, { parts, places }: Opening): 
 }
 
 async function chromaReader(spec: ChromaSpec, places: Places): Promise<RowReader> {
-  if ((spec.repository === undefined) === (spec.user === undefined)) throw invalid('source: give one of "repository" and "user".');
-  if ((spec.folder === undefined) === (spec.server === undefined)) throw invalid('source: give one of "folder" and "server".');
+  if ((spec.repository === undefined) === (spec.user === undefined))
+    throw invalid('source: give one of "repository" and "user".');
+  if ((spec.folder === undefined) === (spec.server === undefined))
+    throw invalid('source: give one of "folder" and "server".');
   if (spec.folder !== undefined) return new ChromaFolderReader(await places.file(spec.folder), spec);
   return new ChromaServerReader(places.server(spec.server as string, "server"), spec);
 }

@@ -28,7 +28,9 @@ async function* rowsOf(path: string, name: string): AsyncGenerator<ForeignRow> {
     throw invalid(`has the columns ${columns.join(", ")}; id and values (or vector, embedding) are needed.`);
   const total = Number(metadata.num_rows);
   for (let from = 0; from < total; from += rowsPerRead) {
-    const rows = await told(parquetReadObjects({ file, metadata, rowStart: from, rowEnd: Math.min(total, from + rowsPerRead) }));
+    const rows = await told(
+      parquetReadObjects({ file, metadata, rowStart: from, rowEnd: Math.min(total, from + rowsPerRead) }),
+    );
     for (const [i, row] of rows.entries()) yield asRow(row, `${name} row ${from + i + 1}`);
   }
 }
@@ -50,7 +52,9 @@ function plain(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([key, one]) => (one === null || one === undefined ? [] : [[key, plain(one)]])));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, one]) => (one === null || one === undefined ? [] : [[key, plain(one)]])),
+  );
 }
 
 /** What is wrong with the file, in words that follow its name. */
@@ -59,7 +63,8 @@ async function told<T>(call: Promise<T>): Promise<T> {
     return await call;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    if (/compression|codec/i.test(message)) throw new PinakesError("NOT_SUPPORTED", `${message}; write it uncompressed or with snappy.`, { cause: error });
+    if (/compression|codec/i.test(message))
+      throw new PinakesError("NOT_SUPPORTED", `${message}; write it uncompressed or with snappy.`, { cause: error });
     throw new PinakesError("CORRUPT", `is no Parquet file that can be read: ${message}.`, { cause: error });
   }
 }

@@ -52,7 +52,10 @@ export class RowsSource implements MigrationSource, EntrySides {
   }
 
   /** The same rows are always in the same batch: one that was appended already is known by its delta id. */
-  async *copy(unit: UnitName, { scope, place, deltas, checkpoint, signal, progress }: CopyStep): AsyncGenerator<Copied> {
+  async *copy(
+    unit: UnitName,
+    { scope, place, deltas, checkpoint, signal, progress }: CopyStep,
+  ): AsyncGenerator<Copied> {
     const { batches: done } = (checkpoint ?? { batches: 0 }) as { batches: number };
     let batch = 0;
     let copied = 0;
@@ -110,7 +113,10 @@ export class RowsSource implements MigrationSource, EntrySides {
         const row = checkRow(foreign, dims, this.#rules);
         const before = seen.add(row.id, foreign.where);
         if (before !== undefined)
-          reading.problem({ where: foreign.where, reason: `the id ${JSON.stringify(row.id)} was at ${before} already; an id names one row.` });
+          reading.problem({
+            where: foreign.where,
+            reason: `the id ${JSON.stringify(row.id)} was at ${before} already; an id names one row.`,
+          });
         else {
           dims = row.vector.length;
           yield row;

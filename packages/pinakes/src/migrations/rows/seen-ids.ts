@@ -14,7 +14,9 @@ export interface SeenIds extends AsyncDisposable {
 export async function withTemporaryIds(): Promise<SeenIds> {
   const folder = await mkdtemp(join(tmpdir(), "pinakes-ids-"));
   const db = new DatabaseSync(join(folder, "ids.db"));
-  db.exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; CREATE TABLE ids (id TEXT PRIMARY KEY, place TEXT) WITHOUT ROWID; BEGIN");
+  db.exec(
+    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; CREATE TABLE ids (id TEXT PRIMARY KEY, place TEXT) WITHOUT ROWID; BEGIN",
+  );
   const put = db.prepare("INSERT OR IGNORE INTO ids VALUES (?, ?)");
   const find = db.prepare("SELECT place FROM ids WHERE id = ?");
   let ids = 0;

@@ -13,9 +13,21 @@ const samples = 3;
 const examinedMoreMax = 8;
 const quadsPerPage = 5_000;
 
-const shapes: readonly (readonly (keyof Quad)[])[] = [["s"], ["p"], ["o"], ["s", "p"], ["p", "o"], ["o", "s"], ["s", "p", "o"]];
+const shapes: readonly (readonly (keyof Quad)[])[] = [
+  ["s"],
+  ["p"],
+  ["o"],
+  ["s", "p"],
+  ["p", "o"],
+  ["o", "s"],
+  ["s", "p", "o"],
+];
 
-export async function checkPatterns(triples: TripleStore, held: Held, quads: () => AsyncIterable<Quad>): Promise<readonly string[]> {
+export async function checkPatterns(
+  triples: TripleStore,
+  held: Held,
+  quads: () => AsyncIterable<Quad>,
+): Promise<readonly string[]> {
   const asked = [{ name: "get_all", pattern: {} as QuadPattern }, ...(await sample(quads())).flatMap(patternsOf)];
   const expected = asked.map(() => new ContentHash());
   for await (const quad of quads()) {
@@ -26,8 +38,12 @@ export async function checkPatterns(triples: TripleStore, held: Held, quads: () 
   for (const [i, { name, pattern }] of asked.entries()) {
     const found = await ask(triples, held, pattern);
     const wanted = (expected[i] as ContentHash).measured;
-    if (!isSame(found.measured, wanted)) wrong.push(`${name} ${JSON.stringify(pattern)} finds ${found.measured.count} triples, the source has ${wanted.count}`);
-    if (found.wasted > examinedMoreMax) wrong.push(`${name} ${JSON.stringify(pattern)} examines ${found.wasted} rows more than it returns`);
+    if (!isSame(found.measured, wanted))
+      wrong.push(
+        `${name} ${JSON.stringify(pattern)} finds ${found.measured.count} triples, the source has ${wanted.count}`,
+      );
+    if (found.wasted > examinedMoreMax)
+      wrong.push(`${name} ${JSON.stringify(pattern)} examines ${found.wasted} rows more than it returns`);
   }
   return wrong;
 }
@@ -44,14 +60,21 @@ async function sample(quads: AsyncIterable<Quad>): Promise<readonly Quad[]> {
 }
 
 function patternsOf(quad: Quad): readonly { readonly name: string; readonly pattern: QuadPattern }[] {
-  return shapes.map((shape) => ({ name: `get_${shape.join("")}`, pattern: Object.fromEntries(shape.map((place) => [place, quad[place]])) }));
+  return shapes.map((shape) => ({
+    name: `get_${shape.join("")}`,
+    pattern: Object.fromEntries(shape.map((place) => [place, quad[place]])),
+  }));
 }
 
 function matches(quad: Quad, { s, p, o }: QuadPattern): boolean {
   return (s === undefined || s === quad.s) && (p === undefined || p === quad.p) && (o === undefined || o === quad.o);
 }
 
-async function ask(triples: TripleStore, { scope, place, signal }: Held, pattern: QuadPattern): Promise<{ measured: Measured; wasted: number }> {
+async function ask(
+  triples: TripleStore,
+  { scope, place, signal }: Held,
+  pattern: QuadPattern,
+): Promise<{ measured: Measured; wasted: number }> {
   const sum = new ContentHash();
   let wasted = 0;
   for (let cursor: string | undefined; ;) {

@@ -39,7 +39,11 @@ export class CsvTables implements LegacyTables {
 
   async tables(): Promise<readonly string[]> {
     const names = await readdir(this.place).catch((error: unknown) => {
-      throw new PinakesError("NOT_FOUND", `${this.place}: is no folder that can be read: ${(error as Error).message}.`, { cause: error });
+      throw new PinakesError(
+        "NOT_FOUND",
+        `${this.place}: is no folder that can be read: ${(error as Error).message}.`,
+        { cause: error },
+      );
     });
     const found = names.filter((name) => name.endsWith(".csv")).map((name) => name.slice(0, -4));
     if (found.length === 0) throw invalid(`${this.place}: has no file that ends in .csv.`);
@@ -100,20 +104,27 @@ export class CsvTables implements LegacyTables {
           put = makeTable(db, table, columns);
         } else if (record.length === columns.length) put.run(at, ...record);
         else if (faults.length < faultsMax)
-          faults.push({ at, reason: `has ${record.length} columns; the table has ${columns.length} (${columns.join(", ")}).` });
+          faults.push({
+            at,
+            reason: `has ${record.length} columns; the table has ${columns.length} (${columns.join(", ")}).`,
+          });
         if (at % rowsPerTransaction === 0) db.exec("COMMIT; BEGIN");
       }
       db.exec("COMMIT");
       const collection = columns === undefined ? undefined : collectionColumn(this.#spec, columns);
       // Each collection is read by itself: without an index each would read the whole file.
-      if (collection !== undefined) db.exec(`CREATE INDEX ${quoted(`${table} by collection`)} ON ${quoted(table)} (${quoted(collection)})`);
+      if (collection !== undefined)
+        db.exec(`CREATE INDEX ${quoted(`${table} by collection`)} ON ${quoted(table)} (${quoted(collection)})`);
     } catch (error) {
       if (PinakesError.isInstance(error)) throw error;
-      throw invalid(`${this.place}/${table}.csv row ${at + 1}: cannot be read: ${(error as Error).message}.`, { cause: error });
+      throw invalid(`${this.place}/${table}.csv row ${at + 1}: cannot be read: ${(error as Error).message}.`, {
+        cause: error,
+      });
     } finally {
       db.close();
     }
-    if (columns === undefined) throw invalid(`${this.place}/${table}.csv: is empty; its first line names the columns, or "csv_columns" does.`);
+    if (columns === undefined)
+      throw invalid(`${this.place}/${table}.csv: is empty; its first line names the columns, or "csv_columns" does.`);
     const tables = this.#undo.use(new SqliteTables(path, `${this.place}/${table}.csv`));
     return { tables, columns, faults };
   }
@@ -137,11 +148,16 @@ function makeTable(db: DatabaseSync, table: string, columns: readonly string[]) 
   if (new Set(columns.map((name) => name.toLowerCase())).size !== columns.length)
     throw invalid(`${table}.csv: two columns have the same name (${columns.join(", ")}).`);
   db.exec(`CREATE TABLE ${quoted(table)} (${columns.map((name) => `${quoted(name)} TEXT`).join(", ")})`);
-  return db.prepare(`INSERT INTO ${quoted(table)} (rowid, ${columns.map(quoted).join(", ")}) VALUES (?, ${columns.map(() => "?").join(", ")})`);
+  return db.prepare(
+    `INSERT INTO ${quoted(table)} (rowid, ${columns.map(quoted).join(", ")}) VALUES (?, ${columns.map(() => "?").join(", ")})`,
+  );
 }
 
 /** The parser's own limit keeps its memory small, and is not exact. */
 function requireShort(record: readonly string[], where: string): void {
   if (record.reduce((chars, cell) => chars + cell.length, 0) <= migrationLimits.lineCharsMax) return;
-  throw new PinakesError("LIMIT_EXCEEDED", `${where}: has more than ${migrationLimits.lineCharsMax} characters; leave the row out, or shorten it.`);
+  throw new PinakesError(
+    "LIMIT_EXCEEDED",
+    `${where}: has more than ${migrationLimits.lineCharsMax} characters; leave the row out, or shorten it.`,
+  );
 }

@@ -9,13 +9,17 @@ import type { TriplesSpec } from "./spec.ts";
 import type { LegacyTables } from "./tables.ts";
 import { TriplesSource } from "./triples-source.ts";
 
-export async function openTriples(spec: TriplesSpec, { parts, places }: { readonly parts: MigrationParts; readonly places: Places }): Promise<TriplesSource> {
+export async function openTriples(
+  spec: TriplesSpec,
+  { parts, places }: { readonly parts: MigrationParts; readonly places: Places },
+): Promise<TriplesSource> {
   return new TriplesSource(spec, await tablesOf(spec, places), parts.triples);
 }
 
 async function tablesOf(spec: TriplesSpec, places: Places): Promise<LegacyTables> {
   const { sqlite, postgres, csv } = spec;
-  if ([sqlite, postgres, csv].filter((place) => place !== undefined).length !== 1) throw invalid('source: give one of "sqlite", "postgres" and "csv".');
+  if ([sqlite, postgres, csv].filter((place) => place !== undefined).length !== 1)
+    throw invalid('source: give one of "sqlite", "postgres" and "csv".');
   if (sqlite !== undefined) return new SqliteTables(await places.file(sqlite));
   if (csv !== undefined) return new CsvTables(await places.file(csv), spec);
   return new PostgresTables(places.postgres(postgres as string, "postgres"), spec.schema);

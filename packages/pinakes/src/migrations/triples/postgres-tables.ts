@@ -3,7 +3,15 @@ import type { Client } from "pg";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { PostgresPlace } from "../places.ts";
-import { quoted, type LegacyRow, type LegacyTables, type LockedTable, type RowKey, type TableInfo, type TablePart } from "./tables.ts";
+import {
+  quoted,
+  type LegacyRow,
+  type LegacyTables,
+  type LockedTable,
+  type RowKey,
+  type TableInfo,
+  type TablePart,
+} from "./tables.ts";
 import type { TableColumns } from "./spec.ts";
 
 const rowsPerFetch = 2_000;
@@ -46,7 +54,10 @@ export class PostgresTables implements LegacyTables {
       [this.#schema, table],
     );
     const parts = [
-      ...columns.map(({ name, type, required }) => `${quoted(name as string)} ${type as string}${required === true ? " NOT NULL" : ""}`),
+      ...columns.map(
+        ({ name, type, required }) =>
+          `${quoted(name as string)} ${type as string}${required === true ? " NOT NULL" : ""}`,
+      ),
       ...keys.map(({ def }) => def),
     ];
     return {
@@ -57,7 +68,9 @@ export class PostgresTables implements LegacyTables {
 
   async values(table: string, column: string, max: number): Promise<readonly string[]> {
     const value = `coalesce(${quoted(column)}::text, '') COLLATE "C"`;
-    const found = await this.#ask(`SELECT DISTINCT ${value} AS value FROM ${this.#name(table)} ORDER BY 1 LIMIT $1`, [max]);
+    const found = await this.#ask(`SELECT DISTINCT ${value} AS value FROM ${this.#name(table)} ORDER BY 1 LIMIT $1`, [
+      max,
+    ]);
     return found.map((row) => row["value"] as string);
   }
 
@@ -68,7 +81,9 @@ export class PostgresTables implements LegacyTables {
 
   async oldest(part: TablePart, column: string): Promise<JsonValue | undefined> {
     const { where, values } = conditions(part);
-    const value = (await this.#ask(`SELECT min(${quoted(column)}) AS oldest FROM ${this.#name(part.table)} ${where}`, values))[0]?.["oldest"];
+    const value = (
+      await this.#ask(`SELECT min(${quoted(column)}) AS oldest FROM ${this.#name(part.table)} ${where}`, values)
+    )[0]?.["oldest"];
     return value instanceof Date ? value.toISOString() : (value as JsonValue | undefined);
   }
 
@@ -130,7 +145,11 @@ export class PostgresTables implements LegacyTables {
 
   async #connect(): Promise<Client> {
     const { default: pg } = await import("pg");
-    const client = new pg.Client({ ...this.#connection, application_name: "pinakes migration", connectionTimeoutMillis: connectMsMax });
+    const client = new pg.Client({
+      ...this.#connection,
+      application_name: "pinakes migration",
+      connectionTimeoutMillis: connectMsMax,
+    });
     // One that breaks while idle would end the process; the next query tells.
     client.on("error", () => undefined);
     try {
@@ -139,7 +158,9 @@ export class PostgresTables implements LegacyTables {
       // A server that asked for a password and got none still holds the connection.
       client.connection.stream.destroy();
       if (PinakesError.isInstance(error)) throw error;
-      throw new PinakesError("UNAVAILABLE", `${this.place}: cannot be reached: ${(error as Error).message}.`, { cause: error });
+      throw new PinakesError("UNAVAILABLE", `${this.place}: cannot be reached: ${(error as Error).message}.`, {
+        cause: error,
+      });
     }
     return client;
   }
@@ -147,8 +168,13 @@ export class PostgresTables implements LegacyTables {
   #told(error: unknown): unknown {
     if (PinakesError.isInstance(error) || !(error instanceof Error)) return error;
     const { code } = error as { code?: unknown };
-    if (code === "55P03") return new PinakesError("UNAVAILABLE", `${this.place}: another program uses the table; try again.`, { cause: error });
-    return typeof code === "string" ? new PinakesError("UNAVAILABLE", `${this.place}: ${error.message}.`, { cause: error }) : error;
+    if (code === "55P03")
+      return new PinakesError("UNAVAILABLE", `${this.place}: another program uses the table; try again.`, {
+        cause: error,
+      });
+    return typeof code === "string"
+      ? new PinakesError("UNAVAILABLE", `${this.place}: ${error.message}.`, { cause: error })
+      : error;
   }
 }
 
@@ -162,13 +188,24 @@ function conditions(
   const isValue = `${column} = $${before.length + 1}`;
   const isPart = only === undefined ? undefined : only.value === "" ? `(${column} IS NULL OR ${isValue})` : isValue;
   const all = [first?.sql, isPart].filter((sql) => sql !== undefined);
-  return { where: all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`, values: [...before, ...(only === undefined ? [] : [only.value])] };
+  return {
+    where: all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`,
+    values: [...before, ...(only === undefined ? [] : [only.value])],
+  };
 }
 
 /** The table is named as SQL names it. */
-async function* fetched(client: Client, part: TablePart, { s, p, o }: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+async function* fetched(
+  client: Client,
+  part: TablePart,
+  { s, p, o }: TableColumns,
+  after?: RowKey,
+): AsyncGenerator<LegacyRow> {
   const names = [s, p, o].map((column) => `${quoted(column)} COLLATE "C"`);
-  const { where, values } = conditions(part, after === undefined ? undefined : { sql: `(${names.join(", ")}) > ($1, $2, $3)`, values: after });
+  const { where, values } = conditions(
+    part,
+    after === undefined ? undefined : { sql: `(${names.join(", ")}) > ($1, $2, $3)`, values: after },
+  );
   // A cursor takes no parameters where it is declared with a name that is used again: each reading has its own.
   const cursor = `pinakes_${(cursors += 1)}`;
   await client.query(
@@ -185,10 +222,18 @@ async function* fetched(client: Client, part: TablePart, { s, p, o }: TableColum
 
 let cursors = 0;
 
-async function insert(client: Client, table: string, columns: readonly string[], rows: readonly (readonly (string | null)[])[]): Promise<void> {
+async function insert(
+  client: Client,
+  table: string,
+  columns: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsPerInsert) {
     const some = rows.slice(at, at + rowsPerInsert);
     const places = some.map((row, i) => `(${row.map((_, j) => `$${i * columns.length + j + 1}`).join(", ")})`);
-    await client.query(`INSERT INTO ${table} (${columns.map(quoted).join(", ")}) VALUES ${places.join(", ")}`, some.flat());
+    await client.query(
+      `INSERT INTO ${table} (${columns.map(quoted).join(", ")}) VALUES ${places.join(", ")}`,
+      some.flat(),
+    );
   }
 }

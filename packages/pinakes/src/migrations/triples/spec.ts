@@ -25,10 +25,26 @@ export const TriplesSpec = z.strictObject({
   separator: z.string().min(1).max(16).optional(),
   /** Tables that are called otherwise, or are to be left out; "<table>/<value>" is one collection of a table that holds several. */
   tables: z
-    .record(z.string(), z.strictObject({ user: name.optional(), repository: name.optional(), collection: name.optional(), skip: z.boolean().optional() }))
+    .record(
+      z.string(),
+      z.strictObject({
+        user: name.optional(),
+        repository: name.optional(),
+        collection: name.optional(),
+        skip: z.boolean().optional(),
+      }),
+    )
     .optional(),
   /** `collection`: in tables that have it, each of its values is a collection. */
-  columns: z.strictObject({ s: name.optional(), p: name.optional(), o: name.optional(), created_at: name.optional(), collection: name.optional() }).optional(),
+  columns: z
+    .strictObject({
+      s: name.optional(),
+      p: name.optional(),
+      o: name.optional(),
+      created_at: name.optional(),
+      collection: name.optional(),
+    })
+    .optional(),
   /** Columns that may be lost. */
   ignore_columns: z.array(name).max(64).optional(),
   objects: z.enum(["literal", "iri", "absolute"]),
@@ -52,7 +68,12 @@ export interface TableColumns {
 }
 
 export function columnsOf({ columns = {} }: TriplesSpec): TableColumns {
-  return { s: columns.s ?? "s", p: columns.p ?? "p", o: columns.o ?? "o", created_at: columns.created_at ?? "created_at" };
+  return {
+    s: columns.s ?? "s",
+    p: columns.p ?? "p",
+    o: columns.o ?? "o",
+    created_at: columns.created_at ?? "created_at",
+  };
 }
 
 /** The column that names the collection of each row; undefined for a table that is one collection. */
@@ -69,7 +90,11 @@ export function unitName(table: string, value: string | undefined): string {
 }
 
 /** Undefined where nothing says whose it is. `value`: of the column that names the collection. */
-export function targetOf({ user, repository, separator, tables }: TriplesSpec, table: string, value?: string): IntakeTarget | undefined {
+export function targetOf(
+  { user, repository, separator, tables }: TriplesSpec,
+  table: string,
+  value?: string,
+): IntakeTarget | undefined {
   const [own, ofTable] = [tables?.[unitName(table, value)], tables?.[table]];
   const named = splitName(value ?? table, separator);
   const collection = own?.collection ?? named?.collection ?? value ?? table;
@@ -81,7 +106,12 @@ export function targetOf({ user, repository, separator, tables }: TriplesSpec, t
   return repository === undefined ? undefined : { repository, collection };
 }
 
-function splitName(text: string, separator: string | undefined): { readonly user: string; readonly collection: string } | undefined {
+function splitName(
+  text: string,
+  separator: string | undefined,
+): { readonly user: string; readonly collection: string } | undefined {
   const at = separator === undefined ? -1 : text.indexOf(separator);
-  return at > 0 && separator !== undefined ? { user: text.slice(0, at), collection: text.slice(at + separator.length) } : undefined;
+  return at > 0 && separator !== undefined
+    ? { user: text.slice(0, at), collection: text.slice(at + separator.length) }
+    : undefined;
 }

@@ -3,7 +3,15 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import { quoted, type LegacyRow, type LegacyTables, type LockedTable, type RowKey, type TableInfo, type TablePart } from "./tables.ts";
+import {
+  quoted,
+  type LegacyRow,
+  type LegacyTables,
+  type LockedTable,
+  type RowKey,
+  type TableInfo,
+  type TablePart,
+} from "./tables.ts";
 import type { TableColumns } from "./spec.ts";
 
 /** Whoever reads must not keep everybody else waiting. */
@@ -26,19 +34,27 @@ export class SqliteTables implements LegacyTables {
   }
 
   async tables(): Promise<readonly string[]> {
-    const found = this.#db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name").all();
+    const found = this.#db
+      .prepare(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+      )
+      .all();
     return found.map(({ name }) => name as string);
   }
 
   async info(table: string): Promise<TableInfo> {
     const columns = this.#db.prepare(`SELECT name FROM pragma_table_info(?)`).all(table);
-    const ddl = this.#db.prepare("SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC, name").all(table);
+    const ddl = this.#db
+      .prepare("SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC, name")
+      .all(table);
     return { columns: columns.map(({ name }) => name as string), ddl: ddl.map(({ sql }) => sql as string) };
   }
 
   async values(table: string, column: string, max: number): Promise<readonly string[]> {
     const value = `coalesce(CAST(${quoted(column)} AS TEXT), '') COLLATE BINARY`;
-    const found = this.#db.prepare(`SELECT DISTINCT ${value} AS value FROM ${quoted(table)} ORDER BY 1 LIMIT ?`).all(max);
+    const found = this.#db
+      .prepare(`SELECT DISTINCT ${value} AS value FROM ${quoted(table)} ORDER BY 1 LIMIT ?`)
+      .all(max);
     return found.map((row) => row["value"] as string);
   }
 
@@ -62,14 +78,17 @@ export class SqliteTables implements LegacyTables {
     const db = told(this.place, () => new DatabaseSync(this.#path, { timeout: busyMs }));
     try {
       told(this.place, () => db.exec("BEGIN IMMEDIATE"));
-      const exists = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
+      const exists =
+        db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
       const result = await work({
         exists,
         rows: (columns) => distinctRows(db, { table }, columns),
         drop: async () => db.exec(`DROP TABLE ${quoted(table)}`),
         create: async (ddl) => ddl.forEach((sql) => db.exec(sql)),
         insert: async (columns, rows) => {
-          const put = db.prepare(`INSERT INTO ${quoted(table)} (${columns.map(quoted).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`);
+          const put = db.prepare(
+            `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+          );
           for (const row of rows) put.run(...row);
         },
       });
@@ -86,10 +105,18 @@ export class SqliteTables implements LegacyTables {
   }
 }
 
-async function* distinctRows(db: DatabaseSync, part: TablePart, { s, p, o }: TableColumns, after?: RowKey): AsyncGenerator<LegacyRow> {
+async function* distinctRows(
+  db: DatabaseSync,
+  part: TablePart,
+  { s, p, o }: TableColumns,
+  after?: RowKey,
+): AsyncGenerator<LegacyRow> {
   // By bytes, whatever the columns say: two texts that differ in case are two.
   const names = [s, p, o].map((name) => `${quoted(name)} COLLATE BINARY`);
-  const { where, values } = conditions(part, after === undefined ? undefined : { sql: `(${names.join(", ")}) > (?, ?, ?)`, values: after });
+  const { where, values } = conditions(
+    part,
+    after === undefined ? undefined : { sql: `(${names.join(", ")}) > (?, ?, ?)`, values: after },
+  );
   const sql = (at: string) =>
     `SELECT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o, ${at} AS at FROM ${quoted(part.table)} ${where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
   let statement: StatementSync;
@@ -112,9 +139,17 @@ function conditions(
   more?: { readonly sql: string; readonly values: readonly string[] },
 ): { readonly where: string; readonly values: readonly string[] } {
   const column = only === undefined ? "" : quoted(only.column);
-  const isPart = only === undefined ? undefined : only.value === "" ? `(${column} IS NULL OR ${column} = ?)` : `${column} COLLATE BINARY = ?`;
+  const isPart =
+    only === undefined
+      ? undefined
+      : only.value === ""
+        ? `(${column} IS NULL OR ${column} = ?)`
+        : `${column} COLLATE BINARY = ?`;
   const all = [isPart, more?.sql].filter((sql) => sql !== undefined);
-  return { where: all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`, values: [...(only === undefined ? [] : [only.value]), ...(more?.values ?? [])] };
+  return {
+    where: all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`,
+    values: [...(only === undefined ? [] : [only.value]), ...(more?.values ?? [])],
+  };
 }
 
 /** SQLite's own errors: not there, not readable, or no database at all. */
@@ -125,8 +160,11 @@ function told<T>(place: string, call: () => T): T {
     if (PinakesError.isInstance(error)) throw error;
     const { message } = error as Error;
     if (/unable to open/.test(message))
-      throw new PinakesError("NOT_FOUND", `${place}: cannot be opened; check the path, and that it may be read.`, { cause: error });
-    if (/locked|busy/.test(message)) throw new PinakesError("UNAVAILABLE", `${place}: another program is writing to it; try again.`, { cause: error });
+      throw new PinakesError("NOT_FOUND", `${place}: cannot be opened; check the path, and that it may be read.`, {
+        cause: error,
+      });
+    if (/locked|busy/.test(message))
+      throw new PinakesError("UNAVAILABLE", `${place}: another program is writing to it; try again.`, { cause: error });
     throw invalid(`${place}: is no SQLite database that can be read: ${message}.`, { cause: error });
   }
 }

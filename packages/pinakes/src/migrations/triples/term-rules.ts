@@ -24,7 +24,8 @@ export class TermRules {
   readonly #base: string | undefined;
 
   constructor({ objects, iri_schemes = ["http", "https", "urn"], literal_predicates = [], iri_base }: TriplesSpec) {
-    if (iri_base !== undefined && !absolute.test(iri_base)) throw invalid(`iri_base: ${show(iri_base)} is not an absolute IRI, such as urn:legacy:.`);
+    if (iri_base !== undefined && !absolute.test(iri_base))
+      throw invalid(`iri_base: ${show(iri_base)} is not an absolute IRI, such as urn:legacy:.`);
     this.#objects = objects;
     this.#schemes = new Set(iri_schemes.map((scheme) => scheme.toLowerCase()));
     this.#words = new Set(literal_predicates);
@@ -38,7 +39,9 @@ export class TermRules {
     const quad = { s: this.#node(s, "s"), p: this.#node(p, "p"), o: this.#object(o, p), g: defaultGraph };
     const back = this.rowOf(quad);
     if (back.s !== s || back.p !== p || back.o !== o)
-      throw invalid(`${show([s, p, o])} would come back as ${show([back.s, back.p, back.o])}; change iri_base or the rule for objects.`);
+      throw invalid(
+        `${show([s, p, o])} would come back as ${show([back.s, back.p, back.o])}; change iri_base or the rule for objects.`,
+      );
     return quad;
   }
 
@@ -47,7 +50,8 @@ export class TermRules {
     if (quad.g !== defaultGraph) throw this.#cannotHold(quad, "it is in a named graph");
     const p = this.#nodeText(quad.p);
     const row = { s: this.#nodeText(quad.s), p, o: this.#objectText(quad) };
-    if (this.#object(row.o, p) !== quad.o) throw this.#cannotHold(quad, `its object would be read as ${this.#object(row.o, p)}`);
+    if (this.#object(row.o, p) !== quad.o)
+      throw this.#cannotHold(quad, `its object would be read as ${this.#object(row.o, p)}`);
     return row;
   }
 
@@ -55,7 +59,9 @@ export class TermRules {
     if (absolute.test(text)) return iri(text);
     if (blankLabel.test(text)) return text;
     if (this.#base !== undefined && text !== "") return iri(this.#base + encodeURIComponent(text));
-    throw invalid(`${column}: ${show(text)} is no absolute IRI and no blank node; give "iri_base" to make IRIs of such words.`);
+    throw invalid(
+      `${column}: ${show(text)} is no absolute IRI and no blank node; give "iri_base" to make IRIs of such words.`,
+    );
   }
 
   #object(text: string, predicate: string): TermText {
@@ -69,27 +75,37 @@ export class TermRules {
   #nodeText(term: TermText): string {
     const { type, value } = termOf(term);
     if (type !== "iri") return term;
-    return this.#base !== undefined && value.startsWith(this.#base) ? decodeURIComponent(value.slice(this.#base.length)) : value;
+    return this.#base !== undefined && value.startsWith(this.#base)
+      ? decodeURIComponent(value.slice(this.#base.length))
+      : value;
   }
 
   #objectText(quad: Quad): string {
     const term = termOf(quad.o);
     if (term.type === "literal") {
-      if (term.language !== undefined || term.datatype !== undefined) throw this.#cannotHold(quad, "its object has a language or a datatype");
+      if (term.language !== undefined || term.datatype !== undefined)
+        throw this.#cannotHold(quad, "its object has a language or a datatype");
       return term.value;
     }
     return this.#objects === "iri" ? this.#nodeText(quad.o) : term.type === "iri" ? term.value : quad.o;
   }
 
   #cannotHold({ s, p, o }: Quad, why: string): PinakesError {
-    return new PinakesError("CONFLICT", `A table of texts cannot hold ${show([s, p, o])}: ${why}. Remove that triple, or keep the new form.`);
+    return new PinakesError(
+      "CONFLICT",
+      `A table of texts cannot hold ${show([s, p, o])}: ${why}. Remove that triple, or keep the new form.`,
+    );
   }
 }
 
 function textOf(value: unknown, column: string): string {
-  if (typeof value !== "string") throw invalid(`${column}: is ${value === null || value === undefined ? "empty (NULL)" : `a ${typeof value}`}, not a text.`);
+  if (typeof value !== "string")
+    throw invalid(
+      `${column}: is ${value === null || value === undefined ? "empty (NULL)" : `a ${typeof value}`}, not a text.`,
+    );
   if (value.includes("\0")) throw invalid(`${column}: holds a NUL character.`);
   if (!value.isWellFormed()) throw invalid(`${column}: is not well-formed Unicode.`);
-  if (Buffer.byteLength(value, "utf8") > termBytesMax - 2) throw invalid(`${column}: is longer than ${termBytesMax - 2} bytes.`);
+  if (Buffer.byteLength(value, "utf8") > termBytesMax - 2)
+    throw invalid(`${column}: is longer than ${termBytesMax - 2} bytes.`);
   return value;
 }

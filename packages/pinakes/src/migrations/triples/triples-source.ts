@@ -11,7 +11,18 @@ import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, strictly, type EntrySides } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
 import { told } from "../progress.ts";
-import type { Copied, CopyStep, FoundUnit, Held, Inventory, MigrationSource, OldForm, Problem, Reading, UnitName } from "../source.ts";
+import type {
+  Copied,
+  CopyStep,
+  FoundUnit,
+  Held,
+  Inventory,
+  MigrationSource,
+  OldForm,
+  Problem,
+  Reading,
+  UnitName,
+} from "../source.ts";
 import { heldQuads, removeQuads, writeQuads } from "../quads.ts";
 import { checkPatterns } from "./check-patterns.ts";
 import { collectionColumn, columnsOf, targetOf, unitName, type TableColumns, type TriplesSpec } from "./spec.ts";
@@ -69,7 +80,8 @@ export class TriplesSource implements MigrationSource, EntrySides {
   async *entries(unit: UnitName, reading: Reading): AsyncGenerator<Entry> {
     const part = partOf(unit);
     for (const problem of await this.#faults(part.table)) reading.problem(problem);
-    for await (const { quad } of this.#quads(unit.name, this.#tables.rows(part, this.#columns), reading)) yield entryOf(quad);
+    for await (const { quad } of this.#quads(unit.name, this.#tables.rows(part, this.#columns), reading))
+      yield entryOf(quad);
   }
 
   async *held(_: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
@@ -119,12 +131,17 @@ export class TriplesSource implements MigrationSource, EntrySides {
     const unowned = 'nothing says whose it is; give "user", "repository", "separator", or name it in "tables".';
     const wrong = this.#wrongColumns(columns);
     const { created_at } = this.#columns;
-    const created = columns.includes(created_at) && wrong === undefined ? timeOf(await this.#tables.oldest(part, created_at)) : undefined;
+    const created =
+      columns.includes(created_at) && wrong === undefined
+        ? timeOf(await this.#tables.oldest(part, created_at))
+        : undefined;
     return {
       name,
       target: target ?? { repository: "unknown", collection: only?.value ?? table },
       ...(created === undefined ? {} : { created_at: created }),
-      problems: [target === undefined ? unowned : undefined, wrong].filter((reason) => reason !== undefined).map((reason) => ({ where: name, reason })),
+      problems: [target === undefined ? unowned : undefined, wrong]
+        .filter((reason) => reason !== undefined)
+        .map((reason) => ({ where: name, reason })),
       keep: only === undefined ? { ddl: [...ddl], dated: columns.includes(created_at) } : { part: { table, ...only } },
     };
   }
@@ -135,7 +152,10 @@ export class TriplesSource implements MigrationSource, EntrySides {
     const readable = problems.length === 0;
     const values = readable ? await this.#tables.values(table, column, migrationLimits.unitsMax + 1) : [];
     if (values.length > migrationLimits.unitsMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `${table}: names more than ${migrationLimits.unitsMax} collections; migrate it in parts.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `${table}: names more than ${migrationLimits.unitsMax} collections; migrate it in parts.`,
+      );
     const parts = values.map((value): TablePart => ({ table, only: { column, value } }));
     let rows = 0;
     for (const part of parts) rows += await this.#tables.rowCount(part);
@@ -146,7 +166,9 @@ export class TriplesSource implements MigrationSource, EntrySides {
       problems.push({ where: table, reason });
     }
     if (problems.length > 0) yield { name: table, target: { repository: "unknown", collection: table }, problems };
-    else for (const part of parts) if (this.#spec.tables?.[unitName(table, part.only?.value)]?.skip !== true) yield await this.#unit(part, info);
+    else
+      for (const part of parts)
+        if (this.#spec.tables?.[unitName(table, part.only?.value)]?.skip !== true) yield await this.#unit(part, info);
   }
 
   async #wrongTable(table: string, { columns }: TableInfo): Promise<Problem[]> {
@@ -154,7 +176,9 @@ export class TriplesSource implements MigrationSource, EntrySides {
     const collection = this.#spec.tables?.[table]?.collection;
     const several = `holds several collections; instead of ${show(collection)} for the table, name one for each as ${show(`${table}/<value>`)}.`;
     return [
-      ...[wrong, collection === undefined ? undefined : several].filter((reason) => reason !== undefined).map((reason) => ({ where: table, reason })),
+      ...[wrong, collection === undefined ? undefined : several]
+        .filter((reason) => reason !== undefined)
+        .map((reason) => ({ where: table, reason })),
       ...(await this.#faults(table)),
     ];
   }
@@ -164,16 +188,32 @@ export class TriplesSource implements MigrationSource, EntrySides {
     const missing = [s, p, o].filter((name) => !columns.includes(name));
     if (missing.length > 0)
       return `has no column ${missing.map((name) => `"${name}"`).join(", ")}; it has ${show(columns)}. Give "columns", or leave the table out with "tables".`;
-    const known = new Set([s, p, o, created_at, collectionColumn(this.#spec, columns), ...(this.#spec.ignore_columns ?? [])]);
+    const known = new Set([
+      s,
+      p,
+      o,
+      created_at,
+      collectionColumn(this.#spec, columns),
+      ...(this.#spec.ignore_columns ?? []),
+    ]);
     const more = columns.filter((name) => !known.has(name));
-    return more.length === 0 ? undefined : `has the columns ${show(more)}, which would be lost; name them in "ignore_columns" if they may be.`;
+    return more.length === 0
+      ? undefined
+      : `has the columns ${show(more)}, which would be lost; name them in "ignore_columns" if they may be.`;
   }
 
   async #faults(table: string): Promise<readonly Problem[]> {
-    return ((await this.#tables.faults?.(table)) ?? []).map(({ at, reason }) => ({ where: `${table} row ${at}`, reason }));
+    return ((await this.#tables.faults?.(table)) ?? []).map(({ at, reason }) => ({
+      where: `${table} row ${at}`,
+      reason,
+    }));
   }
 
-  async *#quads(table: string, rows: AsyncIterable<LegacyRow>, reading: Reading): AsyncGenerator<{ quad: Quad; row: LegacyRow }> {
+  async *#quads(
+    table: string,
+    rows: AsyncIterable<LegacyRow>,
+    reading: Reading,
+  ): AsyncGenerator<{ quad: Quad; row: LegacyRow }> {
     for await (const row of rows) {
       reading.signal.throwIfAborted();
       try {
@@ -187,7 +227,12 @@ export class TriplesSource implements MigrationSource, EntrySides {
   }
 
   async *#allQuads(unit: UnitName, signal: AbortSignal): AsyncGenerator<Quad> {
-    for await (const { quad } of this.#quads(unit.name, this.#tables.rows(partOf(unit), this.#columns), strictly(signal))) yield quad;
+    for await (const { quad } of this.#quads(
+      unit.name,
+      this.#tables.rows(partOf(unit), this.#columns),
+      strictly(signal),
+    ))
+      yield quad;
   }
 
   async #remove({ name }: UnitName, verified: Measured): Promise<void> {
@@ -250,7 +295,12 @@ export class TriplesSource implements MigrationSource, EntrySides {
 
 /** From what the unit keeps: a name with a "/" may be the name of a table. */
 function partOf({ name, keep }: UnitName): TablePart {
-  const part = (keep as { readonly part?: { readonly table: string; readonly column: string; readonly value: string } } | null | undefined)?.part;
+  const part = (
+    keep as
+      | { readonly part?: { readonly table: string; readonly column: string; readonly value: string } }
+      | null
+      | undefined
+  )?.part;
   return part === undefined ? { table: name } : { table: part.table, only: { column: part.column, value: part.value } };
 }
 
@@ -261,7 +311,12 @@ function entryOf({ s, p, o, g }: Quad): Entry {
 
 /** A time as tables have it: ISO 8601, or seconds, milliseconds or microseconds since 1970. */
 function timeOf(value: JsonValue | undefined): string | undefined {
-  const number = typeof value === "number" ? value : typeof value === "string" && /^\d{9,17}(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
+  const number =
+    typeof value === "number"
+      ? value
+      : typeof value === "string" && /^\d{9,17}(?:\.\d+)?$/.test(value)
+        ? Number(value)
+        : undefined;
   const ms =
     number === undefined
       ? typeof value === "string"

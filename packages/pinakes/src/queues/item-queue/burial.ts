@@ -50,7 +50,8 @@ function deadDocument(place: Place, message: Message, head: Head, cause: DeadLet
 /** The port's view of a dead record; undefined for anything else (the mark of one that was redriven). */
 export function deadLetterOf(document: JsonObject): DeadLetter | undefined {
   if (document["kind"] !== "dead") return undefined;
-  const { id, group, cause, failures, losses, sentAt, deadAt, reason, origin, body } = document as unknown as DeadLetter & { losses: number };
+  const { id, group, cause, failures, losses, sentAt, deadAt, reason, origin, body } =
+    document as unknown as DeadLetter & { losses: number };
   const messageId = id.slice(deadItem("").length);
   return {
     id: messageId,

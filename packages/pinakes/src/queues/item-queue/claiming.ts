@@ -11,7 +11,16 @@ import { bury } from "./burial.ts";
 import { again, type Groups, type Step } from "./groups.ts";
 import type { Hints } from "./hints.ts";
 import { sealReceipt } from "./receipts.ts";
-import { orderOf, queueContainer, readyAtOf, type Group, type Head, type Lease, type Message, type Place } from "./records.ts";
+import {
+  orderOf,
+  queueContainer,
+  readyAtOf,
+  type Group,
+  type Head,
+  type Lease,
+  type Message,
+  type Place,
+} from "./records.ts";
 import type { Sweeps } from "./sweeps.ts";
 
 /** Per message wanted: some are taken by others before us. */
@@ -90,7 +99,13 @@ export class Claiming {
     return undefined;
   }
 
-  async #claimAll(scope: Scope, queue: string, groups: Iterable<string>, request: PollRequest, look: Look): Promise<void> {
+  async #claimAll(
+    scope: Scope,
+    queue: string,
+    groups: Iterable<string>,
+    request: PollRequest,
+    look: Look,
+  ): Promise<void> {
     const { messages, tried } = look;
     for (const group of groups) {
       if (messages.length >= request.max || request.signal.aborted) return;
@@ -115,7 +130,11 @@ export class Claiming {
     return undefined;
   }
 
-  async #plan(scope: Scope, group: Group, request: PollRequest): Promise<Step<ReceivedMessage | "buried" | undefined> | typeof again> {
+  async #plan(
+    scope: Scope,
+    group: Group,
+    request: PollRequest,
+  ): Promise<Step<ReceivedMessage | "buried" | undefined> | typeof again> {
     const now = this.#groups.clock.now();
     const { head, lease } = group;
     if (head === undefined || (readyAtOf(group) ?? Infinity) > now) return { result: undefined };
@@ -127,12 +146,23 @@ export class Claiming {
     const message = await this.#groups.message(scope, group, head.id);
     if (message === undefined) return again;
     const epoch = group.epoch + 1;
-    const taken: Lease = { owner: request.owner, epoch, nonce: randomUUID(), until: now + request.leaseMs, ms: request.leaseMs };
+    const taken: Lease = {
+      owner: request.owner,
+      epoch,
+      nonce: randomUUID(),
+      until: now + request.leaseMs,
+      ms: request.leaseMs,
+    };
     return { result: received(group, message, tried, taken), group: { ...group, epoch, head: tried, lease: taken } };
   }
 }
 
-function received({ queue, group }: Place, message: Message, head: Head, { owner, epoch, nonce }: Lease): ReceivedMessage {
+function received(
+  { queue, group }: Place,
+  message: Message,
+  head: Head,
+  { owner, epoch, nonce }: Lease,
+): ReceivedMessage {
   return {
     id: message.id,
     group,

@@ -45,13 +45,28 @@ export class ItemDeadLetters implements DeadDriver {
       const document = await this.#document(scope, place, id);
       if (document?.["kind"] === "redriven") return { result: { id: document["message"] as string } };
       const letter = document === undefined ? undefined : deadLetterOf(document);
-      if (letter === undefined) throw new PinakesError("NOT_FOUND", `There is no dead letter "${id}" in group "${name}" of queue "${queue}".`);
+      if (letter === undefined)
+        throw new PinakesError("NOT_FOUND", `There is no dead letter "${id}" in group "${name}" of queue "${queue}".`);
       const now = this.#groups.clock.now();
       const dedupId = document?.["dedupId"] as string | undefined;
       const origin = letter.origin ?? { id, order: letter.order, sentAt: letter.sentAt };
-      const content = { body: letter.body, sentAt: now, readyAt: now, origin, ...(dedupId === undefined ? {} : { dedupId }) };
+      const content = {
+        body: letter.body,
+        sentAt: now,
+        readyAt: now,
+        origin,
+        ...(dedupId === undefined ? {} : { dedupId }),
+      };
       const added = await this.#sending.append(scope, group, content);
-      const mark = { id: deadItem(id), queue, part: partOf(name), kind: "redriven", v: 1, message: added.message.id, ttl: rememberedSeconds };
+      const mark = {
+        id: deadItem(id),
+        queue,
+        part: partOf(name),
+        kind: "redriven",
+        v: 1,
+        message: added.message.id,
+        ttl: rememberedSeconds,
+      };
       return {
         result: { id: added.message.id },
         group: { ...added.group, dead: group.dead - 1 },
@@ -67,12 +82,17 @@ export class ItemDeadLetters implements DeadDriver {
     return this.#groups.change<boolean>(scope, place, async (group) => {
       const document = await this.#document(scope, place, id);
       if (document?.["kind"] !== "dead") return { result: false };
-      const operations = [{ op: "delete", id: deadItem(id) } as const, ...forget(document["dedupId"] as string | undefined)];
+      const operations = [
+        { op: "delete", id: deadItem(id) } as const,
+        ...forget(document["dedupId"] as string | undefined),
+      ];
       return { result: true, group: { ...group, dead: group.dead - 1 }, operations };
     });
   }
 
   async #document(scope: Scope, place: Place, id: string): Promise<JsonObject | undefined> {
-    return (await this.#groups.items.read(scope, queueContainer.name, { partition: partitionOf(place), id: deadItem(id) }))?.document;
+    return (
+      await this.#groups.items.read(scope, queueContainer.name, { partition: partitionOf(place), id: deadItem(id) })
+    )?.document;
   }
 }

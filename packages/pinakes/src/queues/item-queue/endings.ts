@@ -31,7 +31,11 @@ export class Endings {
     await this.#end(scope, receipt, "done", async (group, head) => {
       const rest = await this.#groups.withoutHead(scope, group);
       if (rest === undefined) return again;
-      return { result: undefined, group: rest, operations: [{ op: "delete", id: messageItem(head.id) }, ...forget(head.dedupId)] };
+      return {
+        result: undefined,
+        group: rest,
+        operations: [{ op: "delete", id: messageItem(head.id) }, ...forget(head.dedupId)],
+      };
     });
   }
 
@@ -49,10 +53,18 @@ export class Endings {
   }
 
   async release(scope: Scope, receipt: Receipt, retryInMs: number): Promise<void> {
-    await this.#end(scope, receipt, "released", (group, head) => ({ result: undefined, group: this.#back(group, head, retryInMs) }));
+    await this.#end(scope, receipt, "released", (group, head) => ({
+      result: undefined,
+      group: this.#back(group, head, retryInMs),
+    }));
   }
 
-  async #end(scope: Scope, receipt: Receipt, as: Ending, plan: (group: Group, head: Head) => Promise<Ended> | Ended): Promise<void> {
+  async #end(
+    scope: Scope,
+    receipt: Receipt,
+    as: Ending,
+    plan: (group: Group, head: Head) => Promise<Ended> | Ended,
+  ): Promise<void> {
     await this.#groups.change<void>(scope, receipt, async (group) => {
       // The answer to the first call was lost; this is the same one again.
       if (group.settled?.nonce === receipt.nonce && group.settled.as === as) return { result: undefined };
@@ -71,5 +83,7 @@ export class Endings {
 
 /** The message is gone, so its dedupId is remembered for a while, no longer for as long as the message is kept. */
 export function forget(dedupId: string | undefined): Operation[] {
-  return dedupId === undefined ? [] : [{ op: "patch", id: dedupItem(dedupId), patch: [{ op: "set", path: "/ttl", value: rememberedSeconds }] }];
+  return dedupId === undefined
+    ? []
+    : [{ op: "patch", id: dedupItem(dedupId), patch: [{ op: "set", path: "/ttl", value: rememberedSeconds }] }];
 }

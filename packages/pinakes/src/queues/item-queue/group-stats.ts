@@ -13,7 +13,12 @@ export async function groupStats({ items, clock }: Groups, scope: Scope, queue: 
   let oldest = Infinity;
   let cursor: string | undefined;
   for (let seen = 0; seen < queueLimits.statsGroupsMax; seen += pageGroups) {
-    const query = { index: "ready", equals: { work: queue }, limit: pageGroups, ...(cursor === undefined ? {} : { cursor }) };
+    const query = {
+      index: "ready",
+      equals: { work: queue },
+      limit: pageGroups,
+      ...(cursor === undefined ? {} : { cursor }),
+    };
     const page = await items.query(scope, queueContainer.name, query);
     for (const { document } of page.items) {
       const group = groupOf(document);
@@ -32,7 +37,11 @@ export async function groupStats({ items, clock }: Groups, scope: Scope, queue: 
   };
 }
 
-function count({ count: messages, head, lease }: Group, now: number, sum: { ready: number; inFlight: number; delayed: number }): void {
+function count(
+  { count: messages, head, lease }: Group,
+  now: number,
+  sum: { ready: number; inFlight: number; delayed: number },
+): void {
   if (lease !== undefined && lease.until > now) {
     sum.inFlight += 1;
     sum.ready += messages - 1;

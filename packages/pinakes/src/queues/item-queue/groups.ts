@@ -51,7 +51,9 @@ export class Groups {
   }
 
   async change<T>(scope: Scope, place: Place, plan: Plan<T>): Promise<T> {
-    return this.#turns.run([JSON.stringify([scope.tenant, place.queue, place.group])], () => this.#untilSettled(scope, place, plan));
+    return this.#turns.run([JSON.stringify([scope.tenant, place.queue, place.group])], () =>
+      this.#untilSettled(scope, place, plan),
+    );
   }
 
   async read(scope: Scope, place: Place): Promise<Group> {
@@ -76,7 +78,9 @@ export class Groups {
       limit: 1,
     });
     const [next] = items;
-    return next === undefined ? undefined : { ...rest, count, head: headOf(messageOf(next.document), this.clock.now()) };
+    return next === undefined
+      ? undefined
+      : { ...rest, count, head: headOf(messageOf(next.document), this.clock.now()) };
   }
 
   async #untilSettled<T>(scope: Scope, place: Place, plan: Plan<T>): Promise<T> {
@@ -88,7 +92,8 @@ export class Groups {
       if (step === again) continue;
       if (step.group === undefined) return step.result;
       const document = groupDocument(step.group);
-      const write: Operation = item === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: item.etag };
+      const write: Operation =
+        item === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: item.etag };
       try {
         await this.items.batch(scope, queueContainer.name, partitionOf(place), [write, ...(step.operations ?? [])]);
         return step.result;
@@ -97,7 +102,11 @@ export class Groups {
         cause = error;
       }
     }
-    throw new PinakesError("UNAVAILABLE", `Group "${place.group}" of queue "${place.queue}" is changed by too many at once. Try again.`, { cause });
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `Group "${place.group}" of queue "${place.queue}" is changed by too many at once. Try again.`,
+      { cause },
+    );
   }
 
   #item(scope: Scope, place: Place, id: string) {

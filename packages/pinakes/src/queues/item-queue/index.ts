@@ -4,7 +4,13 @@
 import type { Scope } from "../../domain/scope.ts";
 import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
-import { queueCapabilityDefaults, type Queue, type QueueCapabilities, type QueueStats, type SendResult } from "../../ports/queue.ts";
+import {
+  queueCapabilityDefaults,
+  type Queue,
+  type QueueCapabilities,
+  type QueueStats,
+  type SendResult,
+} from "../../ports/queue.ts";
 import { checkWhole } from "../check-input.ts";
 import { createQueue, type WaitingOptions } from "../create-queue.ts";
 import type { CheckedMessage, PollRequest, PollResult, QueueDriver } from "../queue-driver.ts";
@@ -59,8 +65,14 @@ class ItemQueueDriver implements QueueDriver {
   readonly #endings: Endings;
 
   constructor({ items, clock = systemClock, ...options }: ItemQueueOptions) {
-    const bound = (name: "attemptsMax" | "leaseLossesMax", normal: number) => checkWhole(options[name] ?? normal, name, 1, queueLimits.attemptsMax);
-    const groupMessagesMax = checkWhole(options.groupMessagesMax ?? queueLimits.groupMessagesDefault, "groupMessagesMax", 1, Number.MAX_SAFE_INTEGER);
+    const bound = (name: "attemptsMax" | "leaseLossesMax", normal: number) =>
+      checkWhole(options[name] ?? normal, name, 1, queueLimits.attemptsMax);
+    const groupMessagesMax = checkWhole(
+      options.groupMessagesMax ?? queueLimits.groupMessagesDefault,
+      "groupMessagesMax",
+      1,
+      Number.MAX_SAFE_INTEGER,
+    );
     const sweepMs = checkWhole(options.sweepMs ?? queueLimits.pollMsMax, "sweepMs", 1, queueLimits.pollMsMax);
     const { engine, durable, indexReads } = items.capabilities;
     this.capabilities = { ...queueCapabilityDefaults, driver: `items on ${engine}`, durable };

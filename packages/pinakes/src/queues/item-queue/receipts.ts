@@ -34,7 +34,13 @@ export function openReceipt(text: string): Receipt {
 
 /** Whether the lease is still the receipt's: nobody has taken it over, and it has not ended. */
 export function holds({ head, lease }: Group, receipt: Receipt): boolean {
-  return lease !== undefined && head?.id === receipt.message && lease.owner === receipt.owner && lease.epoch === receipt.epoch && lease.nonce === receipt.nonce;
+  return (
+    lease !== undefined &&
+    head?.id === receipt.message &&
+    lease.owner === receipt.owner &&
+    lease.epoch === receipt.epoch &&
+    lease.nonce === receipt.nonce
+  );
 }
 
 export function lostLease({ message, owner }: Receipt): PinakesError {

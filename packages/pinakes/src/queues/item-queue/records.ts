@@ -153,25 +153,48 @@ export function groupOf(document: JsonObject): Group {
 }
 
 function checkGroup({ count, dead, next, epoch, head, lease }: Group): void {
-  const whole = [count, dead, epoch].every((n) => Number.isSafeInteger(n) && n >= 0) && Number.isSafeInteger(next) && next > count;
+  const whole =
+    [count, dead, epoch].every((n) => Number.isSafeInteger(n) && n >= 0) && Number.isSafeInteger(next) && next > count;
   invariant(whole, "CORRUPT", `a group's counters do not fit: ${JSON.stringify({ count, dead, next, epoch })}`);
   invariant(count > 0 === (head !== undefined), "CORRUPT", "a group has a head exactly when it has messages");
-  invariant(lease === undefined || (head !== undefined && lease.epoch === epoch), "CORRUPT", "only a group's head is leased, in its newest epoch");
+  invariant(
+    lease === undefined || (head !== undefined && lease.epoch === epoch),
+    "CORRUPT",
+    "only a group's head is leased, in its newest epoch",
+  );
 }
 
 export function messageDocument(place: Place, message: Message): JsonObject {
   const { id, ...rest } = message;
-  return { id: messageItem(id), queue: place.queue, part: partOf(place.group), kind: "message", v: formatVersion, ...(rest as unknown as JsonObject) };
+  return {
+    id: messageItem(id),
+    queue: place.queue,
+    part: partOf(place.group),
+    kind: "message",
+    v: formatVersion,
+    ...(rest as unknown as JsonObject),
+  };
 }
 
 export function messageOf(document: JsonObject): Message {
   const { id, kind, v, queue: _queue, part: _part, ...rest } = document;
-  invariant(kind === "message" && v === formatVersion, "CORRUPT", `queue record ${JSON.stringify(id)} is not a message of format ${formatVersion}`);
+  invariant(
+    kind === "message" && v === formatVersion,
+    "CORRUPT",
+    `queue record ${JSON.stringify(id)} is not a message of format ${formatVersion}`,
+  );
   return { ...(rest as unknown as Message), id: (id as string).slice(messageItem("").length) };
 }
 
 /** The head that a message becomes. It is ready from `now` at the earliest, so that groups take turns in the index. */
 export function headOf(message: Message, now: number): Head {
   const { id, sentAt, readyAt, dedupId } = message;
-  return { id, sentAt, readyAt: Math.max(readyAt, now), failures: 0, losses: 0, ...(dedupId === undefined ? {} : { dedupId }) };
+  return {
+    id,
+    sentAt,
+    readyAt: Math.max(readyAt, now),
+    failures: 0,
+    losses: 0,
+    ...(dedupId === undefined ? {} : { dedupId }),
+  };
 }

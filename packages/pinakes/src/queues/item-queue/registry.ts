@@ -42,7 +42,11 @@ export class Registry {
   }
 
   /** The groups whose head may be taken now, found without any index; and the cursor to go on from, if there are too many. */
-  async sweep(scope: Scope, queue: string, from: string | undefined): Promise<{ due: string[]; cursor: string | undefined }> {
+  async sweep(
+    scope: Scope,
+    queue: string,
+    from: string | undefined,
+  ): Promise<{ due: string[]; cursor: string | undefined }> {
     const due: Due[] = [];
     const idle: Item[] = [];
     let cursor = from;
@@ -81,7 +85,11 @@ export class Registry {
     });
     if (!empty) return;
     try {
-      await this.#groups.items.write(scope, queueContainer.name, [queue, part], { op: "delete", id: entry.id, ifMatch: entry.etag });
+      await this.#groups.items.write(scope, queueContainer.name, [queue, part], {
+        op: "delete",
+        id: entry.id,
+        ifMatch: entry.etag,
+      });
     } catch (error) {
       // Registered anew by a sender, or taken away by another sweep.
       if (!PinakesError.isInstance(error) || !["PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code)) throw error;

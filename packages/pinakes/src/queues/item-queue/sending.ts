@@ -7,7 +7,18 @@ import type { Operation } from "../../ports/item-store.ts";
 import type { SendResult } from "../../ports/queue.ts";
 import type { CheckedMessage } from "../queue-driver.ts";
 import { again, type Groups, type Step } from "./groups.ts";
-import { dedupItem, headOf, messageDocument, messageId, partOf, partitionOf, queueContainer, type Group, type Message, type Place } from "./records.ts";
+import {
+  dedupItem,
+  headOf,
+  messageDocument,
+  messageId,
+  partOf,
+  partitionOf,
+  queueContainer,
+  type Group,
+  type Message,
+  type Place,
+} from "./records.ts";
 import type { Registry } from "./registry.ts";
 
 export class Sending {
@@ -21,12 +32,17 @@ export class Sending {
     this.#groupMessagesMax = groupMessagesMax;
   }
 
-  async send(scope: Scope, queue: string, { body, group: name, dedupId, delayMs }: CheckedMessage): Promise<SendResult> {
+  async send(
+    scope: Scope,
+    queue: string,
+    { body, group: name, dedupId, delayMs }: CheckedMessage,
+  ): Promise<SendResult> {
     const place = { queue, group: name };
     const content = contentHash(body);
     return this.#groups.change(scope, place, async (group, attempt): Promise<Step<SendResult> | typeof again> => {
       // The first try does without a look: mostly the dedupId is new, and creating its record fails if it is not.
-      const known = dedupId === undefined || attempt === 0 ? undefined : await this.#known(scope, place, dedupId, content);
+      const known =
+        dedupId === undefined || attempt === 0 ? undefined : await this.#known(scope, place, dedupId, content);
       if (known !== undefined) return { result: { id: known } };
       // A full group still knows what it was sent before.
       if (attempt === 0 && dedupId !== undefined && group.count >= this.#groupMessagesMax) return again;
@@ -37,13 +53,30 @@ export class Sending {
       const remember: Operation[] =
         dedupId === undefined
           ? []
-          : [{ op: "create", document: { id: dedupItem(dedupId), queue, part: partOf(name), kind: "dedup", v: 1, message: id, content } }];
+          : [
+              {
+                op: "create",
+                document: {
+                  id: dedupItem(dedupId),
+                  queue,
+                  part: partOf(name),
+                  kind: "dedup",
+                  v: 1,
+                  message: id,
+                  content,
+                },
+              },
+            ];
       return { result: { id }, group: added.group, operations: [...added.operations, ...remember] };
     });
   }
 
   /** At the end of the group, with the next order number. */
-  async append(scope: Scope, group: Group, content: Omit<Message, "id">): Promise<{ group: Group; message: Message; operations: readonly Operation[] }> {
+  async append(
+    scope: Scope,
+    group: Group,
+    content: Omit<Message, "id">,
+  ): Promise<{ group: Group; message: Message; operations: readonly Operation[] }> {
     if (group.count >= this.#groupMessagesMax) {
       throw new PinakesError(
         "LIMIT_EXCEEDED",
@@ -54,13 +87,22 @@ export class Sending {
     const message = { ...content, id: messageId(group.next, randomUUID().slice(0, 8)) };
     return {
       message,
-      group: { ...group, registered: true, next: group.next + 1, count: group.count + 1, head: group.head ?? headOf(message, this.#groups.clock.now()) },
+      group: {
+        ...group,
+        registered: true,
+        next: group.next + 1,
+        count: group.count + 1,
+        head: group.head ?? headOf(message, this.#groups.clock.now()),
+      },
       operations: [{ op: "create", document: messageDocument(group, message) }],
     };
   }
 
   async #known(scope: Scope, place: Place, dedupId: string, content: string): Promise<string | undefined> {
-    const record = await this.#groups.items.read(scope, queueContainer.name, { partition: partitionOf(place), id: dedupItem(dedupId) });
+    const record = await this.#groups.items.read(scope, queueContainer.name, {
+      partition: partitionOf(place),
+      id: dedupItem(dedupId),
+    });
     if (record === undefined) return undefined;
     if (record.document["content"] === content) return record.document["message"] as string;
     throw new PinakesError(

@@ -22,7 +22,10 @@ function wrapped(items: ItemStore, instead: Partial<ItemStore>): ItemStore {
 
 /** The index shows nothing at all: later than any real one. */
 function blind(items: ItemStore): ItemStore {
-  return wrapped(items, { query: async (by, container, query) => (query.index === "ready" ? { items: [] } : items.query(by, container, query)) });
+  return wrapped(items, {
+    query: async (by, container, query) =>
+      query.index === "ready" ? { items: [] } : items.query(by, container, query),
+  });
 }
 
 async function backing() {
@@ -66,7 +69,8 @@ describe("the sweep", () => {
 
   it("groups without work leave the registry after an hour, and come back with the next message", async () => {
     const { clock, items, open } = await backing();
-    const registered = async () => (await items.query(scope, "queues", { equals: { queue: "work", part: "registry" } })).items.length;
+    const registered = async () =>
+      (await items.query(scope, "queues", { equals: { queue: "work", part: "registry" } })).items.length;
     const queue = await open(blind(items));
     for (const group of ["idle", "busy"]) await queue.send(group, group);
     const [message] = await queue.receive({ max: 1 });
@@ -198,7 +202,9 @@ describe("lost answers and crashes", () => {
         nth += 1;
         const { clock, items, open } = await backing();
         const { state, store } = failing(items, nth, carriedOut);
-        const error: unknown = await whole(await open(store, { attemptsMax: 2 }), () => clock.advance(1)).catch((reason: unknown) => reason);
+        const error: unknown = await whole(await open(store, { attemptsMax: 2 }), () => clock.advance(1)).catch(
+          (reason: unknown) => reason,
+        );
         crashed = state.writes >= nth;
         if (crashed) expect(error).toMatchObject({ code: "UNAVAILABLE" });
         expect(state.operationsMax).toBeLessThanOrEqual(25);
@@ -267,7 +273,11 @@ describe("bounds", () => {
     const queue = await open();
     await queue.send("g", 1);
     const partition = ["work", "g:g"];
-    await items.write(scope, "queues", partition, { op: "patch", id: "g", patch: [{ op: "set", path: "/count", value: 0 }] });
+    await items.write(scope, "queues", partition, {
+      op: "patch",
+      id: "g",
+      patch: [{ op: "set", path: "/count", value: 0 }],
+    });
     await failure(queue.send("g", 2), "CORRUPT");
     await failure(queue.receive(), "CORRUPT");
     await queue.send("other", "goes on");

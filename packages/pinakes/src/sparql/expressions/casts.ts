@@ -51,8 +51,12 @@ function plainNumber(number: Numeric): string {
 function toBoolean(text: TermText, term: LiteralTerm): TermText | undefined {
   const number = numericOf(text);
   if (number !== undefined)
-    return literal(String("value" in number ? number.value !== 0 && !Number.isNaN(number.value) : number.digits !== 0n), { datatype: `${xsd}boolean` });
-  const value = term.datatype === undefined ? booleanOf(literal(term.value, { datatype: `${xsd}boolean` })) : booleanOf(text);
+    return literal(
+      String("value" in number ? number.value !== 0 && !Number.isNaN(number.value) : number.digits !== 0n),
+      { datatype: `${xsd}boolean` },
+    );
+  const value =
+    term.datatype === undefined ? booleanOf(literal(term.value, { datatype: `${xsd}boolean` })) : booleanOf(text);
   return value === undefined ? undefined : literal(String(value), { datatype: `${xsd}boolean` });
 }
 
@@ -90,13 +94,15 @@ function anyNumber(text: TermText, term: LiteralTerm, type: string): Numeric | u
 }
 
 function toMoment(text: TermText, term: LiteralTerm, type: "dateTime" | "date" | "time"): TermText | undefined {
-  const own = (lexical: string) => (parseMoment(lexical, type) === undefined ? undefined : literal(lexical, { datatype: `${xsd}${type}` }));
+  const own = (lexical: string) =>
+    parseMoment(lexical, type) === undefined ? undefined : literal(lexical, { datatype: `${xsd}${type}` });
   if (term.datatype === undefined) return own(term.value.trim());
   const moment = momentOf(text);
   if (moment === undefined) return undefined;
   if (moment.kind === type) return text;
   const [date, time = ""] = term.value.split("T");
   if (moment.kind === "dateTime") return own(type === "time" ? time : `${date}${moment.zone}`);
-  if (moment.kind === "date" && type === "dateTime") return own(`${term.value.slice(0, term.value.length - moment.zone.length)}T00:00:00${moment.zone}`);
+  if (moment.kind === "date" && type === "dateTime")
+    return own(`${term.value.slice(0, term.value.length - moment.zone.length)}T00:00:00${moment.zone}`);
   return undefined;
 }

@@ -27,7 +27,9 @@ function valueOf(text: TermText): Value {
     return value === undefined ? { kind: "other" } : { kind: "boolean", value };
   }
   const moment = momentOf(text);
-  return moment === undefined ? { kind: "other" } : { kind: moment.kind, at: moment.at, zoned: moment.offset !== undefined };
+  return moment === undefined
+    ? { kind: "other" }
+    : { kind: moment.kind, at: moment.at, zoned: moment.offset !== undefined };
 }
 
 export function booleanOf(text: TermText): boolean | undefined {
@@ -86,7 +88,19 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-const ranks = { none: 0, blank: 1, iri: 2, number: 3, boolean: 4, dateTime: 5, date: 6, time: 7, string: 8, language: 9, other: 10 } as const;
+const ranks = {
+  none: 0,
+  blank: 1,
+  iri: 2,
+  number: 3,
+  boolean: 4,
+  dateTime: 5,
+  date: 6,
+  time: 7,
+  string: 8,
+  language: 9,
+  other: 10,
+} as const;
 
 /**
  * A total order, the same on every run: nothing, blank nodes, IRIs, literals; among literals the kinds one after the other, inside a kind
@@ -100,7 +114,8 @@ export function compareForOrder(a: TermText | undefined, b: TermText | undefined
   if (x.kind === "number" && y.kind === "number") return compareNumbers(x.value, y.value);
   if ("at" in x && "at" in y) return x.at - y.at;
   if (x.kind === "boolean" && y.kind === "boolean") return Number(x.value) - Number(y.value);
-  if (x.kind === "language" && y.kind === "language") return compareText(x.text, y.text) || compareText(x.language, y.language);
+  if (x.kind === "language" && y.kind === "language")
+    return compareText(x.text, y.text) || compareText(x.language, y.language);
   return "text" in x && "text" in y ? compareText(x.text, y.text) : compareText(a, b);
 }
 

@@ -111,7 +111,8 @@ class ExpressionCompiler {
   }
 
   #bound(arg: Expression): Evaluate {
-    if (arg.subType !== "term" || arg.term.termType !== "Variable") throw unsupported("BOUND of anything but a variable");
+    if (arg.subType !== "term" || arg.term.termType !== "Variable")
+      throw unsupported("BOUND of anything but a variable");
     const slot = this.#slot(arg.term);
     return ({ row, outer }) => truth((row[slot] ?? outer?.[slot]) !== undefined);
   }
@@ -132,7 +133,8 @@ class ExpressionCompiler {
   #function(name: string, args: readonly Evaluate[]): Evaluate {
     const known = Object.hasOwn(functions, name) ? functions[name] : undefined;
     if (known === undefined) throw unsupported(`the function ${name.toUpperCase()}`);
-    if (args.length < known.min || args.length > known.max) throw unsupported(`the function ${name.toUpperCase()} with ${args.length} arguments`);
+    if (args.length < known.min || args.length > known.max)
+      throw unsupported(`the function ${name.toUpperCase()} with ${args.length} arguments`);
     const { facts } = this.#scope;
     return (context) => {
       const values: TermText[] = [];

@@ -90,7 +90,10 @@ export function datePart(part: DatePart, text: TermText): TermText | undefined {
   if ((part === "year" || part === "month" || part === "day") && moment.kind === "time") return undefined;
   if ((part === "hours" || part === "minutes" || part === "seconds") && moment.kind === "date") return undefined;
   if (part === "tz") return literal(moment.zone);
-  if (part === "timezone") return moment.offset === undefined ? undefined : literal(durationOf(moment.offset), { datatype: `${xsd}dayTimeDuration` });
+  if (part === "timezone")
+    return moment.offset === undefined
+      ? undefined
+      : literal(durationOf(moment.offset), { datatype: `${xsd}dayTimeDuration` });
   if (part === "seconds") return literal(secondsOf(moment.seconds), { datatype: `${xsd}decimal` });
   return integer(moment[part]);
 }

@@ -128,7 +128,10 @@ describe("R-TG-122 strings", () => {
     ["RAND() < 1", "true"],
   ]);
   it("BNODE with a label is the same node in one row and another in the next", async () => {
-    const rows = await select(testQuads(), 'SELECT (BNODE("x") AS ?a) (BNODE("x") AS ?b) (BNODE("y") AS ?c) { VALUES ?v { 1 2 } }');
+    const rows = await select(
+      testQuads(),
+      'SELECT (BNODE("x") AS ?a) (BNODE("x") AS ?b) (BNODE("y") AS ?c) { VALUES ?v { 1 2 } }',
+    );
     const [first, second] = rows.map((row) => row.split("|"));
     expect(first?.[0]).toBe(first?.[1]);
     expect(first?.[0]).not.toBe(first?.[2]);

@@ -6,7 +6,18 @@ import { charsOf, compileRegex, type Regex } from "../regex/match.ts";
 import { replaceMatches } from "../regex/replace.ts";
 import { datePart } from "./dates.ts";
 import { integer, numericOf, numericText, rounded, type Rounding } from "./numbers.ts";
-import { checkedLength, concatenated, encodedForUri, languageMatches, plainOf, substring, textBeside, textTest, wordsLike, wordsOf } from "./strings.ts";
+import {
+  checkedLength,
+  concatenated,
+  encodedForUri,
+  languageMatches,
+  plainOf,
+  substring,
+  textBeside,
+  textTest,
+  wordsLike,
+  wordsOf,
+} from "./strings.ts";
 
 /** What is the same for a whole request. */
 export interface RequestFacts {
@@ -43,7 +54,11 @@ const two = (apply: (a: TermText, b: TermText) => TermText | undefined): Functio
   min: 2,
   max: 2,
 });
-const none = (apply: (facts: RequestFacts) => TermText | undefined): FunctionOf => ({ apply: (_, facts) => apply(facts), min: 0, max: 0 });
+const none = (apply: (facts: RequestFacts) => TermText | undefined): FunctionOf => ({
+  apply: (_, facts) => apply(facts),
+  min: 0,
+  max: 0,
+});
 const words = (apply: (value: string) => string | undefined): FunctionOf =>
   one((text) => {
     const term = wordsOf(text);
@@ -90,7 +105,9 @@ export const functions: Readonly<Record<string, FunctionOf>> = {
   }),
   strlang: two((a, b) => {
     const [value, language] = [plainOf(a), plainOf(b)];
-    return value === undefined || language === undefined || !/^[a-zA-Z]+(-[a-zA-Z0-9]+)*$/.test(language) ? undefined : literal(value, { language });
+    return value === undefined || language === undefined || !/^[a-zA-Z]+(-[a-zA-Z0-9]+)*$/.test(language)
+      ? undefined
+      : literal(value, { language });
   }),
   uuid: none(() => iri(`urn:uuid:${randomUUID()}`)),
   struuid: none(() => literal(randomUUID())),

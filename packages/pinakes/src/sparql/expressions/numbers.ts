@@ -3,7 +3,11 @@ import { termOf, xsd, type TermText } from "../../domain/rdf.ts";
 import { sparqlLimits } from "../limits.ts";
 
 export type Numeric =
-  | { readonly kind: "integer" | "decimal"; /** Without its point. */ readonly digits: bigint; /** Digits after the point. */ readonly scale: number }
+  | {
+      readonly kind: "integer" | "decimal";
+      /** Without its point. */ readonly digits: bigint;
+      /** Digits after the point. */ readonly scale: number;
+    }
   | { readonly kind: "float" | "double"; readonly value: number };
 
 /** Least and greatest of the types that are derived from integer; undefined where there is no end. */
@@ -54,7 +58,9 @@ export function parseNumeric(lexical: string, type: string): Numeric | undefined
   if (!integerForm.test(lexical)) return undefined;
   const digits = BigInt(lexical.startsWith("+") ? lexical.slice(1) : lexical);
   const [least, greatest] = integerRanges[type] ?? [undefined, undefined];
-  return (least !== undefined && digits < least) || (greatest !== undefined && digits > greatest) ? undefined : { kind: "integer", digits, scale: 0 };
+  return (least !== undefined && digits < least) || (greatest !== undefined && digits > greatest)
+    ? undefined
+    : { kind: "integer", digits, scale: 0 };
 }
 
 function parseDouble(lexical: string): number | undefined {
@@ -149,7 +155,8 @@ export function calculate(operator: Arithmetic, a: Numeric, b: Numeric): Numeric
 
 function exact(operator: Arithmetic, a: Exact, b: Exact, kind: "integer" | "decimal"): Numeric | undefined {
   const [x, y, scale] = aligned(a, b);
-  const as = (digits: bigint, places: number): Numeric => (kind === "integer" ? { kind, digits, scale: 0 } : decimal(digits, places));
+  const as = (digits: bigint, places: number): Numeric =>
+    kind === "integer" ? { kind, digits, scale: 0 } : decimal(digits, places);
   if (operator === "+") return as(x + y, scale);
   if (operator === "-") return as(x - y, scale);
   if (operator === "*") return as(a.digits * b.digits, a.scale + b.scale);

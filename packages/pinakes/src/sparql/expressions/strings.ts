@@ -74,12 +74,16 @@ export function concatenated(texts: readonly TermText[]): TermText | undefined {
   const language = words[0]?.language;
   const length = words.reduce((sum, { value }) => sum + value.length, 0);
   if (length > sparqlLimits.madeCharsMax) checkedLength(" ".repeat(sparqlLimits.madeCharsMax + 1));
-  return literal(words.map(({ value }) => value).join(""), { language: words.every((term) => term.language === language) ? language : undefined });
+  return literal(words.map(({ value }) => value).join(""), {
+    language: words.every((term) => term.language === language) ? language : undefined,
+  });
 }
 
 export function encodedForUri(value: string): string | undefined {
   if (!value.isWellFormed()) return undefined;
-  return checkedLength(encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`));
+  return checkedLength(
+    encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`),
+  );
 }
 
 /** Basic filtering (RFC 4647, 3.3.1); "*" is any language. */

@@ -18,7 +18,11 @@ export function evaluateFor(
   return existsFor(environment, exists, row).then((answers) => evaluate({ row, outer, exists: answers, blanks }));
 }
 
-async function existsFor(environment: Environment, nodes: readonly PatternNode[], row: Row): Promise<readonly boolean[]> {
+async function existsFor(
+  environment: Environment,
+  nodes: readonly PatternNode[],
+  row: Row,
+): Promise<readonly boolean[]> {
   const around = environment.outer === undefined ? row : row.map((value, slot) => value ?? environment.outer?.[slot]);
   const inside = { ...environment, outer: around };
   const answers: boolean[] = [];
@@ -32,7 +36,11 @@ export async function hasRows(environment: Environment, node: PatternNode): Prom
 }
 
 /** The rows for which all conditions are true: neither false nor an error. */
-export async function rowsThat(environment: Environment, filters: readonly CompiledExpression[], rows: readonly Row[]): Promise<readonly Row[]> {
+export async function rowsThat(
+  environment: Environment,
+  filters: readonly CompiledExpression[],
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
   let kept = rows;
   for (const filter of filters) {
     const passed: Row[] = [];

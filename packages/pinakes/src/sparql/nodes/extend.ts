@@ -17,7 +17,9 @@ interface ExtendNode extends PatternNode {
 
 export function extendNode(child: PatternNode, assignment: Assignment): PatternNode {
   const { extended } = child as Partial<ExtendNode>;
-  return extended === undefined ? make(child, [assignment]) : make(extended.child, [...extended.assignments, assignment]);
+  return extended === undefined
+    ? make(child, [assignment])
+    : make(extended.child, [...extended.assignments, assignment]);
 }
 
 function make(child: PatternNode, assignments: readonly Assignment[]): ExtendNode {
@@ -58,6 +60,9 @@ function make(child: PatternNode, assignments: readonly Assignment[]): ExtendNod
     run,
     estimate: (environment) => child.estimate(environment),
     gain: (known) => child.gain?.(known) ?? 1,
-    withFilter: (filter) => (filter.exists.length === 0 && isSubset(filter.slots, child.certain) ? make(filterNode(child, filter), assignments) : undefined),
+    withFilter: (filter) =>
+      filter.exists.length === 0 && isSubset(filter.slots, child.certain)
+        ? make(filterNode(child, filter), assignments)
+        : undefined,
   };
 }

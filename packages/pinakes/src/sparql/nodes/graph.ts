@@ -27,7 +27,9 @@ export function graphNode(child: PatternNode, name: Place): PatternNode {
     run,
     // With a variable it is a guess: the graphs of the dataset are not counted.
     estimate: (environment) =>
-      slot === undefined && "text" in name ? child.estimate({ ...environment, active: [name.text] }) : child.estimate({ ...environment, active: "all" }),
+      slot === undefined && "text" in name
+        ? child.estimate({ ...environment, active: [name.text] })
+        : child.estimate({ ...environment, active: "all" }),
     gain: (known) => child.gain?.(known) ?? 1,
     // A condition around it may look at the graph's name, one inside may not; so it stays where it is.
     withFilter: () => undefined,

@@ -23,7 +23,11 @@ interface Group {
   readonly seen: readonly (Set<string> | undefined)[];
 }
 
-export function groupNode(child: PatternNode, keys: readonly number[], aggregates: readonly AggregateColumn[]): PatternNode {
+export function groupNode(
+  child: PatternNode,
+  keys: readonly number[],
+  aggregates: readonly AggregateColumn[],
+): PatternNode {
   const made = aggregates.map(({ slot }) => slot);
   const keySlots = new Set(keys);
   const among = (set: ReadonlySet<number>) => new Set(keys.filter((slot) => set.has(slot)));
@@ -58,7 +62,11 @@ export function groupNode(child: PatternNode, keys: readonly number[], aggregate
     certain: among(child.certain),
     possible: new Set([...keys, ...made]),
     pushable: among(child.pushable),
-    mentioned: union(child.mentioned, new Set(made), ...aggregates.map(({ expression }) => expression?.slots ?? new Set<number>())),
+    mentioned: union(
+      child.mentioned,
+      new Set(made),
+      ...aggregates.map(({ expression }) => expression?.slots ?? new Set<number>()),
+    ),
     run,
     estimate: async (environment) => (keys.length === 0 ? 1 : child.estimate(environment)),
     withFilter: () => undefined,

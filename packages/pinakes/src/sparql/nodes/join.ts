@@ -5,7 +5,18 @@
 import type { CompiledExpression } from "../expressions/context.ts";
 import { rowsThat } from "./evaluate.ts";
 import { filterNode } from "./filter.ts";
-import { emptyRow, isSubset, lotRows, mergeRows, seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "./node.ts";
+import {
+  emptyRow,
+  isSubset,
+  lotRows,
+  mergeRows,
+  seedFrom,
+  union,
+  type Environment,
+  type PatternNode,
+  type Row,
+  type Rows,
+} from "./node.ts";
 import { RightSide } from "./right-side.ts";
 
 export function joinNode(children: readonly PatternNode[], filters: readonly CompiledExpression[] = []): PatternNode {
@@ -22,7 +33,9 @@ export function joinNode(children: readonly PatternNode[], filters: readonly Com
     let bound: ReadonlySet<number> = new Set();
     for (const child of order) {
       rows =
-        bound.size === 0 && child === order[0] ? child.run(environment, seedFrom(environment, seed, child)) : innerJoin(environment, rows, bound, child, seed);
+        bound.size === 0 && child === order[0]
+          ? child.run(environment, seedFrom(environment, seed, child))
+          : innerJoin(environment, rows, bound, child, seed);
       bound = union(bound, child.certain);
       const ready = take(waiting, bound);
       if (ready.length > 0) rows = filtered(environment, rows, ready);
@@ -43,9 +56,13 @@ export function joinNode(children: readonly PatternNode[], filters: readonly Com
     gain: (known) => Math.max(1, ...children.map((child) => child.gain?.(known) ?? 1)),
     withFilter: (filter) => {
       if (filter.exists.length > 0 || !isSubset(filter.slots, certain)) return undefined;
-      const inside = children.findIndex((child) => isSubset(filter.slots, child.certain) && child.withFilter(filter) !== undefined);
+      const inside = children.findIndex(
+        (child) => isSubset(filter.slots, child.certain) && child.withFilter(filter) !== undefined,
+      );
       const child = children[inside];
-      return child === undefined ? joinNode(children, [...filters, filter]) : joinNode(children.with(inside, filterNode(child, filter)), filters);
+      return child === undefined
+        ? joinNode(children, [...filters, filter])
+        : joinNode(children.with(inside, filterNode(child, filter)), filters);
     },
   };
 }
@@ -69,7 +86,13 @@ async function* filtered(environment: Environment, rows: Rows, filters: readonly
 }
 
 /** `seed`: what the join itself was told, of variables that the left side may not bind. */
-export async function* innerJoin(environment: Environment, left: Rows, leftCertain: ReadonlySet<number>, right: PatternNode, seed: Row): Rows {
+export async function* innerJoin(
+  environment: Environment,
+  left: Rows,
+  leftCertain: ReadonlySet<number>,
+  right: PatternNode,
+  seed: Row,
+): Rows {
   const known = new Set([...leftCertain, ...seed.flatMap((value, slot) => (value === undefined ? [] : [slot]))]);
   const side = new RightSide(environment, right, known);
   const slots = [...right.possible];
@@ -129,7 +152,11 @@ function withSeed(row: Row, seed: Row, right: PatternNode): Row {
 }
 
 /** The smallest first, then always the one of which least is left to read; those that share nothing with what is known come last. */
-async function orderOf(environment: Environment, children: readonly PatternNode[], seeded: ReadonlySet<number>): Promise<readonly PatternNode[]> {
+async function orderOf(
+  environment: Environment,
+  children: readonly PatternNode[],
+  seeded: ReadonlySet<number>,
+): Promise<readonly PatternNode[]> {
   if (children.length <= 1) return children;
   const sizes = new Map<PatternNode, number>();
   for (const child of children) sizes.set(child, await child.estimate(environment));

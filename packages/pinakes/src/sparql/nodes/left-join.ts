@@ -2,10 +2,24 @@
 import type { CompiledExpression } from "../expressions/context.ts";
 import { rowsThat } from "./evaluate.ts";
 import { filterNode } from "./filter.ts";
-import { isSubset, lotRows, mergeRows, seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "./node.ts";
+import {
+  isSubset,
+  lotRows,
+  mergeRows,
+  seedFrom,
+  union,
+  type Environment,
+  type PatternNode,
+  type Row,
+  type Rows,
+} from "./node.ts";
 import { RightSide } from "./right-side.ts";
 
-export function leftJoinNode(left: PatternNode, right: PatternNode, condition: CompiledExpression | undefined): PatternNode {
+export function leftJoinNode(
+  left: PatternNode,
+  right: PatternNode,
+  condition: CompiledExpression | undefined,
+): PatternNode {
   const filters = condition === undefined ? [] : [condition];
   const slots = [...right.possible];
 
@@ -51,6 +65,8 @@ export function leftJoinNode(left: PatternNode, right: PatternNode, condition: C
     gain: (known) => left.gain?.(known) ?? 1,
     // What is bound for certain on the left is the same after the join as before.
     withFilter: (filter) =>
-      filter.exists.length === 0 && isSubset(filter.slots, left.certain) ? leftJoinNode(filterNode(left, filter), right, condition) : undefined,
+      filter.exists.length === 0 && isSubset(filter.slots, left.certain)
+        ? leftJoinNode(filterNode(left, filter), right, condition)
+        : undefined,
   };
 }

@@ -48,6 +48,9 @@ export function minusNode(left: PatternNode, right: PatternNode): PatternNode {
     run,
     estimate: (environment) => left.estimate(environment),
     gain: (known) => left.gain?.(known) ?? 1,
-    withFilter: (filter) => (filter.exists.length === 0 && isSubset(filter.slots, left.certain) ? minusNode(filterNode(left, filter), right) : undefined),
+    withFilter: (filter) =>
+      filter.exists.length === 0 && isSubset(filter.slots, left.certain)
+        ? minusNode(filterNode(left, filter), right)
+        : undefined,
   };
 }

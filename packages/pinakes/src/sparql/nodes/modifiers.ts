@@ -19,12 +19,16 @@ export function projectNode(child: PatternNode, slots: readonly number[]): Patte
           ? environment
           : { ...environment, outer: environment.outer.map((value, slot) => (selected.has(slot) ? value : undefined)) };
       const seeded = seedFrom(environment, seed, child).map((value, slot) => (selected.has(slot) ? value : undefined));
-      for await (const rows of child.run(inside, seeded)) yield rows.map((row) => row.map((value, slot) => (selected.has(slot) ? value : undefined)));
+      for await (const rows of child.run(inside, seeded))
+        yield rows.map((row) => row.map((value, slot) => (selected.has(slot) ? value : undefined)));
     },
     estimate: (environment) => child.estimate(environment),
     gain: (known) => child.gain?.(among(known)) ?? 1,
     withFilter: (filter) =>
-      filter.exists.length === 0 && isSubset(filter.slots, selected) && isSubset(filter.slots, child.certain) && child.withFilter(filter) !== undefined
+      filter.exists.length === 0 &&
+      isSubset(filter.slots, selected) &&
+      isSubset(filter.slots, child.certain) &&
+      child.withFilter(filter) !== undefined
         ? projectNode(filterNode(child, filter), slots)
         : undefined,
   };

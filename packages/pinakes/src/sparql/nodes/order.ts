@@ -71,7 +71,11 @@ export function orderNode(child: PatternNode, keys: readonly OrderKey[], first: 
 }
 
 /** A stable merge sort that lets others work between its steps. */
-async function sorted(budget: Budget, rows: readonly Keyed[], compare: (a: Keyed, b: Keyed) => number): Promise<Keyed[]> {
+async function sorted(
+  budget: Budget,
+  rows: readonly Keyed[],
+  compare: (a: Keyed, b: Keyed) => number,
+): Promise<Keyed[]> {
   let runs: Keyed[][] = [];
   for (let at = 0; at < rows.length; at += runRows) {
     runs.push(rows.slice(at, at + runRows).sort(compare));
@@ -79,13 +83,19 @@ async function sorted(budget: Budget, rows: readonly Keyed[], compare: (a: Keyed
   }
   while (runs.length > 1) {
     const merged: Keyed[][] = [];
-    for (let at = 0; at < runs.length; at += 2) merged.push(await mergeRuns(budget, runs[at] as Keyed[], runs[at + 1] ?? [], compare));
+    for (let at = 0; at < runs.length; at += 2)
+      merged.push(await mergeRuns(budget, runs[at] as Keyed[], runs[at + 1] ?? [], compare));
     runs = merged;
   }
   return runs[0] ?? [];
 }
 
-async function mergeRuns(budget: Budget, a: readonly Keyed[], b: readonly Keyed[], compare: (a: Keyed, b: Keyed) => number): Promise<Keyed[]> {
+async function mergeRuns(
+  budget: Budget,
+  a: readonly Keyed[],
+  b: readonly Keyed[],
+  compare: (a: Keyed, b: Keyed) => number,
+): Promise<Keyed[]> {
   const out: Keyed[] = [];
   let [i, j] = [0, 0];
   while (i < a.length || j < b.length) {

@@ -19,7 +19,12 @@ export interface End {
 type Nodes = readonly [TermText, TermText];
 type Pairs = AsyncGenerator<Nodes>;
 
-export async function* walk(environment: Environment, path: PathExpression, from: End | undefined, to: End | undefined): Pairs {
+export async function* walk(
+  environment: Environment,
+  path: PathExpression,
+  from: End | undefined,
+  to: End | undefined,
+): Pairs {
   switch (path.type) {
     case "link":
       yield* steps(environment, from, to, textOfTerm(path.iri), undefined);
@@ -59,14 +64,20 @@ async function* steps(
 }
 
 /** From the end that is known. What lies between is found in the graph, or is the other end. */
-async function* sequence(environment: Environment, paths: readonly PathExpression[], from: End | undefined, to: End | undefined): Pairs {
+async function* sequence(
+  environment: Environment,
+  paths: readonly PathExpression[],
+  from: End | undefined,
+  to: End | undefined,
+): Pairs {
   if (paths.length === 1) {
     yield* walk(environment, paths[0] as PathExpression, from, to);
     return;
   }
   if (from === undefined && to !== undefined) {
     for await (const [middle, o] of walk(environment, paths.at(-1) as PathExpression, undefined, to)) {
-      for await (const [s] of sequence(environment, paths.slice(0, -1), undefined, { term: middle, strict: true })) yield [s, o];
+      for await (const [s] of sequence(environment, paths.slice(0, -1), undefined, { term: middle, strict: true }))
+        yield [s, o];
     }
     return;
   }
@@ -75,7 +86,10 @@ async function* sequence(environment: Environment, paths: readonly PathExpressio
   }
 }
 
-type Repeat = Extract<PathExpression, { path: PathExpression; type: "ZeroOrMorePath" | "OneOrMorePath" | "ZeroOrOnePath" }>;
+type Repeat = Extract<
+  PathExpression,
+  { path: PathExpression; type: "ZeroOrMorePath" | "OneOrMorePath" | "ZeroOrOnePath" }
+>;
 
 async function* repeated(environment: Environment, path: Repeat, from: End | undefined, to: End | undefined): Pairs {
   if (from !== undefined) {
@@ -88,7 +102,8 @@ async function* repeated(environment: Environment, path: Repeat, from: End | und
     for await (const s of reached(environment, back, to)) yield [s, to.term];
     return;
   }
-  for await (const s of starts(environment, path)) for await (const o of reached(environment, path, { term: s, strict: false })) yield [s, o];
+  for await (const s of starts(environment, path))
+    for await (const o of reached(environment, path, { term: s, strict: false })) yield [s, o];
 }
 
 /** Every node that the path leads to, once. */
@@ -126,7 +141,9 @@ async function* starts(environment: Environment, path: Repeat): AsyncGenerator<T
   const seen = new Set<TermText>();
   const held = new Held(environment.budget);
   const pairs =
-    path.type === "OneOrMorePath" ? walk(environment, path.path, undefined, undefined) : steps(environment, undefined, undefined, undefined, undefined);
+    path.type === "OneOrMorePath"
+      ? walk(environment, path.path, undefined, undefined)
+      : steps(environment, undefined, undefined, undefined, undefined);
   try {
     for await (const [s, o] of pairs) {
       for (const term of path.type === "OneOrMorePath" ? [s] : [s, o]) {
@@ -143,7 +160,8 @@ async function* starts(environment: Environment, path: Repeat): AsyncGenerator<T
 
 async function isNode(environment: Environment, term: TermText): Promise<boolean> {
   const { dataset, active } = environment;
-  if (!term.startsWith('"')) for await (const quads of dataset.triples(active, { s: term })) if (quads.length > 0) return true;
+  if (!term.startsWith('"'))
+    for await (const quads of dataset.triples(active, { s: term })) if (quads.length > 0) return true;
   for await (const quads of dataset.triples(active, { o: term })) if (quads.length > 0) return true;
   return false;
 }

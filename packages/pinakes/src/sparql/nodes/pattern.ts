@@ -15,10 +15,18 @@ export function valueAt(place: Place, seed: Row, outer: Row | undefined): TermTe
 }
 
 /** `graph` is the variable of a GRAPH around it; without one it matches in the active graph. */
-export function patternNode({ subject, predicate, object }: TriplePattern, graph: RdfTerm | undefined, variables: Variables): PatternNode {
+export function patternNode(
+  { subject, predicate, object }: TriplePattern,
+  graph: RdfTerm | undefined,
+  variables: Variables,
+): PatternNode {
   const places = { s: placeOf(subject, variables), p: placeOf(predicate, variables), o: placeOf(object, variables) };
   const g = graph === undefined ? undefined : { slot: variables.slotOf(graph) };
-  const slots = new Set([places.s, places.p, places.o, ...(g === undefined ? [] : [g])].flatMap((place) => ("slot" in place ? [place.slot] : [])));
+  const slots = new Set(
+    [places.s, places.p, places.o, ...(g === undefined ? [] : [g])].flatMap((place) =>
+      "slot" in place ? [place.slot] : [],
+    ),
+  );
 
   async function* run({ dataset, active, outer, budget, variables: { width } }: Environment, seed: Row): Rows {
     const s = valueAt(places.s, seed, outer);
@@ -26,7 +34,10 @@ export function patternNode({ subject, predicate, object }: TriplePattern, graph
     const o = valueAt(places.o, seed, outer);
     // A literal is no subject, and only an IRI is a predicate.
     if (s?.startsWith('"') || (p !== undefined && !p.startsWith("<"))) return;
-    const pages = g === undefined ? dataset.triples(active, { s, p, o }) : dataset.namedQuads({ s, p, o, g: valueAt(g, seed, outer) });
+    const pages =
+      g === undefined
+        ? dataset.triples(active, { s, p, o })
+        : dataset.namedQuads({ s, p, o, g: valueAt(g, seed, outer) });
     for await (const quads of pages) {
       const rows: Row[] = [];
       for (const quad of quads) {
@@ -40,7 +51,10 @@ export function patternNode({ subject, predicate, object }: TriplePattern, graph
 
   function rowOf(quad: Quad, width: number): Row | undefined {
     const row = Array.from<TermText | undefined>({ length: width });
-    return bind(row, places.s, quad.s) && bind(row, places.p, quad.p) && bind(row, places.o, quad.o) && (g === undefined || bind(row, g, quad.g))
+    return bind(row, places.s, quad.s) &&
+      bind(row, places.p, quad.p) &&
+      bind(row, places.o, quad.o) &&
+      (g === undefined || bind(row, g, quad.g))
       ? row
       : undefined;
   }

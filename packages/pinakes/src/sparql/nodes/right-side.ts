@@ -44,7 +44,8 @@ export class RightSide {
     if (this.#table === undefined) await this.#perhapsRead();
     if (this.#table !== undefined) {
       const rows = this.#table.get(this.#key(left)) ?? noRows;
-      for (let at = 0; at < rows.length; at += lotRows) yield rows.length <= lotRows ? rows : rows.slice(at, at + lotRows);
+      for (let at = 0; at < rows.length; at += lotRows)
+        yield rows.length <= lotRows ? rows : rows.slice(at, at + lotRows);
       return;
     }
     this.#lookups += 1;

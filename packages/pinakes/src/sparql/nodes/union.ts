@@ -3,7 +3,8 @@ import { filterNode } from "./filter.ts";
 import { isSubset, seedFrom, union, type PatternNode } from "./node.ts";
 
 export function unionNode(branches: readonly PatternNode[]): PatternNode {
-  const everywhere = (sets: readonly ReadonlySet<number>[]) => new Set([...(sets[0] ?? [])].filter((slot) => sets.every((set) => set.has(slot))));
+  const everywhere = (sets: readonly ReadonlySet<number>[]) =>
+    new Set([...(sets[0] ?? [])].filter((slot) => sets.every((set) => set.has(slot))));
   const certain = everywhere(branches.map((branch) => branch.certain));
   return {
     certain,
@@ -20,6 +21,8 @@ export function unionNode(branches: readonly PatternNode[]): PatternNode {
     },
     gain: (known) => Math.min(...branches.map((branch) => branch.gain?.(known) ?? 1)),
     withFilter: (filter) =>
-      filter.exists.length === 0 && isSubset(filter.slots, certain) ? unionNode(branches.map((branch) => filterNode(branch, filter))) : undefined,
+      filter.exists.length === 0 && isSubset(filter.slots, certain)
+        ? unionNode(branches.map((branch) => filterNode(branch, filter)))
+        : undefined,
   };
 }

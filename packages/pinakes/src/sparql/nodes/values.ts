@@ -5,10 +5,17 @@ import type { RdfTerm } from "../algebra.ts";
 import { textOfTerm, type Variables } from "../variables.ts";
 import type { PatternNode, Row } from "./node.ts";
 
-export function valuesNode(variables: readonly RdfTerm[], bindings: readonly Readonly<Record<string, RdfTerm>>[], numbers: Variables): PatternNode {
+export function valuesNode(
+  variables: readonly RdfTerm[],
+  bindings: readonly Readonly<Record<string, RdfTerm>>[],
+  numbers: Variables,
+): PatternNode {
   // The parser keeps values as properties of objects, and this one is no property.
   if (variables.some(({ value }) => value === "__proto__"))
-    throw new PinakesError("NOT_SUPPORTED", "SPARQL: VALUES for a variable of the name ?__proto__ is not supported; use another name.");
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      "SPARQL: VALUES for a variable of the name ?__proto__ is not supported; use another name.",
+    );
   const slots = variables.map((variable) => numbers.slotOf(variable));
   const values = bindings.map((binding) => variables.map((variable) => valueOf(binding, variable.value)));
   const certain = new Set(slots.filter((_, at) => values.every((row) => row[at] !== undefined)));
@@ -19,7 +26,11 @@ export function valuesNode(variables: readonly RdfTerm[], bindings: readonly Rea
     mentioned: new Set(slots),
     async *run({ outer, variables: { width } }, seed) {
       const agrees = (row: Row) =>
-        slots.every((slot) => [seed[slot], outer?.[slot]].every((known) => known === undefined || row[slot] === undefined || row[slot] === known));
+        slots.every((slot) =>
+          [seed[slot], outer?.[slot]].every(
+            (known) => known === undefined || row[slot] === undefined || row[slot] === known,
+          ),
+        );
       const rows = values.map((list) => rowOf(list, width)).filter(agrees);
       if (rows.length > 0) yield rows;
     },

@@ -30,7 +30,9 @@ export interface Regex {
 export function compileRegex(pattern: string, flagText: string): Regex | undefined {
   if (!/^[smixq]*$/.test(flagText)) return undefined;
   if (pattern.length > sparqlLimits.regexCharsMax)
-    throw tooMuch(`has ${pattern.length} characters; at most ${sparqlLimits.regexCharsMax} are allowed (regexCharsMax)`);
+    throw tooMuch(
+      `has ${pattern.length} characters; at most ${sparqlLimits.regexCharsMax} are allowed (regexCharsMax)`,
+    );
   const has = (flag: string) => flagText.includes(flag);
   const flags = { ignoreCase: has("i"), multiline: has("m"), dotAll: has("s"), extended: has("x"), literal: has("q") };
   const parsed = parseRegex(pattern, flags);
@@ -39,7 +41,8 @@ export function compileRegex(pattern: string, flagText: string): Regex | undefin
   const end = add(steps, { kind: "save", slot: 1, next: 0 });
   const start = add(steps, { kind: "save", slot: 0, next: compile(steps, parsed.node, end) });
   const slots = 2 * (parsed.groups + 1);
-  const find = (chars: readonly string[], from: number, quick: boolean) => run({ steps, start, slots, multiline: flags.multiline }, chars, from, quick);
+  const find = (chars: readonly string[], from: number, quick: boolean) =>
+    run({ steps, start, slots, multiline: flags.multiline }, chars, from, quick);
   return {
     groups: parsed.groups,
     test: (text) => find(charsOf(text), 0, true) !== undefined,
@@ -49,7 +52,9 @@ export function compileRegex(pattern: string, flagText: string): Regex | undefin
 
 export function charsOf(text: string): readonly string[] {
   if (text.length > sparqlLimits.regexInputCharsMax)
-    throw tooMuch(`is used on a text of ${text.length} characters; at most ${sparqlLimits.regexInputCharsMax} are looked at (regexInputCharsMax)`);
+    throw tooMuch(
+      `is used on a text of ${text.length} characters; at most ${sparqlLimits.regexInputCharsMax} are looked at (regexInputCharsMax)`,
+    );
   return Array.from(text);
 }
 
@@ -74,7 +79,9 @@ function compile(steps: Step[], node: RegexNode, next: number): number {
     case "sequence":
       return node.parts.reduceRight((after, part) => compile(steps, part, after), next);
     case "choice":
-      return node.parts.map((part) => compile(steps, part, next)).reduceRight((second, first) => add(steps, { kind: "split", first, second }));
+      return node.parts
+        .map((part) => compile(steps, part, next))
+        .reduceRight((second, first) => add(steps, { kind: "split", first, second }));
     case "group": {
       if (node.number === undefined) return compile(steps, node.part, next);
       const end = add(steps, { kind: "save", slot: node.number * 2 + 1, next });
@@ -86,7 +93,8 @@ function compile(steps: Step[], node: RegexNode, next: number): number {
 }
 
 function repeat(steps: Step[], { part, min, max, lazy }: Extract<RegexNode, { kind: "repeat" }>, next: number): number {
-  const split = (into: number, past: number): Step => (lazy ? { kind: "split", first: past, second: into } : { kind: "split", first: into, second: past });
+  const split = (into: number, past: number): Step =>
+    lazy ? { kind: "split", first: past, second: into } : { kind: "split", first: into, second: past };
   let entry = next;
   if (max === Infinity) {
     const loop = add(steps, split(next, next));
@@ -125,7 +133,8 @@ function run(program: Program, chars: readonly string[], from: number, quick: bo
     const ready: Thread[] = [];
     const follow = (thread: Thread): boolean => advance(program, thread, ready, added, chars, place);
     for (const thread of waiting) if (follow(thread)) break;
-    if (found === undefined && (ready.length === 0 || steps[(ready.at(-1) as Thread).at]?.kind !== "match")) follow({ at: start, places: none });
+    if (found === undefined && (ready.length === 0 || steps[(ready.at(-1) as Thread).at]?.kind !== "match"))
+      follow({ at: start, places: none });
     waiting = [];
     for (const { at, places } of ready) {
       const step = steps[at] as Step;
@@ -135,7 +144,8 @@ function run(program: Program, chars: readonly string[], from: number, quick: bo
         // What comes after is less preferred than this match.
         break;
       }
-      if (step.kind === "char" && place < chars.length && step.test(chars[place] as string)) waiting.push({ at: step.next, places });
+      if (step.kind === "char" && place < chars.length && step.test(chars[place] as string))
+        waiting.push({ at: step.next, places });
     }
     if (found !== undefined && waiting.length === 0) return found;
   }
@@ -143,7 +153,14 @@ function run(program: Program, chars: readonly string[], from: number, quick: bo
 }
 
 /** Adds what can be reached without a character, in order; true when that is a match, after which nothing counts. */
-function advance({ steps, multiline }: Program, thread: Thread, ready: Thread[], added: Int32Array, chars: readonly string[], place: number): boolean {
+function advance(
+  { steps, multiline }: Program,
+  thread: Thread,
+  ready: Thread[],
+  added: Int32Array,
+  chars: readonly string[],
+  place: number,
+): boolean {
   const open = [thread];
   for (let current = open.pop(); current !== undefined; current = open.pop()) {
     const { at, places } = current;

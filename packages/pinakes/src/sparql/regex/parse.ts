@@ -11,7 +11,13 @@ export type RegexNode =
   | { readonly kind: "char"; readonly test: CharTest }
   | { readonly kind: "assert"; readonly what: "start" | "end" }
   | { readonly kind: "sequence" | "choice"; readonly parts: readonly RegexNode[] }
-  | { readonly kind: "repeat"; readonly part: RegexNode; readonly min: number; readonly max: number; readonly lazy: boolean }
+  | {
+      readonly kind: "repeat";
+      readonly part: RegexNode;
+      readonly min: number;
+      readonly max: number;
+      readonly lazy: boolean;
+    }
   | { readonly kind: "group"; readonly part: RegexNode; readonly number: number | undefined };
 
 export interface RegexFlags {
@@ -36,7 +42,10 @@ const classes: Readonly<Record<string, CharTest>> = {
   c: (char) => nameChar.test(char),
 };
 
-export function parseRegex(pattern: string, flags: RegexFlags): { readonly node: RegexNode; readonly groups: number } | undefined {
+export function parseRegex(
+  pattern: string,
+  flags: RegexFlags,
+): { readonly node: RegexNode; readonly groups: number } | undefined {
   try {
     return new RegexParser(pattern, flags).parse();
   } catch (error) {
@@ -60,7 +69,8 @@ class RegexParser {
   }
 
   parse(): { readonly node: RegexNode; readonly groups: number } {
-    if (this.#flags.literal) return { node: { kind: "sequence", parts: this.#chars.map((char) => this.#exactly(char)) }, groups: 0 };
+    if (this.#flags.literal)
+      return { node: { kind: "sequence", parts: this.#chars.map((char) => this.#exactly(char)) }, groups: 0 };
     const node = this.#choice();
     if (this.#at < this.#chars.length) throw new BadPattern();
     return { node, groups: this.#groups };

@@ -23,7 +23,10 @@ export function replaceMatches(text: string, regex: Regex, replacement: string, 
       length += part.length;
     }
     if (length > sparqlLimits.madeCharsMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `SPARQL: REPLACE makes a text of more than ${sparqlLimits.madeCharsMax} characters (madeCharsMax).`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `SPARQL: REPLACE makes a text of more than ${sparqlLimits.madeCharsMax} characters (madeCharsMax).`,
+      );
     at = end;
   }
   return out.join("") + chars.slice(at).join("");

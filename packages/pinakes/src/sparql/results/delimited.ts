@@ -6,7 +6,8 @@ type Bindings = Extract<SparqlResult, { kind: "bindings" }>;
 
 export async function* writeCsv({ variables, rows }: Bindings): AsyncGenerator<string> {
   yield `${variables.map(csvField).join()}\r\n`;
-  for await (const row of rows) yield `${row.map((text) => (text === undefined ? "" : csvField(csvValue(text)))).join()}\r\n`;
+  for await (const row of rows)
+    yield `${row.map((text) => (text === undefined ? "" : csvField(csvValue(text)))).join()}\r\n`;
 }
 
 function csvValue(text: TermText): string {

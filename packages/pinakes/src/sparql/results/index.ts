@@ -5,7 +5,12 @@ import { writeCsv, writeTsv } from "./delimited.ts";
 import { writeJson } from "./json.ts";
 import { writeXml } from "./xml.ts";
 
-export const sparqlResultFormats = ["application/sparql-results+json", "application/sparql-results+xml", "text/csv", "text/tab-separated-values"] as const;
+export const sparqlResultFormats = [
+  "application/sparql-results+json",
+  "application/sparql-results+xml",
+  "text/csv",
+  "text/tab-separated-values",
+] as const;
 export type SparqlResultFormat = (typeof sparqlResultFormats)[number];
 
 /** Pieces are joined until they have about this many characters. */
@@ -27,12 +32,22 @@ export async function* writeSparqlResults(
   if (piece !== "") yield piece;
 }
 
-function writerOf(result: SparqlResult, format: SparqlResultFormat, more: Readonly<Record<string, unknown>>): AsyncIterable<string> {
+function writerOf(
+  result: SparqlResult,
+  format: SparqlResultFormat,
+  more: Readonly<Record<string, unknown>>,
+): AsyncIterable<string> {
   if (result.kind === "quads")
-    throw new PinakesError("NOT_SUPPORTED", `A CONSTRUCT or DESCRIBE cannot be written as ${format}; ask for an RDF format such as text/turtle.`);
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `A CONSTRUCT or DESCRIBE cannot be written as ${format}; ask for an RDF format such as text/turtle.`,
+    );
   if (format === "application/sparql-results+json") return writeJson(result, more);
   if (format === "application/sparql-results+xml") return writeXml(result);
   if (result.kind === "boolean")
-    throw new PinakesError("NOT_SUPPORTED", `An ASK cannot be written as ${format}; ask for application/sparql-results+json or +xml.`);
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `An ASK cannot be written as ${format}; ask for application/sparql-results+json or +xml.`,
+    );
   return format === "text/csv" ? writeCsv(result) : writeTsv(result);
 }

@@ -2,8 +2,13 @@
 import { termOf, type TermText } from "../../domain/rdf.ts";
 import type { SparqlResult } from "../types.ts";
 
-export async function* writeJson(result: Exclude<SparqlResult, { kind: "quads" }>, more: Readonly<Record<string, unknown>> = {}): AsyncGenerator<string> {
-  const beside = Object.entries(more).map(([name, value]) => (value === undefined ? "" : `${JSON.stringify(name)}:${JSON.stringify(value)},`));
+export async function* writeJson(
+  result: Exclude<SparqlResult, { kind: "quads" }>,
+  more: Readonly<Record<string, unknown>> = {},
+): AsyncGenerator<string> {
+  const beside = Object.entries(more).map(([name, value]) =>
+    value === undefined ? "" : `${JSON.stringify(name)}:${JSON.stringify(value)},`,
+  );
   if (result.kind === "boolean") {
     yield `{"head":{},${beside.join("")}"boolean":${result.value}}`;
     return;

@@ -28,10 +28,17 @@ describe("R-TG-122 formats of results", () => {
         ],
       },
     });
-    expect(JSON.parse(await write("SELECT ?x { ?x ?y ?z }", "application/sparql-results+json", testQuads(quads("_:n :p 1"))))).toMatchObject({
+    expect(
+      JSON.parse(
+        await write("SELECT ?x { ?x ?y ?z }", "application/sparql-results+json", testQuads(quads("_:n :p 1"))),
+      ),
+    ).toMatchObject({
       results: { bindings: [{ x: { type: "bnode", value: "n" } }] },
     });
-    expect(JSON.parse(await write("SELECT ?x { ?x ?y ?z }", "application/sparql-results+json"))).toEqual({ head: { vars: ["x"] }, results: { bindings: [] } });
+    expect(JSON.parse(await write("SELECT ?x { ?x ?y ?z }", "application/sparql-results+json"))).toEqual({
+      head: { vars: ["x"] },
+      results: { bindings: [] },
+    });
     expect(JSON.parse(await write("ASK {}", "application/sparql-results+json"))).toEqual({ head: {}, boolean: true });
   });
   it("application/sparql-results+xml", async () => {
@@ -49,10 +56,14 @@ lines\t&lt;&amp;&gt;</literal></binding><binding name="b"><literal datatype="htt
     expect(await write("ASK { ?s ?p ?o }", "application/sparql-results+xml")).toContain("<boolean>false</boolean>");
   });
   it("a character that XML cannot write is told, not dropped", async () => {
-    await expect(write('SELECT ?v { VALUES ?v { "\\u0001" } }', "application/sparql-results+xml")).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
+    await expect(
+      write('SELECT ?v { VALUES ?v { "\\u0001" } }', "application/sparql-results+xml"),
+    ).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
   });
   it("text/csv", async () => {
-    expect(await write(all, "text/csv")).toBe('a,b\r\nhttp://x/a,"say ""hi"", you"\r\n"two\nlines\t<&>",1\r\n,c:\\d\r\n');
+    expect(await write(all, "text/csv")).toBe(
+      'a,b\r\nhttp://x/a,"say ""hi"", you"\r\n"two\nlines\t<&>",1\r\n,c:\\d\r\n',
+    );
     expect(await write("SELECT ?x { ?x ?y ?z }", "text/csv", testQuads(quads("_:n :p 1")))).toBe("x\r\n_:n\r\n");
   });
   it("text/tab-separated-values", async () => {
@@ -63,13 +74,22 @@ lines\t&lt;&amp;&gt;</literal></binding><binding name="b"><literal datatype="htt
   it("an ASK has no CSV or TSV, a CONSTRUCT no table", async () => {
     await expect(write("ASK {}", "text/csv")).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
     await expect(write("ASK {}", "text/tab-separated-values")).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
-    await expect(write("CONSTRUCT WHERE { ?s ?p ?o }", "application/sparql-results+json")).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
+    await expect(write("CONSTRUCT WHERE { ?s ?p ?o }", "application/sparql-results+json")).rejects.toMatchObject({
+      code: "NOT_SUPPORTED",
+    });
   });
   it("R-TG-125 a result that passes a limit ends with an error in every format", async () => {
     const store = testQuads(quads(":a :p 1\n:b :p 2"));
-    for (const format of ["application/sparql-results+json", "application/sparql-results+xml", "text/csv", "text/tab-separated-values"] as const) {
+    for (const format of [
+      "application/sparql-results+json",
+      "application/sparql-results+xml",
+      "text/csv",
+      "text/tab-separated-values",
+    ] as const) {
       const result = await sparql.query(store, "SELECT * { ?s ?p ?o }", { limits: { resultRowsMax: 1 } });
-      await expect(Array.fromAsync(writeSparqlResults(result, format))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+      await expect(Array.fromAsync(writeSparqlResults(result, format))).rejects.toMatchObject({
+        code: "LIMIT_EXCEEDED",
+      });
     }
   });
 });

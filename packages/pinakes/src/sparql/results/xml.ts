@@ -25,17 +25,27 @@ function termXml(text: TermText): string {
   const term = termOf(text);
   if (term.type === "iri") return `<uri>${escaped(term.value)}</uri>`;
   if (term.type === "blank") return `<bnode>${escaped(term.value)}</bnode>`;
-  if (term.language !== undefined) return `<literal xml:lang="${escaped(term.language)}">${escaped(term.value)}</literal>`;
+  if (term.language !== undefined)
+    return `<literal xml:lang="${escaped(term.language)}">${escaped(term.value)}</literal>`;
   const datatype = term.datatype === undefined ? "" : ` datatype="${escaped(term.datatype)}"`;
   return `<literal${datatype}>${escaped(term.value)}</literal>`;
 }
 
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#xD;" };
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "\r": "&#xD;",
+};
 
 function escaped(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what XML cannot hold
   const bad = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/.exec(text);
   if (bad !== null || !text.isWellFormed())
-    throw new PinakesError("NOT_SUPPORTED", "A value holds a character that XML 1.0 cannot write; ask for application/sparql-results+json instead.");
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      "A value holds a character that XML 1.0 cannot write; ask for application/sparql-results+json instead.",
+    );
   return text.replace(/[&<>"\r]/g, (char) => entities[char] as string);
 }

@@ -29,7 +29,10 @@ export interface BulkOutcome {
   readonly lines: readonly LineResult[];
 }
 
-export async function commitBulk(bulk: Omit<Commit, "partition">, operations: readonly unknown[]): Promise<BulkOutcome> {
+export async function commitBulk(
+  bulk: Omit<Commit, "partition">,
+  operations: readonly unknown[],
+): Promise<BulkOutcome> {
   if (!Array.isArray(operations)) throw invalid("operations: must be a list.");
   if (operations.length > bulkOperationsMax)
     throw new PinakesError(
@@ -47,7 +50,8 @@ export async function commitBulk(bulk: Omit<Commit, "partition">, operations: re
   });
   const groups = [...Map.groupBy(lines, ({ partition }) => JSON.stringify(partition)).values()];
   const next = async (): Promise<void> => {
-    for (let group = groups.pop(); group !== undefined; group = groups.pop()) results.push(...(await commitGroup(bulk, group)));
+    for (let group = groups.pop(); group !== undefined; group = groups.pop())
+      results.push(...(await commitGroup(bulk, group)));
   };
   await Promise.all(Array.from({ length: partitionsAtOnce }, next));
   results.sort((a, b) => a.line - b.line);
@@ -58,7 +62,8 @@ export async function commitBulk(bulk: Omit<Commit, "partition">, operations: re
 function parseLine(incoming: Incoming, operation: unknown, line: number): Line {
   const { target } = incoming;
   const write = parseWrite(target, operation);
-  if (write.op === "read" || write.op === "check") throw invalid(`op: "${write.op}" has no place in a bulk load; use readMany, or a batch.`);
+  if (write.op === "read" || write.op === "check")
+    throw invalid(`op: "${write.op}" has no place in a bulk load; use readMany, or a batch.`);
   const pk = pkOf(operation);
   if (pk !== undefined) return { line, write, partition: partitionOf(target, pk) };
   if (!("document" in write)) throw invalid(`pk: the partition key of the item to ${write.op} is missing.`);
@@ -93,7 +98,11 @@ async function commitLines(bulk: Omit<Commit, "partition">, lines: readonly Line
       commit,
       lines.map(({ write }) => write),
     );
-    return outcomes.map(({ status, id }, i) => ({ line: (lines[i] as Line).line, status, ...(id === undefined ? {} : { id }) }));
+    return outcomes.map(({ status, id }, i) => ({
+      line: (lines[i] as Line).line,
+      status,
+      ...(id === undefined ? {} : { id }),
+    }));
   } catch (error) {
     // Whether anything was written is not known: doing it again could tell a lie about what became of it.
     if (!PinakesError.isInstance(error) || error.retryable) return lines.map(({ line }) => failedLine(line, error));

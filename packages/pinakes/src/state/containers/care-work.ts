@@ -23,7 +23,11 @@ interface Cared {
   readonly target: { readonly definition: ContainerDefinition };
 }
 
-export function careWork(tenant: string, { name, incarnation, target: { definition } }: Cared, dueAt: number): Work<"container"> {
+export function careWork(
+  tenant: string,
+  { name, incarnation, target: { definition } }: Cared,
+  dueAt: number,
+): Work<"container"> {
   const data = { name, incarnation, partition_key: definition.partitionKey, unique_keys: definition.uniqueKeys ?? {} };
   return { kind: "container", tenant, key: definition.name, due_at: dueAt, data };
 }

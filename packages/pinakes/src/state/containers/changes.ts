@@ -7,11 +7,21 @@ import { reservedIdPrefix } from "../system-container.ts";
 import { storedView } from "./documents.ts";
 import type { Target } from "./target.ts";
 
-export async function readChanges(items: ItemStore, scope: Scope, target: Target, query: ChangesQuery): Promise<ChangesPage> {
+export async function readChanges(
+  items: ItemStore,
+  scope: Scope,
+  target: Target,
+  query: ChangesQuery,
+): Promise<ChangesPage> {
   const { cursor, limit, from, mode = "latest" } = query;
   if (mode !== "latest" && mode !== "all") throw invalid(`mode: must be "latest" or "all", got ${show(mode)}.`);
-  if (from !== undefined && from !== "oldest" && from !== "now") throw invalid(`from: must be "oldest" or "now", got ${show(from)}.`);
-  if (target.definition.feed !== true) throw new PinakesError("NOT_SUPPORTED", `Container "${target.name}" keeps no change feed; query it by time instead.`);
+  if (from !== undefined && from !== "oldest" && from !== "now")
+    throw invalid(`from: must be "oldest" or "now", got ${show(from)}.`);
+  if (target.definition.feed !== true)
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `Container "${target.name}" keeps no change feed; query it by time instead.`,
+    );
   const page = await items.changes(scope, target.definition.name, {
     cursor,
     ...(limit === undefined ? {} : { limit }),

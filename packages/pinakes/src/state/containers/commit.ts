@@ -39,7 +39,9 @@ export async function commitOne(commit: Commit, write: Write): Promise<BatchOutc
     const [outcome] = await commitBatch(commit, [write]);
     return outcome as BatchOutcome;
   } catch (error) {
-    throw PinakesError.isInstance(error) && error.context.batch !== undefined && PinakesError.isInstance(error.cause) ? error.cause : error;
+    throw PinakesError.isInstance(error) && error.context.batch !== undefined && PinakesError.isInstance(error.cause)
+      ? error.cause
+      : error;
   }
 }
 
@@ -101,12 +103,23 @@ function refused({ target, partition }: Commit, companion: Operation | undefined
   return told ?? `The rules of container "${target.name}" refuse this now. Read the item again and retry.`;
 }
 
-function outcomeOf({ target, now }: Commit, plan: PlannedWrite, result: OperationResult, all: readonly OperationResult[]): BatchOutcome {
+function outcomeOf(
+  { target, now }: Commit,
+  plan: PlannedWrite,
+  result: OperationResult,
+  all: readonly OperationResult[],
+): BatchOutcome {
   const { id, status, item } = plan;
   if (item !== undefined) return { status, id, etag: item.etag, document: storedView(target, item) };
   // A read of what this batch wrote has the etag that the item got.
-  const written = result.etag === undefined ? all.findLast((other) => other.id === id && other.etag !== undefined) : result;
+  const written =
+    result.etag === undefined ? all.findLast((other) => other.id === id && other.etag !== undefined) : result;
   const document = result.document ?? plan.document;
   if (written?.etag === undefined || document === undefined) return { status, id };
-  return { status, id, etag: written.etag, document: storedView(target, { document, etag: written.etag, modifiedAt: written.modifiedAt ?? now }) };
+  return {
+    status,
+    id,
+    etag: written.etag,
+    document: storedView(target, { document, etag: written.etag, modifiedAt: written.modifiedAt ?? now }),
+  };
 }

@@ -65,13 +65,18 @@ export class ContainerCare {
     await this.#purge(entry.key);
     if (found) return this.#renew(entry, rest ? 0 : careMs, { ...data, empty_since: now });
     const since = data.empty_since ?? now;
-    if (now - since < settledMs) return this.#renew(entry, Math.max(careMs, now - since), { ...data, empty_since: since });
+    if (now - since < settledMs)
+      return this.#renew(entry, Math.max(careMs, now - since), { ...data, empty_since: since });
     if (record.incarnation === data.incarnation) await this.#forget(scope, record);
     await work.remove(entry as RegisteredWork<"container">);
   }
 
   /** Whether there was anything, and whether there may be more. */
-  async #empty(scope: Scope, container: string, { partition_key }: CareData): Promise<{ found: boolean; rest: boolean }> {
+  async #empty(
+    scope: Scope,
+    container: string,
+    { partition_key }: CareData,
+  ): Promise<{ found: boolean; rest: boolean }> {
     const { items } = this.#parts;
     const paths = partition_key.map(parsePath);
     const partitionOf = ({ document }: Item): Partition => paths.map((path) => valueAt(document, path)) as Partition;
@@ -81,7 +86,8 @@ export class ContainerCare {
       if (rows.length === 0) return { found, rest: false };
       found = true;
       const partitions = new Map(rows.map((row) => [JSON.stringify(partitionOf(row)), partitionOf(row)]));
-      for (const partition of partitions.values()) while (!(await items.deletePartition(scope, container, partition)).done);
+      for (const partition of partitions.values())
+        while (!(await items.deletePartition(scope, container, partition)).done);
     }
     return { found, rest: true };
   }
@@ -101,10 +107,15 @@ export class ContainerCare {
 
   async #forget(scope: Scope, { name, etag }: OwnContainer): Promise<void> {
     try {
-      await this.#parts.items.write(scope, settingsContainer.name, [definitionsTopic], { op: "delete", id: name, ifMatch: etag });
+      await this.#parts.items.write(scope, settingsContainer.name, [definitionsTopic], {
+        op: "delete",
+        id: name,
+        ifMatch: etag,
+      });
     } catch (error) {
       // Somebody gave the name a new life meanwhile.
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+        throw error;
     }
   }
 }

@@ -25,17 +25,28 @@ export interface CompiledSpec {
   readonly text: string;
 }
 
-const fields: ReadonlySet<string> = new Set(["partition_key", "indexes", "indexing_policy", "unique_keys", "default_ttl", "strict"]);
+const fields: ReadonlySet<string> = new Set([
+  "partition_key",
+  "indexes",
+  "indexing_policy",
+  "unique_keys",
+  "default_ttl",
+  "strict",
+]);
 
 export function compileSpec(given: unknown): CompiledSpec {
   if (!isJsonObject(given)) throw invalid("A container is declared by an object with partition_key.");
   const size = utf8Bytes(JSON.stringify(given));
-  if (size > specBytesMax) throw new PinakesError("LIMIT_EXCEEDED", `The declaration has ${size} bytes; at most ${specBytesMax} are allowed.`);
+  if (size > specBytesMax)
+    throw new PinakesError("LIMIT_EXCEEDED", `The declaration has ${size} bytes; at most ${specBytesMax} are allowed.`);
   const unknown = Object.keys(given).find((name) => !fields.has(name) && given[name] !== undefined);
   if (unknown !== undefined) throw invalid(`${unknown}: is not known here; a container has ${[...fields].join(", ")}.`);
   const partitionKey = partitionPaths(given["partition_key"]);
   const own = ownIndexes(given["indexes"]);
-  const policy = given["indexing_policy"] === undefined || given["indexing_policy"] === null ? null : compilePolicy(given["indexing_policy"]);
+  const policy =
+    given["indexing_policy"] === undefined || given["indexing_policy"] === null
+      ? null
+      : compilePolicy(given["indexing_policy"]);
   const uniqueKeys = uniquePaths(given["unique_keys"]);
   const ttl = checkContainerTtl(given["default_ttl"] as number | null | undefined);
   const strict = given["strict"] ?? false;
@@ -49,7 +60,14 @@ export function compileSpec(given: unknown): CompiledSpec {
     policy,
     strict,
     advice: derived.advice,
-    text: stableText({ partitionKey, own: own as unknown as JsonObject, policy: given["indexing_policy"] ?? null, uniqueKeys, ttl, strict }),
+    text: stableText({
+      partitionKey,
+      own: own as unknown as JsonObject,
+      policy: given["indexing_policy"] ?? null,
+      uniqueKeys,
+      ttl,
+      strict,
+    }),
   };
 }
 
@@ -79,7 +97,10 @@ function named(given: unknown, where: string): [string, unknown][] {
   const entries = Object.entries(given);
   const seen = new Set<string>();
   for (const [name] of entries) {
-    if (!partName.test(name)) throw invalid(`${where}: "${name}" is not a name here; use up to 40 letters, digits and "_", beginning with a letter.`);
+    if (!partName.test(name))
+      throw invalid(
+        `${where}: "${name}" is not a name here; use up to 40 letters, digits and "_", beginning with a letter.`,
+      );
     if (seen.has(name.toLowerCase())) throw invalid(`${where}: two names differ only in case: "${name}"; rename one.`);
     seen.add(name.toLowerCase());
   }
@@ -89,13 +110,16 @@ function named(given: unknown, where: string): [string, unknown][] {
 function ownIndexes(given: unknown): Readonly<Record<string, IndexSpec>> {
   const entries = named(given, "indexes");
   if (entries.length > ownIndexesMax)
-    throw invalid(`indexes: ${entries.length}; at most ${ownIndexesMax} are allowed, since "${allIndexName}" is one of ${limits.indexesMax}.`);
+    throw invalid(
+      `indexes: ${entries.length}; at most ${ownIndexesMax} are allowed, since "${allIndexName}" is one of ${limits.indexesMax}.`,
+    );
   return Object.fromEntries(entries.map(([name, spec]) => [name, ownIndex(name, spec)]));
 }
 
 function ownIndex(name: string, spec: unknown): IndexSpec {
   const where = `indexes.${name}`;
-  if (name.toLowerCase() === allIndexName) throw invalid(`${where}: the name "${allIndexName}" is taken by the index that holds every item; use another one.`);
+  if (name.toLowerCase() === allIndexName)
+    throw invalid(`${where}: the name "${allIndexName}" is taken by the index that holds every item; use another one.`);
   if (!isJsonObject(spec) || !Array.isArray(spec["partition"]) || !Array.isArray(spec["sort"]))
     throw invalid(`${where}: must be { "partition": [paths], "sort": [paths] }.`);
   const partition = spec["partition"].map((path: unknown) => storedPath(path, `${where}.partition`));
@@ -115,8 +139,11 @@ function sortPath(entry: unknown, where: string): IndexSpec["sort"][number] {
 
 function uniquePaths(given: unknown): Readonly<Record<string, readonly string[]>> {
   const entries = named(given, "unique_keys");
-  if (entries.length > limits.uniqueKeysMax) throw invalid(`unique_keys: ${entries.length}; at most ${limits.uniqueKeysMax} are allowed.`);
-  return Object.fromEntries(entries.map(([name, paths]) => [name, pathList(paths, `unique_keys.${name}`, limits.indexPathsMax)]));
+  if (entries.length > limits.uniqueKeysMax)
+    throw invalid(`unique_keys: ${entries.length}; at most ${limits.uniqueKeysMax} are allowed.`);
+  return Object.fromEntries(
+    entries.map(([name, paths]) => [name, pathList(paths, `unique_keys.${name}`, limits.indexPathsMax)]),
+  );
 }
 
 /** JSON with the names of properties in order: equal for equal values. */

@@ -75,7 +75,12 @@ export class Containers {
     return { items: [...[...this.#system.values()].map(({ info }) => info), ...own.map(({ target }) => target.info)] };
   }
 
-  async put(caller: Caller, name: string, spec: ContainerSpec, options: PutContainerOptions = {}): Promise<ContainerInfo> {
+  async put(
+    caller: Caller,
+    name: string,
+    spec: ContainerSpec,
+    options: PutContainerOptions = {},
+  ): Promise<ContainerInfo> {
     requireCaller(caller);
     this.#requireOwnName(checkContainerName(name), "declared");
     const { target } = await this.#own.put(caller, name, spec, options);
@@ -125,7 +130,10 @@ export class Containers {
 
   async read(caller: Caller, name: string, pk: PartitionKey, id: string): Promise<StoredDocument> {
     return this.#reading(caller, name, async (target) => {
-      const item = await this.#parts.items.read(caller.scope, target.definition.name, { partition: partitionOf(target, pk), id });
+      const item = await this.#parts.items.read(caller.scope, target.definition.name, {
+        partition: partitionOf(target, pk),
+        id,
+      });
       if (item === undefined || isCompanion(item)) throw noItem(target, id);
       return storedView(target, item);
     });
@@ -140,9 +148,16 @@ export class Containers {
     options: PatchOptions = {},
   ): Promise<StoredDocument> {
     const target = await this.#find(caller, name, true);
-    const write = parseWrite(target, { op: "patch", id, operations, ...condition(options) }) as Extract<Write, { op: "patch" }>;
-    const when = options.condition === undefined ? undefined : parseCondition(options.condition, this.#parts.clock.now());
-    const { document } = await commitOne(this.#commit(caller, target, partitionOf(target, pk)), { ...write, condition: when });
+    const write = parseWrite(target, { op: "patch", id, operations, ...condition(options) }) as Extract<
+      Write,
+      { op: "patch" }
+    >;
+    const when =
+      options.condition === undefined ? undefined : parseCondition(options.condition, this.#parts.clock.now());
+    const { document } = await commitOne(this.#commit(caller, target, partitionOf(target, pk)), {
+      ...write,
+      condition: when,
+    });
     return document as StoredDocument;
   }
 
@@ -158,13 +173,23 @@ export class Containers {
     keys: readonly { readonly pk: PartitionKey; readonly id: string }[],
   ): Promise<{ readonly items: readonly (StoredDocument | null)[] }> {
     return this.#reading(caller, name, async (target) => {
-      const wanted = keyList(keys).map(({ pk, id }) => ({ partition: partitionOf(target, pk as PartitionKey), id: id as string }));
+      const wanted = keyList(keys).map(({ pk, id }) => ({
+        partition: partitionOf(target, pk as PartitionKey),
+        id: id as string,
+      }));
       const found = await this.#parts.items.readMany(caller.scope, target.definition.name, wanted);
-      return { items: found.map((item) => (item === undefined || isCompanion(item) ? null : storedView(target, item))) };
+      return {
+        items: found.map((item) => (item === undefined || isCompanion(item) ? null : storedView(target, item))),
+      };
     });
   }
 
-  async batch(caller: Caller, name: string, pk: PartitionKey, operations: readonly BatchOperation[]): Promise<{ readonly results: readonly BatchOutcome[] }> {
+  async batch(
+    caller: Caller,
+    name: string,
+    pk: PartitionKey,
+    operations: readonly BatchOperation[],
+  ): Promise<{ readonly results: readonly BatchOutcome[] }> {
     const target = await this.#find(caller, name, true);
     const writes = parseBatch(target, operations);
     return { results: await commitBatch(this.#commit(caller, target, partitionOf(target, pk)), writes) };
@@ -208,7 +233,15 @@ export class Containers {
 
   #asking(caller: Caller, target: Target, sessions?: SessionsOf): Asking {
     const { items, clock, signingKey, places } = this.#parts;
-    return { items, caller, target, now: clock.now(), key: signingKey, queries: places?.queries, session: sessions?.(target.definition.name) };
+    return {
+      items,
+      caller,
+      target,
+      now: clock.now(),
+      key: signingKey,
+      queries: places?.queries,
+      session: sessions?.(target.definition.name),
+    };
   }
 
   /** A definition may be a few seconds old: where the answer is an error that a newer one could change, that is looked at first. */
@@ -219,7 +252,12 @@ export class Containers {
         return await run(target);
       } catch (error) {
         const told = inOwnWords(target, error);
-        if (target.system !== undefined || !PinakesError.isInstance(error) || (error.code !== "INVALID" && error.code !== "NOT_FOUND")) throw told;
+        if (
+          target.system !== undefined ||
+          !PinakesError.isInstance(error) ||
+          (error.code !== "INVALID" && error.code !== "NOT_FOUND")
+        )
+          throw told;
         const fresh = await this.#find(caller, name, true);
         if (fresh.etag === target.etag) throw told;
         target = fresh;
@@ -234,7 +272,11 @@ export class Containers {
   }
 
   #requireOwnName(name: string, verb: string): void {
-    if (this.#system.has(name)) throw new PinakesError("CONFLICT", `"${name}" is a container of the system and cannot be ${verb}; choose another name.`);
+    if (this.#system.has(name))
+      throw new PinakesError(
+        "CONFLICT",
+        `"${name}" is a container of the system and cannot be ${verb}; choose another name.`,
+      );
   }
 }
 
@@ -243,9 +285,11 @@ function condition({ ifMatch }: IfMatch): { readonly if_match?: string } {
 }
 
 function keyList(keys: unknown): readonly JsonObject[] {
-  if (!Array.isArray(keys) || keys.length > limits.readManyKeysMax) throw invalid(`keys: must be a list of at most ${limits.readManyKeysMax} keys.`);
+  if (!Array.isArray(keys) || keys.length > limits.readManyKeysMax)
+    throw invalid(`keys: must be a list of at most ${limits.readManyKeysMax} keys.`);
   return keys.map((key: unknown, i) => {
-    if (!isJsonObject(key) || typeof key["id"] !== "string") throw invalid(`keys[${i}]: must be { "pk": …, "id": "…" }, got ${show(key)}.`);
+    if (!isJsonObject(key) || typeof key["id"] !== "string")
+      throw invalid(`keys[${i}]: must be { "pk": …, "id": "…" }, got ${show(key)}.`);
     return key;
   });
 }

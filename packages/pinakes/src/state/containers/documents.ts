@@ -22,7 +22,11 @@ export interface Incoming {
 }
 
 /** The document as it will be stored: with an id, its workspace, and what the rules of its container add. */
-export function completeDocument({ caller, target, now }: Incoming, given: unknown, before: JsonObject | undefined): JsonObject {
+export function completeDocument(
+  { caller, target, now }: Incoming,
+  given: unknown,
+  before: JsonObject | undefined,
+): JsonObject {
   if (!isJsonObject(given)) throw invalid(`The document must be a JSON object, got ${show(given)}.`);
   const { id = randomUUID(), ...rest } = withoutSystemProperties(given);
   requireFreeId(id);
@@ -45,13 +49,17 @@ export function placedIn<Given extends { readonly document: JsonObject }>(
     return { write, partition: requirePartitionIn(target, write.document) };
   const partition = requirePartitionIn(target, completeDocument(incoming, write.document, undefined));
   // Kept in the document: rules that make something up would make up something else the next time.
-  const filled = Object.fromEntries(target.definition.partitionKey.map((path, i) => [path, partition[i] as PartitionValue]));
+  const filled = Object.fromEntries(
+    target.definition.partitionKey.map((path, i) => [path, partition[i] as PartitionValue]),
+  );
   return { write: { ...write, document: { ...write.document, ...filled } }, partition };
 }
 
 export function requireFreeId(id: unknown): void {
   if (typeof id === "string" && id.startsWith(reservedIdPrefix))
-    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are the system's own, got ${show(id)}; choose another.`);
+    throw invalid(
+      `id: ids that begin with "${reservedIdPrefix}" are the system's own, got ${show(id)}; choose another.`,
+    );
 }
 
 /** Every document says whose it is; documents of any shape from before need not. */
@@ -62,7 +70,11 @@ function workspaceOf({ scope: { tenant } }: Caller, { system }: Target, document
 }
 
 function requireWorkspace(tenant: string, workspace: unknown): void {
-  if (workspace !== tenant) throw new PinakesError("FORBIDDEN", `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace)}.`);
+  if (workspace !== tenant)
+    throw new PinakesError(
+      "FORBIDDEN",
+      `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace)}.`,
+    );
 }
 
 /** What a patch must leave alone, where the patched document is not looked at again. */
@@ -85,14 +97,21 @@ export function isCompanion({ document }: Pick<Item, "document">): boolean {
 }
 
 export function visible(target: Target, document: JsonObject): JsonObject {
-  if (target.system === undefined || !Object.keys(document).some((name) => name.startsWith(ownFieldPrefix))) return document;
+  if (target.system === undefined || !Object.keys(document).some((name) => name.startsWith(ownFieldPrefix)))
+    return document;
   return Object.fromEntries(Object.entries(document).filter(([name]) => !name.startsWith(ownFieldPrefix)));
 }
 
-export function storedView(target: Target, { document, etag, modifiedAt }: Pick<Item, "document" | "etag" | "modifiedAt">): StoredDocument {
+export function storedView(
+  target: Target,
+  { document, etag, modifiedAt }: Pick<Item, "document" | "etag" | "modifiedAt">,
+): StoredDocument {
   return { ...visible(target, document), _etag: etag, _ts: Math.floor(modifiedAt / 1000) } as unknown as StoredDocument;
 }
 
 export function noItem(target: Target, id: string): PinakesError {
-  return new PinakesError("NOT_FOUND", `There is no item ${show(id)} in container "${target.name}" with this partition key.`);
+  return new PinakesError(
+    "NOT_FOUND",
+    `There is no item ${show(id)} in container "${target.name}" with this partition key.`,
+  );
 }

@@ -28,7 +28,13 @@ export interface CompiledPolicy {
 
 /** Always indexed, whatever a policy says. */
 const alwaysIndexed: readonly string[] = ["id", "_ts"];
-const known: ReadonlySet<string> = new Set(["indexingMode", "automatic", "includedPaths", "excludedPaths", "compositeIndexes"]);
+const known: ReadonlySet<string> = new Set([
+  "indexingMode",
+  "automatic",
+  "includedPaths",
+  "excludedPaths",
+  "compositeIndexes",
+]);
 
 export function compilePolicy(policy: unknown, where = "indexing_policy"): CompiledPolicy {
   if (!isJsonObject(policy)) throw invalid(`${where}: must be an object with includedPaths and excludedPaths.`);
@@ -51,12 +57,16 @@ export function compilePolicy(policy: unknown, where = "indexing_policy"): Compi
       includedPaths: rules.filter(({ include }) => include).map(({ path }) => ({ path: formatPolicyPath(path) })),
       excludedPaths: rules.filter(({ include }) => !include).map(({ path }) => ({ path: formatPolicyPath(path) })),
       compositeIndexes: composites.map((paths) =>
-        paths.map(({ steps, order }) => ({ path: formatOrderPath(steps), order: order === "asc" ? ("ascending" as const) : ("descending" as const) })),
+        paths.map(({ steps, order }) => ({
+          path: formatOrderPath(steps),
+          order: order === "asc" ? ("ascending" as const) : ("descending" as const),
+        })),
       ),
     },
     included: active ? included : [],
     composites: active ? composites : [],
-    covers: (path) => (path.length === 1 && alwaysIndexed.includes(path[0] as string)) || (active && decides(rules, path)),
+    covers: (path) =>
+      (path.length === 1 && alwaysIndexed.includes(path[0] as string)) || (active && decides(rules, path)),
   };
 }
 
@@ -75,26 +85,32 @@ function pathList(given: unknown, where: string): PolicyPath[] {
 }
 
 function pathOf(entry: unknown, where: string): unknown {
-  if (!isJsonObject(entry)) throw invalid(`${where}: must be an object with a path, such as { "path": "/status/?" }; got ${show(entry)}.`);
+  if (!isJsonObject(entry))
+    throw invalid(`${where}: must be an object with a path, such as { "path": "/status/?" }; got ${show(entry)}.`);
   return entry["path"];
 }
 
 function compositeList(given: unknown, where: string): CompositePath[][] {
   if (given === undefined) return [];
-  if (!Array.isArray(given) || given.length > compositeIndexesMax) throw invalid(`${where}: must be a list of at most ${compositeIndexesMax} indexes.`);
+  if (!Array.isArray(given) || given.length > compositeIndexesMax)
+    throw invalid(`${where}: must be a list of at most ${compositeIndexesMax} indexes.`);
   return given.map((entry: unknown, i) => compositeIndex(entry, `${where}[${i}]`));
 }
 
 function compositeIndex(given: unknown, where: string): CompositePath[] {
   if (!Array.isArray(given) || given.length < 2 || given.length > limits.indexPathsMax)
-    throw invalid(`${where}: must be a list of 2 to ${limits.indexPathsMax} paths, each { "path": "/created_at", "order": "descending" }.`);
+    throw invalid(
+      `${where}: must be a list of 2 to ${limits.indexPathsMax} paths, each { "path": "/created_at", "order": "descending" }.`,
+    );
   const paths = given.map((entry: unknown, i): CompositePath => {
     const steps = parseOrderPath(pathOf(entry, `${where}[${i}]`), `${where}[${i}].path`);
     const order = (entry as JsonObject)["order"] ?? "ascending";
-    if (order !== "ascending" && order !== "descending") throw invalid(`${where}[${i}].order: must be "ascending" or "descending", got ${show(order)}.`);
+    if (order !== "ascending" && order !== "descending")
+      throw invalid(`${where}[${i}].order: must be "ascending" or "descending", got ${show(order)}.`);
     return { steps, order: order === "ascending" ? "asc" : "desc" };
   });
-  if (new Set(paths.map(({ steps }) => formatOrderPath(steps))).size < paths.length) throw invalid(`${where}: names a path twice.`);
+  if (new Set(paths.map(({ steps }) => formatOrderPath(steps))).size < paths.length)
+    throw invalid(`${where}: names a path twice.`);
   return paths;
 }
 
@@ -111,7 +127,8 @@ function withRoot(included: readonly PolicyPath[], excluded: readonly PolicyPath
   ] as const) {
     for (const path of paths) {
       const text = formatPolicyPath(path);
-      if (distinct.get(text)?.include === !include) throw invalid(`${where}: "${text}" is both included and excluded; keep one of them.`);
+      if (distinct.get(text)?.include === !include)
+        throw invalid(`${where}: "${text}" is both included and excluded; keep one of them.`);
       distinct.set(text, { path, include });
     }
   }
@@ -122,7 +139,8 @@ function withRoot(included: readonly PolicyPath[], excluded: readonly PolicyPath
 
 function decides(rules: readonly Rule[], path: readonly string[]): boolean {
   let best: Rule | undefined;
-  for (const rule of rules) if (fits(rule.path, path) && (best === undefined || morePrecise(rule.path, best.path))) best = rule;
+  for (const rule of rules)
+    if (fits(rule.path, path) && (best === undefined || morePrecise(rule.path, best.path))) best = rule;
   return best?.include ?? false;
 }
 

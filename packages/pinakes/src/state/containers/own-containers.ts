@@ -15,7 +15,15 @@ import type { Item, Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { settingsContainer } from "../settings.ts";
 import { compileSpec, type CompiledSpec } from "./container-spec.ts";
-import { counterId, definitionsTopic, noContainer, ownOf, physicalName, recordOf, type OwnContainer } from "./own-record.ts";
+import {
+  counterId,
+  definitionsTopic,
+  noContainer,
+  ownOf,
+  physicalName,
+  recordOf,
+  type OwnContainer,
+} from "./own-record.ts";
 import { careMs, careWork } from "./care-work.ts";
 
 export const containersPerWorkspaceMax = 100;
@@ -63,7 +71,10 @@ export class OwnContainers {
     const found: OwnContainer[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.#parts.items.query(scope, settingsContainer.name, { equals: { topic: definitionsTopic }, cursor });
+      const page = await this.#parts.items.query(scope, settingsContainer.name, {
+        equals: { topic: definitionsTopic },
+        cursor,
+      });
       for (const item of page.items) if (item.id !== counterId) found.push(ownOf(scope.tenant, item));
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -112,7 +123,8 @@ export class OwnContainers {
   async ensureOpen(scope: Scope, own: OwnContainer): Promise<OwnContainer> {
     let current = own;
     for (let attempt = 1; this.#opened.get(current.target.definition.name) !== current.etag; attempt += 1) {
-      if (attempt > openAttemptsMax) throw new PinakesError("UNAVAILABLE", `The definition of container "${own.name}" keeps changing; try again.`);
+      if (attempt > openAttemptsMax)
+        throw new PinakesError("UNAVAILABLE", `The definition of container "${own.name}" keeps changing; try again.`);
       await this.#open(current);
       const now = await this.read(scope, current.name);
       if (now === undefined || now.deleted) throw noContainer(current.name);
@@ -126,7 +138,9 @@ export class OwnContainers {
     const key = `${target.definition.name} ${etag}`;
     let opening = this.#opening.get(key);
     if (opening === undefined) {
-      opening = this.#parts.items.openContainer(target.definition, { dropUndeclaredIndexes: true }).finally(() => this.#opening.delete(key));
+      opening = this.#parts.items
+        .openContainer(target.definition, { dropUndeclaredIndexes: true })
+        .finally(() => this.#opening.delete(key));
       this.#opening.set(key, opening);
     }
     await opening;
@@ -137,16 +151,27 @@ export class OwnContainers {
     const incarnation = newId();
     const document = recordOf(name, incarnation, spec.given);
     const physical = physicalName(scope.tenant, name, incarnation);
-    const entry = careWork(scope.tenant, { name, incarnation, target: { definition: { ...spec.definition, name: physical } } }, clock.now() + careMs);
+    const entry = careWork(
+      scope.tenant,
+      { name, incarnation, target: { definition: { ...spec.definition, name: physical } } },
+      clock.now() + careMs,
+    );
     await work.put(entry);
-    await this.#write(scope, tombstone === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: tombstone.etag }, 1);
+    await this.#write(
+      scope,
+      tombstone === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: tombstone.etag },
+      1,
+    );
     // Only if something took it away meanwhile, which takes a pause of minutes between the two lines above.
     await work.ensure(entry);
   }
 
   async #change(caller: Caller, known: OwnContainer, spec: CompiledSpec): Promise<void> {
     const { name } = known;
-    requireAdmin(caller, `Container "${name}" is declared otherwise; only an admin of the workspace changes it. The same declaration again is fine.`);
+    requireAdmin(
+      caller,
+      `Container "${name}" is declared otherwise; only an admin of the workspace changes it. The same declaration again is fine.`,
+    );
     requireFixed(name, "partition_key", known.spec.definition.partitionKey, spec.definition.partitionKey);
     requireFixed(name, "unique_keys", known.spec.definition.uniqueKeys, spec.definition.uniqueKeys);
     const document = recordOf(name, known.incarnation, spec.given);
@@ -156,7 +181,8 @@ export class OwnContainers {
   /** The definition together with the number of them. */
   async #write(scope: Scope, operation: Operation, added: -1 | 0 | 1): Promise<void> {
     const { items } = this.#parts;
-    const counter = added === 0 ? undefined : await items.read(scope, settingsContainer.name, { partition, id: counterId });
+    const counter =
+      added === 0 ? undefined : await items.read(scope, settingsContainer.name, { partition, id: counterId });
     const operations = added === 0 ? [operation] : [operation, countOperation(counter, added)];
     await items.batch(scope, settingsContainer.name, partition, operations);
   }
@@ -171,7 +197,10 @@ export class OwnContainers {
 function countOperation(counter: Item | undefined, added: -1 | 1): Operation {
   const count = ((counter?.document["count"] as number | undefined) ?? 0) + added;
   if (added > 0 && count > containersPerWorkspaceMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `The workspace has ${containersPerWorkspaceMax} containers of its own, which is the most; delete one first.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `The workspace has ${containersPerWorkspaceMax} containers of its own, which is the most; delete one first.`,
+    );
   const document = { id: counterId, topic: definitionsTopic, count };
   return counter === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: counter.etag };
 }
@@ -180,14 +209,22 @@ function cacheKey(scope: Scope, name: string): string {
   return `${scope.tenant}\0${name}`;
 }
 
-function requireMatch(name: string, living: OwnContainer | undefined, { ifMatch, ifNoneMatch }: PutContainerOptions): void {
+function requireMatch(
+  name: string,
+  living: OwnContainer | undefined,
+  { ifMatch, ifNoneMatch }: PutContainerOptions,
+): void {
   if (ifNoneMatch !== undefined && ifNoneMatch !== "*")
     throw invalid(`ifNoneMatch: only "*" has a meaning, "only if there is none yet"; got ${show(ifNoneMatch)}.`);
   if (ifNoneMatch === "*" && living !== undefined)
-    throw new PinakesError("PRECONDITION_FAILED", `There is a container "${name}" already; choose another name.`, { currentEtag: living.etag });
+    throw new PinakesError("PRECONDITION_FAILED", `There is a container "${name}" already; choose another name.`, {
+      currentEtag: living.etag,
+    });
   if (ifMatch === undefined || living?.etag === ifMatch) return;
   const detail =
-    living === undefined ? `There is no container "${name}" that could have this etag.` : `Container "${name}" was changed meanwhile; read it again.`;
+    living === undefined
+      ? `There is no container "${name}" that could have this etag.`
+      : `Container "${name}" was changed meanwhile; read it again.`;
   throw new PinakesError("PRECONDITION_FAILED", detail, living === undefined ? {} : { currentEtag: living.etag });
 }
 
@@ -205,5 +242,9 @@ function requireFixed(name: string, field: string, before: unknown, after: unkno
 
 /** Somebody else wrote between our read and our write: the loop reads again, and finds what is really in the way. */
 function isOutrun(error: unknown): boolean {
-  return PinakesError.isInstance(error) && error.context.batch !== undefined && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code);
+  return (
+    PinakesError.isInstance(error) &&
+    error.context.batch !== undefined &&
+    ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code)
+  );
 }

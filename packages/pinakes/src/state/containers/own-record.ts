@@ -47,7 +47,11 @@ export function recordOf(name: string, incarnation: string, spec: ContainerSpec,
 
 export function ownOf(tenant: string, { id: name, etag, document }: Item): OwnContainer {
   const { incarnation, deleted, spec: given } = document;
-  invariant(typeof incarnation === "string" && typeof deleted === "boolean", "CORRUPT", `the definition of container "${name}" is not one of ours`);
+  invariant(
+    typeof incarnation === "string" && typeof deleted === "boolean",
+    "CORRUPT",
+    `the definition of container "${name}" is not one of ours`,
+  );
   const spec = compileSpec(given);
   const physical = physicalName(tenant, name, incarnation);
   return { name, incarnation, deleted, etag, spec, target: ownTarget(name, physical, spec, etag) };

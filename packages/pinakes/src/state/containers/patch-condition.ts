@@ -6,11 +6,14 @@ import type { Condition } from "./writes.ts";
 const select = "SELECT * ";
 
 export function parseCondition(text: unknown, now: number): Condition {
-  if (typeof text !== "string" || !/^\s*from\s/i.test(text)) throw invalid(`condition: write it as from c where c.status = "open"; got ${show(text)}.`);
+  if (typeof text !== "string" || !/^\s*from\s/i.test(text))
+    throw invalid(`condition: write it as from c where c.status = "open"; got ${show(text)}.`);
   const { where, joins, orderBy, groupBy, offset } = parseQuery(`${select}${text}`);
   if (where === undefined) throw invalid('condition: says nothing; write it as from c where c.status = "open".');
   if (joins.length + orderBy.length + groupBy.length > 0 || offset !== undefined)
-    throw invalid("condition: is about one document; only WHERE may follow, without JOIN, GROUP BY, ORDER BY and OFFSET.");
+    throw invalid(
+      "condition: is about one document; only WHERE may follow, without JOIN, GROUP BY, ORDER BY and OFFSET.",
+    );
   return (document) => {
     const context = { parameters: new Map<string, never>(), now, expanded: { rows: 0 } };
     return compileExpression(where, context)([document]) === true;

@@ -33,21 +33,31 @@ interface Draft {
 /** Whether planning this needs to know what is stored. */
 export function needsStored({ target: { system } }: Incoming, write: Write): boolean {
   if (write.op === "read") return true;
-  if (write.op === "patch") return write.condition !== undefined || system?.prepare !== undefined || (system?.schema ?? null) !== null;
+  if (write.op === "patch")
+    return write.condition !== undefined || system?.prepare !== undefined || (system?.schema ?? null) !== null;
   return (write.op === "upsert" || write.op === "replace") && system?.prepare !== undefined;
 }
 
 /** `stored`: by id, what was read; undefined where nothing needed to be. */
-export function planWrites(incoming: Incoming, writes: readonly Write[], stored: ReadonlyMap<string, Item> | undefined): readonly PlannedWrite[] {
+export function planWrites(
+  incoming: Incoming,
+  writes: readonly Write[],
+  stored: ReadonlyMap<string, Item> | undefined,
+): readonly PlannedWrite[] {
   const drafts = new Map<string, Draft>();
   return writes.map((write, i) => {
     try {
       if (stored === undefined) return planBlind(incoming, write);
       const id = idOfWrite(write);
       const item = id === undefined ? undefined : stored.get(id);
-      const draft = (id === undefined ? undefined : drafts.get(id)) ?? { document: item?.document, item, touched: false };
+      const draft = (id === undefined ? undefined : drafts.get(id)) ?? {
+        document: item?.document,
+        item,
+        touched: false,
+      };
       const planned = planOn(incoming, write, draft);
-      if (planned.operation.op !== "check") drafts.set(planned.id, { document: planned.document, item: undefined, touched: true });
+      if (planned.operation.op !== "check")
+        drafts.set(planned.id, { document: planned.document, item: undefined, touched: true });
       return planned;
     } catch (error) {
       throw PinakesError.isInstance(error) ? inBatch(error, i, writes.length) : error;
@@ -57,9 +67,17 @@ export function planWrites(incoming: Incoming, writes: readonly Write[], stored:
 
 /** Without knowing what is stored: the store decides alone. */
 function planBlind(incoming: Incoming, write: Write): PlannedWrite {
-  if ("document" in write) return plannedPut(write.op, completeDocument(incoming, write.document, undefined), conditionOf(write), false);
+  if ("document" in write)
+    return plannedPut(write.op, completeDocument(incoming, write.document, undefined), conditionOf(write), false);
   if (write.op === "patch") checkPatchPaths(incoming, write.steps);
-  return { operation: plainOperation(write), id: write.id, guarded: false, document: undefined, item: undefined, status: write.op === "delete" ? 204 : 200 };
+  return {
+    operation: plainOperation(write),
+    id: write.id,
+    guarded: false,
+    document: undefined,
+    item: undefined,
+    status: write.op === "delete" ? 204 : 200,
+  };
 }
 
 function planOn(incoming: Incoming, write: Write, draft: Draft): PlannedWrite {
@@ -82,12 +100,23 @@ function planOn(incoming: Incoming, write: Write, draft: Draft): PlannedWrite {
       const { document, item, touched } = draft;
       if (document === undefined || isCompanion({ document })) throw noItem(incoming.target, write.id);
       const condition = item === undefined ? {} : { ifMatch: item.etag };
-      return { operation: { op: "check", id: write.id, ...condition }, id: write.id, guarded: !touched, document, item, status: 200 };
+      return {
+        operation: { op: "check", id: write.id, ...condition },
+        id: write.id,
+        guarded: !touched,
+        document,
+        item,
+        status: 200,
+      };
     }
   }
 }
 
-function planUpsert(incoming: Incoming, write: Extract<Write, { op: "upsert" | "replace" }>, draft: Draft): PlannedWrite {
+function planUpsert(
+  incoming: Incoming,
+  write: Extract<Write, { op: "upsert" | "replace" }>,
+  draft: Draft,
+): PlannedWrite {
   const document = completeDocument(incoming, write.document, draft.document);
   if (write.ifMatch !== undefined || draft.touched) return plannedPut("upsert", document, conditionOf(write), false);
   // What it was checked against must still hold: that one is there, or that none is.
@@ -99,10 +128,12 @@ function planPatch(incoming: Incoming, write: Extract<Write, { op: "patch" }>, d
   const { target } = incoming;
   if (draft.document === undefined) throw noItem(target, write.id);
   checkPatchPaths(incoming, write.steps);
-  if (write.condition?.(draft.document) === false) throw unmet(`The condition does not hold for item "${write.id}"; nothing was changed.`, draft);
+  if (write.condition?.(draft.document) === false)
+    throw unmet(`The condition does not hold for item "${write.id}"; nothing was changed.`, draft);
   const [condition, guarded] = guardOf(write, draft);
   const patched = applyPatch(draft.document, write.steps);
-  if (target.system !== undefined) return plannedPut("replace", completeDocument(incoming, patched, draft.document), condition, guarded);
+  if (target.system !== undefined)
+    return plannedPut("replace", completeDocument(incoming, patched, draft.document), condition, guarded);
   const operation: Operation = { op: "patch", id: write.id, patch: write.steps, ...condition };
   return { operation, id: write.id, guarded, document: patched, item: undefined, status: 200 };
 }
@@ -118,7 +149,10 @@ function unmet(detail: string, { item }: Draft): PinakesError {
   return new PinakesError("PRECONDITION_FAILED", detail, item === undefined ? {} : { currentEtag: item.etag });
 }
 
-function guardOf(write: Extract<Write, { ifMatch: string | undefined }>, { item }: Draft): readonly [{ ifMatch?: string }, boolean] {
+function guardOf(
+  write: Extract<Write, { ifMatch: string | undefined }>,
+  { item }: Draft,
+): readonly [{ ifMatch?: string }, boolean] {
   if (write.ifMatch !== undefined || item === undefined) return [conditionOf(write), false];
   return [{ ifMatch: item.etag }, true];
 }
@@ -127,9 +161,21 @@ function conditionOf(write: Write): { ifMatch?: string } {
   return "ifMatch" in write && write.ifMatch !== undefined ? { ifMatch: write.ifMatch } : {};
 }
 
-function plannedPut(op: "create" | "upsert" | "replace", document: JsonObject, condition: { ifMatch?: string }, guarded: boolean): PlannedWrite {
+function plannedPut(
+  op: "create" | "upsert" | "replace",
+  document: JsonObject,
+  condition: { ifMatch?: string },
+  guarded: boolean,
+): PlannedWrite {
   const operation: Operation = op === "create" ? { op, document } : { op, document, ...condition };
-  return { operation, id: document["id"] as string, guarded, document, item: undefined, status: op === "create" ? 201 : 200 };
+  return {
+    operation,
+    id: document["id"] as string,
+    guarded,
+    document,
+    item: undefined,
+    status: op === "create" ? 201 : 200,
+  };
 }
 
 function plainOperation(write: Exclude<Write, { document: JsonObject }>): Operation {

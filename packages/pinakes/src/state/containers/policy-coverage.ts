@@ -22,10 +22,16 @@ export function coverageOfFilter(target: Target, filter: JsonValue | undefined):
 }
 
 /** A strict container refuses a filter on a path that its policy excludes; others answer, document by document. */
-function coverageOf({ name, definition, policy }: Target, filtered: readonly (readonly string[])[], strict: boolean): Coverage {
+function coverageOf(
+  { name, definition, policy }: Target,
+  filtered: readonly (readonly string[])[],
+  strict: boolean,
+): Coverage {
   const found = new Map(filtered.map((path) => [storePath(path), path] as const));
   const keys = new Set(definition.partitionKey.map(canonicalPath));
-  const excluded = [...found].filter(([text, path]) => policy !== null && !keys.has(text) && !policy.covers(path)).map(([, path]) => formatOrderPath(path));
+  const excluded = [...found]
+    .filter(([text, path]) => policy !== null && !keys.has(text) && !policy.covers(path))
+    .map(([, path]) => formatOrderPath(path));
   const paths = [...found.keys()];
   if (excluded.length === 0) return { paths, advice: undefined };
   const list = excluded.join(", ");
@@ -33,7 +39,10 @@ function coverageOf({ name, definition, policy }: Target, filtered: readonly (re
     throw invalid(
       `query: the indexing policy of container "${name}" excludes ${list}, and a strict query may only filter by indexed paths. Include ${list} in the policy, or leave strict out.`,
     );
-  return { paths, advice: `The indexing policy excludes ${list}: documents are judged by it one by one. Include it to have an index.` };
+  return {
+    paths,
+    advice: `The indexing policy excludes ${list}: documents are judged by it one by one. Include it to have an index.`,
+  };
 }
 
 function pathsIn(expression: Expression): readonly (readonly string[])[] {

@@ -20,7 +20,11 @@ export interface DerivedIndexes {
   readonly advice: string | null;
 }
 
-export function deriveIndexes(policy: CompiledPolicy | null, own: Readonly<Record<string, IndexSpec>>, partitionKey: readonly string[]): DerivedIndexes {
+export function deriveIndexes(
+  policy: CompiledPolicy | null,
+  own: Readonly<Record<string, IndexSpec>>,
+  partitionKey: readonly string[],
+): DerivedIndexes {
   if (policy === null) return { indexes: {}, advice: null };
   const made = new Map<string, IndexSpec>(Object.entries(own));
   const left: string[] = [];
@@ -30,13 +34,21 @@ export function deriveIndexes(policy: CompiledPolicy | null, own: Readonly<Recor
     else made.set(nameFor(spec, made), spec);
   };
   for (const paths of policy.composites) {
-    const sort = paths.map(({ steps, order }) => (order === "asc" ? storePath(steps) : { path: storePath(steps), order }));
+    const sort = paths.map(({ steps, order }) =>
+      order === "asc" ? storePath(steps) : { path: storePath(steps), order },
+    );
     add({ partition: [], sort }, paths.map(({ steps }) => storePath(steps)).join(" + "));
   }
-  const values = policy.included.filter((path) => path.end === "?" && !isInArray(path)).map(({ steps }) => storePath(steps));
+  const values = policy.included
+    .filter((path) => path.end === "?" && !isInArray(path))
+    .map(({ steps }) => storePath(steps));
   // Equality on a partition key is served by the partition itself, so its index is the one to leave out first.
-  const wanted = [...values.filter((path) => !partitionKey.includes(path)), ...values.filter((path) => partitionKey.includes(path))];
-  for (const path of wanted) if (!needless(path) && !beginsWith(made.values(), path)) add({ partition: [], sort: [path] }, path);
+  const wanted = [
+    ...values.filter((path) => !partitionKey.includes(path)),
+    ...values.filter((path) => partitionKey.includes(path)),
+  ];
+  for (const path of wanted)
+    if (!needless(path) && !beginsWith(made.values(), path)) add({ partition: [], sort: [path] }, path);
   for (const name of Object.keys(own)) made.delete(name);
   return { indexes: Object.fromEntries(made), advice: adviceOf(left, policy) };
 }
@@ -47,7 +59,9 @@ function needless(path: string): boolean {
 }
 
 function beginsWith(indexes: Iterable<IndexSpec>, path: string): boolean {
-  return [...indexes].some(({ partition, sort }) => partition.length === 0 && sort[0] !== undefined && sortOf(sort[0]).path === path);
+  return [...indexes].some(
+    ({ partition, sort }) => partition.length === 0 && sort[0] !== undefined && sortOf(sort[0]).path === path,
+  );
 }
 
 function sameIndex(a: IndexSpec, b: IndexSpec): boolean {
@@ -66,7 +80,9 @@ const nameCharsMax = 40;
 
 /** Readable where it can be, and the same for the same paths. */
 function nameFor(spec: IndexSpec, taken: ReadonlyMap<string, IndexSpec>): string {
-  const words = spec.sort.map((entry) => (sortOf(entry).order === "desc" ? `${sortOf(entry).path}_desc` : sortOf(entry).path));
+  const words = spec.sort.map((entry) =>
+    sortOf(entry).order === "desc" ? `${sortOf(entry).path}_desc` : sortOf(entry).path,
+  );
   const text = `by_${words.join("_")}`;
   const clash = [...taken.keys(), allIndexName].some((name) => name.toLowerCase() === text.toLowerCase());
   if (/^\w+$/.test(text) && text.length <= nameCharsMax && !clash) return text;
@@ -81,6 +97,9 @@ function adviceOf(left: readonly string[], policy: CompiledPolicy): string | nul
       `No index was made for ${left.join(", ")}: a container has at most ${limits.indexesMax}, one of them "${allIndexName}"; your own come first, then composite ones, then single paths in their order. Queries by these paths read more items.`,
     );
   const arrays = policy.included.filter((path) => isInArray(path)).map(formatPolicyPath);
-  if (arrays.length > 0) told.push(`Values inside arrays (${arrays.join(", ")}) have no index; queries by them read every item they are among.`);
+  if (arrays.length > 0)
+    told.push(
+      `Values inside arrays (${arrays.join(", ")}) have no index; queries by them read every item they are among.`,
+    );
   return told.length === 0 ? null : told.join(" ");
 }

@@ -17,13 +17,15 @@ export interface PolicyPath {
 export function parsePolicyPath(text: unknown, where: string): PolicyPath {
   const parts = splitPath(text, where);
   const end = parts.pop();
-  if (end?.text !== "?" && end?.text !== "*") throw invalid(`${where}: ${show(text)} must end in "/?" (the value) or "/*" (everything below).`);
+  if (end?.text !== "?" && end?.text !== "*")
+    throw invalid(`${where}: ${show(text)} must end in "/?" (the value) or "/*" (everything below).`);
   const steps = parts.map((part) => {
     if (part.quoted) return part.text;
     if (part.text === "?") throw invalid(`${where}: ${show(text)} has "?" in the middle; it can only be the end.`);
     return part.text === "*" ? arrayStep : part.text;
   });
-  if (steps.length === 0 && end.text === "?") throw invalid(`${where}: "/?" names no property; write "/*" for everything.`);
+  if (steps.length === 0 && end.text === "?")
+    throw invalid(`${where}: "/?" names no property; write "/*" for everything.`);
   return { steps, end: end.text };
 }
 
@@ -31,7 +33,8 @@ export function parsePolicyPath(text: unknown, where: string): PolicyPath {
 export function parseOrderPath(text: unknown, where: string): readonly string[] {
   const parts = splitPath(text, where);
   const wild = parts.some((part) => !part.quoted && ["?", "*", arrayStep].includes(part.text));
-  if (wild) throw invalid(`${where}: ${show(text)} must name one property, such as "/created_at", without "?", "*" and "[]".`);
+  if (wild)
+    throw invalid(`${where}: ${show(text)} must name one property, such as "/created_at", without "?", "*" and "[]".`);
   return parts.map((part) => part.text);
 }
 
@@ -79,17 +82,20 @@ const part = /"((?:[^"\\]|\\.)*)"|([^/"]+)/y;
 function splitPath(text: unknown, where: string): Part[] {
   if (typeof text !== "string" || !text.startsWith("/"))
     throw invalid(`${where}: a path is a text that begins with "/", such as "/status/?"; got ${show(text)}.`);
-  if (text.length > pathCharsMax) throw invalid(`${where}: the path has ${text.length} characters; at most ${pathCharsMax} are allowed.`);
+  if (text.length > pathCharsMax)
+    throw invalid(`${where}: the path has ${text.length} characters; at most ${pathCharsMax} are allowed.`);
   const parts: Part[] = [];
   let at = 0;
   while (at < text.length) {
     part.lastIndex = at + 1;
     const found = part.exec(text);
-    if (found === null) throw invalid(`${where}: ${show(text)} has an empty or unfinished name after character ${at + 1}.`);
+    if (found === null)
+      throw invalid(`${where}: ${show(text)} has an empty or unfinished name after character ${at + 1}.`);
     const quoted = found[1] !== undefined;
     parts.push({ text: quoted ? unquote(found[0], where) : (found[2] as string), quoted });
     at = part.lastIndex;
-    if (at < text.length && text[at] !== "/") throw invalid(`${where}: ${show(text)} needs a "/" after character ${at}.`);
+    if (at < text.length && text[at] !== "/")
+      throw invalid(`${where}: ${show(text)} needs a "/" after character ${at}.`);
   }
   return parts;
 }

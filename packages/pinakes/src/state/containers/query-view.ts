@@ -30,7 +30,10 @@ export function queryIndexes({ definition, system }: Target): Readonly<Record<st
   if (system === undefined) return indexes;
   const filled = Object.entries(indexes)
     .filter(([, { partition }]) => partition.includes(workspacePath))
-    .map(([name, { partition, sort }]) => [`${name}${filledMark}`, { partition: partition.filter((path) => path !== workspacePath), sort }] as const);
+    .map(
+      ([name, { partition, sort }]) =>
+        [`${name}${filledMark}`, { partition: partition.filter((path) => path !== workspacePath), sort }] as const,
+    );
   return { ...indexes, ...Object.fromEntries(filled) };
 }
 
@@ -54,14 +57,16 @@ export function queryStore(items: ItemStore, target: Target): ItemStore {
       return { ...page, items: page.items.map(shown) };
     },
     count: (scope, container, query) => items.count(scope, container, filledQuery(target, scope, query)),
-    indexes: async (container) => (await items.indexes(container)).flatMap((state) => [state, { ...state, name: `${state.name}${filledMark}` }]),
+    indexes: async (container) =>
+      (await items.indexes(container)).flatMap((state) => [state, { ...state, name: `${state.name}${filledMark}` }]),
     openContainer: (definition, options) => items.openContainer(definition, options),
     read: (scope, container, key, options) => items.read(scope, container, key, options),
     readRaw: (scope, container, key, options) => items.readRaw(scope, container, key, options),
     readMany: (scope, container, keys) => items.readMany(scope, container, keys),
     write: (scope, container, partition, operation) => items.write(scope, container, partition, operation),
     batch: (scope, container, partition, operations) => items.batch(scope, container, partition, operations),
-    deletePartition: (scope, container, partition, options) => items.deletePartition(scope, container, partition, options),
+    deletePartition: (scope, container, partition, options) =>
+      items.deletePartition(scope, container, partition, options),
     changes: (scope, container, options) => items.changes(scope, container, options),
     purgeExpired: (scope, container, options) => items.purgeExpired(scope, container, options),
     close: () => items.close(),
@@ -72,9 +77,16 @@ export function queryStore(items: ItemStore, target: Target): ItemStore {
 function filledQuery(target: Target, scope: Scope, query: Query): Query {
   const filter = onlyDocuments(target, query.filter);
   const filled = query.index?.endsWith(filledMark) === true;
-  const place: JsonObject = filled ? { index: indexName(query.index ?? null), equals: { ...query.equals, [workspacePath]: scope.tenant } } : {};
+  const place: JsonObject = filled
+    ? { index: indexName(query.index ?? null), equals: { ...query.equals, [workspacePath]: scope.tenant } }
+    : {};
   const range = scanRangeOf(target, query);
-  return { ...query, ...(place as Partial<Query>), ...(range === undefined ? {} : { range }), ...(filter === undefined ? {} : { filter }) };
+  return {
+    ...query,
+    ...(place as Partial<Query>),
+    ...(range === undefined ? {} : { range }),
+    ...(filter === undefined ? {} : { filter }),
+  };
 }
 
 /** Of a scan that has no bounds yet. */

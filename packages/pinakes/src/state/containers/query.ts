@@ -33,9 +33,11 @@ export async function explainContainerQuery(asking: Asking, query: IndexQuery | 
 }
 
 function isSql(query: IndexQuery | SqlQuery): query is SqlQuery {
-  if (!isJsonObject(query)) throw invalid(`A query is { "query": "SELECT …" } or { "index": …, "equals": {…} }; got ${show(query)}.`);
+  if (!isJsonObject(query))
+    throw invalid(`A query is { "query": "SELECT …" } or { "index": …, "equals": {…} }; got ${show(query)}.`);
   const sql = "query" in query;
-  if (sql && ("index" in query || "equals" in query)) throw invalid("A query is either SQL (query) or goes by an index (index, equals); send one of them.");
+  if (sql && ("index" in query || "equals" in query))
+    throw invalid("A query is either SQL (query) or goes by an index (index, equals); send one of them.");
   return sql;
 }
 
@@ -48,9 +50,14 @@ async function runByIndex({ items, caller, target, session }: Asking, query: Ind
 
 function toStoreQuery(target: Target, query: IndexQuery): Query {
   const { index, equals, range, order, limit, cursor } = query;
-  if (!isJsonObject(equals)) throw invalid("equals: is missing; give the values of the paths that the index begins with, {} where there are none.");
+  if (!isJsonObject(equals))
+    throw invalid(
+      "equals: is missing; give the values of the paths that the index begins with, {} where there are none.",
+    );
   const values: Record<string, JsonScalar> = Object.fromEntries(
-    Object.entries(equals).flatMap(([path, value]) => (value === undefined ? [] : [[declaredPath(target, path), value] as const])),
+    Object.entries(equals).flatMap(([path, value]) =>
+      value === undefined ? [] : [[declaredPath(target, path), value] as const],
+    ),
   );
   const filter = onlyDocuments(target, query.filter as Filter | undefined);
   return {
@@ -91,7 +98,10 @@ async function explainSql(asking: Asking, query: SqlQuery): Promise<QueryPlan> {
   const coverage = coverageOfSql(asking.target, request.query, isStrict(asking.target, query));
   const { index, partition, lookedUp, orderServed, advice } = explainQuery(request);
   const told = [advice, coverage.advice].filter((text) => text !== undefined);
-  const scans = partition === "all" && lookedUp.length === 0 && !(orderServed && index !== null && index !== scanIndexOf(asking.target));
+  const scans =
+    partition === "all" &&
+    lookedUp.length === 0 &&
+    !(orderServed && index !== null && index !== scanIndexOf(asking.target));
   const access = partition === "all" ? (scans ? "scan" : "index") : index === null ? "partition" : "index";
   return {
     access,
@@ -138,12 +148,14 @@ function sqlRequest({ items, caller, target, now, key, session }: Asking, query:
 /** As Cosmos DB's clients send them: a list of names, with their "@", and values. */
 function parametersOf(given: SqlQuery["parameters"]): Readonly<Record<string, JsonValue>> {
   if (given === undefined) return {};
-  if (!Array.isArray(given)) throw invalid(`parameters: must be a list such as [{ "name": "@id", "value": 7 }], got ${show(given)}.`);
+  if (!Array.isArray(given))
+    throw invalid(`parameters: must be a list such as [{ "name": "@id", "value": 7 }], got ${show(given)}.`);
   const values: Record<string, JsonValue> = {};
   for (const [i, parameter] of (given as readonly unknown[]).entries()) {
     const name = isJsonObject(parameter) ? parameter["name"] : undefined;
     const value = isJsonObject(parameter) ? parameter["value"] : undefined;
-    if (typeof name !== "string" || !/^@\w+$/.test(name)) throw invalid(`parameters[${i}].name: must be "@" and a name, such as "@id"; got ${show(name)}.`);
+    if (typeof name !== "string" || !/^@\w+$/.test(name))
+      throw invalid(`parameters[${i}].name: must be "@" and a name, such as "@id"; got ${show(name)}.`);
     if (value === undefined) throw invalid(`parameters[${i}].value: is missing; null is a value, too.`);
     if (Object.hasOwn(values, name)) throw invalid(`parameters[${i}].name: ${name} is given twice.`);
     Object.defineProperty(values, name, { value, enumerable: true });

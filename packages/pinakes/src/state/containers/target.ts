@@ -57,14 +57,21 @@ export function shownKey(paths: readonly string[]): string | readonly string[] {
 
 /** The partition that a caller names: one value, or one for each path. */
 export function partitionOf({ name, definition }: Target, pk: PartitionKey): Partition {
-  const values: readonly PartitionValue[] = Array.isArray(pk) ? (pk as readonly PartitionValue[]) : [pk as PartitionValue];
+  const values: readonly PartitionValue[] = Array.isArray(pk)
+    ? (pk as readonly PartitionValue[])
+    : [pk as PartitionValue];
   const wanted = definition.partitionKey.map(pointerPath).join(", ");
   if (values.length !== definition.partitionKey.length)
     throw invalid(
       `pk: container "${name}" is partitioned by ${wanted}; give ${definition.partitionKey.length === 1 ? "its value" : "a list of their values"}, got ${show(pk)}.`,
     );
   for (const value of values) {
-    if (typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) continue;
+    if (
+      typeof value === "string" ||
+      typeof value === "boolean" ||
+      (typeof value === "number" && Number.isFinite(value))
+    )
+      continue;
     throw invalid(`pk: the value of ${wanted} must be a text, a number, true or false; got ${show(value)}.`);
   }
   return values;
@@ -99,7 +106,8 @@ export function declaredPath({ definition }: Target, path: string): string {
 /** An error of the item store in the caller's words: with the name of the container that the caller knows. */
 export function inOwnWords(target: Target, error: unknown): unknown {
   const { name, definition } = target;
-  if (definition.name === name || !PinakesError.isInstance(error) || !error.detail.includes(definition.name)) return error;
+  if (definition.name === name || !PinakesError.isInstance(error) || !error.detail.includes(definition.name))
+    return error;
   const { code, retryable, context } = error;
   const cause = PinakesError.isInstance(error.cause) ? inOwnWords(target, error.cause) : error.cause;
   return new PinakesError(code, error.detail.replaceAll(definition.name, name), { retryable, ...context, cause });

@@ -27,7 +27,10 @@ export type Write =
 const operationNames = "create, upsert, replace, patch, delete, read or check";
 
 export function parseWrite(target: Target, given: unknown): Write {
-  if (!isJsonObject(given)) throw invalid(`An operation is an object with op, such as { "op": "create", "document": {…} }; got ${show(given)}.`);
+  if (!isJsonObject(given))
+    throw invalid(
+      `An operation is an object with op, such as { "op": "create", "document": {…} }; got ${show(given)}.`,
+    );
   const { op, document, id } = given;
   const ifMatch = etagOf(given["if_match"]);
   switch (op) {
@@ -101,7 +104,8 @@ export function pkOf(given: unknown): PartitionKey | undefined {
 
 /** The operations of a batch; what is wrong with one is told with its number. */
 export function parseBatch(target: Target, operations: unknown): readonly Write[] {
-  if (!Array.isArray(operations) || operations.length === 0) throw invalid("operations: must be a list of at least one operation.");
+  if (!Array.isArray(operations) || operations.length === 0)
+    throw invalid("operations: must be a list of at least one operation.");
   if (operations.length > limits.batchOperationsMax) {
     throw new PinakesError(
       "LIMIT_EXCEEDED",

@@ -68,9 +68,13 @@ export const agentMemories: SystemContainer = {
 function prepareMemory({ caller, before, document, now }: GenericWrite): JsonObject {
   if (before === undefined) refuseMisplaced(document, memoryParts);
   const complete = completeMemory(document, { tenant: caller.scope.tenant, now });
-  const kept = Object.fromEntries(ownFields.flatMap((name) => (before?.[name] === undefined ? [] : [[name, before[name]] as const])));
+  const kept = Object.fromEntries(
+    ownFields.flatMap((name) => (before?.[name] === undefined ? [] : [[name, before[name]] as const])),
+  );
   if (complete["ttl_unit"] !== before?.["ttl_unit"])
-    throw invalid("ttl_unit: whether a session ends as a unit is decided by its first message; append that through the memories API.");
+    throw invalid(
+      "ttl_unit: whether a session ends as a unit is decided by its first message; append that through the memories API.",
+    );
   if (before?.["ttl_unit"] === "session" && (complete["ttl"] !== -1 || complete["session_id"] !== before["session_id"]))
     throw invalid("ttl, session_id: this message ends with its session, so neither can be changed.");
   return { ...complete, ...(before === undefined ? { [orderField]: now * 1_000 } : {}), ...kept };

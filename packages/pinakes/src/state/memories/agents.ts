@@ -47,8 +47,13 @@ export class Agents {
     { limit = memoryLimits.agentsPageDefault, cursor, session }: Paging & { session?: SessionTokens | undefined },
   ): Promise<Page<AgentView>> {
     const max = memoryLimits.agentsPageMax;
-    if (!Number.isInteger(limit) || limit < 1 || limit > max) throw invalid(`limit: must be a whole number from 1 to ${max}, got ${show(limit)}.`);
-    let { after, agent, ends = notLookedFor } = cursor === undefined ? { after: "" } : (this.#cursors.open(scope, list, cursor) as unknown as Place);
+    if (!Number.isInteger(limit) || limit < 1 || limit > max)
+      throw invalid(`limit: must be a whole number from 1 to ${max}, got ${show(limit)}.`);
+    let {
+      after,
+      agent,
+      ends = notLookedFor,
+    } = cursor === undefined ? { after: "" } : (this.#cursors.open(scope, list, cursor) as unknown as Place);
     const items: AgentView[] = [];
     const left = { pages: memoryLimits.agentsMessagePagesMax };
     const until = (place: Place) => ({ items, next_cursor: this.#cursors.seal(scope, list, { ...place }) });
@@ -57,27 +62,45 @@ export class Agents {
       if (agent === undefined) return { items, next_cursor: null };
       if (items.length === limit || looked === memoryLimits.lookedAtAgentsMax) return until({ after });
       const [first, last] = await this.#ends(scope, agent, ends, left);
-      if (first !== undefined && last !== undefined && (first.at === undefined || last.at === undefined)) return until({ after, agent, ends: [first, last] });
+      if (first !== undefined && last !== undefined && (first.at === undefined || last.at === undefined))
+        return until({ after, agent, ends: [first, last] });
       // One that came where the other side had looked already is both.
       const [from, to] = [first?.at ?? last?.at, last?.at ?? first?.at];
-      if (from !== undefined && to !== undefined) items.push({ agent_id: agent, first_message_at: from, last_message_at: to });
+      if (from !== undefined && to !== undefined)
+        items.push({ agent_id: agent, first_message_at: from, last_message_at: to });
       [after, agent, ends] = [agent, undefined, notLookedFor];
     }
   }
 
   async #next(scope: Scope, after: string, session: SessionTokens | undefined): Promise<string | undefined> {
     // Not only what is visible: an agent of whom nobody sees anything is leapt over like any other. Whose writes must be shown nobody knows yet.
-    const item = await this.#store.first(scope, "", { index: "all", equals: { workspace_id: scope.tenant }, range: { gt: after } }, session);
+    const item = await this.#store.first(
+      scope,
+      "",
+      { index: "all", equals: { workspace_id: scope.tenant }, range: { gt: after } },
+      session,
+    );
     return item?.document["agent_id"] as string | undefined;
   }
 
   /** Both are looked for at once, and share the pages that are left. */
-  async #ends(scope: Scope, agentId: string, [first, last]: Ends, left: { pages: number }): Promise<readonly [End | undefined, End | undefined]> {
+  async #ends(
+    scope: Scope,
+    agentId: string,
+    [first, last]: Ends,
+    left: { pages: number },
+  ): Promise<readonly [End | undefined, End | undefined]> {
     return Promise.all([this.#end(scope, agentId, "asc", first, left), this.#end(scope, agentId, "desc", last, left)]);
   }
 
   /** Undefined where there is nothing to be seen. */
-  async #end(scope: Scope, agentId: string, order: "asc" | "desc", from: End, left: { pages: number }): Promise<End | undefined> {
+  async #end(
+    scope: Scope,
+    agentId: string,
+    order: "asc" | "desc",
+    from: End,
+    left: { pages: number },
+  ): Promise<End | undefined> {
     if (from.at !== undefined) return from;
     const query: Query = { index: "all", equals: { workspace_id: scope.tenant, agent_id: agentId }, order };
     let { cursor } = from;
@@ -88,7 +111,11 @@ export class Agents {
     }
     while (left.pages > 0) {
       left.pages -= 1;
-      const page = await this.#store.page(scope, agentId, { ...query, limit: memoryLimits.agentsMessagePageItems, cursor });
+      const page = await this.#store.page(scope, agentId, {
+        ...query,
+        limit: memoryLimits.agentsMessagePageItems,
+        cursor,
+      });
       const [seen] = page.items;
       if (seen !== undefined) return { at: timeOf(seen) };
       ({ cursor } = page);

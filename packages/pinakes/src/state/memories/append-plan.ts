@@ -33,9 +33,13 @@ export interface PlanContext {
 export function planAppend(agentId: string, inputs: readonly unknown[], context: PlanContext): AppendPlan {
   const { options } = context;
   const max = memoryLimits.appendMessagesMax;
-  if (!Array.isArray(inputs) || inputs.length === 0) throw invalid("messages: must be a list with at least one message.");
+  if (!Array.isArray(inputs) || inputs.length === 0)
+    throw invalid("messages: must be a list with at least one message.");
   if (inputs.length > max)
-    throw new PinakesError("LIMIT_EXCEEDED", `messages: ${inputs.length} in one call; at most ${max} are appended together. Send them in several calls.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `messages: ${inputs.length} in one call; at most ${max} are appended together. Send them in several calls.`,
+    );
   const key = checkKey(options.idempotencyKey);
   const messages = inputs.map((input: unknown, i) => newMessage(agentId, input, i, { ...context, key }));
   const ids = new Set(messages.map(({ id }) => id));
@@ -48,19 +52,31 @@ export function derivedId(caller: Caller, agentId: string, key: string, index: n
   return derivedMessageId(["append", caller.userId, agentId, key, index]);
 }
 
-function newMessage(agentId: string, input: unknown, index: number, { caller, now, key }: PlanContext & { readonly key: string | undefined }): NewMessage {
-  if (!isJsonObject(input)) throw invalid(`messages[${index}]: must be an object with session_id, content and message_type.`);
+function newMessage(
+  agentId: string,
+  input: unknown,
+  index: number,
+  { caller, now, key }: PlanContext & { readonly key: string | undefined },
+): NewMessage {
+  if (!isJsonObject(input))
+    throw invalid(`messages[${index}]: must be an object with session_id, content and message_type.`);
   const { agent_id = agentId } = input;
-  if (agent_id !== agentId) throw invalid(`agent_id: the message is of agent ${show(agent_id)}, but the call is for ${show(agentId)}.`);
+  if (agent_id !== agentId)
+    throw invalid(`agent_id: the message is of agent ${show(agent_id)}, but the call is for ${show(agentId)}.`);
   refuseMisplaced(input, memoryParts);
   const { id = key === undefined ? undefined : derivedId(caller, agentId, key, index), ...rest } = input;
-  const document = completeMemory({ ...(id === undefined ? {} : { id }), agent_id: agentId, ...rest }, { tenant: caller.scope.tenant, now });
+  const document = completeMemory(
+    { ...(id === undefined ? {} : { id }), agent_id: agentId, ...rest },
+    { tenant: caller.scope.tenant, now },
+  );
   return { id: document["id"] as string, sessionId: document["session_id"] as string, document };
 }
 
 /** By the option, or by the messages, which may carry it as a property. */
 function checkUnit(messages: readonly NewMessage[], option: unknown): AppendPlan["unit"] {
-  const said = new Set([option, ...messages.map(({ document }) => document["ttl_unit"])].filter((unit) => unit !== undefined));
+  const said = new Set(
+    [option, ...messages.map(({ document }) => document["ttl_unit"])].filter((unit) => unit !== undefined),
+  );
   if (said.size > 1) throw invalid("ttl_unit: all messages of a call, and its option, must say the same.");
   const [unit] = said;
   if (unit === undefined || unit === "message" || unit === "session") return unit;
@@ -85,5 +101,7 @@ function outsideParents(messages: readonly NewMessage[]): readonly string[] {
 function checkKey(key: unknown): string | undefined {
   if (key === undefined) return undefined;
   if (typeof key === "string" && key.length >= 1 && key.length <= memoryLimits.idempotencyKeyCharsMax) return key;
-  throw invalid(`idempotencyKey: must be a text of 1–${memoryLimits.idempotencyKeyCharsMax} characters, got ${show(key)}.`);
+  throw invalid(
+    `idempotencyKey: must be a text of 1–${memoryLimits.idempotencyKeyCharsMax} characters, got ${show(key)}.`,
+  );
 }

@@ -40,7 +40,12 @@ export class Appender {
     this.#care = care;
   }
 
-  async append(caller: Caller, agentId: string, inputs: readonly unknown[], options: AppendOptions = {}): Promise<readonly Stored<Memory>[]> {
+  async append(
+    caller: Caller,
+    agentId: string,
+    inputs: readonly unknown[],
+    options: AppendOptions = {},
+  ): Promise<readonly Stored<Memory>[]> {
     const { scope } = caller;
     const now = this.#parts.clock.now();
     const plan = planAppend(agentId, inputs, { caller, now, options });
@@ -52,7 +57,9 @@ export class Appender {
     for (let attempt = 1; ; attempt += 1) {
       const holds = new Map<string, SessionHold>();
       for (const session of sessions) holds.set(session, await this.#hold(scope, plan, session, attempt > 1));
-      const documents = plan.messages.map(({ sessionId, document }, i) => stored(document, holds.get(sessionId)?.unitSeconds, orders[i] as number));
+      const documents = plan.messages.map(({ sessionId, document }, i) =>
+        stored(document, holds.get(sessionId)?.unitSeconds, orders[i] as number),
+      );
       const operations: Operation[] = [
         ...[...holds.values()].map(({ operation }) => operation),
         ...parents.map((id): Operation => ({ op: "check", id })),
@@ -88,16 +95,26 @@ export class Appender {
     if (missing !== undefined) throw noParent(missing);
   }
 
-  async #hold(scope: Scope, { agentId, unit, messages }: AppendPlan, sessionId: string, look: boolean): Promise<SessionHold> {
+  async #hold(
+    scope: Scope,
+    { agentId, unit, messages }: AppendPlan,
+    sessionId: string,
+    look: boolean,
+  ): Promise<SessionHold> {
     const id = sessionRecordId(sessionId);
     const absent: SessionHold = { operation: { op: "check", id, exists: false }, unitSeconds: undefined };
     if (unit === undefined && !look && !this.#hints.has(hintOf(scope, agentId, sessionId))) return absent;
     const known = await this.#live(scope, agentId, sessionId);
-    const ttls = messages.filter((message) => message.sessionId === sessionId).map(({ document }) => document["ttl"] as number | undefined);
+    const ttls = messages
+      .filter((message) => message.sessionId === sessionId)
+      .map(({ document }) => document["ttl"] as number | undefined);
     if (known !== undefined) return this.#holdKnown(known, sessionId, { unit, ttls });
     if (unit !== "session") return absent;
     if (!(await this.#store.isEmpty(scope, agentId, sessionId)))
-      throw new PinakesError("CONFLICT", `ttl_unit: session ${show(sessionId)} has messages that expire one by one; only its first message decides.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `ttl_unit: session ${show(sessionId)} has messages that expire one by one; only its first message decides.`,
+      );
     return this.#begin(scope, agentId, sessionId, ttls);
   }
 
@@ -107,16 +124,27 @@ export class Appender {
       const known = await this.#store.session(scope, agentId, sessionId);
       if (known === undefined || !isHidden(known.record, this.#parts.clock.now())) return known;
       if (known.record.state === "forking")
-        throw new PinakesError("CONFLICT", `Session ${show(sessionId)} is being made by a fork; wait for it, repeat the fork, or delete the session.`);
-      if (attempt >= attemptsMax) throw new PinakesError("UNAVAILABLE", `Session ${show(sessionId)} is being removed; try again.`);
+        throw new PinakesError(
+          "CONFLICT",
+          `Session ${show(sessionId)} is being made by a fork; wait for it, repeat the fork, or delete the session.`,
+        );
+      if (attempt >= attemptsMax)
+        throw new PinakesError("UNAVAILABLE", `Session ${show(sessionId)} is being removed; try again.`);
       await this.#care.finish(scope, agentId, sessionId, known);
     }
   }
 
-  #holdKnown({ record }: KnownSession, sessionId: string, { unit, ttls }: { unit: AppendPlan["unit"]; ttls: readonly (number | undefined)[] }): SessionHold {
+  #holdKnown(
+    { record }: KnownSession,
+    sessionId: string,
+    { unit, ttls }: { unit: AppendPlan["unit"]; ttls: readonly (number | undefined)[] },
+  ): SessionHold {
     const id = sessionRecordId(sessionId);
     if (unit !== undefined && unit !== record.ttl_unit)
-      throw new PinakesError("CONFLICT", `ttl_unit: session ${show(sessionId)} is "${record.ttl_unit}", as its first message decided.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `ttl_unit: session ${show(sessionId)} is "${record.ttl_unit}", as its first message decided.`,
+      );
     const { ttl_seconds: unitSeconds } = record;
     if (unitSeconds === undefined) return { operation: { op: "check", id, where: { state: "ready" } }, unitSeconds };
     requireSameTtl(ttls, unitSeconds, sessionId);
@@ -127,11 +155,21 @@ export class Appender {
   }
 
   /** A new session that ends as a unit. */
-  async #begin(scope: Scope, agentId: string, sessionId: string, ttls: readonly (number | undefined)[]): Promise<SessionHold> {
+  async #begin(
+    scope: Scope,
+    agentId: string,
+    sessionId: string,
+    ttls: readonly (number | undefined)[],
+  ): Promise<SessionHold> {
     const unitSeconds = ttls[0] ?? memoriesTtlSeconds;
     requireSameTtl(ttls, unitSeconds, sessionId);
     const expires_at = this.#parts.clock.now() + unitSeconds * 1_000;
-    const record: SessionRecord = { state: "ready", ttl_unit: "session", ttl_seconds: unitSeconds, ...(unitSeconds === -1 ? {} : { expires_at }) };
+    const record: SessionRecord = {
+      state: "ready",
+      ttl_unit: "session",
+      ttl_seconds: unitSeconds,
+      ...(unitSeconds === -1 ? {} : { expires_at }),
+    };
     if (unitSeconds !== -1) await this.#care.register(scope, agentId, sessionId, expires_at);
     return { operation: { op: "create", document: sessionDocument(agentId, sessionId, record) }, unitSeconds };
   }
@@ -151,7 +189,10 @@ export class Appender {
     if (index < holds + parents.length) throw noParent(parents[index - holds] as string);
     const { id } = plan.messages[index - holds - parents.length] ?? {};
     if (plan.key !== undefined) return this.#repeated(caller, plan, plan.key);
-    throw new PinakesError("CONFLICT", `There is a message ${show(id)} of agent ${show(plan.agentId)} already; use another id, or leave it out.`);
+    throw new PinakesError(
+      "CONFLICT",
+      `There is a message ${show(id)} of agent ${show(plan.agentId)} already; use another id, or leave it out.`,
+    );
   }
 
   /** The call came before: what it made is the answer, unless the key was for something else. */
@@ -166,7 +207,10 @@ export class Appender {
       ["session_id", "message_type", "parent_message_id"].every((name) => found[i]?.document[name] === document[name]),
     );
     if (!same || found[messages.length] !== undefined)
-      throw new PinakesError("CONFLICT", `idempotencyKey: ${show(key)} was used for other messages, or for some that are gone; use a new key.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `idempotencyKey: ${show(key)} was used for other messages, or for some that are gone; use a new key.`,
+      );
     return found.flatMap((item) => (item === undefined ? [] : [viewOf(item)]));
   }
 
@@ -178,7 +222,9 @@ export class Appender {
 
 function stored(document: JsonObject, unitSeconds: number | undefined, order: number): JsonObject {
   const { ttl_unit: _, ...rest } = document;
-  return unitSeconds === undefined ? { ...rest, [orderField]: order } : { ...rest, ttl: -1, ttl_unit: "session", [orderField]: order };
+  return unitSeconds === undefined
+    ? { ...rest, [orderField]: order }
+    : { ...rest, ttl: -1, ttl_unit: "session", [orderField]: order };
 }
 
 function hintOf({ tenant }: Scope, agentId: string, sessionId: string): string {
@@ -196,9 +242,13 @@ function requireRoom({ messages }: AppendPlan, checks: number): void {
 
 function requireSameTtl(ttls: readonly (number | undefined)[], unitSeconds: number, sessionId: string): void {
   if (ttls.every((ttl) => ttl === undefined || ttl === unitSeconds || ttl === -1)) return;
-  throw invalid(`ttl: session ${show(sessionId)} ends as a unit, ${unitSeconds} s after its last message; leave ttl out of its messages.`);
+  throw invalid(
+    `ttl: session ${show(sessionId)} ends as a unit, ${unitSeconds} s after its last message; leave ttl out of its messages.`,
+  );
 }
 
 function noParent(id: string): PinakesError {
-  return invalid(`parent_message_id: there is no message ${show(id)} of this agent; append it first, or take allowDangling.`);
+  return invalid(
+    `parent_message_id: there is no message ${show(id)} of this agent; append it first, or take allowDangling.`,
+  );
 }

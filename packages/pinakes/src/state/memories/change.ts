@@ -18,7 +18,11 @@ interface Target {
   readonly ifMatch?: string | undefined;
 }
 
-export async function changeMemory(store: MemoryStore, caller: Caller, target: Target & { readonly change: MemoryChange }): Promise<Stored<Memory>> {
+export async function changeMemory(
+  store: MemoryStore,
+  caller: Caller,
+  target: Target & { readonly change: MemoryChange },
+): Promise<Stored<Memory>> {
   const { agentId, id, ifMatch, change } = target;
   requireChange(change);
   for (let attempt = 1; ; attempt += 1) {
@@ -26,7 +30,11 @@ export async function changeMemory(store: MemoryStore, caller: Caller, target: T
     if (item === undefined) throw noMessage(agentId, id);
     const document = changed(item, change, caller.scope.tenant);
     try {
-      const { etag, modifiedAt } = await store.write(caller.scope, agentId, { op: "replace", document, ifMatch: ifMatch ?? item.etag });
+      const { etag, modifiedAt } = await store.write(caller.scope, agentId, {
+        op: "replace",
+        document,
+        ifMatch: ifMatch ?? item.etag,
+      });
       return viewOf({ document, etag: etag as string, modifiedAt: modifiedAt as number });
     } catch (error) {
       if (isCode(error, "NOT_FOUND")) throw noMessage(agentId, id);
@@ -55,14 +63,20 @@ function requireChange(change: unknown): asserts change is JsonObject {
 
 function changed({ document, modifiedAt }: Item, { metadata, ...change }: MemoryChange, tenant: string): JsonObject {
   const { content, token_count, ttl } = change;
-  if (document["ttl_unit"] === "session" && ttl !== undefined && ttl !== -1) throw invalid(`ttl: this message ends with its session; got ${show(ttl)}.`);
-  if (metadata !== undefined && !isJsonObject(metadata)) throw invalid("metadata: must be an object; its properties are put in place of those there are.");
-  const own = Object.fromEntries(ownFields.flatMap((name) => (document[name] === undefined ? [] : [[name, document[name]] as const])));
+  if (document["ttl_unit"] === "session" && ttl !== undefined && ttl !== -1)
+    throw invalid(`ttl: this message ends with its session; got ${show(ttl)}.`);
+  if (metadata !== undefined && !isJsonObject(metadata))
+    throw invalid("metadata: must be an object; its properties are put in place of those there are.");
+  const own = Object.fromEntries(
+    ownFields.flatMap((name) => (document[name] === undefined ? [] : [[name, document[name]] as const])),
+  );
   const next = {
     ...document,
     ...Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)),
     // A count that somebody made for other words would be wrong.
-    ...(content !== undefined && content !== document["content"] && token_count === undefined ? { token_count: estimateTokens(content) } : {}),
+    ...(content !== undefined && content !== document["content"] && token_count === undefined
+      ? { token_count: estimateTokens(content) }
+      : {}),
     ...(metadata === undefined ? {} : { metadata: { ...(document["metadata"] as JsonObject), ...metadata } }),
   };
   return { ...completeMemory(next, { tenant, now: modifiedAt }), ...own };

@@ -48,8 +48,11 @@ export async function contextWindow(
 ): Promise<ContextWindow> {
   const { maxTokens, strategy = "recent" } = query;
   if (!Number.isInteger(maxTokens) || maxTokens < 1 || maxTokens > memoryLimits.contextTokensMax)
-    throw invalid(`maxTokens (over HTTP max_tokens): must be a whole number from 1 to ${memoryLimits.contextTokensMax}, got ${show(maxTokens)}.`);
-  if (strategy !== "recent" && strategy !== "relevance") throw invalid(`strategy: must be "recent" or "relevance", got ${show(strategy)}.`);
+    throw invalid(
+      `maxTokens (over HTTP max_tokens): must be a whole number from 1 to ${memoryLimits.contextTokensMax}, got ${show(maxTokens)}.`,
+    );
+  if (strategy !== "recent" && strategy !== "relevance")
+    throw invalid(`strategy: must be "recent" or "relevance", got ${show(strategy)}.`);
   const session: Session = {
     scope: caller.scope,
     agentId: requireName(query.agent_id, "agent_id"),
@@ -65,7 +68,8 @@ export async function contextWindow(
     kept.push(item);
   }
   const known = new Set(opening.map(({ id }) => id));
-  const chosen = strategy === "recent" ? await recent(store, session, known, budget) : await relevant(store, session, known, budget);
+  const chosen =
+    strategy === "recent" ? await recent(store, session, known, budget) : await relevant(store, session, known, budget);
   const items = [...kept, ...chosen];
   const count = await store.countSession(session.scope, session.agentId, session.sessionId);
   const token_count = items.reduce((sum, item) => sum + saidOf(item).tokens, 0);
@@ -74,7 +78,12 @@ export async function contextWindow(
 
 async function readOpening(store: MemoryStore, session: Session): Promise<readonly Item[]> {
   const max = memoryLimits.openingMessagesMax;
-  const { items } = await store.page(session.scope, session.agentId, { ...inSession(session), limit: max }, session.session);
+  const { items } = await store.page(
+    session.scope,
+    session.agentId,
+    { ...inSession(session), limit: max },
+    session.session,
+  );
   const end = items.findIndex(({ document }) => document["message_type"] !== "system");
   return end < 0 ? items : items.slice(0, end);
 }
@@ -83,11 +92,17 @@ function inSession({ agentId, sessionId }: Session) {
   return { index: "bySession", equals: { agent_id: agentId, session_id: sessionId } } as const;
 }
 
-async function recent(store: MemoryStore, session: Session, opening: ReadonlySet<string>, budget: number): Promise<readonly Item[]> {
+async function recent(
+  store: MemoryStore,
+  session: Session,
+  opening: ReadonlySet<string>,
+  budget: number,
+): Promise<readonly Item[]> {
   for await (const tail of tails(store, session, opening)) {
     const { items, said, callOf, start, whole } = tail;
     const cost = said.map(({ tokens }, i) => (callOf[i] === undefined ? tokens : 0));
-    for (const [i, call] of callOf.entries()) if (call !== undefined && call !== earlier) cost[call] = (cost[call] as number) + (said[i]?.tokens ?? 0);
+    for (const [i, call] of callOf.entries())
+      if (call !== undefined && call !== earlier) cost[call] = (cost[call] as number) + (said[i]?.tokens ?? 0);
     let cut = items.length;
     for (let sum = 0; cut > start; cut -= 1) {
       sum += cost[cut - 1] as number;
@@ -109,7 +124,9 @@ function isInWindow({ callOf }: Tail, i: number, first: number): boolean {
 
 /** The first user or system message of the window; where it has none, the place where it starts anyway. */
 function startOfTurn(tail: Tail, first: number): number {
-  const start = tail.said.findIndex(({ type }, i) => (type === "user" || type === "system") && isInWindow(tail, i, first));
+  const start = tail.said.findIndex(
+    ({ type }, i) => (type === "user" || type === "system") && isInWindow(tail, i, first),
+  );
   return start < 0 ? first : start;
 }
 
@@ -120,7 +137,12 @@ async function* tails(store: MemoryStore, session: Session, opening: ReadonlySet
   const asked = new Set<string>();
   let limit = pageItemsFirst;
   for (let cursor: string | undefined; ;) {
-    const page = await store.page(session.scope, session.agentId, { ...inSession(session), order: "desc", limit, cursor }, session.session);
+    const page = await store.page(
+      session.scope,
+      session.agentId,
+      { ...inSession(session), order: "desc", limit, cursor },
+      session.session,
+    );
     newestFirst.push(...page.items.filter(({ id }) => !opening.has(id)));
     cursor = page.cursor;
     limit = Math.min(pageItemsMax, limit * 2);
@@ -135,9 +157,18 @@ async function* tails(store: MemoryStore, session: Session, opening: ReadonlySet
 }
 
 /** What stands before the first seam waits for more of the session; nothing from there on depends on it but by name. */
-function linkFrom(said: readonly Said[], start: number, earlierCalls: ReadonlySet<string>): readonly (number | undefined)[] {
-  const before = new Set([...earlierCalls, ...said.slice(0, start).flatMap(({ id, type }) => (type === "tool_call" ? [id] : []))]);
-  const linked = linkTools(said.slice(start), before).map((call) => (call === undefined || call === earlier ? call : call + start));
+function linkFrom(
+  said: readonly Said[],
+  start: number,
+  earlierCalls: ReadonlySet<string>,
+): readonly (number | undefined)[] {
+  const before = new Set([
+    ...earlierCalls,
+    ...said.slice(0, start).flatMap(({ id, type }) => (type === "tool_call" ? [id] : [])),
+  ]);
+  const linked = linkTools(said.slice(start), before).map((call) =>
+    call === undefined || call === earlier ? call : call + start,
+  );
   return [...said.slice(0, start).map(() => earlier), ...linked];
 }
 
@@ -149,7 +180,9 @@ async function findCalls(
   { asked, earlierCalls }: { readonly asked: Set<string>; readonly earlierCalls: Set<string> },
 ): Promise<void> {
   const here = new Set(said.map(({ id }) => id));
-  const parents = said.flatMap(({ type, parent }) => (type === "tool_result" && parent !== null && !here.has(parent) && !asked.has(parent) ? [parent] : []));
+  const parents = said.flatMap(({ type, parent }) =>
+    type === "tool_result" && parent !== null && !here.has(parent) && !asked.has(parent) ? [parent] : [],
+  );
   if (parents.length === 0) return;
   const unique = [...new Set(parents)];
   const found = await store.readMany(
@@ -157,10 +190,17 @@ async function findCalls(
     unique.map((id) => ({ agentId, id })),
   );
   for (const id of unique) asked.add(id);
-  for (const item of found) if (item?.document["session_id"] === sessionId && item.document["message_type"] === "tool_call") earlierCalls.add(item.id);
+  for (const item of found)
+    if (item?.document["session_id"] === sessionId && item.document["message_type"] === "tool_call")
+      earlierCalls.add(item.id);
 }
 
-async function relevant(store: MemoryStore, session: Session, opening: ReadonlySet<string>, budget: number): Promise<readonly Item[]> {
+async function relevant(
+  store: MemoryStore,
+  session: Session,
+  opening: ReadonlySet<string>,
+  budget: number,
+): Promise<readonly Item[]> {
   let tail: Tail | undefined;
   for await (tail of tails(store, session, opening)) if (tail.items.length >= memoryLimits.relevanceMessagesMax) break;
   if (tail === undefined) return [];
@@ -172,7 +212,11 @@ async function relevant(store: MemoryStore, session: Session, opening: ReadonlyS
   }
   const ranked = [...groups.values()].map((members) => {
     const of = (pick: (one: Said) => number) => members.map((i) => pick(said[i] as Said));
-    return { members, tokens: of(({ tokens }) => tokens).reduce((sum, tokens) => sum + tokens, 0), score: Math.max(...of(({ score }) => score)) };
+    return {
+      members,
+      tokens: of(({ tokens }) => tokens).reduce((sum, tokens) => sum + tokens, 0),
+      score: Math.max(...of(({ score }) => score)),
+    };
   });
   ranked.sort((a, b) => b.score - a.score || (b.members.at(-1) as number) - (a.members.at(-1) as number));
   const chosen = new Set<number>();

@@ -16,7 +16,14 @@ import { memoryLimits } from "./limits.ts";
 import { comparePlaces, noMessage, noSession, placeOf, requireName, type MemoryStore } from "./memory-store.ts";
 import { forkField } from "./schema.ts";
 import type { SessionCare } from "./session-care.ts";
-import { isHidden, sessionDocument, sessionRecordId, type KnownSession, type MessagePlace, type SessionRecord } from "./session-record.ts";
+import {
+  isHidden,
+  sessionDocument,
+  sessionRecordId,
+  type KnownSession,
+  type MessagePlace,
+  type SessionRecord,
+} from "./session-record.ts";
 
 interface ForkInput {
   readonly agentId: string;
@@ -41,7 +48,8 @@ export class Forks {
   async fork(scope: Scope, input: ForkInput): Promise<void> {
     requireName(input.from, "session_id");
     requireName(input.to, "session_id");
-    if (input.from === input.to) throw invalid(`session_id: a fork needs a session of its own, not ${show(input.to)} itself.`);
+    if (input.from === input.to)
+      throw invalid(`session_id: a fork needs a session of its own, not ${show(input.to)} itself.`);
     for (let attempt = 1; ; attempt += 1) {
       const known = await this.#begin(scope, input);
       if (known.record.state === "ready") return;
@@ -50,7 +58,9 @@ export class Forks {
         return await this.#finish(scope, input, known);
       } catch (error) {
         // Somebody makes the same fork, or removed what was there of it: look again.
-        const outrun = PinakesError.isInstance(error) && (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND");
+        const outrun =
+          PinakesError.isInstance(error) &&
+          (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND");
         if (!outrun || error.context.batch === undefined || attempt >= attemptsMax) throw error;
       }
     }
@@ -61,7 +71,8 @@ export class Forks {
     const { agentId, to } = input;
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       const known = await this.#store.session(scope, agentId, to);
-      const over = known !== undefined && known.record.state !== "forking" && isHidden(known.record, this.#parts.clock.now());
+      const over =
+        known !== undefined && known.record.state !== "forking" && isHidden(known.record, this.#parts.clock.now());
       if (known !== undefined && !over && isSameFork(known.record, input)) {
         if (known.record.state === "forking") await this.#care.registerFork(scope, agentId, to);
         return known;
@@ -78,7 +89,11 @@ export class Forks {
     throw new PinakesError("UNAVAILABLE", `Session ${show(to)} is being made or removed by others; try again.`);
   }
 
-  async #create(scope: Scope, { agentId, from, to, upTo }: ForkInput, until: MessagePlace): Promise<KnownSession | undefined> {
+  async #create(
+    scope: Scope,
+    { agentId, from, to, upTo }: ForkInput,
+    until: MessagePlace,
+  ): Promise<KnownSession | undefined> {
     const source = await this.#store.session(scope, agentId, from);
     const { ttl_unit = "message", ttl_seconds } = source?.record ?? {};
     const record: SessionRecord = {
@@ -93,7 +108,9 @@ export class Forks {
     await this.#care.registerFork(scope, agentId, to);
     let known: KnownSession;
     try {
-      const { results } = await this.#store.batch(scope, agentId, [{ op: "create", document: sessionDocument(agentId, to, record) }]);
+      const { results } = await this.#store.batch(scope, agentId, [
+        { op: "create", document: sessionDocument(agentId, to, record) },
+      ]);
       known = { record, etag: results[0]?.etag as string };
     } catch (error) {
       if (PinakesError.isInstance(error) && error.code === "CONFLICT") return undefined;
@@ -113,7 +130,8 @@ export class Forks {
       return placeOf(item);
     }
     let last: MessagePlace | undefined;
-    for await (const item of this.#source(scope, agentId, from)) if (last === undefined || comparePlaces(placeOf(item), last) > 0) last = placeOf(item);
+    for await (const item of this.#source(scope, agentId, from))
+      if (last === undefined || comparePlaces(placeOf(item), last) > 0) last = placeOf(item);
     if (last === undefined) throw noSession(agentId, from);
     return last;
   }
@@ -125,7 +143,8 @@ export class Forks {
   async #copy(scope: Scope, { agentId, from, to }: ForkInput, { record, etag }: KnownSession): Promise<void> {
     const until = record.until as MessagePlace;
     const copied = new Set<string>();
-    for await (const item of this.#source(scope, agentId, from)) if (comparePlaces(placeOf(item), until) <= 0) copied.add(item.id);
+    for await (const item of this.#source(scope, agentId, from))
+      if (comparePlaces(placeOf(item), until) <= 0) copied.add(item.id);
     const guard: Operation = { op: "check", id: sessionRecordId(to), ifMatch: etag };
     let pending: JsonObject[] = [];
     let bytes = 0;
@@ -137,7 +156,11 @@ export class Forks {
       );
       const missing = pending.filter(({ id }) => !there.has(id as string));
       [pending, bytes] = [[], 0];
-      if (missing.length > 0) await this.#store.batch(scope, agentId, [guard, ...missing.map((document): Operation => ({ op: "create", document }))]);
+      if (missing.length > 0)
+        await this.#store.batch(scope, agentId, [
+          guard,
+          ...missing.map((document): Operation => ({ op: "create", document })),
+        ]);
     };
     for await (const item of this.#source(scope, agentId, from)) {
       if (!copied.has(item.id)) continue;
@@ -150,7 +173,10 @@ export class Forks {
     await flush();
   }
 
-  #copyOf({ id, document }: Item, { to, record, copied }: { to: string; record: SessionRecord; copied: ReadonlySet<string> }): JsonObject {
+  #copyOf(
+    { id, document }: Item,
+    { to, record, copied }: { to: string; record: SessionRecord; copied: ReadonlySet<string> },
+  ): JsonObject {
     const parent = document["parent_message_id"] as string | null;
     return {
       ...document,
@@ -164,7 +190,10 @@ export class Forks {
 
   async #finish(scope: Scope, { agentId, to }: ForkInput, { record, etag }: KnownSession): Promise<void> {
     const { ttl_seconds } = record;
-    const ends = ttl_seconds === undefined || ttl_seconds === -1 ? {} : { expires_at: this.#parts.clock.now() + ttl_seconds * 1_000 };
+    const ends =
+      ttl_seconds === undefined || ttl_seconds === -1
+        ? {}
+        : { expires_at: this.#parts.clock.now() + ttl_seconds * 1_000 };
     const document = sessionDocument(agentId, to, { ...record, ...ends, state: "ready" });
     await this.#store.batch(scope, agentId, [{ op: "replace", document, ifMatch: etag }]);
   }

@@ -9,12 +9,21 @@ import { messageTypes, viewOf } from "./schema.ts";
 
 export type ListQuery = MemoryQuery & { readonly session?: SessionTokens | undefined };
 
-export async function listMemories(store: MemoryStore, scope: Scope, agentId: string, query: ListQuery): Promise<Page<Stored<Memory>>> {
+export async function listMemories(
+  store: MemoryStore,
+  scope: Scope,
+  agentId: string,
+  query: ListQuery,
+): Promise<Page<Stored<Memory>>> {
   const { limit, cursor, session } = query;
   const page = await store.page(
     scope,
     agentId,
-    { ...choose(scope, agentId, checked(query)), ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) },
+    {
+      ...choose(scope, agentId, checked(query)),
+      ...(limit === undefined ? {} : { limit }),
+      ...(cursor === undefined ? {} : { cursor }),
+    },
     session,
   );
   return { items: page.items.map(viewOf), next_cursor: page.cursor ?? null };
@@ -25,24 +34,38 @@ function checked(query: ListQuery): ListQuery {
   if (session_id !== undefined) requireName(session_id, "session_id");
   if (message_type !== undefined && !messageTypes.includes(message_type))
     throw invalid(`message_type: must be one of ${messageTypes.join(", ")}; got ${show(message_type)}.`);
-  if (sort !== undefined && sort !== "timestamp" && sort !== "relevance") throw invalid(`sort: must be "timestamp" or "relevance", got ${show(sort)}.`);
-  if (order !== undefined && order !== "asc" && order !== "desc") throw invalid(`order: must be "asc" or "desc", got ${show(order)}.`);
+  if (sort !== undefined && sort !== "timestamp" && sort !== "relevance")
+    throw invalid(`sort: must be "timestamp" or "relevance", got ${show(sort)}.`);
+  if (order !== undefined && order !== "asc" && order !== "desc")
+    throw invalid(`order: must be "asc" or "desc", got ${show(order)}.`);
   return query;
 }
 
 /** By time the oldest come first, by relevance the best, unless asked for otherwise. */
-function choose({ tenant }: Scope, agentId: string, { session_id, message_type, sort = "timestamp", order }: ListQuery): Query {
+function choose(
+  { tenant }: Scope,
+  agentId: string,
+  { session_id, message_type, sort = "timestamp", order }: ListQuery,
+): Query {
   const filter = (fields: Record<string, string | undefined>) => {
-    const given = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+    const given = Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
     return given.length === 0 ? {} : { filter: Object.fromEntries(given) };
   };
   if (sort === "relevance") {
     // The index runs from the best down.
     const direction = order === "asc" ? "desc" : "asc";
-    return { index: "byRelevance", equals: { workspace_id: tenant, agent_id: agentId }, order: direction, ...filter({ session_id, message_type }) };
+    return {
+      index: "byRelevance",
+      equals: { workspace_id: tenant, agent_id: agentId },
+      order: direction,
+      ...filter({ session_id, message_type }),
+    };
   }
   const time = { order: order ?? "asc" } as const;
-  if (session_id !== undefined) return { index: "bySession", equals: { agent_id: agentId, session_id }, ...time, ...filter({ message_type }) };
+  if (session_id !== undefined)
+    return { index: "bySession", equals: { agent_id: agentId, session_id }, ...time, ...filter({ message_type }) };
   if (message_type !== undefined) return { index: "byType", equals: { agent_id: agentId, message_type }, ...time };
   return { index: "all", equals: { workspace_id: tenant, agent_id: agentId }, ...time };
 }

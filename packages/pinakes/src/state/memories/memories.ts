@@ -67,7 +67,8 @@ export class Memories {
 
   async append(caller: Caller, memory: NewMemory, options?: AppendOptions): Promise<Stored<Memory>> {
     requireCaller(caller);
-    if (!isJsonObject(memory)) throw invalid("A message must be an object with agent_id, session_id, content and message_type.");
+    if (!isJsonObject(memory))
+      throw invalid("A message must be an object with agent_id, session_id, content and message_type.");
     const agentId = requireName(memory["agent_id"], "agent_id");
     const [stored] = await this.#appender.append(caller, agentId, [memory], options);
     return stored as Stored<Memory>;
@@ -95,7 +96,13 @@ export class Memories {
     return listMemories(this.#store, scope, requireName(agentId, "agent_id"), query);
   }
 
-  async patch(caller: Caller, agentId: string, id: string, change: MemoryChange, options: IfMatch = {}): Promise<Stored<Memory>> {
+  async patch(
+    caller: Caller,
+    agentId: string,
+    id: string,
+    change: MemoryChange,
+    options: IfMatch = {},
+  ): Promise<Stored<Memory>> {
     requireCaller(caller);
     return changeMemory(this.#store, caller, { agentId: requireName(agentId, "agent_id"), id, change, ...options });
   }
@@ -132,7 +139,12 @@ export class Memories {
     options: { readonly session_id: string; readonly upTo?: string | undefined },
   ): Promise<Session> {
     const scope = requireCaller(caller);
-    await this.#forks.fork(scope, { agentId: requireName(agentId, "agent_id"), from: sessionId, to: options.session_id, upTo: options.upTo });
+    await this.#forks.fork(scope, {
+      agentId: requireName(agentId, "agent_id"),
+      from: sessionId,
+      to: options.session_id,
+      upTo: options.upTo,
+    });
     return this.#sessions.get(scope, agentId, options.session_id);
   }
 

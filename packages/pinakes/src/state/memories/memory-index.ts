@@ -37,7 +37,10 @@ const claimMs = 60_000;
 const waitMs = 50;
 const waitsMax = 200;
 
-type Place = { readonly phase: "scan"; readonly cursor?: string } | { readonly phase: "sweep" } | { readonly phase: "feed"; readonly cursor?: string };
+type Place =
+  | { readonly phase: "scan"; readonly cursor?: string }
+  | { readonly phase: "sweep" }
+  | { readonly phase: "feed"; readonly cursor?: string };
 
 /** As it is kept in `state-settings`. */
 interface Kept {
@@ -83,7 +86,12 @@ export class MemoryIndex {
         }
         const step = await this.#look(scope, known.place);
         if (step.next === undefined) return { collection, complete: true };
-        const etag = await this.#keep(scope, collection, { place: known.place, claimed_until: this.#parts.clock.now() + claimMs }, known.etag);
+        const etag = await this.#keep(
+          scope,
+          collection,
+          { place: known.place, claimed_until: this.#parts.clock.now() + claimMs },
+          known.etag,
+        );
         if (etag === undefined) continue;
         const written = await this.#perform(scope, collection, embedder, known.place, step);
         await this.#keep(scope, collection, { place: written === undefined ? known.place : step.next }, etag);
@@ -96,7 +104,13 @@ export class MemoryIndex {
   }
 
   /** How many rows were written; undefined when the vectors cannot take more at the moment: the next search tries again. */
-  async #perform(scope: Scope, collection: string, embedder: Embedder | undefined, place: Place, step: Step): Promise<number | undefined> {
+  async #perform(
+    scope: Scope,
+    collection: string,
+    embedder: Embedder | undefined,
+    place: Place,
+    step: Step,
+  ): Promise<number | undefined> {
     try {
       // Again at every beginning, in case somebody stopped before; the same settings change nothing.
       if (place.phase === "scan" && place.cursor === undefined) await this.#create(scope, collection, embedder);
@@ -135,7 +149,11 @@ export class MemoryIndex {
   /** Undefined when the feed no longer reaches back to the cursor. */
   async #changes(scope: Scope, cursor: string | undefined) {
     try {
-      return await this.#parts.items.changes(scope, memoriesContainer, cursor === undefined ? { limit: pageItems } : { cursor, limit: pageItems });
+      return await this.#parts.items.changes(
+        scope,
+        memoriesContainer,
+        cursor === undefined ? { limit: pageItems } : { cursor, limit: pageItems },
+      );
     } catch (error) {
       if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return undefined;
       throw error;
@@ -146,7 +164,10 @@ export class MemoryIndex {
   async #sweep(scope: Scope, collection: string): Promise<void> {
     let rows: { readonly id: string; readonly metadata: JsonObject }[] = [];
     const check = async (): Promise<void> => {
-      const keys = rows.map(({ metadata }) => ({ partition: [metadata["agent_id"] as string], id: metadata["message_id"] as string }));
+      const keys = rows.map(({ metadata }) => ({
+        partition: [metadata["agent_id"] as string],
+        id: metadata["message_id"] as string,
+      }));
       const found = await this.#parts.items.readMany(scope, memoriesContainer, keys);
       const gone = rows.filter((_, i) => found[i] === undefined).map(({ id }) => id);
       rows = [];
@@ -160,7 +181,12 @@ export class MemoryIndex {
   }
 
   /** Only what the index does not have yet: after all messages were taken in, the feed tells of most of them once more. */
-  async #write(scope: Scope, collection: string, embedder: Embedder | undefined, { items, gone }: Pick<Step, "items" | "gone">): Promise<number> {
+  async #write(
+    scope: Scope,
+    collection: string,
+    embedder: Embedder | undefined,
+    { items, gone }: Pick<Step, "items" | "gone">,
+  ): Promise<number> {
     const ids = items.map(({ id, document }) => rowId(document["agent_id"] as string, id));
     const there = await this.#parts.vectors.get(scope, collection, [...ids, ...gone]);
     const fresh = items.filter(({ etag }, i) => there[i]?.metadata["etag"] !== etag);
@@ -177,7 +203,10 @@ export class MemoryIndex {
     await this.#parts.vectors.create(scope, collection, { dims, metric });
   }
 
-  async #known(scope: Scope, collection: string): Promise<{ readonly place: Place; readonly etag: string | undefined; readonly claimed: boolean }> {
+  async #known(
+    scope: Scope,
+    collection: string,
+  ): Promise<{ readonly place: Place; readonly etag: string | undefined; readonly claimed: boolean }> {
     const item = await this.#parts.items.read(scope, settingsContainer.name, { partition: [topic], id: collection });
     if (item === undefined) return { place: { phase: "scan" }, etag: undefined, claimed: false };
     const { place, claimed_until = 0 } = item.document as unknown as Kept;
@@ -187,11 +216,13 @@ export class MemoryIndex {
   /** The new etag; undefined when another process was faster: then what it kept counts. */
   async #keep(scope: Scope, collection: string, kept: Kept, etag: string | undefined): Promise<string | undefined> {
     const document = { id: collection, topic, ...(kept as unknown as JsonObject) };
-    const operation: Operation = etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag };
+    const operation: Operation =
+      etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag };
     try {
       return (await this.#parts.items.write(scope, settingsContainer.name, [topic], operation)).etag;
     } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED")) return undefined;
+      if (PinakesError.isInstance(error) && (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED"))
+        return undefined;
       throw error;
     }
   }
@@ -234,14 +265,21 @@ async function embedAll(items: readonly Item[], embedder: Embedder | undefined):
 
 function rowOf(item: Item, vector: Float32Array | readonly number[]): UpsertRow {
   const { agent_id, session_id } = item.document as { agent_id: string; session_id: string };
-  return { id: rowId(agent_id, item.id), vector, text: textOf(item), metadata: { agent_id, session_id, message_id: item.id, etag: item.etag } };
+  return {
+    id: rowId(agent_id, item.id),
+    vector,
+    text: textOf(item),
+    metadata: { agent_id, session_id, message_id: item.id, etag: item.etag },
+  };
 }
 
 /** As much of it as a row takes. */
 function textOf({ document }: Item): string {
   const content = document["content"] as string;
   const bytes = Buffer.from(content, "utf8");
-  return bytes.length <= vectorLimits.rowTextBytesMax ? content : bytes.toString("utf8", 0, vectorLimits.rowTextBytesMax).replace(/\uFFFD+$/u, "");
+  return bytes.length <= vectorLimits.rowTextBytesMax
+    ? content
+    : bytes.toString("utf8", 0, vectorLimits.rowTextBytesMax).replace(/\uFFFD+$/u, "");
 }
 
 /** Ids of messages and agents may be longer than a row's. */

@@ -3,11 +3,28 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { compareUtf8, type JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { BatchResult, Item, ItemStore, Operation, Page, Query, SessionTokens, WriteResult } from "../../ports/item-store.ts";
+import type {
+  BatchResult,
+  Item,
+  ItemStore,
+  Operation,
+  Page,
+  Query,
+  SessionTokens,
+  WriteResult,
+} from "../../ports/item-store.ts";
 import { memoryLimits } from "./limits.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { memoriesContainer, orderField } from "./schema.ts";
-import { dependsOnSession, independent, isHidden, readSessionRecord, sessionRecordId, type KnownSession, type MessagePlace } from "./session-record.ts";
+import {
+  dependsOnSession,
+  independent,
+  isHidden,
+  readSessionRecord,
+  sessionRecordId,
+  type KnownSession,
+  type MessagePlace,
+} from "./session-record.ts";
 
 const readKeysMax = 100;
 const exactPageItems = 500;
@@ -43,7 +60,10 @@ export class MemoryStore {
   }
 
   /** In the order of the keys; undefined where there is none. */
-  async readMany(scope: Scope, keys: readonly { readonly agentId: string; readonly id: string }[]): Promise<readonly (Item | undefined)[]> {
+  async readMany(
+    scope: Scope,
+    keys: readonly { readonly agentId: string; readonly id: string }[],
+  ): Promise<readonly (Item | undefined)[]> {
     const found: (Item | undefined)[] = [];
     for (let at = 0; at < keys.length; at += readKeysMax) {
       const asked = keys.slice(at, at + readKeysMax).map(({ agentId, id }) => ({ partition: [agentId], id }));
@@ -72,15 +92,28 @@ export class MemoryStore {
   /** One page by an index. It may be short and still have a cursor. On engines whose indexes are late it shows what this process wrote. */
   async page(scope: Scope, agentId: string, query: Query, session?: SessionTokens): Promise<Page> {
     const page = await this.#query(scope, agentId, query, session);
-    return { items: await this.visible(scope, page.items), ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
+    return {
+      items: await this.visible(scope, page.items),
+      ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
+    };
   }
 
   /** The first item that an index has there, for readers or not. */
-  async first(scope: Scope, agentId: string, query: Omit<Query, "limit" | "cursor">, session?: SessionTokens): Promise<Item | undefined> {
+  async first(
+    scope: Scope,
+    agentId: string,
+    query: Omit<Query, "limit" | "cursor">,
+    session?: SessionTokens,
+  ): Promise<Item | undefined> {
     return (await this.#query(scope, agentId, { ...query, limit: 1 }, session)).items[0];
   }
 
-  async *pages(scope: Scope, agentId: string, query: Omit<Query, "cursor">, session?: SessionTokens): AsyncGenerator<readonly Item[], void> {
+  async *pages(
+    scope: Scope,
+    agentId: string,
+    query: Omit<Query, "cursor">,
+    session?: SessionTokens,
+  ): AsyncGenerator<readonly Item[], void> {
     for (let cursor: string | undefined; ;) {
       const page = await this.page(scope, agentId, { ...query, cursor }, session);
       yield page.items;
@@ -95,7 +128,9 @@ export class MemoryStore {
     // Beside messages that nobody sees there may be others, written through the containers API.
     const filter = known !== undefined && isHidden(known.record, this.#clock.now()) ? { filter: independent } : {};
     const query = { index: "bySession", equals: { agent_id: agentId, session_id: sessionId }, ...filter };
-    return this.#own.reading(scope, agentId, query.index, (session) => this.#items.count(scope, memoriesContainer, { ...query, session }));
+    return this.#own.reading(scope, agentId, query.index, (session) =>
+      this.#items.count(scope, memoriesContainer, { ...query, session }),
+    );
   }
 
   /**
@@ -122,7 +157,10 @@ export class MemoryStore {
 
   /** The companion of a session, if it has one. */
   async session(scope: Scope, agentId: string, sessionId: string): Promise<KnownSession | undefined> {
-    const item = await this.#items.read(scope, memoriesContainer, { partition: [agentId], id: sessionRecordId(sessionId) });
+    const item = await this.#items.read(scope, memoriesContainer, {
+      partition: [agentId],
+      id: sessionRecordId(sessionId),
+    });
     return item === undefined ? undefined : { record: readSessionRecord(item.document), etag: item.etag };
   }
 
@@ -140,7 +178,8 @@ export class MemoryStore {
     for (let at = 0; at < keys.length; at += readKeysMax) {
       const records = await this.#items.readMany(scope, memoriesContainer, keys.slice(at, at + readKeysMax));
       for (const [i, item] of records.entries())
-        if (item !== undefined && isHidden(readSessionRecord(item.document), this.#clock.now())) hidden.add(names[at + i] as string);
+        if (item !== undefined && isHidden(readSessionRecord(item.document), this.#clock.now()))
+          hidden.add(names[at + i] as string);
     }
     return items.filter(({ document }) => !dependsOnSession(document) || !hidden.has(keyOf(document)));
   }
@@ -163,7 +202,11 @@ function sessionIdLike(id: string): boolean {
 }
 
 export function placeOf({ id, document }: Pick<Item, "id" | "document">): MessagePlace {
-  return { timestamp: document["timestamp"] as string, order: (document[orderField] as number | undefined) ?? null, id };
+  return {
+    timestamp: document["timestamp"] as string,
+    order: (document[orderField] as number | undefined) ?? null,
+    id,
+  };
 }
 
 /** The order of a session. */

@@ -29,7 +29,10 @@ export class OwnWrites {
   note(scope: Scope, agentId: string, token: () => string): void {
     if (!this.#needed) return;
     const key = keyOf(scope, agentId);
-    const noted = [...(this.#agents.get(key) ?? []), { token: token(), at: this.#clock.now(), shown: new Set<string>() }].slice(-tokensPerAgentMax);
+    const noted = [
+      ...(this.#agents.get(key) ?? []),
+      { token: token(), at: this.#clock.now(), shown: new Set<string>() },
+    ].slice(-tokensPerAgentMax);
     // Again at the end: the one that wrote least recently is forgotten first.
     this.#agents.delete(key);
     this.#agents.set(key, noted);
@@ -37,9 +40,16 @@ export class OwnWrites {
   }
 
   /** Runs a read of an index with the tokens of what it must show. */
-  async reading<T>(scope: Scope, agentId: string, index: string, read: (tokens: readonly string[]) => Promise<T>): Promise<T> {
+  async reading<T>(
+    scope: Scope,
+    agentId: string,
+    index: string,
+    read: (tokens: readonly string[]) => Promise<T>,
+  ): Promise<T> {
     const since = this.#clock.now() - rememberedMs;
-    const waiting = (this.#agents.get(keyOf(scope, agentId)) ?? []).filter(({ at, shown }) => at > since && !shown.has(index));
+    const waiting = (this.#agents.get(keyOf(scope, agentId)) ?? []).filter(
+      ({ at, shown }) => at > since && !shown.has(index),
+    );
     const result = await read(waiting.map(({ token }) => token));
     for (const { shown } of waiting) shown.add(index);
     return result;

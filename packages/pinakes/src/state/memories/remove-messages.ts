@@ -29,7 +29,12 @@ export async function removeMessages(
   return removed;
 }
 
-async function removeOne(store: MemoryStore, scope: Scope, agentId: string, operations: readonly Operation[]): Promise<number> {
+async function removeOne(
+  store: MemoryStore,
+  scope: Scope,
+  agentId: string,
+  operations: readonly Operation[],
+): Promise<number> {
   try {
     await store.batch(scope, agentId, operations);
     return 1;

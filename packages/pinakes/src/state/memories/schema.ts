@@ -14,7 +14,14 @@ import { memoryLimits } from "./limits.ts";
 
 export const memoriesContainer = "agent-memories";
 
-export const messageTypes = ["user", "assistant", "system", "thought", "tool_call", "tool_result"] as const satisfies readonly MessageType[];
+export const messageTypes = [
+  "user",
+  "assistant",
+  "system",
+  "thought",
+  "tool_call",
+  "tool_result",
+] as const satisfies readonly MessageType[];
 const relevanceDefault = 0.5;
 const bytesPerToken = 4;
 
@@ -82,7 +89,8 @@ export function completeMemory(input: unknown, { tenant, now }: Surroundings): J
   requireWorkspace(document.workspace_id, tenant);
   const complete = validateDocument(memoriesContainer, memorySchema, document);
   requireOwnId(complete["id"]);
-  if (complete["parent_message_id"] === complete["id"]) throw invalid("parent_message_id: a message cannot be its own parent.");
+  if (complete["parent_message_id"] === complete["id"])
+    throw invalid("parent_message_id: a message cannot be its own parent.");
   return complete;
 }
 
@@ -93,20 +101,31 @@ export function estimateTokens(content: unknown): number {
 
 export function requireWorkspace(workspace: unknown, tenant: string): void {
   if (workspace === tenant) return;
-  throw new PinakesError("FORBIDDEN", `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace)}.`);
+  throw new PinakesError(
+    "FORBIDDEN",
+    `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace)}.`,
+  );
 }
 
 export function requireOwnId(id: unknown): void {
   if (typeof id === "string" && id.startsWith(reservedIdPrefix))
-    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are the system's own; choose another, or leave it out.`);
+    throw invalid(
+      `id: ids that begin with "${reservedIdPrefix}" are the system's own; choose another, or leave it out.`,
+    );
 }
 
 function withoutOwnFields(document: JsonObject): JsonObject {
   const own = [...ownFields, companionField].filter((name) => Object.hasOwn(document, name));
-  return own.length === 0 ? document : Object.fromEntries(Object.entries(document).filter(([name]) => !own.includes(name)));
+  return own.length === 0
+    ? document
+    : Object.fromEntries(Object.entries(document).filter(([name]) => !own.includes(name)));
 }
 
 /** What a reader sees. */
 export function viewOf({ document, etag, modifiedAt }: Pick<Item, "document" | "etag" | "modifiedAt">): Stored<Memory> {
-  return { ...withoutOwnFields(document), _etag: etag, _ts: Math.floor(modifiedAt / 1000) } as unknown as Stored<Memory>;
+  return {
+    ...withoutOwnFields(document),
+    _etag: etag,
+    _ts: Math.floor(modifiedAt / 1000),
+  } as unknown as Stored<Memory>;
 }

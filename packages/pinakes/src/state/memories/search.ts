@@ -47,9 +47,16 @@ export class MemorySearches {
   }
 
   /** The messages decide: a hit whose message is gone, over, or no longer where it was looked for is not shown. */
-  async #readBack(scope: Caller["scope"], hits: readonly QueryHit[], { agent_id, session_id }: MemorySearch): Promise<readonly MemoryHit[]> {
+  async #readBack(
+    scope: Caller["scope"],
+    hits: readonly QueryHit[],
+    { agent_id, session_id }: MemorySearch,
+  ): Promise<readonly MemoryHit[]> {
     const seen = new Set<string>();
-    const keys = hits.map(({ metadata }) => ({ agentId: metadata["agent_id"] as string, id: metadata["message_id"] as string }));
+    const keys = hits.map(({ metadata }) => ({
+      agentId: metadata["agent_id"] as string,
+      id: metadata["message_id"] as string,
+    }));
     const items = await this.#store.readMany(scope, keys);
     return hits.flatMap(({ id, score }, i) => {
       const item = items[i];
@@ -57,7 +64,9 @@ export class MemorySearches {
       if (item === undefined || seen.has(id)) return [];
       seen.add(id);
       const memory = viewOf(item);
-      const asked = (agent_id === undefined || memory.agent_id === agent_id) && (session_id === undefined || memory.session_id === session_id);
+      const asked =
+        (agent_id === undefined || memory.agent_id === agent_id) &&
+        (session_id === undefined || memory.session_id === session_id);
       return asked && memory.workspace_id === scope.tenant ? [{ memory, score }] : [];
     });
   }
@@ -70,7 +79,8 @@ export class MemorySearches {
     const { searchQueryCharsMax: charsMax, searchHitsMax: hitsMax } = memoryLimits;
     if (typeof query !== "string" || query.trim() === "" || query.length > charsMax)
       throw invalid(`query: must be a text of 1–${charsMax} characters, got ${show(query)}.`);
-    if (!Number.isInteger(limit) || limit < 1 || limit > hitsMax) throw invalid(`limit: must be a whole number from 1 to ${hitsMax}, got ${show(limit)}.`);
+    if (!Number.isInteger(limit) || limit < 1 || limit > hitsMax)
+      throw invalid(`limit: must be a whole number from 1 to ${hitsMax}, got ${show(limit)}.`);
     const named = [
       ...(agent_id === undefined ? [] : [["agent_id", requireName(agent_id, "agent_id")] as const]),
       ...(session_id === undefined ? [] : [["session_id", requireName(session_id, "session_id")] as const]),
@@ -81,8 +91,10 @@ export class MemorySearches {
   #mode(mode: unknown): Mode {
     const can = this.#parts.embedder !== undefined;
     if (mode === undefined) return can ? "hybrid" : "keyword";
-    if (mode !== "keyword" && mode !== "semantic" && mode !== "hybrid") throw invalid(`mode: must be keyword, semantic or hybrid, got ${show(mode)}.`);
-    if (mode !== "keyword" && !can) throw invalid(`mode: ${mode} needs an embedding model, and none is configured here; use keyword.`);
+    if (mode !== "keyword" && mode !== "semantic" && mode !== "hybrid")
+      throw invalid(`mode: must be keyword, semantic or hybrid, got ${show(mode)}.`);
+    if (mode !== "keyword" && !can)
+      throw invalid(`mode: ${mode} needs an embedding model, and none is configured here; use keyword.`);
     return mode;
   }
 }

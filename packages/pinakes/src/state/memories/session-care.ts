@@ -11,7 +11,14 @@ import type { StateParts } from "../parts.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { removeMessages } from "./remove-messages.ts";
 import { forkField } from "./schema.ts";
-import { isEnded, isHidden, sessionDocument, sessionRecordId, type KnownSession, type SessionRecord } from "./session-record.ts";
+import {
+  isEnded,
+  isHidden,
+  sessionDocument,
+  sessionRecordId,
+  type KnownSession,
+  type SessionRecord,
+} from "./session-record.ts";
 
 /** An entry is put before the companion; it is not taken for a leftover earlier than this after its time. */
 const graceMs = 10 * 60_000;
@@ -31,7 +38,13 @@ export class SessionCare {
   /** Before the companion is written: what has an entry is cleaned up, whoever stops where. */
   async register({ tenant }: Scope, agentId: string, sessionId: string, dueAt: number): Promise<void> {
     const data = { agent_id: agentId, session_id: sessionId };
-    await this.#parts.work.put({ kind: "session", tenant, key: JSON.stringify([agentId, sessionId]), due_at: dueAt, data });
+    await this.#parts.work.put({
+      kind: "session",
+      tenant,
+      key: JSON.stringify([agentId, sessionId]),
+      due_at: dueAt,
+      data,
+    });
   }
 
   async registerFork(scope: Scope, agentId: string, sessionId: string): Promise<void> {
@@ -51,7 +64,8 @@ export class SessionCare {
     if (!isHidden(record, now)) {
       if (record.expires_at !== undefined) return this.register(scope, agentId, sessionId, record.expires_at);
       // A fork whose messages have their own times: its companion is needed as long as there is one of them.
-      if (!(await this.#store.isEmpty(scope, agentId, sessionId))) return this.register(scope, agentId, sessionId, now + lookAgainMs);
+      if (!(await this.#store.isEmpty(scope, agentId, sessionId)))
+        return this.register(scope, agentId, sessionId, now + lookAgainMs);
     }
     await this.finish(scope, agentId, sessionId, known);
     // Else somebody was faster, or the session lives again: the next sweep looks at what it is then.
@@ -66,7 +80,8 @@ export class SessionCare {
     let removed = 0;
     try {
       // First nobody may add copies any more: else one could be left without its companion, for all to see.
-      const fenced = known.record.state === "forking" ? await this.turn(scope, agentId, sessionId, known, "abandoned") : known;
+      const fenced =
+        known.record.state === "forking" ? await this.turn(scope, agentId, sessionId, known, "abandoned") : known;
       const goes = this.#goes(fenced);
       const guard = { op: "check", id: sessionRecordId(sessionId), ifMatch: fenced.etag } as const;
       for await (const items of this.#store.exact(scope, agentId, sessionId)) {
@@ -75,15 +90,24 @@ export class SessionCare {
       }
       await this.#drop(scope, agentId, sessionId, fenced);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+        throw error;
     }
     return removed;
   }
 
   /** Another state, if it is still as it is known. */
-  async turn(scope: Scope, agentId: string, sessionId: string, { record, etag }: KnownSession, state: SessionRecord["state"]): Promise<KnownSession> {
+  async turn(
+    scope: Scope,
+    agentId: string,
+    sessionId: string,
+    { record, etag }: KnownSession,
+    state: SessionRecord["state"],
+  ): Promise<KnownSession> {
     const next = { ...record, state };
-    const { results } = await this.#store.batch(scope, agentId, [{ op: "replace", document: sessionDocument(agentId, sessionId, next), ifMatch: etag }]);
+    const { results } = await this.#store.batch(scope, agentId, [
+      { op: "replace", document: sessionDocument(agentId, sessionId, next), ifMatch: etag },
+    ]);
     return { record: next, etag: results[0]?.etag as string };
   }
 

@@ -54,7 +54,14 @@ export function sessionRecordId(sessionId: string): string {
 /** `session`, not `session_id`: no index of messages shall show it. It never expires by itself, because it is removed last. */
 export function sessionDocument(agentId: string, sessionId: string, record: SessionRecord): JsonObject {
   const fields = record as unknown as JsonObject;
-  return { id: sessionRecordId(sessionId), agent_id: agentId, [companionField]: "session", session: sessionId, ...fields, ttl: -1 };
+  return {
+    id: sessionRecordId(sessionId),
+    agent_id: agentId,
+    [companionField]: "session",
+    session: sessionId,
+    ...fields,
+    ttl: -1,
+  };
 }
 
 export function readSessionRecord(document: JsonObject): SessionRecord {

@@ -33,7 +33,8 @@ export class Sessions {
     { limit = memoryLimits.sessionsPageDefault, cursor, session }: Paging & { session?: SessionTokens | undefined },
   ): Promise<Page<Session>> {
     const max = memoryLimits.sessionsPageMax;
-    if (!Number.isInteger(limit) || limit < 1 || limit > max) throw invalid(`limit: must be a whole number from 1 to ${max}, got ${show(limit)}.`);
+    if (!Number.isInteger(limit) || limit < 1 || limit > max)
+      throw invalid(`limit: must be a whole number from 1 to ${max}, got ${show(limit)}.`);
     const list = ["sessions", agentId];
     let after = cursor === undefined ? "" : (this.#cursors.open(scope, list, cursor) as string);
     const items: Session[] = [];
@@ -67,11 +68,15 @@ export class Sessions {
       if (known === undefined) break;
       try {
         await this.#care.register(scope, agentId, sessionId, this.#parts.clock.now());
-        const gone = known.record.state === "deleting" ? known : await this.#care.turn(scope, agentId, sessionId, known, "deleting");
+        const gone =
+          known.record.state === "deleting"
+            ? known
+            : await this.#care.turn(scope, agentId, sessionId, known, "deleting");
         deleted += await this.#care.finish(scope, agentId, sessionId, gone);
       } catch (error) {
         // Somebody appended meanwhile, or deletes it too.
-        const changed = PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND");
+        const changed =
+          PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND");
         if (!changed || attempt >= attemptsMax) throw error;
       }
     }
@@ -80,15 +85,28 @@ export class Sessions {
     return { deleted };
   }
 
-  async #next(scope: Scope, agentId: string, after: string, session: SessionTokens | undefined): Promise<string | undefined> {
+  async #next(
+    scope: Scope,
+    agentId: string,
+    after: string,
+    session: SessionTokens | undefined,
+  ): Promise<string | undefined> {
     // Not only what is visible: a session that nobody sees is leapt over like any other.
-    const item = await this.#store.first(scope, agentId, { index: "bySession", equals: { agent_id: agentId }, range: { gt: after } }, session);
+    const item = await this.#store.first(
+      scope,
+      agentId,
+      { index: "bySession", equals: { agent_id: agentId }, range: { gt: after } },
+      session,
+    );
     return item?.document["session_id"] as string | undefined;
   }
 
   /** Undefined where there is nothing to be seen. */
   async #describe(scope: Scope, agentId: string, sessionId: string): Promise<Session | undefined> {
-    const [first, last] = await Promise.all([this.#end(scope, agentId, sessionId, "asc"), this.#end(scope, agentId, sessionId, "desc")]);
+    const [first, last] = await Promise.all([
+      this.#end(scope, agentId, sessionId, "asc"),
+      this.#end(scope, agentId, sessionId, "desc"),
+    ]);
     if (first === undefined || last === undefined) return undefined;
     const known = await this.#store.session(scope, agentId, sessionId);
     const seen = known !== undefined && !isHidden(known.record, this.#parts.clock.now()) ? known.record : undefined;
@@ -107,7 +125,8 @@ export class Sessions {
   async #end(scope: Scope, agentId: string, sessionId: string, order: "asc" | "desc"): Promise<Item | undefined> {
     const first = await this.#store.first(scope, agentId, { ...inSession(agentId, sessionId), order });
     if (first === undefined || (await this.#store.visible(scope, [first])).length > 0) return first;
-    for await (const items of this.#store.pages(scope, agentId, { ...inSession(agentId, sessionId), order })) if (items[0] !== undefined) return items[0];
+    for await (const items of this.#store.pages(scope, agentId, { ...inSession(agentId, sessionId), order }))
+      if (items[0] !== undefined) return items[0];
     return undefined;
   }
 }

@@ -21,7 +21,10 @@ export class SignedCursors {
   }
 
   open(scope: Scope, list: readonly JsonValue[], cursor: string): JsonValue {
-    const refused = () => invalid("cursor: is not one that this list gave you: it was changed, cut, or belongs to another list. Leave it out to begin anew.");
+    const refused = () =>
+      invalid(
+        "cursor: is not one that this list gave you: it was changed, cut, or belongs to another list. Leave it out to begin anew.",
+      );
     if (typeof cursor !== "string" || cursor.length > charsMax) throw refused();
     const bytes = Buffer.from(cursor, "base64url");
     if (bytes.length <= macBytes || bytes.toString("base64url") !== cursor) throw refused();

@@ -36,7 +36,13 @@ export class World implements AsyncDisposable {
   readonly #close: () => Promise<void>;
   readonly #signingKey = randomBytes(32);
 
-  private constructor(options: WorldOptions, clock: ManualClock, items: ItemStore, vectors: Vectors, close: () => Promise<void>) {
+  private constructor(
+    options: WorldOptions,
+    clock: ManualClock,
+    items: ItemStore,
+    vectors: Vectors,
+    close: () => Promise<void>,
+  ) {
     this.clock = clock;
     this.items = items;
     this.vectors = vectors;

@@ -14,13 +14,21 @@ export interface MemoryThread {
   readonly children: readonly Stored<Memory>[];
 }
 
-export async function memoryThread(store: MemoryStore, scope: Scope, agentId: string, id: string): Promise<MemoryThread> {
+export async function memoryThread(
+  store: MemoryStore,
+  scope: Scope,
+  agentId: string,
+  id: string,
+): Promise<MemoryThread> {
   const message = await store.read(scope, agentId, id);
   if (message === undefined) throw noMessage(agentId, id);
   const ancestors: Item[] = [];
   // Parents that were written through the containers API may go round in a circle.
   const seen = new Set([id]);
-  for (let parent = parentOf(message); parent !== null && !seen.has(parent) && ancestors.length < memoryLimits.ancestorsMax;) {
+  for (
+    let parent = parentOf(message);
+    parent !== null && !seen.has(parent) && ancestors.length < memoryLimits.ancestorsMax;
+  ) {
     seen.add(parent);
     const item = await store.read(scope, agentId, parent);
     if (item === undefined) break;
@@ -28,8 +36,16 @@ export async function memoryThread(store: MemoryStore, scope: Scope, agentId: st
     parent = parentOf(item);
   }
   const { childrenMax: limit } = memoryLimits;
-  const children = await store.page(scope, agentId, { index: "byParent", equals: { agent_id: agentId, parent_message_id: id }, limit });
-  return { ancestors: ancestors.toReversed().map(viewOf), message: viewOf(message), children: children.items.map(viewOf) };
+  const children = await store.page(scope, agentId, {
+    index: "byParent",
+    equals: { agent_id: agentId, parent_message_id: id },
+    limit,
+  });
+  return {
+    ancestors: ancestors.toReversed().map(viewOf),
+    message: viewOf(message),
+    children: children.items.map(viewOf),
+  };
 }
 
 function parentOf({ document }: Item): string | null {

@@ -19,7 +19,10 @@ export interface Said {
 }
 
 export function saidOf({ id, document }: Item): Said {
-  const { message_type, token_count, relevance_score, parent_message_id, metadata } = document as Record<string, unknown>;
+  const { message_type, token_count, relevance_score, parent_message_id, metadata } = document as Record<
+    string,
+    unknown
+  >;
   return {
     id,
     type: message_type as MessageType,
@@ -37,7 +40,10 @@ export const earlier = -1;
  * For each message the place of the call that it answers; undefined where it answers none. The messages are in order and begin at a
  * seam; `earlierCalls` are the ids of calls before them.
  */
-export function linkTools(messages: readonly Said[], earlierCalls: ReadonlySet<string> = new Set()): readonly (number | undefined)[] {
+export function linkTools(
+  messages: readonly Said[],
+  earlierCalls: ReadonlySet<string> = new Set(),
+): readonly (number | undefined)[] {
   const callOf = messages.map((): number | undefined => undefined);
   const calls = new Map<string, number>();
   const answered = new Set<number>();

@@ -45,14 +45,21 @@ export function planAggregate(series: Series, query: SeriesAggregate, now: numbe
     filter: z.record(z.string(), z.string().nullable().optional()).optional(),
   });
   const parsed = schema.safeParse(query, { error: plainIssue });
-  if (!parsed.success) throw invalid(`${parsed.error.issues.map(({ path, message }) => `${issuePath(path) || "query"}: ${message}`).join("; ")}.`);
+  if (!parsed.success)
+    throw invalid(
+      `${parsed.error.issues.map(({ path, message }) => `${issuePath(path) || "query"}: ${message}`).join("; ")}.`,
+    );
   const { from, to, bucket, group_by = [], filter = {} } = parsed.data;
   const named = Object.keys(filter);
-  const wrong = named.map((name) => dimension.safeParse(name, { error: plainIssue }).error?.issues[0]?.message).find((message) => message !== undefined);
+  const wrong = named
+    .map((name) => dimension.safeParse(name, { error: plainIssue }).error?.issues[0]?.message)
+    .find((message) => message !== undefined);
   if (wrong !== undefined) throw invalid(`filter: ${wrong}.`);
   const custom = [...new Set([...group_by, ...named].filter(isCustomDimension))];
   if (custom.length > customLimits.queryDimensionsMax)
-    throw invalid(`A query groups and filters by at most ${customLimits.queryDimensionsMax} custom dimensions, got ${custom.length}.`);
+    throw invalid(
+      `A query groups and filters by at most ${customLimits.queryDimensionsMax} custom dimensions, got ${custom.length}.`,
+    );
   return {
     customDimensions: custom,
     span: boundedSpan({ from, to }, now),
@@ -80,8 +87,11 @@ export async function runAggregate(hours: Hours, scope: Scope, plan: Plan): Prom
   const cells = new Cells(withValues);
   const kept = hours.cells.for(plan, withValues);
   for (const date of daysOf(plan.span)) {
-    for (const { start, key, found } of await hours.ofDay(scope, date, { hours: hoursOf(date, plan.span), dimensions: plan.customDimensions }, (at, of) =>
-      kept.get(at, of),
+    for (const { start, key, found } of await hours.ofDay(
+      scope,
+      date,
+      { hours: hoursOf(date, plan.span), dimensions: plan.customDimensions },
+      (at, of) => kept.get(at, of),
     )) {
       const known = "parts" in found ? found : key === undefined ? undefined : await kept.make(found, key);
       if (known === undefined && !("parts" in found)) await scanColumns(found, plan, cells, setImmediate);
@@ -120,7 +130,10 @@ async function rowsOf(cells: Cells, plan: Plan): Promise<readonly AggregateRow[]
       const own = kept.all.subarray(kept.starts[place], kept.starts[place + 1]);
       const ranks = wanted.map((name) => nearestRank(percents[name], count));
       const runs = cells.runs(place);
-      const ranked = runs.length === 0 ? await selectRanks(own, ranks, setImmediate) : selectInRuns([...runs, sortValues(own)], ranks);
+      const ranked =
+        runs.length === 0
+          ? await selectRanks(own, ranks, setImmediate)
+          : selectInRuns([...runs, sortValues(own)], ranks);
       for (const [i, name] of wanted.entries()) values[name] = ranked[i] as number;
     }
     rows.push({
@@ -155,8 +168,13 @@ function simple(cells: Cells, place: number): Partial<Record<Aggregate, number>>
 }
 
 /** A sum beyond the greatest number is none. */
-function inOrder(names: readonly Aggregate[], values: Partial<Record<Aggregate, number>>): Partial<Record<Aggregate, number | null>> {
-  return Object.fromEntries(names.map((name) => [name, Number.isFinite(values[name]) ? (values[name] as number) : null]));
+function inOrder(
+  names: readonly Aggregate[],
+  values: Partial<Record<Aggregate, number>>,
+): Partial<Record<Aggregate, number | null>> {
+  return Object.fromEntries(
+    names.map((name) => [name, Number.isFinite(values[name]) ? (values[name] as number) : null]),
+  );
 }
 
 /** By bucket, then by the values of the group, null first. */

@@ -75,7 +75,12 @@ export function encodeBlock(name: BlockName, columns: Columns): Uint8Array {
     modified: lay(columns.modified),
     modified_wide: columns.modified instanceof Float64Array,
     ttl: { at: lay(columns.ttl.codes), values: columns.ttl.values },
-    dimensions: Object.fromEntries(Object.entries(columns.dimensions).map(([dimension, { codes, values }]) => [dimension, { at: lay(codes), values }])),
+    dimensions: Object.fromEntries(
+      Object.entries(columns.dimensions).map(([dimension, { codes, values }]) => [
+        dimension,
+        { at: lay(codes), values },
+      ]),
+    ),
     omitted: [...(columns.omitted ?? [])],
   };
   const text = Buffer.from(JSON.stringify(header), "utf8");
@@ -91,13 +96,20 @@ export function encodeBlock(name: BlockName, columns: Columns): Uint8Array {
 export function decodeBlock(name: BlockName, file: Uint8Array): Columns {
   const bytes = aligned(file);
   const end = bytes.length - hashBytes;
-  if (end < prefixBytes || !hash("sha256", bytes.subarray(0, end), "buffer").equals(bytes.subarray(end))) throw corrupt(name, "its hash is wrong");
+  if (end < prefixBytes || !hash("sha256", bytes.subarray(0, end), "buffer").equals(bytes.subarray(end)))
+    throw corrupt(name, "its hash is wrong");
   if (!magic.equals(bytes.subarray(0, magic.length))) throw corrupt(name, "it is no block");
   const headerBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(magic.length, true);
   const header = readHeader(name, bytes.subarray(prefixBytes, prefixBytes + headerBytes));
-  if (header.series !== name.series || header.date !== name.date || header.hour !== name.hour || header.stamp !== name.stamp)
+  if (
+    header.series !== name.series ||
+    header.date !== name.date ||
+    header.hour !== name.hour ||
+    header.stamp !== name.stamp
+  )
     throw corrupt(name, "it is another block");
-  if ((header.format === format) !== (header.omitted !== undefined)) throw corrupt(name, "its header is not of its format");
+  if ((header.format === format) !== (header.omitted !== undefined))
+    throw corrupt(name, "its header is not of its format");
   return readColumns(name, header, bytes.subarray(prefixBytes + headerBytes, end), file.length);
 }
 
@@ -111,14 +123,21 @@ function readHeader(name: BlockName, bytes: Uint8Array): Header {
 
 function readColumns(name: BlockName, header: Header, bytes: Uint8Array, size: number): Columns {
   const { rows } = header;
-  const column = <T>(kind: new (buffer: ArrayBufferLike, at: number, length: number) => T, width: number, [at, length]: [number, number]): T => {
-    if (length !== rows * width || at % 8 !== 0 || at + length > bytes.length) throw corrupt(name, "a column is not where it should be");
+  const column = <T>(
+    kind: new (buffer: ArrayBufferLike, at: number, length: number) => T,
+    width: number,
+    [at, length]: [number, number],
+  ): T => {
+    if (length !== rows * width || at % 8 !== 0 || at + length > bytes.length)
+      throw corrupt(name, "a column is not where it should be");
     return new kind(bytes.buffer, bytes.byteOffset + at, rows);
   };
   const coded = <Value>({ at, values }: { at: [number, number]; values: readonly Value[] }): Coded<Value> => {
     const kind = codesOf(values.length);
     const codes = column<Codes>(kind, kind.BYTES_PER_ELEMENT, at);
-    for (let row = 0; row < rows; row += 1) if ((codes[row] as number) >= values.length) throw corrupt(name, "a column holds a value that is not in its list");
+    for (let row = 0; row < rows; row += 1)
+      if ((codes[row] as number) >= values.length)
+        throw corrupt(name, "a column holds a value that is not in its list");
     return { codes, values };
   };
   return {
@@ -142,5 +161,9 @@ function aligned(file: Uint8Array): Uint8Array {
 }
 
 function corrupt({ series, date, hour }: BlockName, why: string, cause?: unknown): PinakesError {
-  return new PinakesError("CORRUPT", `The block of ${series} ${date}, hour ${hour}: ${why}. It is made anew from its rows.`, { cause });
+  return new PinakesError(
+    "CORRUPT",
+    `The block of ${series} ${date}, hour ${hour}: ${why}. It is made anew from its rows.`,
+    { cause },
+  );
 }

@@ -82,13 +82,15 @@ export class Cells {
       const before = sum[place] as number;
       const next = before + value;
       count[place] = (count[place] as number) + 1;
-      lost[place] = (lost[place] as number) + (Math.abs(before) >= Math.abs(value) ? before - next + value : value - next + before);
+      lost[place] =
+        (lost[place] as number) + (Math.abs(before) >= Math.abs(value) ? before - next + value : value - next + before);
       sum[place] = next;
       if (value < (min[place] as number)) min[place] = value;
       if (value > (max[place] as number)) max[place] = value;
     }
     this.#counted(length);
-    if (this.#keepsValues && length > 0) this.#chunks.push({ places: places.slice(0, length), values: values.slice(0, length) });
+    if (this.#keepsValues && length > 0)
+      this.#chunks.push({ places: places.slice(0, length), values: values.slice(0, length) });
   }
 
   /** All rows of a part at once, as if they had been added one by one. */
@@ -145,8 +147,13 @@ export class Cells {
   async parts(pause: () => Promise<void>): Promise<readonly CellPart[]> {
     const kept = this.#keepsValues ? await this.values(pause) : undefined;
     return this.keys.map(({ group }, place): CellPart => {
-      const [count, sum, lost] = [this.#count[place] as number, this.#sum[place] as number, this.#lost[place] as number];
-      const sorted = kept === undefined ? noValues : sortValues(kept.all.subarray(kept.starts[place], kept.starts[place + 1]));
+      const [count, sum, lost] = [
+        this.#count[place] as number,
+        this.#sum[place] as number,
+        this.#lost[place] as number,
+      ];
+      const sorted =
+        kept === undefined ? noValues : sortValues(kept.all.subarray(kept.starts[place], kept.starts[place + 1]));
       return { group, count, sum, lost, min: this.min(place), max: this.max(place), sorted };
     });
   }

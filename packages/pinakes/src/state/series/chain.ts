@@ -54,9 +54,14 @@ export function chainCompanion(items: ItemStore, clock: Clock, wanted: boolean):
     accompany: async (scope, date, rows) => {
       const head = await readHead(items, scope, date);
       if (head === undefined && !wanted) {
-        return { operations: [{ op: "check", id: headId, exists: false }], documents: rows.map(({ document }) => document) };
+        return {
+          operations: [{ op: "check", id: headId, exists: false }],
+          documents: rows.map(({ document }) => document),
+        };
       }
-      const refused = new Map(rows.filter(({ document }) => document["ttl"] !== undefined).map((row) => [row, ownTtl()]));
+      const refused = new Map(
+        rows.filter(({ document }) => document["ttl"] !== undefined).map((row) => [row, ownTtl()]),
+      );
       if (refused.size > 0) return { operations: [], documents: [], refused };
       const documents = linked(head, rows);
       return { operations: [nextHead(head, date, documents.at(-1) as JsonObject, clock.now())], documents };
@@ -90,5 +95,7 @@ function nextHead(head: ChainHead | undefined, date: string, last: JsonObject, n
 
 /** A line of a chained day cannot say how long it lives. */
 export function ownTtl(): PinakesError {
-  return invalid("ttl: entries of a hash chain live as long as the container says, so that only its oldest part expires; leave it out.");
+  return invalid(
+    "ttl: entries of a hash chain live as long as the container says, so that only its oldest part expires; leave it out.",
+  );
 }

@@ -103,7 +103,9 @@ export class ColumnsBuilder {
     this.#series = series;
     this.#asked = new Set(asked);
     this.#start = start;
-    this.#dimensions = Object.entries(series.dimensions).map(([name, path]) => [name, path, new CodedBuilder()] as const);
+    this.#dimensions = Object.entries(series.dimensions).map(
+      ([name, path]) => [name, path, new CodedBuilder()] as const,
+    );
   }
 
   get rows(): number {
@@ -121,7 +123,8 @@ export class ColumnsBuilder {
       const value = valueAt(document, path);
       builder.add(typeof value === "string" ? value : null);
     }
-    if (this.#series.customDimensions) for (const [name, value] of customDimensionsOf(document)) this.#customBuilder(name).add(this.rows - 1, value);
+    if (this.#series.customDimensions)
+      for (const [name, value] of customDimensionsOf(document)) this.#customBuilder(name).add(this.rows - 1, value);
     this.#firstExpiry = Math.min(this.#firstExpiry, expiresAt(ttlSeconds, ttl, modifiedAt) ?? Infinity);
   }
 
@@ -133,7 +136,8 @@ export class ColumnsBuilder {
 
   /** Those that were asked for, then those that most rows have. */
   #customByUse(): readonly (readonly [string, SparseBuilder])[] {
-    const rank = ([name, { rows }]: readonly [string, SparseBuilder]): number => (this.#asked.has(name) ? Infinity : rows);
+    const rank = ([name, { rows }]: readonly [string, SparseBuilder]): number =>
+      this.#asked.has(name) ? Infinity : rows;
     return [...this.#custom].toSorted((a, b) => (rank(a) === rank(b) ? (a[0] < b[0] ? -1 : 1) : rank(b) - rank(a)));
   }
 

@@ -9,7 +9,13 @@ import { z } from "zod";
 import { show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 
-export const metricTypes = ["latency", "token_usage", "cost", "success_rate", "tool_usage"] as const satisfies readonly FixedMetricType[];
+export const metricTypes = [
+  "latency",
+  "token_usage",
+  "cost",
+  "success_rate",
+  "tool_usage",
+] as const satisfies readonly FixedMetricType[];
 export const fixedDimensions = ["session_id", "workflow_id", "environment", "model", "tool_name"] as const;
 
 export const customLimits = Object.freeze({
@@ -43,7 +49,9 @@ export type CustomDimension = `dimensions.${string}`;
 const wantedType = ({ input }: { readonly input?: unknown }): string =>
   `must be one of ${metricTypes.map(show).join(", ")}, or custom.<name> (${nameWords}), got ${show(input)}`;
 
-export const metricTypeSchema = z.string({ error: wantedType }).regex(typeForm, { error: wantedType }) as unknown as z.ZodType<MetricType, MetricType>;
+export const metricTypeSchema = z
+  .string({ error: wantedType })
+  .regex(typeForm, { error: wantedType }) as unknown as z.ZodType<MetricType, MetricType>;
 
 export function isCustomType(type: unknown): type is CustomType {
   return typeof type === "string" && type.startsWith(customPrefix) && nameForm.test(type.slice(customPrefix.length));
@@ -55,7 +63,8 @@ export function isCustomDimension(group: string): group is CustomDimension {
 
 /** Of a name in a query that is none of the fixed ones: what is wrong with it; undefined where nothing is. */
 export function dimensionTrouble(group: string, fixed: readonly string[]): string | undefined {
-  if (!dimensionForm.test(group)) return `must be one of ${fixed.map(show).join(", ")}, or dimensions.<name> (${nameWords}), got ${show(group)}`;
+  if (!dimensionForm.test(group))
+    return `must be one of ${fixed.map(show).join(", ")}, or dimensions.<name> (${nameWords}), got ${show(group)}`;
   const plain = group.slice(dimensionPrefix.length);
   return isFixed(plain) ? `${plain} is a fixed dimension; write ${plain}` : undefined;
 }
@@ -74,7 +83,10 @@ export function checkDimensions(dimensions: object, context: z.RefinementCtx): v
   const own = [...customDimensionsOf({ dimensions } as JsonObject)];
   const { rowDimensionsMax, valueCharactersMax } = customLimits;
   if (own.length > rowDimensionsMax)
-    context.addIssue({ code: "custom", message: `has ${own.length} custom dimensions; a row has at most ${rowDimensionsMax}` });
+    context.addIssue({
+      code: "custom",
+      message: `has ${own.length} custom dimensions; a row has at most ${rowDimensionsMax}`,
+    });
   for (const [group, value] of own) {
     if (value.length <= valueCharactersMax) continue;
     context.addIssue({

@@ -20,7 +20,12 @@ const overheadBytes = 1_024;
 const partBytes = 384;
 
 /** Undefined where the hour may have too many groups. The hour must be whole for the selection, and none of its rows may have expired. */
-export async function makeHourCells(columns: Columns, selection: Selection, withValues: boolean, pause: () => Promise<void>): Promise<HourCells | undefined> {
+export async function makeHourCells(
+  columns: Columns,
+  selection: Selection,
+  withValues: boolean,
+  pause: () => Promise<void>,
+): Promise<HourCells | undefined> {
   if (groupsAtMost(columns, selection) > seriesLimits.hourCellsMax) return undefined;
   const cells = new Cells(withValues, columns.rows);
   await scanColumns(columns, { ...selection, bucketMs: undefined }, cells, pause);
@@ -45,6 +50,9 @@ export function allAlive({ firstExpiry }: Pick<HourCells, "firstExpiry">, now: n
 
 function groupsAtMost({ rows, dimensions }: Columns, { groupBy, filter }: Selection): number {
   const fixed = new Set(filter.map(([name]) => name));
-  const combinations = groupBy.reduce((product, name) => product * (fixed.has(name) ? 1 : (dimensions[name]?.values.length ?? 1)), 1);
+  const combinations = groupBy.reduce(
+    (product, name) => product * (fixed.has(name) ? 1 : (dimensions[name]?.values.length ?? 1)),
+    1,
+  );
   return Math.min(rows, combinations);
 }

@@ -52,7 +52,10 @@ export class Hours {
     this.blocks = new BlockStore(parts.objects, parts.log);
     this.#cache = new ByteCache(options.cacheBytesMax ?? seriesLimits.blockCacheBytesDefault);
     this.#sealRowsMin = options.sealRowsMin ?? seriesLimits.sealRowsMinDefault;
-    this.cells = new CellCache({ bytesMax: options.cellCacheBytesMax ?? seriesLimits.cellCacheBytesDefault, rowsMin: this.#sealRowsMin });
+    this.cells = new CellCache({
+      bytesMax: options.cellCacheBytesMax ?? seriesLimits.cellCacheBytesDefault,
+      rowsMin: this.#sealRowsMin,
+    });
   }
 
   /** Of these hours those that have rows, in order; columns are fetched only of those that `known` does not know. */
@@ -73,11 +76,20 @@ export class Hours {
     for (const hour of hours) put(hour, keyOf(hour), known(hourStart(date, hour), keyOf(hour)));
     const unknown = hours.filter((hour) => !found.has(hour));
     await inParallel(unknown, blocksAtOnce, async (hour) =>
-      put(hour, keyOf(hour), await this.#known(scope, this.name(date, hour, stamps), this.#mayBeLarge(stamps, hour), dimensions)),
+      put(
+        hour,
+        keyOf(hour),
+        await this.#known(scope, this.name(date, hour, stamps), this.#mayBeLarge(stamps, hour), dimensions),
+      ),
     );
     const missing = hours.filter((hour) => !found.has(hour));
     if (missing.length > 0) {
-      for (const [hour, { columns, proven }] of await this.#scan(scope, { date, hours: missing, stamps, asked: dimensions }))
+      for (const [hour, { columns, proven }] of await this.#scan(scope, {
+        date,
+        hours: missing,
+        stamps,
+        asked: dimensions,
+      }))
         put(hour, proven ? keyOf(hour) : undefined, columns);
     }
     return hours.flatMap((hour) => found.get(hour) ?? []);
@@ -87,7 +99,8 @@ export class Hours {
   async seal(scope: Scope, date: string, hour: number): Promise<void> {
     const stamps = await readStamps(this.#parts.items, scope, this.#series, date);
     if (stamps === undefined || !this.#mayBeLarge(stamps, hour)) return;
-    if ((await this.blocks.sealedAt(scope, this.name(date, hour, stamps))) === undefined) await this.#scan(scope, { date, hours: [hour], stamps, asked: [] });
+    if ((await this.blocks.sealedAt(scope, this.name(date, hour, stamps))) === undefined)
+      await this.#scan(scope, { date, hours: [hour], stamps, asked: [] });
   }
 
   name(date: string, hour: number, stamps: DayStamps): BlockName {
@@ -95,7 +108,12 @@ export class Hours {
   }
 
   /** Columns that do not know a dimension that is asked for count as absent. */
-  async #known(scope: Scope, name: BlockName, mayBeLarge: boolean, dimensions: readonly string[]): Promise<Columns | undefined> {
+  async #known(
+    scope: Scope,
+    name: BlockName,
+    mayBeLarge: boolean,
+    dimensions: readonly string[],
+  ): Promise<Columns | undefined> {
     const cached = this.#cache.get(cacheKey(scope, name));
     if (cached !== undefined && knowsDimensions(cached, dimensions)) return cached;
     // Hours that are too small for a block have none to ask for.
@@ -120,7 +138,8 @@ export class Hours {
       this.#cache.put(cacheKey(scope, name), columns);
       // Of an hour with more custom dimensions than a block holds, the block does not follow what each query asks for.
       const isWhole = asked.length === 0 || columns.omitted?.length === 0;
-      if (isWhole && columns.rows >= this.#sealRowsMin && this.#isOver(date, hour)) await this.#store(scope, name, columns);
+      if (isWhole && columns.rows >= this.#sealRowsMin && this.#isOver(date, hour))
+        await this.#store(scope, name, columns);
     }
     return results;
   }
@@ -131,7 +150,9 @@ export class Hours {
       await this.blocks.put(scope, name, columns);
     } catch (error) {
       if (!PinakesError.isInstance(error)) throw error;
-      this.#parts.log(`state: the block of ${name.series} ${name.date}, hour ${name.hour}, of ${scope.tenant} was not stored: ${error.detail}`);
+      this.#parts.log(
+        `state: the block of ${name.series} ${name.date}, hour ${name.hour}, of ${scope.tenant} was not stored: ${error.detail}`,
+      );
     }
   }
 

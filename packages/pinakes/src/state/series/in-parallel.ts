@@ -1,5 +1,9 @@
 /** Does things a few at a time. The first failure ends it: what has begun is waited for, nothing else is begun. */
-export async function inParallel<Thing>(things: readonly Thing[], atOnce: number, work: (thing: Thing) => Promise<void>): Promise<void> {
+export async function inParallel<Thing>(
+  things: readonly Thing[],
+  atOnce: number,
+  work: (thing: Thing) => Promise<void>,
+): Promise<void> {
   let next = 0;
   let failed = false;
   const run = async (): Promise<void> => {

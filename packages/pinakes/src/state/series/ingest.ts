@@ -15,10 +15,20 @@ import { inParallel } from "./in-parallel.ts";
 import { LineReport } from "./line-report.ts";
 import { sameContent } from "./prepare-row.ts";
 import { seriesLimits, type Series } from "./series.ts";
-import { otherContent, packRows, settleKnown, writeBatch, type Companion, type Row, type WriteContext } from "./write-rows.ts";
+import {
+  otherContent,
+  packRows,
+  settleKnown,
+  writeBatch,
+  type Companion,
+  type Row,
+  type WriteContext,
+} from "./write-rows.ts";
 
 /** A line as it came: its value, or why there is none. */
-export type IncomingLine = { readonly line: number; readonly value: unknown } | { readonly line: number; readonly error: PinakesError };
+export type IncomingLine =
+  | { readonly line: number; readonly value: unknown }
+  | { readonly line: number; readonly error: PinakesError };
 
 export interface Ingestion {
   readonly scope: Scope;
@@ -28,7 +38,9 @@ export interface Ingestion {
   readonly prepare: (value: unknown) => Omit<Row, "line">;
   readonly companion?: Companion | undefined;
   /** Before anything is written: the rows that a limit of the workspace refuses. With `allOrNothing`, one of them means none at all. */
-  readonly admit?: ((rows: readonly Row[], allOrNothing: boolean) => Promise<ReadonlyMap<Row, PinakesError>>) | undefined;
+  readonly admit?:
+    | ((rows: readonly Row[], allOrNothing: boolean) => Promise<ReadonlyMap<Row, PinakesError>>)
+    | undefined;
   /** Before the first write: the days and hours that get rows. */
   readonly announce: (hours: readonly { readonly date: string; readonly hour: number }[]) => Promise<void>;
 }
@@ -67,7 +79,11 @@ export class Ingest {
   }
 
   /** Looks up every id that a client named; empty when any line was refused. */
-  async #unlessRefused(context: WriteContext, days: ReadonlyMap<string, readonly Row[]>, lines: readonly IncomingLine[]): Promise<Map<string, readonly Row[]>> {
+  async #unlessRefused(
+    context: WriteContext,
+    days: ReadonlyMap<string, readonly Row[]>,
+    lines: readonly IncomingLine[],
+  ): Promise<Map<string, readonly Row[]>> {
     const unknown = new Map<string, readonly Row[]>();
     if (context.report.failed === 0) {
       for (const [date, rows] of days) {
@@ -84,7 +100,11 @@ export class Ingest {
     return new Map();
   }
 
-  async #admitted({ admit, lines, options }: Ingestion, days: Map<string, readonly Row[]>, report: LineReport): Promise<Map<string, readonly Row[]>> {
+  async #admitted(
+    { admit, lines, options }: Ingestion,
+    days: Map<string, readonly Row[]>,
+    report: LineReport,
+  ): Promise<Map<string, readonly Row[]>> {
     const rows = [...days.values()].flat().toSorted((a, b) => a.line - b.line);
     const refused = rows.length === 0 ? undefined : await admit?.(rows, options.allOrNothing === true);
     if (refused === undefined || refused.size === 0) return days;
@@ -100,7 +120,10 @@ export class Ingest {
     const { capabilities } = this.#items;
     const chained = context.companion !== undefined;
     // The order in which they came is the order of a chain; otherwise rows of one hour stand together, for fewer steps of the stamp.
-    const batches = packRows(chained ? rows : rows.toSorted((a, b) => a.hour - b.hour), capabilities.batchOperationsMax);
+    const batches = packRows(
+      chained ? rows : rows.toSorted((a, b) => a.hour - b.hour),
+      capabilities.batchOperationsMax,
+    );
     // Every batch of a day writes its stamp. On an engine without locks those at once would only make each other begin anew.
     const oneByOne = chained || capabilities.indexReads === "eventual";
     const write = async (batch: readonly Row[]): Promise<void> => writeBatch(context, date, batch);
@@ -155,10 +178,15 @@ export function numberedLines(values: unknown): readonly IncomingLine[] {
 
 export function checkCount(count: number): void {
   if (count > seriesLimits.ingestLinesMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `At most ${seriesLimits.ingestLinesMax} lines fit into one call; nothing was stored. Send several calls.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `At most ${seriesLimits.ingestLinesMax} lines fit into one call; nothing was stored. Send several calls.`,
+    );
 }
 
 function checkOptions({ allOrNothing, report }: IngestOptions): void {
-  if (allOrNothing !== undefined && typeof allOrNothing !== "boolean") throw invalid(`allOrNothing: must be true or false, got ${show(allOrNothing)}.`);
-  if (report !== undefined && report !== "failed" && report !== "all") throw invalid(`report: must be "failed" or "all", got ${show(report)}.`);
+  if (allOrNothing !== undefined && typeof allOrNothing !== "boolean")
+    throw invalid(`allOrNothing: must be true or false, got ${show(allOrNothing)}.`);
+  if (report !== undefined && report !== "failed" && report !== "all")
+    throw invalid(`report: must be "failed" or "all", got ${show(report)}.`);
 }

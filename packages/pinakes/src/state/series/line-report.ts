@@ -3,7 +3,10 @@ import type { IngestOptions, IngestResult, LineResult } from "@pinakes/client";
 import type { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 
-const notStored = { code: "CONFLICT", detail: "Not stored, because another line was refused and all_or_nothing was asked for." } as const;
+const notStored = {
+  code: "CONFLICT",
+  detail: "Not stored, because another line was refused and all_or_nothing was asked for.",
+} as const;
 /** HTTP's "failed dependency". */
 const notTried = 424;
 
@@ -40,7 +43,12 @@ export class LineReport {
   refused(line: number, error: PinakesError, id?: string): void {
     this.#failed += 1;
     if (error.retryable) this.trouble ??= error;
-    this.#end({ line, status: error.status, ...(id === undefined ? {} : { id }), error: { code: error.code, detail: error.detail } });
+    this.#end({
+      line,
+      status: error.status,
+      ...(id === undefined ? {} : { id }),
+      error: { code: error.code, detail: error.detail },
+    });
   }
 
   /** The rest, when nothing is to be stored. */
@@ -49,8 +57,15 @@ export class LineReport {
   }
 
   result({ report = "failed" }: IngestOptions): IngestResult {
-    const lines = [...this.#results.values()].filter(({ status }) => report === "all" || (status >= 400 && status !== notTried));
-    return { accepted: this.#accepted, duplicates: this.#duplicates, failed: this.#failed, lines: lines.toSorted((a, b) => a.line - b.line) };
+    const lines = [...this.#results.values()].filter(
+      ({ status }) => report === "all" || (status >= 400 && status !== notTried),
+    );
+    return {
+      accepted: this.#accepted,
+      duplicates: this.#duplicates,
+      failed: this.#failed,
+      lines: lines.toSorted((a, b) => a.line - b.line),
+    };
   }
 
   #end(result: LineResult): void {

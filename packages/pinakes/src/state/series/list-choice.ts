@@ -30,18 +30,30 @@ export interface Choice {
 }
 
 /** The first of `indexes` that all of its fields are asked for; where there is none, the order of all rows by time. */
-export function chooseIndex(tenant: string, series: Series, wanted: Readonly<Record<string, JsonScalar | undefined>>, indexes: readonly ListIndex[]): Choice {
+export function chooseIndex(
+  tenant: string,
+  series: Series,
+  wanted: Readonly<Record<string, JsonScalar | undefined>>,
+  indexes: readonly ListIndex[],
+): Choice {
   const given = Object.entries(wanted).filter((entry): entry is [string, JsonScalar] => entry[1] !== undefined);
   for (const [name, value] of given) {
     if (typeof value !== "string") throw invalid(`${name}: must be a text, got ${show(value)}.`);
   }
   const names = new Set(given.map(([name]) => name));
-  const valuesOf = (fields: readonly string[]): Values => Object.fromEntries(given.filter(([name]) => fields.includes(name)));
+  const valuesOf = (fields: readonly string[]): Values =>
+    Object.fromEntries(given.filter(([name]) => fields.includes(name)));
   const workspace = { workspace_id: tenant };
   const chosen = indexes.find(({ by }) => by.every((field) => names.has(field)));
-  if (chosen === undefined) return { index: series.timeIndex, equals: workspace, filter: valuesOf([...names]), days: undefined };
+  if (chosen === undefined)
+    return { index: series.timeIndex, equals: workspace, filter: valuesOf([...names]), days: undefined };
   const filter = valuesOf([...names].filter((name) => !chosen.by.includes(name)));
   if (!("days" in chosen)) return { index: chosen.index, equals: valuesOf(chosen.by), filter, days: undefined };
   const { index, by } = chosen.days;
-  return { index: chosen.index, equals: { ...workspace, ...valuesOf(chosen.by) }, filter, days: { index, equals: valuesOf(by) } };
+  return {
+    index: chosen.index,
+    equals: { ...workspace, ...valuesOf(chosen.by) },
+    filter,
+    days: { index, equals: valuesOf(by) },
+  };
 }

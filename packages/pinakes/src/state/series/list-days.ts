@@ -61,7 +61,12 @@ export async function listDays(
 }
 
 /** Adds the rows of the days in order until the page is full; tells the place in the day that has more, undefined where none has. */
-function takeFrom(round: readonly number[], pages: readonly Page[], found: Item[], { span, limit }: DayList): Place | undefined {
+function takeFrom(
+  round: readonly number[],
+  pages: readonly Page[],
+  found: Item[],
+  { span, limit }: DayList,
+): Place | undefined {
   for (const [i, page] of pages.entries()) {
     const day = round[i] as number;
     for (const [at, item] of page.items.entries()) {
@@ -90,7 +95,15 @@ class Days {
     this.#series = series;
     this.#list = list;
     this.#step = order === "asc" ? 1 : -1;
-    const query = [series.name, scope.tenant, Object.entries(choice.equals), Object.entries(choice.filter), span.from ?? null, span.to ?? null, order];
+    const query = [
+      series.name,
+      scope.tenant,
+      Object.entries(choice.equals),
+      Object.entries(choice.filter),
+      span.from ?? null,
+      span.to ?? null,
+      order,
+    ];
     this.#mark = hash("sha256", JSON.stringify(query), "base64url").slice(0, 22);
     this.#firstDay = span.from === undefined ? dayOf(firstDate) : Math.floor(span.from / dayMs);
     this.#lastDay = span.to === undefined ? dayOf(lastDate) : Math.ceil(span.to / dayMs) - 1;
@@ -100,7 +113,9 @@ class Days {
   async first(): Promise<Place | undefined> {
     const { span, order } = this.#list;
     const begin = order === "asc" ? this.#firstDay : this.#lastDay;
-    return (order === "asc" ? span.from : span.to) === undefined ? this.nextWithRows(begin - this.#step) : { day: begin };
+    return (order === "asc" ? span.from : span.to) === undefined
+      ? this.nextWithRows(begin - this.#step)
+      : { day: begin };
   }
 
   /** At most so many days, this one first. */
@@ -132,7 +147,8 @@ class Days {
   async read(days: readonly number[], cursor: string | undefined, wanted: number): Promise<readonly Page[]> {
     const { choice, span, order } = this.#list;
     const range = textRange(span);
-    const limit = days.length === 1 ? wanted : Math.min(wanted, Math.max(rowsOfDayMin, Math.ceil((2 * wanted) / days.length)));
+    const limit =
+      days.length === 1 ? wanted : Math.min(wanted, Math.max(rowsOfDayMin, Math.ceil((2 * wanted) / days.length)));
     const query = (day: number): Query => ({
       index: choice.index,
       equals: { ...choice.equals, [this.#series.dateField]: dateText(day) },
@@ -143,7 +159,11 @@ class Days {
       resumable: true,
     });
     const { container } = this.#series;
-    return Promise.all(days.map((day, i) => this.#items.query(this.#scope, container, { ...query(day), cursor: i === 0 ? cursor : undefined })));
+    return Promise.all(
+      days.map((day, i) =>
+        this.#items.query(this.#scope, container, { ...query(day), cursor: i === 0 ? cursor : undefined }),
+      ),
+    );
   }
 
   seal({ day, cursor }: Place): string {
@@ -154,7 +174,9 @@ class Days {
     const [, date, mark, inner] = (typeof cursor === "string" && cursorForm.exec(cursor)) || [];
     const day = dayOf(date ?? "");
     if (mark !== this.#mark || !this.#isWithin(day))
-      throw invalid("The cursor belongs to another query, or was changed; repeat the query it came from, or leave it out to begin anew.");
+      throw invalid(
+        "The cursor belongs to another query, or was changed; repeat the query it came from, or leave it out to begin anew.",
+      );
     return { day, cursor: inner === "" ? undefined : inner };
   }
 

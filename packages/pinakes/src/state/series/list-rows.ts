@@ -29,7 +29,14 @@ export async function listRows(
   const limit = checkLimit(query.limit);
   const span = parseSpan(query);
   const order = checkOrder(query.order);
-  if (choice.days !== undefined) return listDays(items, scope, series, { choice: { ...choice, days: choice.days }, span, order, limit, cursor: query.cursor });
+  if (choice.days !== undefined)
+    return listDays(items, scope, series, {
+      choice: { ...choice, days: choice.days },
+      span,
+      order,
+      limit,
+      cursor: query.cursor,
+    });
   const range = textRange(span);
   const fixed: Query = {
     index: choice.index,

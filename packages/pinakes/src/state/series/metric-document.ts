@@ -24,7 +24,13 @@ export const metricSchema = z.looseObject({
   timestamp: moment(),
   value: z.number(),
   dimensions: z
-    .looseObject({ session_id: label, workflow_id: label, environment: label, model: label, tool_name: z.string().max(256).nullable().default(null) })
+    .looseObject({
+      session_id: label,
+      workflow_id: label,
+      environment: label,
+      model: label,
+      tool_name: z.string().max(256).nullable().default(null),
+    })
     .superRefine(checkDimensions)
     .prefault({}),
   created_at: moment(),
@@ -34,7 +40,13 @@ export const metricSchema = z.looseObject({
 const metricPolicy: IndexingPolicy = {
   indexingMode: "consistent",
   automatic: true,
-  includedPaths: [{ path: "/metric_date/?" }, { path: "/agent_id/?" }, { path: "/workspace_id/?" }, { path: "/metric_type/?" }, { path: "/timestamp/?" }],
+  includedPaths: [
+    { path: "/metric_date/?" },
+    { path: "/agent_id/?" },
+    { path: "/workspace_id/?" },
+    { path: "/metric_type/?" },
+    { path: "/timestamp/?" },
+  ],
   excludedPaths: [{ path: "/_etag/?" }],
   compositeIndexes: [
     [
@@ -58,7 +70,10 @@ const container = defineContainer({
   indexes: {
     byTime: { partition: ["workspace_id"], sort: ["timestamp"] },
     byAgent: { partition: ["agent_id"], sort: ["timestamp"] },
-    byDate: { partition: ["workspace_id"], sort: [{ path: "metric_date", order: "desc" }, "agent_id", "metric_type", "timestamp"] },
+    byDate: {
+      partition: ["workspace_id"],
+      sort: [{ path: "metric_date", order: "desc" }, "agent_id", "metric_type", "timestamp"],
+    },
   },
   ttl: ttlSeconds,
 });
@@ -66,7 +81,10 @@ const container = defineContainer({
 const byAgent = { index: "byAgent", by: ["agent_id"] } as const;
 
 /** For lists. An agent's metrics of one type lie together in the source's composite index, one day after the other. */
-export const metricIndexes: readonly ListIndex[] = [{ index: "byDate", by: ["agent_id", "metric_type"], days: byAgent }, byAgent];
+export const metricIndexes: readonly ListIndex[] = [
+  { index: "byDate", by: ["agent_id", "metric_type"], days: byAgent },
+  byAgent,
+];
 
 export const metricSeries: Series = Object.freeze({
   name: "metrics",
@@ -99,7 +117,8 @@ export const agentMetrics: SystemContainer = Object.freeze({
   policy: metricPolicy,
   scanIndex: "byTime",
   prepare: ({ caller, before, document, now }) =>
-    prepareRow(before === undefined ? metricSeries : storedSeries, caller.scope.tenant, document, now, randomUUID).document,
+    prepareRow(before === undefined ? metricSeries : storedSeries, caller.scope.tenant, document, now, randomUUID)
+      .document,
   admit: async (items, scope, documents) => {
     const rows = documents.map((document) => ({ document }));
     for (const error of (await admitNames({ items, scope, allOrNothing: true }, rows)).values()) throw error;

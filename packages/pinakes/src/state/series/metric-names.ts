@@ -11,7 +11,13 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore, Operation } from "../../ports/item-store.ts";
 import { settingsContainer } from "../settings.ts";
-import { customDimensionsOf, customLimits, isCustomType, type CustomDimension, type CustomType } from "./custom-names.ts";
+import {
+  customDimensionsOf,
+  customLimits,
+  isCustomType,
+  type CustomDimension,
+  type CustomType,
+} from "./custom-names.ts";
 
 const topic = "metric-names";
 const id = "names";
@@ -38,13 +44,18 @@ export async function admitNames<Row extends { readonly document: JsonObject }>(
   { items, scope, allOrNothing }: Admission,
   rows: readonly Row[],
 ): Promise<Refused<Row>> {
-  const named = rows.map((row) => [row, namesOf(row.document)] as const).filter(([, { types, dimensions }]) => types.length + dimensions.length > 0);
+  const named = rows
+    .map((row) => [row, namesOf(row.document)] as const)
+    .filter(([, { types, dimensions }]) => types.length + dimensions.length > 0);
   if (named.length === 0) return new Map();
   return changeNames(items, scope, (known) => {
     const refused = new Map<Row, PinakesError>();
     let changed = false;
     for (const [row, { types, dimensions }] of named) {
-      const [newTypes, newDimensions] = [types.filter((one) => !known.types.has(one)), dimensions.filter((one) => !known.dimensions.has(one))];
+      const [newTypes, newDimensions] = [
+        types.filter((one) => !known.types.has(one)),
+        dimensions.filter((one) => !known.dimensions.has(one)),
+      ];
       const trouble = limitTrouble(known, newTypes, newDimensions);
       if (trouble !== undefined) refused.set(row, trouble);
       else {
@@ -60,28 +71,51 @@ export async function admitNames<Row extends { readonly document: JsonObject }>(
 export async function listNames(items: ItemStore, scope: Scope): Promise<MetricNames> {
   const { types, dimensions } = (await readNames(items, scope)).known;
   const { typesMax, dimensionsMax } = customLimits;
-  return { types: [...types].toSorted(), dimensions: [...dimensions].toSorted(), types_max: typesMax, dimensions_max: dimensionsMax };
+  return {
+    types: [...types].toSorted(),
+    dimensions: [...dimensions].toSorted(),
+    types_max: typesMax,
+    dimensions_max: dimensionsMax,
+  };
 }
 
 export async function forgetName(items: ItemStore, { scope, role }: Caller, name: string): Promise<void> {
-  if (role !== "admin") throw new PinakesError("FORBIDDEN", "Only admins of the workspace may forget names of metrics. Ask one of them.");
+  if (role !== "admin")
+    throw new PinakesError("FORBIDDEN", "Only admins of the workspace may forget names of metrics. Ask one of them.");
   await changeNames(items, scope, ({ types, dimensions }) => {
     if (!types.delete(name as CustomType) && !dimensions.delete(name as CustomDimension))
-      throw new PinakesError("NOT_FOUND", `There is no custom type or dimension ${show(name)}; write custom.<name> or dimensions.<name>.`);
+      throw new PinakesError(
+        "NOT_FOUND",
+        `There is no custom type or dimension ${show(name)}; write custom.<name> or dimensions.<name>.`,
+      );
     return { result: undefined, changed: true };
   });
 }
 
-function namesOf(document: JsonObject): { readonly types: readonly CustomType[]; readonly dimensions: readonly CustomDimension[] } {
+function namesOf(document: JsonObject): {
+  readonly types: readonly CustomType[];
+  readonly dimensions: readonly CustomDimension[];
+} {
   const { metric_type } = document;
-  return { types: isCustomType(metric_type) ? [metric_type] : [], dimensions: Array.from(customDimensionsOf(document), ([name]) => name) };
+  return {
+    types: isCustomType(metric_type) ? [metric_type] : [],
+    dimensions: Array.from(customDimensionsOf(document), ([name]) => name),
+  };
 }
 
-function limitTrouble({ types, dimensions }: Known, newTypes: readonly string[], newDimensions: readonly string[]): PinakesError | undefined {
+function limitTrouble(
+  { types, dimensions }: Known,
+  newTypes: readonly string[],
+  newDimensions: readonly string[],
+): PinakesError | undefined {
   const { typesMax, dimensionsMax } = customLimits;
-  const advice = "Use one that is there (GET /v1/metrics/names lists them), or let an admin forget one that is not needed any more.";
+  const advice =
+    "Use one that is there (GET /v1/metrics/names lists them), or let an admin forget one that is not needed any more.";
   if (newTypes.length > 0 && types.size + newTypes.length > typesMax)
-    return new PinakesError("LIMIT_EXCEEDED", `metric_type: ${show(newTypes[0])} is new, and the workspace has ${typesMax} custom types already. ${advice}`);
+    return new PinakesError(
+      "LIMIT_EXCEEDED",
+      `metric_type: ${show(newTypes[0])} is new, and the workspace has ${typesMax} custom types already. ${advice}`,
+    );
   if (newDimensions.length > 0 && dimensions.size + newDimensions.length > dimensionsMax)
     return new PinakesError(
       "LIMIT_EXCEEDED",
@@ -101,19 +135,24 @@ async function changeNames<Result>(
     const { result, changed } = change(known);
     if (!changed) return result;
     const document = { id, topic, types: [...known.types], dimensions: [...known.dimensions] };
-    const operation: Operation = etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag };
+    const operation: Operation =
+      etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag };
     try {
       await items.write(scope, settingsContainer.name, [topic], operation);
       return result;
     } catch (error) {
-      const outrun = PinakesError.isInstance(error) && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code);
+      const outrun =
+        PinakesError.isInstance(error) && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code);
       if (!outrun || attempt >= attemptsMax) throw error;
       await sleep(Math.random() * Math.min(pauseMsMax, 2 ** attempt));
     }
   }
 }
 
-async function readNames(items: ItemStore, scope: Scope): Promise<{ readonly known: Known; readonly etag: string | undefined }> {
+async function readNames(
+  items: ItemStore,
+  scope: Scope,
+): Promise<{ readonly known: Known; readonly etag: string | undefined }> {
   const item = await items.read(scope, settingsContainer.name, { partition: [topic], id });
   const { types = [], dimensions = [] } = (item?.document ?? {}) as {
     readonly types?: readonly CustomType[];

@@ -55,7 +55,11 @@ export class Metrics {
   }
 
   /** The same for lines that were read from a file and have their numbers there. */
-  async ingestLines(caller: Caller, lines: readonly IncomingLine[], options: IngestOptions = {}): Promise<IngestResult> {
+  async ingestLines(
+    caller: Caller,
+    lines: readonly IncomingLine[],
+    options: IngestOptions = {},
+  ): Promise<IngestResult> {
     const scope = requireCaller(caller);
     const now = this.#parts.clock.now();
     return this.#ingest.run({
@@ -87,7 +91,11 @@ export class Metrics {
 
   async rollups(caller: Caller, query: TimeRange & Paging = {}): Promise<Page<Rollup>> {
     const scope = requireCaller(caller);
-    return listRollups({ items: this.#parts.items, series: metricSeries, hours: this.#hours, now: this.#parts.clock.now() }, scope, query);
+    return listRollups(
+      { items: this.#parts.items, series: metricSeries, hours: this.#hours, now: this.#parts.clock.now() },
+      scope,
+      query,
+    );
   }
 
   async names(caller: Caller): Promise<MetricNames> {

@@ -43,7 +43,11 @@ it("a mark of the byte order is no part of the first line; what is no UTF-8 is a
     { line: 1, value: 1 },
     { line: 2, value: 2 },
   ]);
-  expect(await read(Buffer.from([0x31, 0x0a, 0xff, 0x0a, 0x32]))).toMatchObject([{ line: 1 }, { line: 2, error: { code: "INVALID" } }, { line: 3 }]);
+  expect(await read(Buffer.from([0x31, 0x0a, 0xff, 0x0a, 0x32]))).toMatchObject([
+    { line: 1 },
+    { line: 2, error: { code: "INVALID" } },
+    { line: 3 },
+  ]);
 });
 
 it("a line as long as may be is read, a longer one ends everything; so do too many lines", async () => {

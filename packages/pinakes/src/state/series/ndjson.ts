@@ -28,7 +28,11 @@ export async function readNdjson(chunks: AsyncIterable<Uint8Array>): Promise<rea
     if (from === chunk.length) continue;
     rest.push(chunk.subarray(from));
     restBytes += chunk.length - from;
-    if (restBytes > lineBytesMax) throw new PinakesError("LIMIT_EXCEEDED", `Line ${number + 1} is longer than ${lineBytesMax} bytes; nothing was stored.`);
+    if (restBytes > lineBytesMax)
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `Line ${number + 1} is longer than ${lineBytesMax} bytes; nothing was stored.`,
+      );
   }
   if (restBytes > 0) end(Buffer.concat(rest));
   return lines;
@@ -48,6 +52,9 @@ function parse(line: number, text: string | undefined): IncomingLine {
   try {
     return { line, value: JSON.parse(text) as unknown };
   } catch (error) {
-    return { line, error: invalid("The line is not valid JSON; NaN and Infinity are no JSON numbers either.", { cause: error }) };
+    return {
+      line,
+      error: invalid("The line is not valid JSON; NaN and Infinity are no JSON numbers either.", { cause: error }),
+    };
   }
 }

@@ -20,17 +20,27 @@ export interface PreparedRow {
   readonly filled: readonly string[];
 }
 
-export function prepareRow(series: Series, tenant: string, input: unknown, now: number, newId: () => string): PreparedRow {
+export function prepareRow(
+  series: Series,
+  tenant: string,
+  input: unknown,
+  now: number,
+  newId: () => string,
+): PreparedRow {
   if (!isJsonObject(input)) throw invalid(`Must be a JSON object, got ${show(input)}.`);
   // Before anything goes down into it: a line may be nested deeper than a stack is high.
   checkJson(input);
-  const given = Object.fromEntries(Object.entries(withoutSystemProperties(input)).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(
+    Object.entries(withoutSystemProperties(input)).filter(([, value]) => value !== undefined),
+  );
   refuseMisplaced(given, series.parts);
   const at = new Date(now).toISOString();
   const moment = given["timestamp"] ?? at;
   const document = validateDocument(series.container, series.schema, {
     ...(given["id"] === undefined ? { id: `${series.idPrefix}${newId()}` } : {}),
-    ...(given[series.dateField] === undefined ? { [series.dateField]: typeof moment === "string" ? moment.slice(0, 10) : "" } : {}),
+    ...(given[series.dateField] === undefined
+      ? { [series.dateField]: typeof moment === "string" ? moment.slice(0, 10) : "" }
+      : {}),
     ...given,
     workspace_id: ownWorkspace(tenant, given["workspace_id"]),
     timestamp: moment,
@@ -43,7 +53,8 @@ export function prepareRow(series: Series, tenant: string, input: unknown, now: 
       `${series.dateField}: is ${show(document[series.dateField])}, but timestamp ${timestamp} is on ${date}; leave it out, or correct one of them.`,
     );
   const id = document["id"] as string;
-  if (id.startsWith(reservedIdPrefix)) throw invalid(`id: ids that begin with "${reservedIdPrefix}" are the system's own, got ${show(id)}.`);
+  if (id.startsWith(reservedIdPrefix))
+    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are the system's own, got ${show(id)}.`);
   checkItemTtl(document["ttl"]);
   return {
     id,
@@ -51,18 +62,28 @@ export function prepareRow(series: Series, tenant: string, input: unknown, now: 
     hour: Number(timestamp.slice(11, 13)),
     document,
     named: given["id"] !== undefined,
-    filled: [...(given["timestamp"] === undefined ? ["timestamp"] : []), ...(given["created_at"] === undefined ? ["created_at"] : [])],
+    filled: [
+      ...(given["timestamp"] === undefined ? ["timestamp"] : []),
+      ...(given["created_at"] === undefined ? ["created_at"] : []),
+    ],
   };
 }
 
 function ownWorkspace(tenant: string, given: unknown): string {
   if (given === undefined || given === tenant) return tenant;
-  throw new PinakesError("FORBIDDEN", `workspace_id: must be the caller's own workspace, or left out; got ${show(given)}.`);
+  throw new PinakesError(
+    "FORBIDDEN",
+    `workspace_id: must be the caller's own workspace, or left out; got ${show(given)}.`,
+  );
 }
 
 /** Whether what is stored is what this line says. `chain` was added here, and says nothing of the content. */
-export function sameContent(stored: JsonObject, { document, filled }: Pick<PreparedRow, "document" | "filled">): boolean {
+export function sameContent(
+  stored: JsonObject,
+  { document, filled }: Pick<PreparedRow, "document" | "filled">,
+): boolean {
   const ignored = new Set([...filled, "chain"]);
-  const content = (of: JsonObject) => canonicalJson(Object.fromEntries(Object.entries(of).filter(([key]) => !ignored.has(key))));
+  const content = (of: JsonObject) =>
+    canonicalJson(Object.fromEntries(Object.entries(of).filter(([key]) => !ignored.has(key))));
   return content(stored) === content(document);
 }

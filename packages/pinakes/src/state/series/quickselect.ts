@@ -4,7 +4,11 @@
 const passRows = 262_144;
 
 /** The values at these ranks (from 0, ascending), as if `values` were sorted. Changes the order of `values`. */
-export async function selectRanks(values: Float64Array, ranks: readonly number[], pause: () => Promise<void>): Promise<number[]> {
+export async function selectRanks(
+  values: Float64Array,
+  ranks: readonly number[],
+  pause: () => Promise<void>,
+): Promise<number[]> {
   const found: number[] = [];
   let from = 0;
   for (const rank of ranks) {
@@ -51,7 +55,8 @@ function partition(values: Float64Array, low: number, high: number): readonly [l
 /** Three places spread by a fixed sequence, so that no usual order of the input is a bad one. */
 function medianOfThree(values: Float64Array, low: number, high: number): number {
   const span = high - low + 1;
-  const pick = (n: number): number => values[low + (((Math.imul(span, 2_654_435_761) + Math.imul(n, 2_246_822_519)) >>> 0) % span)] as number;
+  const pick = (n: number): number =>
+    values[low + (((Math.imul(span, 2_654_435_761) + Math.imul(n, 2_246_822_519)) >>> 0) % span)] as number;
   const [a, b, c] = [pick(1), pick(2), pick(3)];
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }

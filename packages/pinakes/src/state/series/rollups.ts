@@ -37,7 +37,9 @@ export async function listRollups(
     if (rows === 0) continue;
     const sealedAt = await hours.blocks.sealedAt(scope, hours.name(date, hour, day.stamps));
     const state =
-      sealedAt === undefined ? { state: "open" as const, sealed_at: null } : { state: "sealed" as const, sealed_at: new Date(sealedAt).toISOString() };
+      sealedAt === undefined
+        ? { state: "open" as const, sealed_at: null }
+        : { state: "sealed" as const, sealed_at: new Date(sealedAt).toISOString() };
     found.push({ metric_date: date, hour, rows, ...state });
   }
   return { items: found, next_cursor: null };

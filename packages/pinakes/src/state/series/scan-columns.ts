@@ -23,7 +23,12 @@ const slicesPerPause = 8;
 /** Combinations of an hour's buckets and groups that are looked up in a table; with more, each row asks by itself. */
 const tablePlacesMax = 262_144;
 
-export async function scanColumns(columns: Columns, selection: Selection, cells: Cells, pause: () => Promise<void>): Promise<void> {
+export async function scanColumns(
+  columns: Columns,
+  selection: Selection,
+  cells: Cells,
+  pause: () => Promise<void>,
+): Promise<void> {
   const filters = codesOfFilter(columns, selection);
   if (filters === undefined) return;
   const choose = chooser(columns, selection, filters);
@@ -61,7 +66,11 @@ function codesOfFilter({ dimensions }: Columns, { filter }: Selection): readonly
 }
 
 /** Writes the numbers of the rows that count into `rows`, and says how many they are. */
-function chooser(columns: Columns, selection: Selection, filters: readonly CodeFilter[]): (rows: Uint32Array, from: number, to: number) => number {
+function chooser(
+  columns: Columns,
+  selection: Selection,
+  filters: readonly CodeFilter[],
+): (rows: Uint32Array, from: number, to: number) => number {
   const { time } = columns;
   const first = Math.max(0, selection.span.from - columns.start);
   const end = Math.min(hourMs, selection.span.to - columns.start);
@@ -69,7 +78,8 @@ function chooser(columns: Columns, selection: Selection, filters: readonly CodeF
   return (rows, from, to) => {
     let chosen = chooseByCode(filters[0], rows, from, to);
     for (const { codes, code } of filters.slice(1)) chosen = keep(rows, chosen, (row) => codes[row] === code);
-    if (first > 0 || end < hourMs) chosen = keep(rows, chosen, (row) => (time[row] as number) >= first && (time[row] as number) < end);
+    if (first > 0 || end < hourMs)
+      chosen = keep(rows, chosen, (row) => (time[row] as number) >= first && (time[row] as number) < end);
     return isLive === undefined ? chosen : keep(rows, chosen, isLive);
   };
 }
@@ -102,22 +112,36 @@ function keep(rows: Uint32Array, length: number, fits: (row: number) => boolean)
 }
 
 /** The same rule as in the store. Undefined while none can have expired. */
-function liveness({ modified, modifiedBase, ttl, firstExpiry }: Columns, { ttlSeconds, now }: Selection): ((row: number) => boolean) | undefined {
+function liveness(
+  { modified, modifiedBase, ttl, firstExpiry }: Columns,
+  { ttlSeconds, now }: Selection,
+): ((row: number) => boolean) | undefined {
   if (firstExpiry === null || firstExpiry > now) return undefined;
   return (row) => {
-    const at = expiresAt(ttlSeconds, ttl.values[ttl.codes[row] as number] ?? null, modifiedBase + (modified[row] as number));
+    const at = expiresAt(
+      ttlSeconds,
+      ttl.values[ttl.codes[row] as number] ?? null,
+      modifiedBase + (modified[row] as number),
+    );
     return at === null || at > now;
   };
 }
 
 /** Writes the cell of each chosen row into `places`. */
-function placer(columns: Columns, { bucketMs, groupBy }: Selection, cells: Cells): (rows: Uint32Array, length: number, places: Uint32Array) => void {
+function placer(
+  columns: Columns,
+  { bucketMs, groupBy }: Selection,
+  cells: Cells,
+): (rows: Uint32Array, length: number, places: Uint32Array) => void {
   const { start, time } = columns;
-  const dimensions = groupBy.map((name): Coded<string | null> => columns.dimensions[name] ?? { codes: new Uint8Array(columns.rows), values: [null] });
+  const dimensions = groupBy.map(
+    (name): Coded<string | null> => columns.dimensions[name] ?? { codes: new Uint8Array(columns.rows), values: [null] },
+  );
   // An hour lies in one bucket or begins several.
   const firstBucket = bucketMs === undefined ? 0 : Math.floor(start / bucketMs);
   const buckets = bucketMs === undefined ? 1 : Math.floor((start + hourMs - 1) / bucketMs) - firstBucket + 1;
-  const bucketOf = (row: number): number => (buckets === 1 || bucketMs === undefined ? firstBucket : Math.floor((start + (time[row] as number)) / bucketMs));
+  const bucketOf = (row: number): number =>
+    buckets === 1 || bucketMs === undefined ? firstBucket : Math.floor((start + (time[row] as number)) / bucketMs);
   const make = (row: number): number =>
     cells.place(
       bucketOf(row),
@@ -135,7 +159,8 @@ function placer(columns: Columns, { bucketMs, groupBy }: Selection, cells: Cells
     for (let i = 0; i < length; i += 1) places[i] = buckets === 1 ? 0 : bucketOf(rows[i] as number) - firstBucket;
     for (const { codes, values } of dimensions) {
       const size = values.length;
-      for (let i = 0; i < length; i += 1) places[i] = (places[i] as number) * size + (codes[rows[i] as number] as number);
+      for (let i = 0; i < length; i += 1)
+        places[i] = (places[i] as number) * size + (codes[rows[i] as number] as number);
     }
     for (let i = 0; i < length; i += 1) {
       const combination = places[i] as number;

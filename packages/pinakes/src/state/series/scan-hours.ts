@@ -22,17 +22,28 @@ const piecesAtOnce = 2;
 const pieceRowsMin = 10_000;
 
 /** Columns for each of the hours. */
-export async function scanHours(items: ItemStore, scope: Scope, series: Series, day: HoursOfDay): Promise<ReadonlyMap<number, Columns>> {
+export async function scanHours(
+  items: ItemStore,
+  scope: Scope,
+  series: Series,
+  day: HoursOfDay,
+): Promise<ReadonlyMap<number, Columns>> {
   const byIndex = await scanIndex(items, scope, series, day);
   const { stamps } = day;
   // An index may be late. It is whole when it shows as many rows as were ever added, and nothing else ever touched them; where that
   // cannot be told, because rows have expired or were deleted, the partition itself is read.
   const whole = [...byIndex].every(([hour, { rows }]) => !stamps.touched && rows >= stamps.added(hour));
-  const builders = items.capabilities.indexReads === "strong" || whole ? byIndex : await scanPartition(items, scope, series, day);
+  const builders =
+    items.capabilities.indexReads === "strong" || whole ? byIndex : await scanPartition(items, scope, series, day);
   return new Map([...builders].map(([hour, builder]) => [hour, builder.finish()]));
 }
 
-async function scanIndex(items: ItemStore, scope: Scope, series: Series, day: HoursOfDay): Promise<Map<number, ColumnsBuilder>> {
+async function scanIndex(
+  items: ItemStore,
+  scope: Scope,
+  series: Series,
+  day: HoursOfDay,
+): Promise<Map<number, ColumnsBuilder>> {
   const { date, hours, stamps } = day;
   const builders = buildersFor(series, day);
   await inParallel(pieces(hours, stamps.added), piecesAtOnce, async ([first, last]) => {
@@ -47,7 +58,12 @@ async function scanIndex(items: ItemStore, scope: Scope, series: Series, day: Ho
   return builders;
 }
 
-async function scanPartition(items: ItemStore, scope: Scope, series: Series, day: HoursOfDay): Promise<Map<number, ColumnsBuilder>> {
+async function scanPartition(
+  items: ItemStore,
+  scope: Scope,
+  series: Series,
+  day: HoursOfDay,
+): Promise<Map<number, ColumnsBuilder>> {
   const builders = buildersFor(series, day);
   for await (const page of pagesOf(items, scope, series, { equals: { [series.dateField]: day.date } })) {
     for (const item of page) if (item.document[companionField] === undefined) addTo(builders, item);

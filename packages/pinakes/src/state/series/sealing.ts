@@ -41,11 +41,23 @@ export class Sealing {
     const fresh = new Map<string, { readonly date: string; readonly hour: number | null; readonly due_at: number }>();
     for (const { date, hour } of rows) {
       const [ofHour, ofDay] = [announcedKey(scope, `${date}T${hourText(hour)}`), announcedKey(scope, date)];
-      if (!this.#announced.has(ofHour)) fresh.set(ofHour, { date, hour, due_at: Math.max(hourStart(date, hour + 1), now) + seriesLimits.sealDelayMs });
-      if (!this.#announced.has(ofDay)) fresh.set(ofDay, { date, hour: null, due_at: Math.max(hourStart(date, 24), now) + ttlSeconds * 1000 + graceMs });
+      if (!this.#announced.has(ofHour))
+        fresh.set(ofHour, { date, hour, due_at: Math.max(hourStart(date, hour + 1), now) + seriesLimits.sealDelayMs });
+      if (!this.#announced.has(ofDay))
+        fresh.set(ofDay, {
+          date,
+          hour: null,
+          due_at: Math.max(hourStart(date, 24), now) + ttlSeconds * 1000 + graceMs,
+        });
     }
     await inParallel([...fresh], announcedAtOnce, async ([key, { due_at, ...data }]) => {
-      await work.put({ kind: "seal", tenant: scope.tenant, key: keyOf(series, data.date, data.hour), due_at, data: { series, ...data } });
+      await work.put({
+        kind: "seal",
+        tenant: scope.tenant,
+        key: keyOf(series, data.date, data.hour),
+        due_at,
+        data: { series, ...data },
+      });
       if (this.#announced.size >= announcedMax) this.#announced.clear();
       this.#announced.add(key);
     });
@@ -72,21 +84,31 @@ export class Sealing {
     const { container, dateField, name } = this.#series;
     const partition = { equals: { [dateField]: date } };
     for (let cursor: string | undefined; ;) {
-      const rows = await items.query(scope, container, { ...partition, filter: { [companionField]: { exists: false } }, limit: 1, cursor });
+      const rows = await items.query(scope, container, {
+        ...partition,
+        filter: { [companionField]: { exists: false } },
+        limit: 1,
+        cursor,
+      });
       if (rows.items.length > 0) return false;
       if (rows.cursor === undefined) break;
       cursor = rows.cursor;
     }
     await this.#hours.blocks.deleteDay(scope, { series: name, date });
     this.#announced.delete(announcedKey(scope, date));
-    const companions = await items.query(scope, container, { ...partition, range: { prefix: "~" }, limit: companionsMax });
+    const companions = await items.query(scope, container, {
+      ...partition,
+      range: { prefix: "~" },
+      limit: companionsMax,
+    });
     const deletes = companions.items.map(({ id, etag }): Operation => ({ op: "delete", id, ifMatch: etag }));
     try {
       if (deletes.length > 0) await items.batch(scope, container, [date], deletes);
       return true;
     } catch (error) {
       // Rows came meanwhile.
-      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) return false;
+      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
+        return false;
       throw error;
     }
   }

@@ -19,7 +19,9 @@ export function sortValues(values: Float64Array): Float64Array {
     distribute(from, to, place, startsOf(ofByte));
     [from, to] = [to, from];
   }
-  const negative = counts.subarray((numberBytes - 1) * byteValues + byteValues / 2).reduce((sum, count) => sum + count, 0);
+  const negative = counts
+    .subarray((numberBytes - 1) * byteValues + byteValues / 2)
+    .reduce((sum, count) => sum + count, 0);
   // By their bytes negative numbers come last, and those furthest from zero at the end.
   const ordered = to === values ? from : from.slice();
   values.set(ordered.subarray(length - negative).toReversed());

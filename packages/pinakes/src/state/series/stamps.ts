@@ -34,7 +34,12 @@ export interface DayStamps {
 }
 
 /** Undefined: the day has no rows. */
-export async function readStamps(items: ItemStore, scope: Scope, series: Series, date: string): Promise<DayStamps | undefined> {
+export async function readStamps(
+  items: ItemStore,
+  scope: Scope,
+  series: Series,
+  date: string,
+): Promise<DayStamps | undefined> {
   const keys = [stampId, changesId].map((id) => ({ partition: [date], id }));
   const [stamp, changes] = await items.readMany(scope, series.container, keys);
   if (stamp === undefined && changes === undefined) return undefined;
@@ -45,7 +50,11 @@ export async function readStamps(items: ItemStore, scope: Scope, series: Series,
     touched: changes?.document["touched"] === true,
     // The time to live decides which rows a scan saw; a day that is kept longer from now on has other blocks.
     of: (hour) =>
-      hash("sha256", JSON.stringify([stamp?.document["life"] ?? null, added(hour), changes?.etag ?? null, series.ttlSeconds]), "base64url").slice(0, 32),
+      hash(
+        "sha256",
+        JSON.stringify([stamp?.document["life"] ?? null, added(hour), changes?.etag ?? null, series.ttlSeconds]),
+        "base64url",
+      ).slice(0, 32),
   };
 }
 
@@ -53,7 +62,11 @@ export async function readStamps(items: ItemStore, scope: Scope, series: Series,
 export function stampPatch(hours: readonly number[]): Operation {
   const counts = new Map<number, number>();
   for (const hour of hours) counts.set(hour, (counts.get(hour) ?? 0) + 1);
-  return { op: "patch", id: stampId, patch: [...counts].map(([hour, value]) => ({ op: "incr", path: `/hours/${hourText(hour)}`, value })) };
+  return {
+    op: "patch",
+    id: stampId,
+    patch: [...counts].map(([hour, value]) => ({ op: "incr", path: `/hours/${hourText(hour)}`, value })),
+  };
 }
 
 /** For the first rows of a day. Whoever else makes them at the same time makes the same. */
@@ -78,7 +91,12 @@ export function stampCompanions(series: Series, operations: readonly Operation[]
     if (operation.op !== "create" && operation.op !== "upsert") continue;
     const date = operation.document[series.dateField];
     if (date === undefined) continue;
-    return [{ op: "upsert", document: { id: changesId, [series.dateField]: date, ...companionFields("stamp"), touched: true } }];
+    return [
+      {
+        op: "upsert",
+        document: { id: changesId, [series.dateField]: date, ...companionFields("stamp"), touched: true },
+      },
+    ];
   }
   const changes = operations.some(({ op }) => op === "replace" || op === "patch" || op === "delete");
   return changes ? [{ op: "patch", id: changesId, patch: [{ op: "set", path: "/touched", value: true }] }] : [];

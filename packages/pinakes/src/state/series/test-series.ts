@@ -37,7 +37,10 @@ export interface TestSeries {
   /** Does what is due now. */
   sweep(): Promise<number>;
   /** The same stores under other wrappers, as another process would have them. */
-  again(stores?: Partial<Pick<SeriesParts, "items" | "objects">>, options?: HoursOptions): { readonly metrics: Metrics; readonly tools: ToolLog };
+  again(
+    stores?: Partial<Pick<SeriesParts, "items" | "objects">>,
+    options?: HoursOptions,
+  ): { readonly metrics: Metrics; readonly tools: ToolLog };
 }
 
 export async function openTestSeries(

@@ -21,14 +21,27 @@ export interface Span {
 }
 
 /** Of a list: open where nothing is said. */
-export function parseSpan({ from, to }: { readonly from?: string | undefined; readonly to?: string | undefined }): Partial<Span> {
-  const span = { ...(from === undefined ? {} : { from: parseMoment(from, "from") }), ...(to === undefined ? {} : { to: parseMoment(to, "to") }) };
-  if (span.from !== undefined && span.to !== undefined && span.from >= span.to) throw invalid("from: must be before `to`.");
+export function parseSpan({
+  from,
+  to,
+}: {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}): Partial<Span> {
+  const span = {
+    ...(from === undefined ? {} : { from: parseMoment(from, "from") }),
+    ...(to === undefined ? {} : { to: parseMoment(to, "to") }),
+  };
+  if (span.from !== undefined && span.to !== undefined && span.from >= span.to)
+    throw invalid("from: must be before `to`.");
   return span;
 }
 
 /** Of an aggregate: the last 24 hours unless said otherwise, and never without end. */
-export function boundedSpan(query: { readonly from?: string | undefined; readonly to?: string | undefined }, now: number): Span {
+export function boundedSpan(
+  query: { readonly from?: string | undefined; readonly to?: string | undefined },
+  now: number,
+): Span {
   const given = parseSpan(query);
   // One past now: what was written in this very millisecond belongs to the last 24 hours.
   const to = given.to ?? Math.max(now + 1, (given.from ?? 0) + 1);
@@ -45,7 +58,8 @@ export function spanText({ from, to }: Span): { readonly from: string; readonly 
 function parseMoment(text: unknown, name: string): number {
   const parsed = moment().safeParse(text);
   const at = parsed.success ? Date.parse(parsed.data) : Number.NaN;
-  if (Number.isNaN(at)) throw invalid(`${name}: must be an ISO 8601 time in UTC, such as 2030-01-01T00:00:00.000Z, got ${show(text)}.`);
+  if (Number.isNaN(at))
+    throw invalid(`${name}: must be an ISO 8601 time in UTC, such as 2030-01-01T00:00:00.000Z, got ${show(text)}.`);
   return at;
 }
 
@@ -91,7 +105,9 @@ const named: Readonly<Record<string, number>> = { minute: 60_000, hour: hourMs, 
 /** Milliseconds of "minute", "hour", "day", "5m", "6h", "2d"; buckets begin at multiples of it since 1970, UTC. */
 export function parseBucket(text: string): number {
   const parts = /^([1-9]\d{0,5})([mhd])$/.exec(text);
-  const ms = Object.hasOwn(named, text) ? (named[text] as number) : Number(parts?.[1]) * (units[parts?.[2] ?? ""] ?? Number.NaN);
+  const ms = Object.hasOwn(named, text)
+    ? (named[text] as number)
+    : Number(parts?.[1]) * (units[parts?.[2] ?? ""] ?? Number.NaN);
   if (ms >= 60_000 && ms <= seriesLimits.aggregateDaysMax * dayMs) return ms;
   throw invalid(
     `bucket: must be minute, hour, day, or a number of them such as "5m", "6h" or "2d" (at most ${seriesLimits.aggregateDaysMax}d), got ${show(text)}.`,

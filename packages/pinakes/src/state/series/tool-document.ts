@@ -31,7 +31,9 @@ export const toolSchema = z
       .looseObject({ error_type: z.string().default("error"), error_message: text, stack_trace: text })
       .nullable()
       .default(null),
-    security_context: z.looseObject({ user_id: z.string().nullable().default(null), ip_address: text, user_agent: text }).prefault({}),
+    security_context: z
+      .looseObject({ user_id: z.string().nullable().default(null), ip_address: text, user_agent: text })
+      .prefault({}),
     created_at: moment(),
     ttl: z.number().optional(),
   })
@@ -51,7 +53,12 @@ const toolPolicy: IndexingPolicy = {
     { path: "/status/?" },
     { path: "/timestamp/?" },
   ],
-  excludedPaths: [{ path: "/_etag/?" }, { path: "/input_args/*" }, { path: "/output_result/*" }, { path: "/error_details/*" }],
+  excludedPaths: [
+    { path: "/_etag/?" },
+    { path: "/input_args/*" },
+    { path: "/output_result/*" },
+    { path: "/error_details/*" },
+  ],
   compositeIndexes: [
     [
       { path: "/tool_date", order: "descending" },
@@ -76,7 +83,10 @@ const container = defineContainer({
     bySession: { partition: ["session_id"], sort: ["timestamp"] },
     byWorkflow: { partition: ["workflow_id"], sort: ["timestamp"] },
     byStatus: { partition: ["status"], sort: ["timestamp"] },
-    byDate: { partition: ["workspace_id"], sort: [{ path: "tool_date", order: "desc" }, "tool_name", "status", "timestamp"] },
+    byDate: {
+      partition: ["workspace_id"],
+      sort: [{ path: "tool_date", order: "desc" }, "tool_name", "status", "timestamp"],
+    },
   },
   ttl: ttlSeconds,
   feed: true,
@@ -112,10 +122,14 @@ export const toolSeries: Series = Object.freeze({
   },
   customDimensions: false,
   ttlSeconds,
-  parts: { security_context: ["user_id", "ip_address", "user_agent"], error_details: ["error_type", "error_message", "stack_trace"] },
+  parts: {
+    security_context: ["user_id", "ip_address", "user_agent"],
+    error_details: ["error_type", "error_message", "stack_trace"],
+  },
 } satisfies Series);
 
-const appendOnly = "Tool invocations are an audit trail: they are only added, after redaction. Use POST /v1/tool-invocations:ingest.";
+const appendOnly =
+  "Tool invocations are an audit trail: they are only added, after redaction. Use POST /v1/tool-invocations:ingest.";
 
 export const toolInvocations: SystemContainer = Object.freeze({
   definition: container.definition,

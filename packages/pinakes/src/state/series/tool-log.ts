@@ -57,13 +57,21 @@ export class ToolLog {
     await this.#parts.items.openContainer(toolInvocations.definition);
   }
 
-  async ingest(caller: Caller, invocations: readonly NewToolInvocation[], options: IngestOptions = {}): Promise<IngestResult> {
+  async ingest(
+    caller: Caller,
+    invocations: readonly NewToolInvocation[],
+    options: IngestOptions = {},
+  ): Promise<IngestResult> {
     requireCaller(caller);
     return this.ingestLines(caller, numberedLines(invocations), options);
   }
 
   /** The same for lines that were read from a file and have their numbers there. */
-  async ingestLines(caller: Caller, lines: readonly IncomingLine[], options: IngestOptions = {}): Promise<IngestResult> {
+  async ingestLines(
+    caller: Caller,
+    lines: readonly IncomingLine[],
+    options: IngestOptions = {},
+  ): Promise<IngestResult> {
     const scope = requireCaller(caller);
     const { items, clock } = this.#parts;
     const [rules, { hash_chain }] = await Promise.all([this.#settings.rules(scope), this.#settings.settings(scope)]);
@@ -93,9 +101,13 @@ export class ToolLog {
 
   async get(caller: Caller, toolDate: string, id: string): Promise<Stored<ToolInvocation>> {
     const scope = requireCaller(caller);
-    if (typeof toolDate !== "string" || typeof id !== "string") throw invalid("An invocation is named by its date and its id.");
-    const item = id.startsWith(reservedIdPrefix) ? undefined : await this.#parts.items.read(scope, toolSeries.container, { partition: [toolDate], id });
-    if (item === undefined) throw new PinakesError("NOT_FOUND", `There is no tool invocation ${show(id)} on ${show(toolDate)}.`);
+    if (typeof toolDate !== "string" || typeof id !== "string")
+      throw invalid("An invocation is named by its date and its id.");
+    const item = id.startsWith(reservedIdPrefix)
+      ? undefined
+      : await this.#parts.items.read(scope, toolSeries.container, { partition: [toolDate], id });
+    if (item === undefined)
+      throw new PinakesError("NOT_FOUND", `There is no tool invocation ${show(id)} on ${show(toolDate)}.`);
     return asStored<Stored<ToolInvocation>>(item);
   }
 
@@ -109,10 +121,14 @@ export class ToolLog {
   }
 
   /** Each text ends its line; put one after the other they are the file. Oldest first unless asked otherwise. */
-  export(caller: Caller, query: Omit<ToolQuery, "limit" | "cursor"> & { readonly format: ExportFormat }): AsyncIterable<string> {
+  export(
+    caller: Caller,
+    query: Omit<ToolQuery, "limit" | "cursor"> & { readonly format: ExportFormat },
+  ): AsyncIterable<string> {
     const scope = requireCaller(caller);
     const { format, order = "asc", ...rest } = query;
-    if (format !== "ndjson" && format !== "csv") throw invalid(`format: must be "ndjson" or "csv", got ${show(format)}.`);
+    if (format !== "ndjson" && format !== "csv")
+      throw invalid(`format: must be "ndjson" or "csv", got ${show(format)}.`);
     const lines = () => this.#lines(scope, { ...rest, order }, format);
     return this.#parts.places?.exports.stream(scope.tenant, lines) ?? lines();
   }
@@ -167,7 +183,12 @@ export class ToolLog {
 
   async #page(scope: Scope, query: ToolQuery): Promise<Page<Stored<ToolInvocation>>> {
     const { tool_name, agent_id, session_id, workflow_id, status } = query;
-    const choice = chooseIndex(scope.tenant, toolSeries, { session_id, workflow_id, agent_id, tool_name, status }, toolIndexes);
+    const choice = chooseIndex(
+      scope.tenant,
+      toolSeries,
+      { session_id, workflow_id, agent_id, tool_name, status },
+      toolIndexes,
+    );
     const { items, cursor } = await listRows(this.#parts.items, scope, toolSeries, choice, query);
     return { items: items.map((item) => asStored<Stored<ToolInvocation>>(item)), next_cursor: cursor ?? null };
   }

@@ -30,7 +30,11 @@ export class ToolSettings {
   async rules(scope: Scope): Promise<ReadonlyMap<string, RedactionRule>> {
     const found = new Map<string, RedactionRule>();
     for (let cursor: string | undefined; ;) {
-      const page = await this.#items.query(scope, settingsContainer.name, { equals: { topic: redaction }, limit: limits.pageItemsMax, cursor });
+      const page = await this.#items.query(scope, settingsContainer.name, {
+        equals: { topic: redaction },
+        limit: limits.pageItemsMax,
+        cursor,
+      });
       for (const { document } of page.items) {
         const rule = fromStored(document);
         found.set(rule.tool_name, rule);
@@ -45,7 +49,10 @@ export class ToolSettings {
     const rule = checkRule(input);
     const known = await this.rules(caller.scope);
     if (known.size >= rulesMax && !known.has(rule.tool_name))
-      throw new PinakesError("LIMIT_EXCEEDED", `A workspace has at most ${rulesMax} redaction rules; delete one first.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `A workspace has at most ${rulesMax} redaction rules; delete one first.`,
+      );
     const document = { id: ruleId(rule.tool_name), topic: redaction, ...rule } as unknown as JsonObject;
     await this.#items.write(caller.scope, settingsContainer.name, [redaction], { op: "upsert", document });
     return rule;
@@ -54,7 +61,10 @@ export class ToolSettings {
   async deleteRule(caller: Caller, toolName: string): Promise<void> {
     requireAdmin(caller);
     try {
-      await this.#items.write(caller.scope, settingsContainer.name, [redaction], { op: "delete", id: ruleId(toolName) });
+      await this.#items.write(caller.scope, settingsContainer.name, [redaction], {
+        op: "delete",
+        id: ruleId(toolName),
+      });
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
       throw new PinakesError("NOT_FOUND", `There is no redaction rule for tool ${show(toolName)}.`);
@@ -72,13 +82,20 @@ export class ToolSettings {
     if (!isJsonObject(given) || typeof given["hash_chain"] !== "boolean" || Object.keys(given).length > 1)
       throw invalid(`The settings of the tool log are { hash_chain: true | false }, got ${show(input)}.`);
     const settings = { hash_chain: given["hash_chain"] };
-    await this.#items.write(caller.scope, settingsContainer.name, [toolLog], { op: "upsert", document: { id: settingsId, topic: toolLog, ...settings } });
+    await this.#items.write(caller.scope, settingsContainer.name, [toolLog], {
+      op: "upsert",
+      document: { id: settingsId, topic: toolLog, ...settings },
+    });
     return settings;
   }
 }
 
 function requireAdmin({ role }: Caller): void {
-  if (role !== "admin") throw new PinakesError("FORBIDDEN", "Only admins of the workspace may change what the tool log keeps. Ask one of them.");
+  if (role !== "admin")
+    throw new PinakesError(
+      "FORBIDDEN",
+      "Only admins of the workspace may change what the tool log keeps. Ask one of them.",
+    );
 }
 
 /** Names of tools may hold what ids may not. */

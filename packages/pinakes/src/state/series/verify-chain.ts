@@ -22,7 +22,13 @@ interface Entry extends Link {
 }
 
 /** Reads the partition itself: an index may be late. */
-export async function verifyChain(items: ItemStore, scope: Scope, date: string, now: number, entriesMax = entriesMaxDefault): Promise<ChainCheck> {
+export async function verifyChain(
+  items: ItemStore,
+  scope: Scope,
+  date: string,
+  now: number,
+  entriesMax = entriesMaxDefault,
+): Promise<ChainCheck> {
   const head = await readHead(items, scope, date);
   if (head === undefined) {
     const state = (await hasEntry(items, scope, date)) ? "unchained" : "empty";
@@ -34,12 +40,24 @@ export async function verifyChain(items: ItemStore, scope: Scope, date: string, 
     const link = linkOf(item);
     // What is older than the chain never had a link.
     if (link === undefined) added ??= item.modifiedAt >= head.startedAt ? item.id : undefined;
-    else if (link.sequence <= head.sequence) entries.push({ ...link, id: item.id, intact: linkHash(item.document, link) === link.hash });
-    if (entries.length > entriesMax) throw new PinakesError("LIMIT_EXCEEDED", `A day with more than ${entriesMax} entries cannot be checked in one call.`);
+    else if (link.sequence <= head.sequence)
+      entries.push({ ...link, id: item.id, intact: linkHash(item.document, link) === link.hash });
+    if (entries.length > entriesMax)
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `A day with more than ${entriesMax} entries cannot be checked in one call.`,
+      );
   }
   entries.sort((a, b) => a.sequence - b.sequence);
   const broken = added ?? firstBreak(entries, head, now);
-  return { tool_date: date, state: "chained", entries: entries.length, intact: broken === undefined, broken_at: broken ?? null, head: head.hash };
+  return {
+    tool_date: date,
+    state: "chained",
+    entries: entries.length,
+    intact: broken === undefined,
+    broken_at: broken ?? null,
+    head: head.hash,
+  };
 }
 
 async function hasEntry(items: ItemStore, scope: Scope, date: string): Promise<boolean> {
@@ -73,12 +91,23 @@ function linkOf({ document }: Item): Link | undefined {
   const link = document["chain"] as unknown as Partial<Link> | null | undefined;
   if (typeof link !== "object" || link === null) return undefined;
   const { sequence, previous = null, hash } = link;
-  return Number.isInteger(sequence) && typeof hash === "string" ? { sequence: sequence as number, previous, hash } : undefined;
+  return Number.isInteger(sequence) && typeof hash === "string"
+    ? { sequence: sequence as number, previous, hash }
+    : undefined;
 }
 
-async function* entriesOf(items: ItemStore, scope: Scope, date: string, limit: number = limits.pageItemsMax): AsyncGenerator<Item> {
+async function* entriesOf(
+  items: ItemStore,
+  scope: Scope,
+  date: string,
+  limit: number = limits.pageItemsMax,
+): AsyncGenerator<Item> {
   for (let cursor: string | undefined; ;) {
-    const page = await items.query(scope, toolSeries.container, { equals: { [toolSeries.dateField]: date }, limit, cursor });
+    const page = await items.query(scope, toolSeries.container, {
+      equals: { [toolSeries.dateField]: date },
+      limit,
+      cursor,
+    });
     for (const item of page.items) if (item.document[companionField] === undefined) yield item;
     if (page.cursor === undefined) return;
     cursor = page.cursor;

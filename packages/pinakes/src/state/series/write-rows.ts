@@ -88,7 +88,12 @@ export async function writeBatch(context: WriteContext, date: string, rows: read
     const before: readonly Operation[] = [stampPatch(left.map(({ hour }) => hour)), ...(beside?.operations ?? [])];
     const documents = beside?.documents ?? left.map(({ document }) => document);
     try {
-      await items.batch(scope, series.container, [date], [...before, ...documents.map((document) => ({ op: "create" as const, document }))]);
+      await items.batch(
+        scope,
+        series.container,
+        [date],
+        [...before, ...documents.map((document) => ({ op: "create" as const, document }))],
+      );
       for (const { line, id } of left) report.stored(line, id);
       return;
     } catch (error) {
@@ -100,7 +105,13 @@ export async function writeBatch(context: WriteContext, date: string, rows: read
 }
 
 /** The rows that are still to be written. */
-async function afterFailure(context: WriteContext, date: string, left: readonly Row[], error: PinakesError, before: number): Promise<readonly Row[]> {
+async function afterFailure(
+  context: WriteContext,
+  date: string,
+  left: readonly Row[],
+  error: PinakesError,
+  before: number,
+): Promise<readonly Row[]> {
   const { items, scope, series, report } = context;
   const index = error.context.batch?.index;
   if (index === undefined || error.retryable) {
@@ -125,7 +136,11 @@ function own(error: PinakesError): PinakesError {
 }
 
 /** Ends the rows that are stored already: as duplicates, or as conflicts. */
-export async function settleKnown(context: WriteContext, date: string, rows: readonly Row[]): Promise<{ readonly unknown: readonly Row[] }> {
+export async function settleKnown(
+  context: WriteContext,
+  date: string,
+  rows: readonly Row[],
+): Promise<{ readonly unknown: readonly Row[] }> {
   const { items, scope, series, report } = context;
   const unknown: Row[] = [];
   for (let at = 0; at < rows.length; at += limits.readManyKeysMax) {
@@ -146,5 +161,8 @@ export async function settleKnown(context: WriteContext, date: string, rows: rea
 }
 
 export function otherContent({ id, date }: Row): PinakesError {
-  return new PinakesError("CONFLICT", `id: "${id}" is there on ${date} with other content. Rows are not changed by ingestion; send it under another id.`);
+  return new PinakesError(
+    "CONFLICT",
+    `id: "${id}" is there on ${date} with other content. Rows are not changed by ingestion; send it under another id.`,
+  );
 }

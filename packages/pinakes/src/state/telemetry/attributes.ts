@@ -71,7 +71,9 @@ function plain(value: AnyValue | null | undefined, depth: number): JsonValue {
   if (Array.isArray(arrayValue?.values)) return arrayValue.values.map((element: AnyValue) => plain(element, depth + 1));
   if (Array.isArray(kvlistValue?.values)) {
     return Object.fromEntries(
-      (kvlistValue.values as readonly KeyValue[]).flatMap(({ key, value: of }) => (typeof key === "string" ? [[key, plain(of, depth + 1)]] : [])),
+      (kvlistValue.values as readonly KeyValue[]).flatMap(({ key, value: of }) =>
+        typeof key === "string" ? [[key, plain(of, depth + 1)]] : [],
+      ),
     );
   }
   if (typeof bytesValue === "string") return bytesValue;

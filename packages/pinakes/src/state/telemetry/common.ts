@@ -25,7 +25,11 @@ export function modelOf(attributes: Attributes): string {
 /** Also the older names. */
 export function tokensOf(attributes: Attributes): { readonly input: number; readonly output: number } | undefined {
   const input = attributes.number("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens");
-  const output = attributes.number("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.usage.completion_tokens");
+  const output = attributes.number(
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.usage.completion_tokens",
+  );
   return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
 }
 
@@ -52,6 +56,7 @@ export function nanosToMs(nanoseconds: string | number | null | undefined): numb
 
 /** Hexadecimal, as JSON has it; protobuf brings bytes. Undefined: absent, or all zeros. */
 export function hexId(id: string | Uint8Array | null | undefined): string | undefined {
-  const hex = typeof id === "string" ? id.toLowerCase() : id instanceof Uint8Array ? Buffer.from(id).toString("hex") : "";
+  const hex =
+    typeof id === "string" ? id.toLowerCase() : id instanceof Uint8Array ? Buffer.from(id).toString("hex") : "";
   return /^[0-9a-f]{1,64}$/.test(hex) && !/^0+$/.test(hex) ? hex : undefined;
 }

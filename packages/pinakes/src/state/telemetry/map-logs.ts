@@ -4,7 +4,17 @@
  */
 import type { NewMetric } from "@pinakes/client";
 import { Attributes } from "./attributes.ts";
-import { agentOf, environmentOf, hexId, modelOf, nothing, sessionOf, timestampOf, tokensOf, type Mapped } from "./common.ts";
+import {
+  agentOf,
+  environmentOf,
+  hexId,
+  modelOf,
+  nothing,
+  sessionOf,
+  timestampOf,
+  tokensOf,
+  type Mapped,
+} from "./common.ts";
 import type { KeyValue, OtlpLogRecord } from "./otlp-types.ts";
 
 const inferenceDetails = "gen_ai.client.inference.operation.details";
@@ -16,7 +26,9 @@ export interface LogGroup {
 
 /** In the order of the records. */
 export function mapLogs(groups: readonly LogGroup[]): readonly Mapped[] {
-  return groups.flatMap(({ resource, logRecords }) => logRecords.map((record) => mapLog(record, new Attributes(resource))));
+  return groups.flatMap(({ resource, logRecords }) =>
+    logRecords.map((record) => mapLog(record, new Attributes(resource))),
+  );
 }
 
 function mapLog(record: OtlpLogRecord, resource: Attributes): Mapped {
@@ -25,7 +37,8 @@ function mapLog(record: OtlpLogRecord, resource: Attributes): Mapped {
   const timestamp = timestampOf(record.timeUnixNano) ?? timestampOf(record.observedTimeUnixNano);
   const tokens = tokensOf(own);
   const isDetails = record.eventName === inferenceDetails || own.text("event.name") === inferenceDetails;
-  if (!isDetails || tokens === undefined || trace === undefined || span === undefined || timestamp === undefined) return nothing;
+  if (!isDetails || tokens === undefined || trace === undefined || span === undefined || timestamp === undefined)
+    return nothing;
   const row = {
     id: `otlp-${trace}-${span}-token_usage`,
     agent_id: agentOf(own) ?? resource.text("service.name") ?? "unknown",

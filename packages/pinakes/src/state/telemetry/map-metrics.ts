@@ -26,7 +26,9 @@ export interface MetricGroup {
 
 /** One for each data point. */
 export function mapMetrics(groups: readonly MetricGroup[]): readonly Mapped[] {
-  return groups.flatMap(({ resource, metrics }) => metrics.flatMap((metric) => mapMetric(metric, new Attributes(resource))));
+  return groups.flatMap(({ resource, metrics }) =>
+    metrics.flatMap((metric) => mapMetric(metric, new Attributes(resource))),
+  );
 }
 
 /** Whether something would have been kept, had it not been cumulative. */
@@ -87,7 +89,13 @@ function mapPoint(metric: OtlpMetric, type: MetricType, point: OtlpPoint, resour
   const timestamp = timestampOf(point.timeUnixNano);
   const value = valueOf(metric, type, point);
   if (timestamp === undefined || value === undefined) return nothing;
-  const identity = JSON.stringify([metric.name, resource.fingerprint(), own.fingerprint(), String(point.startTimeUnixNano), String(point.timeUnixNano)]);
+  const identity = JSON.stringify([
+    metric.name,
+    resource.fingerprint(),
+    own.fingerprint(),
+    String(point.startTimeUnixNano),
+    String(point.timeUnixNano),
+  ]);
   const operations = Number(point.count ?? 0);
   const isCustom = type.startsWith("custom.");
   const row = {
@@ -111,7 +119,10 @@ function mapPoint(metric: OtlpMetric, type: MetricType, point: OtlpPoint, resour
 
 function valueOf({ unit, gauge, sum }: OtlpMetric, type: MetricType, point: OtlpPoint): number | undefined {
   const plain = isThere(gauge) || isThere(sum);
-  const [total, count] = [Number(plain ? (point.asDouble ?? point.asInt ?? Number.NaN) : (point.sum ?? Number.NaN)), Number(point.count ?? 0)];
+  const [total, count] = [
+    Number(plain ? (point.asDouble ?? point.asInt ?? Number.NaN) : (point.sum ?? Number.NaN)),
+    Number(point.count ?? 0),
+  ];
   if (!Number.isFinite(total) || (!plain && !(count > 0))) return undefined;
   const value = plain || type === "token_usage" || type === "cost" ? total : total / count;
   return type === "latency" && unit !== "ms" ? value * 1000 : value;

@@ -9,7 +9,18 @@
  */
 import type { MetricType, NewMetric, NewToolInvocation, ToolStatus } from "@pinakes/client";
 import { asObject, Attributes } from "./attributes.ts";
-import { agentOf, environmentOf, hexId, modelOf, nanosToMs, nothing, sessionOf, timestampOf, tokensOf, type Mapped } from "./common.ts";
+import {
+  agentOf,
+  environmentOf,
+  hexId,
+  modelOf,
+  nanosToMs,
+  nothing,
+  sessionOf,
+  timestampOf,
+  tokensOf,
+  type Mapped,
+} from "./common.ts";
 import type { KeyValue, OtlpSpan } from "./otlp-types.ts";
 
 const parentsMax = 64;
@@ -39,14 +50,17 @@ function mapSpan(read: Read, byId: ReadonlyMap<string, Read>): Mapped {
   const [trace, id] = [hexId(span.traceId), hexId(span.spanId)];
   const timestamp = timestampOf(span.startTimeUnixNano);
   const [start, end] = [nanosToMs(span.startTimeUnixNano), nanosToMs(span.endTimeUnixNano)];
-  if (trace === undefined || id === undefined || timestamp === undefined || start === undefined || end === undefined) return nothing;
+  if (trace === undefined || id === undefined || timestamp === undefined || start === undefined || end === undefined)
+    return nothing;
   const facts: Facts = {
     id: `otlp-${trace}-${id}`,
     timestamp,
     duration_ms: Math.max(0, end - start),
     agent_id: lookUp(read, byId, agentOf) ?? resource.text("service.name") ?? "unknown",
     session_id: lookUp(read, byId, sessionOf) ?? trace,
-    workflow_id: lookUp(read, byId, (attributes) => attributes.text("gen_ai.workflow.id", "gen_ai.workflow.name", "workflow.id")),
+    workflow_id: lookUp(read, byId, (attributes) =>
+      attributes.text("gen_ai.workflow.id", "gen_ai.workflow.name", "workflow.id"),
+    ),
     environment: environmentOf(resource),
   };
   switch (own.text("gen_ai.operation.name")) {
@@ -57,7 +71,13 @@ function mapSpan(read: Read, byId: ReadonlyMap<string, Read>): Mapped {
     case "generate_content":
       return { metrics: [row(facts, "latency", facts.duration_ms, own), ...tokenRows(facts, own)], tools: [] };
     case "invoke_agent":
-      return { metrics: [row(facts, "latency", facts.duration_ms, own), row(facts, "success_rate", statusOf(read) === "success" ? 1 : 0, own)], tools: [] };
+      return {
+        metrics: [
+          row(facts, "latency", facts.duration_ms, own),
+          row(facts, "success_rate", statusOf(read) === "success" ? 1 : 0, own),
+        ],
+        tools: [],
+      };
     default:
       return nothing;
   }
@@ -85,20 +105,33 @@ function row(
     metric_type,
     timestamp,
     value,
-    dimensions: { session_id, workflow_id, environment, model: modelOf(own), tool_name: own.text("gen_ai.tool.name") ?? null },
+    dimensions: {
+      session_id,
+      workflow_id,
+      environment,
+      model: modelOf(own),
+      tool_name: own.text("gen_ai.tool.name") ?? null,
+    },
   };
 }
 
 /** One row with the sum; which part was which stays beside it. */
 function tokenRows(facts: Facts, own: Attributes): readonly NewMetric[] {
   const tokens = tokensOf(own);
-  return tokens === undefined ? [] : [{ ...row(facts, "token_usage", tokens.input + tokens.output, own), tokens } as NewMetric];
+  return tokens === undefined
+    ? []
+    : [{ ...row(facts, "token_usage", tokens.input + tokens.output, own), tokens } as NewMetric];
 }
 
-function invocation(read: Read, { id, timestamp, duration_ms, agent_id, session_id, workflow_id }: Facts): NewToolInvocation {
+function invocation(
+  read: Read,
+  { id, timestamp, duration_ms, agent_id, session_id, workflow_id }: Facts,
+): NewToolInvocation {
   const { span, own } = read;
   const status = statusOf(read);
-  const exception = new Attributes(...span.events.filter(({ name }) => name === "exception").map(({ attributes }) => attributes));
+  const exception = new Attributes(
+    ...span.events.filter(({ name }) => name === "exception").map(({ attributes }) => attributes),
+  );
   return {
     id,
     tool_name: own.text("gen_ai.tool.name", "tool.name") ?? (span.name?.replace(/^execute_tool\s+/, "") || "unknown"),
@@ -127,18 +160,24 @@ function invocation(read: Read, { id, timestamp, duration_ms, agent_id, session_
 }
 
 function statusOf({ span, own }: Read): ToolStatus {
-  const failed = span.status?.code === 2 || span.status?.code === "STATUS_CODE_ERROR" || own.text("error.type") !== undefined;
+  const failed =
+    span.status?.code === 2 || span.status?.code === "STATUS_CODE_ERROR" || own.text("error.type") !== undefined;
   if (!failed) return "success";
   return /time.?out|deadline/i.test(own.text("error.type") ?? "") ? "timeout" : "error";
 }
 
 /** On the span itself, or on the nearest above it. */
-function lookUp(read: Read, byId: ReadonlyMap<string, Read>, find: (attributes: Attributes) => string | undefined): string | undefined {
+function lookUp(
+  read: Read,
+  byId: ReadonlyMap<string, Read>,
+  find: (attributes: Attributes) => string | undefined,
+): string | undefined {
   let at: Read | undefined = read;
   for (let steps = 0; at !== undefined && steps < parentsMax; steps += 1) {
     const found = find(at.own);
     if (found !== undefined) return found;
-    at = hexId(at.span.parentSpanId) === undefined ? undefined : byId.get(spanKey(at.span.traceId, at.span.parentSpanId));
+    at =
+      hexId(at.span.parentSpanId) === undefined ? undefined : byId.get(spanKey(at.span.traceId, at.span.parentSpanId));
   }
   return undefined;
 }

@@ -32,7 +32,10 @@ export async function inflate(payload: Uint8Array, encoding: string | undefined)
 }
 
 function tooLarge(bytesMax: number): PinakesError {
-  return new PinakesError("LIMIT_EXCEEDED", `The export is larger than ${bytesMax} bytes; set a smaller batch size in the exporter.`);
+  return new PinakesError(
+    "LIMIT_EXCEEDED",
+    `The export is larger than ${bytesMax} bytes; set a smaller batch size in the exporter.`,
+  );
 }
 
 export async function decodeRequest<Schema extends z.ZodType>(
@@ -41,11 +44,14 @@ export async function decodeRequest<Schema extends z.ZodType>(
   bytes: Uint8Array,
   contentType: string,
 ): Promise<z.output<Schema>> {
-  const value = contentType === "application/json" ? parseJson(bytes) : await decodeProtobuf(signal, bytes, contentType);
+  const value =
+    contentType === "application/json" ? parseJson(bytes) : await decodeProtobuf(signal, bytes, contentType);
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  throw invalid(`The body is not an OTLP export of ${signal}: ${issue?.path.map(String).join(".") ?? ""}: ${issue?.message ?? ""}.`);
+  throw invalid(
+    `The body is not an OTLP export of ${signal}: ${issue?.path.map(String).join(".") ?? ""}: ${issue?.message ?? ""}.`,
+  );
 }
 
 function parseJson(bytes: Uint8Array): unknown {
@@ -57,19 +63,25 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 async function decodeProtobuf(signal: Signal, bytes: Uint8Array, contentType: string): Promise<unknown> {
-  if (contentType !== "application/x-protobuf") throw invalid(`Content-Type: must be application/json or application/x-protobuf, got ${show(contentType)}.`);
+  if (contentType !== "application/x-protobuf")
+    throw invalid(`Content-Type: must be application/json or application/x-protobuf, got ${show(contentType)}.`);
   const type = await typeOf(requestTypes[signal]);
   try {
     return type.toObject(type.decode(bytes), { longs: String });
   } catch (error) {
-    throw invalid(`The body is not an OTLP export of ${signal} in protobuf: ${(error as Error).message}.`, { cause: error });
+    throw invalid(`The body is not an OTLP export of ${signal} in protobuf: ${(error as Error).message}.`, {
+      cause: error,
+    });
   }
 }
 
 /** The number of what was not taken, under the name that its signal has for it. */
 const rejectedNames = { traces: "rejectedSpans", metrics: "rejectedDataPoints", logs: "rejectedLogRecords" } as const;
 
-export function answerJson(signal: Signal, partial: PartialSuccess | undefined): { readonly partialSuccess?: Readonly<Record<string, string | number>> } {
+export function answerJson(
+  signal: Signal,
+  partial: PartialSuccess | undefined,
+): { readonly partialSuccess?: Readonly<Record<string, string | number>> } {
   if (partial === undefined) return {};
   return { partialSuccess: { [rejectedNames[signal]]: partial.rejected, errorMessage: partial.errorMessage } };
 }

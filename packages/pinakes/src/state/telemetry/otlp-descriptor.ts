@@ -86,7 +86,12 @@ const metrics = {
     count: one("fixed64", 4),
     sum: one("double", 5),
   }),
-  SummaryPoint: message({ timeUnixNano: one("fixed64", 3), count: one("fixed64", 4), sum: one("double", 5), attributes: many("KeyValue", 7) }),
+  SummaryPoint: message({
+    timeUnixNano: one("fixed64", 3),
+    count: one("fixed64", 4),
+    sum: one("double", 5),
+    attributes: many("KeyValue", 7),
+  }),
 };
 
 const logs = {

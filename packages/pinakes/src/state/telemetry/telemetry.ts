@@ -29,10 +29,22 @@ export class Telemetry {
   /** Keeps nothing of its own. */
   async open(): Promise<void> {}
 
-  async traces(caller: Caller, payload: Uint8Array, contentType: string, contentEncoding?: string): Promise<OtlpAnswer> {
+  async traces(
+    caller: Caller,
+    payload: Uint8Array,
+    contentType: string,
+    contentEncoding?: string,
+  ): Promise<OtlpAnswer> {
     requireCaller(caller);
-    const { resourceSpans } = await decodeRequest("traces", tracesSchema, await inflate(payload, contentEncoding), contentType);
-    const groups = resourceSpans.flatMap(({ resource, scopeSpans }) => scopeSpans.map(({ spans }) => ({ resource: resource?.attributes ?? [], spans })));
+    const { resourceSpans } = await decodeRequest(
+      "traces",
+      tracesSchema,
+      await inflate(payload, contentEncoding),
+      contentType,
+    );
+    const groups = resourceSpans.flatMap(({ resource, scopeSpans }) =>
+      scopeSpans.map(({ spans }) => ({ resource: resource?.attributes ?? [], spans })),
+    );
     return this.#keep(
       caller,
       "traces",
@@ -42,9 +54,19 @@ export class Telemetry {
     );
   }
 
-  async metrics(caller: Caller, payload: Uint8Array, contentType: string, contentEncoding?: string): Promise<OtlpAnswer> {
+  async metrics(
+    caller: Caller,
+    payload: Uint8Array,
+    contentType: string,
+    contentEncoding?: string,
+  ): Promise<OtlpAnswer> {
     requireCaller(caller);
-    const { resourceMetrics } = await decodeRequest("metrics", metricsSchema, await inflate(payload, contentEncoding), contentType);
+    const { resourceMetrics } = await decodeRequest(
+      "metrics",
+      metricsSchema,
+      await inflate(payload, contentEncoding),
+      contentType,
+    );
     const groups = resourceMetrics.flatMap(({ resource, scopeMetrics }) =>
       scopeMetrics.map(({ metrics }) => ({ resource: resource?.attributes ?? [], metrics })),
     );
@@ -57,12 +79,25 @@ export class Telemetry {
 
   async logs(caller: Caller, payload: Uint8Array, contentType: string, contentEncoding?: string): Promise<OtlpAnswer> {
     requireCaller(caller);
-    const { resourceLogs } = await decodeRequest("logs", logsSchema, await inflate(payload, contentEncoding), contentType);
-    const groups = resourceLogs.flatMap(({ resource, scopeLogs }) => scopeLogs.map(({ logRecords }) => ({ resource: resource?.attributes ?? [], logRecords })));
+    const { resourceLogs } = await decodeRequest(
+      "logs",
+      logsSchema,
+      await inflate(payload, contentEncoding),
+      contentType,
+    );
+    const groups = resourceLogs.flatMap(({ resource, scopeLogs }) =>
+      scopeLogs.map(({ logRecords }) => ({ resource: resource?.attributes ?? [], logRecords })),
+    );
     return this.#keep(caller, "logs", contentType, mapLogs(groups), "records that are not the details of an inference");
   }
 
-  async #keep(caller: Caller, signal: Signal, contentType: string, mapped: readonly Mapped[], unmapped: string): Promise<OtlpAnswer> {
+  async #keep(
+    caller: Caller,
+    signal: Signal,
+    contentType: string,
+    mapped: readonly Mapped[],
+    unmapped: string,
+  ): Promise<OtlpAnswer> {
     const rejected = mapped.filter(({ metrics, tools }) => metrics.length + tools.length === 0).length;
     const refusals = [
       ...(await inParts(
@@ -76,26 +111,35 @@ export class Telemetry {
     ];
     const partial = partialSuccess(rejected, unmapped, refusals);
     const json = answerJson(signal, partial);
-    if (contentType === "application/json") return { contentType, json, bytes: Buffer.from(JSON.stringify(json), "utf8") };
+    if (contentType === "application/json")
+      return { contentType, json, bytes: Buffer.from(JSON.stringify(json), "utf8") };
     return { contentType: "application/x-protobuf", json, bytes: await answerProtobuf(partial) };
   }
 }
 
 /** What was refused, in words. A row that is known with other content is not: two senders may tell of one thing. */
-async function inParts<Row>(rows: readonly Row[], ingest: (part: readonly Row[]) => Promise<IngestResult>): Promise<readonly string[]> {
+async function inParts<Row>(
+  rows: readonly Row[],
+  ingest: (part: readonly Row[]) => Promise<IngestResult>,
+): Promise<readonly string[]> {
   const refusals: string[] = [];
   for (let at = 0; at < rows.length; at += seriesLimits.ingestLinesMax) {
     const { lines } = await ingest(rows.slice(at, at + seriesLimits.ingestLinesMax));
     // Ids come from the spans, so the exporter may send all of it again.
     const trouble = lines.find(({ error }) => error?.code === "UNAVAILABLE" || error?.code === "THROTTLED")?.error;
     if (trouble !== undefined) throw new PinakesError("UNAVAILABLE", trouble.detail);
-    refusals.push(...lines.flatMap(({ error }) => (error === undefined || error.code === "CONFLICT" ? [] : [error.detail])));
+    refusals.push(
+      ...lines.flatMap(({ error }) => (error === undefined || error.code === "CONFLICT" ? [] : [error.detail])),
+    );
   }
   return refusals;
 }
 
 function partialSuccess(rejected: number, unmapped: string, refusals: readonly string[]): PartialSuccess | undefined {
   if (rejected + refusals.length === 0) return undefined;
-  const told = [...(rejected === 0 ? [] : [`not kept: ${rejected} ${unmapped}`]), ...(refusals.length === 0 ? [] : [`refused: ${refusals[0] ?? ""}`])];
+  const told = [
+    ...(rejected === 0 ? [] : [`not kept: ${rejected} ${unmapped}`]),
+    ...(refusals.length === 0 ? [] : [`refused: ${refusals[0] ?? ""}`]),
+  ];
   return { rejected: rejected + refusals.length, errorMessage: told.join("; ") };
 }

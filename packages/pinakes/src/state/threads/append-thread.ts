@@ -45,7 +45,9 @@ export class ThreadAppender {
           return await this.#appendOnce(scope, threadId, documents);
         } catch (error) {
           const outrun =
-            PinakesError.isInstance(error) && error.context.batch !== undefined && (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED");
+            PinakesError.isInstance(error) &&
+            error.context.batch !== undefined &&
+            (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED");
           if (!outrun || attempt >= attemptsMax) throw error;
           await sleep(Math.random() * Math.min(100, 2 ** attempt));
         }
@@ -63,26 +65,40 @@ export class ThreadAppender {
     try {
       await this.#parts.items.write(scope, this.#container, [threadId], { op: "delete", id: counterId, ifMatch: etag });
     } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED")) throw error;
+      if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED"))
+        throw error;
     }
   }
 
-  async #appendOnce(scope: Scope, threadId: string, documents: readonly JsonObject[]): Promise<readonly Stored<ThreadMessage>[]> {
+  async #appendOnce(
+    scope: Scope,
+    threadId: string,
+    documents: readonly JsonObject[],
+  ): Promise<readonly Stored<ThreadMessage>[]> {
     const there = await this.#parts.items.readMany(
       scope,
       this.#container,
       documents.map(({ id }) => ({ partition: [threadId], id: id as string })),
     );
-    for (const [i, item] of there.entries()) if (item !== undefined) requireSame(item, documents[i] as JsonObject, threadId);
+    for (const [i, item] of there.entries())
+      if (item !== undefined) requireSame(item, documents[i] as JsonObject, threadId);
     const added = documents.filter((_, i) => there[i] === undefined);
     if (added.length === 0) return there.flatMap((item) => (item === undefined ? [] : [freeView<ThreadMessage>(item)]));
     for (const { id, sequence } of added)
-      if (sequence !== undefined) throw invalid(`sequence: is given by the thread; leave it out of message ${show(id)}, or name yours otherwise.`);
+      if (sequence !== undefined)
+        throw invalid(
+          `sequence: is given by the thread; leave it out of message ${show(id)}, or name yours otherwise.`,
+        );
     const counter = await this.counter(scope, threadId);
     const next = counter?.next ?? (await this.#afterLast(scope, threadId));
     const numbered = added.map((document, i): JsonObject => ({ ...document, sequence: next + i }));
     const results = await this.#commit(scope, threadId, { counter, next: next + added.length, documents: numbered });
-    const views = new Map(numbered.map((document, i) => [document["id"], freeView<ThreadMessage>({ document, ...(results[i] as Written) })]));
+    const views = new Map(
+      numbered.map((document, i) => [
+        document["id"],
+        freeView<ThreadMessage>({ document, ...(results[i] as Written) }),
+      ]),
+    );
     return documents.map((document, i) => {
       const item = there[i];
       return item === undefined ? (views.get(document["id"]) as Stored<ThreadMessage>) : freeView<ThreadMessage>(item);
@@ -92,10 +108,21 @@ export class ThreadAppender {
   async #commit(
     scope: Scope,
     threadId: string,
-    { counter, next, documents }: { readonly counter: ThreadCounter | undefined; readonly next: number; readonly documents: readonly JsonObject[] },
+    {
+      counter,
+      next,
+      documents,
+    }: {
+      readonly counter: ThreadCounter | undefined;
+      readonly next: number;
+      readonly documents: readonly JsonObject[];
+    },
   ): Promise<readonly Written[]> {
     const companion = { id: counterId, threadId, [companionField]: "thread", next };
-    const count: Operation = counter === undefined ? { op: "create", document: companion } : { op: "replace", document: companion, ifMatch: counter.etag };
+    const count: Operation =
+      counter === undefined
+        ? { op: "create", document: companion }
+        : { op: "replace", document: companion, ifMatch: counter.etag };
     const creates = documents.map((document): Operation => ({ op: "create", document }));
     const { results } = await this.#parts.items.batch(scope, this.#container, [threadId], [count, ...creates]);
     return results.slice(1).map(({ etag, modifiedAt }) => ({ etag: etag as string, modifiedAt: modifiedAt as number }));
@@ -105,7 +132,11 @@ export class ThreadAppender {
   async #afterLast(scope: Scope, threadId: string): Promise<number> {
     let last = firstSequence - 1;
     for (let cursor: string | undefined; ;) {
-      const page = await this.#parts.items.query(scope, this.#container, { equals: { threadId }, limit: scanItems, cursor });
+      const page = await this.#parts.items.query(scope, this.#container, {
+        equals: { threadId },
+        limit: scanItems,
+        cursor,
+      });
       for (const { document } of page.items) {
         const { sequence } = document;
         if (typeof sequence === "number" && sequence > last) last = Math.ceil(sequence);
@@ -123,18 +154,28 @@ interface Written {
 
 function checked({ tenant }: Scope, threadId: string, inputs: readonly unknown[]): readonly JsonObject[] {
   const max = memoryLimits.threadMessagesMax;
-  if (!Array.isArray(inputs) || inputs.length === 0) throw invalid("messages: must be a list with at least one message.");
+  if (!Array.isArray(inputs) || inputs.length === 0)
+    throw invalid("messages: must be a list with at least one message.");
   if (inputs.length > max)
-    throw new PinakesError("LIMIT_EXCEEDED", `messages: ${inputs.length} in one call; at most ${max} are appended together. Send them in several calls.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `messages: ${inputs.length} in one call; at most ${max} are appended together. Send them in several calls.`,
+    );
   const documents = inputs.map((input: unknown): JsonObject => {
     const given = freeDocument(input, "A message", tenant);
-    const missing = { ...(given["id"] === undefined ? { id: randomUUID() } : {}), ...(given["threadId"] === undefined ? { threadId } : {}) };
+    const missing = {
+      ...(given["id"] === undefined ? { id: randomUUID() } : {}),
+      ...(given["threadId"] === undefined ? { threadId } : {}),
+    };
     requireFreeId(given["id"] ?? missing.id, "id");
     if (given["threadId"] !== undefined && given["threadId"] !== threadId)
-      throw invalid(`threadId: the message is of thread ${show(given["threadId"])}, but the call is for ${show(threadId)}.`);
+      throw invalid(
+        `threadId: the message is of thread ${show(given["threadId"])}, but the call is for ${show(threadId)}.`,
+      );
     return { ...missing, ...given };
   });
-  if (new Set(documents.map(({ id }) => id)).size < documents.length) throw invalid("id: two of the messages have the same id.");
+  if (new Set(documents.map(({ id }) => id)).size < documents.length)
+    throw invalid("id: two of the messages have the same id.");
   return documents;
 }
 
@@ -144,5 +185,8 @@ function requireSame({ document }: Item, given: JsonObject, threadId: string): v
   // As JSON, in which a property that is undefined is none.
   const sent: unknown = JSON.parse(JSON.stringify(given));
   if (isDeepStrictEqual(sent, document) || isDeepStrictEqual(sent, stored)) return;
-  throw new PinakesError("CONFLICT", `There is a message ${show(given["id"])} with other content in thread ${show(threadId)}; use another id.`);
+  throw new PinakesError(
+    "CONFLICT",
+    `There is a message ${show(given["id"])} with other content in thread ${show(threadId)}; use another id.`,
+  );
 }

@@ -27,21 +27,36 @@ export class Entities {
 
   async get(caller: Caller, agentId: string): Promise<Stored<AgentEntity>> {
     const scope = requireCaller(caller);
-    const item = await this.#parts.items.read(scope, entityStore.name, { partition: [requireFreeId(agentId, "agentId")], id: agentId });
+    const item = await this.#parts.items.read(scope, entityStore.name, {
+      partition: [requireFreeId(agentId, "agentId")],
+      id: agentId,
+    });
     if (item === undefined) throw noEntity(agentId);
     return freeView(item);
   }
 
-  async put(caller: Caller, agentId: string, entity: JsonObject, options: PutOptions = {}): Promise<Stored<AgentEntity>> {
+  async put(
+    caller: Caller,
+    agentId: string,
+    entity: JsonObject,
+    options: PutOptions = {},
+  ): Promise<Stored<AgentEntity>> {
     const scope = requireCaller(caller);
     requireFreeId(agentId, "agentId");
     const given = freeDocument(entity, "The entity", scope.tenant);
     for (const name of ["id", "agentId"])
       if (given[name] !== undefined && given[name] !== agentId)
-        throw invalid(`${name}: an agent has one entity, whose id is the agent's (${show(agentId)}); got ${show(given[name])}.`);
+        throw invalid(
+          `${name}: an agent has one entity, whose id is the agent's (${show(agentId)}); got ${show(given[name])}.`,
+        );
     const document = { id: agentId, agentId, ...given };
     try {
-      const { etag, modifiedAt } = await this.#parts.items.write(scope, entityStore.name, [agentId], operation(document, options));
+      const { etag, modifiedAt } = await this.#parts.items.write(
+        scope,
+        entityStore.name,
+        [agentId],
+        operation(document, options),
+      );
       return freeView({ document, etag: etag as string, modifiedAt: modifiedAt as number });
     } catch (error) {
       throw asPrecondition(error, agentId, options);
@@ -52,7 +67,11 @@ export class Entities {
     const scope = requireCaller(caller);
     const { ifMatch } = options;
     try {
-      const remove = { op: "delete", id: requireFreeId(agentId, "agentId"), ...(ifMatch === undefined ? {} : { ifMatch }) } as const;
+      const remove = {
+        op: "delete",
+        id: requireFreeId(agentId, "agentId"),
+        ...(ifMatch === undefined ? {} : { ifMatch }),
+      } as const;
       await this.#parts.items.write(scope, entityStore.name, [agentId], remove);
     } catch (error) {
       throw PinakesError.isInstance(error) && error.code === "NOT_FOUND" ? noEntity(agentId) : error;
@@ -62,7 +81,8 @@ export class Entities {
 
 function operation(document: JsonObject, { ifMatch, must }: PutOptions): Operation {
   if (must === "absent") return { op: "create", document };
-  if (must === "present" || ifMatch !== undefined) return { op: "replace", document, ...(ifMatch === undefined ? {} : { ifMatch }) };
+  if (must === "present" || ifMatch !== undefined)
+    return { op: "replace", document, ...(ifMatch === undefined ? {} : { ifMatch }) };
   return { op: "upsert", document };
 }
 
@@ -70,9 +90,16 @@ function operation(document: JsonObject, { ifMatch, must }: PutOptions): Operati
 function asPrecondition(error: unknown, agentId: string, { must, ifMatch }: PutOptions): unknown {
   if (!PinakesError.isInstance(error)) return error;
   if (must === "absent" && error.code === "CONFLICT")
-    return new PinakesError("PRECONDITION_FAILED", `There is an entity of agent ${show(agentId)} already.`, { ...error.context, cause: error });
+    return new PinakesError("PRECONDITION_FAILED", `There is an entity of agent ${show(agentId)} already.`, {
+      ...error.context,
+      cause: error,
+    });
   if ((must === "present" || ifMatch !== undefined) && error.code === "NOT_FOUND")
-    return new PinakesError("PRECONDITION_FAILED", `There is no entity of agent ${show(agentId)}, so the condition cannot hold.`, { cause: error });
+    return new PinakesError(
+      "PRECONDITION_FAILED",
+      `There is no entity of agent ${show(agentId)}, so the condition cannot hold.`,
+      { cause: error },
+    );
   return error;
 }
 

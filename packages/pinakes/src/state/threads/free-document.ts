@@ -13,16 +13,25 @@ export function freeDocument(input: unknown, what: string, tenant: string): Json
   if (document[companionField] !== undefined) throw invalid(`${companionField}: is the system's own; leave it out.`);
   const { workspace_id } = document;
   if (workspace_id !== undefined && workspace_id !== tenant)
-    throw new PinakesError("FORBIDDEN", `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace_id)}.`);
+    throw new PinakesError(
+      "FORBIDDEN",
+      `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace_id)}.`,
+    );
   return document;
 }
 
 export function requireFreeId(id: unknown, where: string): string {
-  if (typeof id !== "string" || id === "") throw invalid(`${where}: must be a text that is not empty, got ${show(id)}.`);
-  if (id.startsWith(reservedIdPrefix)) throw invalid(`${where}: ids that begin with "${reservedIdPrefix}" are the system's own; choose another.`);
+  if (typeof id !== "string" || id === "")
+    throw invalid(`${where}: must be a text that is not empty, got ${show(id)}.`);
+  if (id.startsWith(reservedIdPrefix))
+    throw invalid(`${where}: ids that begin with "${reservedIdPrefix}" are the system's own; choose another.`);
   return id;
 }
 
-export function freeView<Document>({ document, etag, modifiedAt }: Pick<Item, "document" | "etag" | "modifiedAt">): Stored<Document> {
+export function freeView<Document>({
+  document,
+  etag,
+  modifiedAt,
+}: Pick<Item, "document" | "etag" | "modifiedAt">): Stored<Document> {
   return { ...document, _etag: etag, _ts: Math.floor(modifiedAt / 1_000) } as unknown as Stored<Document>;
 }

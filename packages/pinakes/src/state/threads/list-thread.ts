@@ -29,15 +29,25 @@ export class ThreadLists {
     this.#cursors = new SignedCursors(parts.signingKey);
   }
 
-  async list(scope: Scope, threadId: string, { order = "asc", limit = limits.pageItemsDefault, cursor }: ThreadQuery): Promise<Page<Stored<ThreadMessage>>> {
+  async list(
+    scope: Scope,
+    threadId: string,
+    { order = "asc", limit = limits.pageItemsDefault, cursor }: ThreadQuery,
+  ): Promise<Page<Stored<ThreadMessage>>> {
     if (order !== "asc" && order !== "desc") throw invalid(`order: must be "asc" or "desc", got ${show(order)}.`);
     if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMax)
       throw invalid(`limit: must be a whole number from 1 to ${limits.pageItemsMax}, got ${show(limit)}.`);
     const wanted = { order, limit, cursor };
-    return this.#parts.items.capabilities.indexReads === "strong" ? this.#byIndex(scope, threadId, wanted) : this.#byPartition(scope, threadId, wanted);
+    return this.#parts.items.capabilities.indexReads === "strong"
+      ? this.#byIndex(scope, threadId, wanted)
+      : this.#byPartition(scope, threadId, wanted);
   }
 
-  async #byIndex(scope: Scope, threadId: string, { order, limit, cursor }: Wanted): Promise<Page<Stored<ThreadMessage>>> {
+  async #byIndex(
+    scope: Scope,
+    threadId: string,
+    { order, limit, cursor }: Wanted,
+  ): Promise<Page<Stored<ThreadMessage>>> {
     const items: Item[] = [];
     // The companion has a place in the index too: a page on which it lies is filled up from the next.
     for (let next = cursor; ;) {
@@ -50,17 +60,26 @@ export class ThreadLists {
       });
       items.push(...messagesOf(page.items));
       next = page.cursor;
-      if (next === undefined || items.length === limit) return { items: items.map((item) => freeView(item)), next_cursor: next ?? null };
+      if (next === undefined || items.length === limit)
+        return { items: items.map((item) => freeView(item)), next_cursor: next ?? null };
     }
   }
 
-  async #byPartition(scope: Scope, threadId: string, { order, limit, cursor }: Wanted): Promise<Page<Stored<ThreadMessage>>> {
+  async #byPartition(
+    scope: Scope,
+    threadId: string,
+    { order, limit, cursor }: Wanted,
+  ): Promise<Page<Stored<ThreadMessage>>> {
     const name = [this.#container, threadId, order];
     const after = cursor === undefined ? undefined : (this.#cursors.open(scope, name, cursor) as unknown as Place);
     const direction = order === "asc" ? 1 : -1;
     const all: Item[] = [];
     for (let next: string | undefined; ;) {
-      const page = await this.#parts.items.query(scope, this.#container, { equals: { threadId }, limit: limits.pageItemsMax, cursor: next });
+      const page = await this.#parts.items.query(scope, this.#container, {
+        equals: { threadId },
+        limit: limits.pageItemsMax,
+        cursor: next,
+      });
       all.push(...messagesOf(page.items));
       next = page.cursor;
       if (next === undefined) break;
@@ -70,7 +89,10 @@ export class ThreadLists {
     const items = rest.slice(0, limit);
     const last = items.at(-1);
     const more = rest.length > limit && last !== undefined;
-    return { items: items.map((item) => freeView(item)), next_cursor: more ? this.#cursors.seal(scope, name, placeOf(last)) : null };
+    return {
+      items: items.map((item) => freeView(item)),
+      next_cursor: more ? this.#cursors.seal(scope, name, placeOf(last)) : null,
+    };
   }
 }
 

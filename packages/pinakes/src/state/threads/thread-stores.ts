@@ -24,6 +24,16 @@ export const entityStore: ContainerDefinition = {
   feed: true,
 };
 
-export const threadMessages: SystemContainer = { definition: threadStore, schema: null, policy: null, scanIndex: "all" };
-export const systemThreadMessages: SystemContainer = { definition: systemThreadStore, schema: null, policy: null, scanIndex: "all" };
+export const threadMessages: SystemContainer = {
+  definition: threadStore,
+  schema: null,
+  policy: null,
+  scanIndex: "all",
+};
+export const systemThreadMessages: SystemContainer = {
+  definition: systemThreadStore,
+  schema: null,
+  policy: null,
+  scanIndex: "all",
+};
 export const agentEntities: SystemContainer = { definition: entityStore, schema: null, policy: null, scanIndex: "all" };

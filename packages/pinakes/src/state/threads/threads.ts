@@ -38,12 +38,20 @@ export class Threads {
     return stored as Stored<ThreadMessage>;
   }
 
-  async appendMany(caller: Caller, threadId: string, messages: readonly JsonObject[]): Promise<readonly Stored<ThreadMessage>[]> {
+  async appendMany(
+    caller: Caller,
+    threadId: string,
+    messages: readonly JsonObject[],
+  ): Promise<readonly Stored<ThreadMessage>[]> {
     const scope = requireCaller(caller);
     return this.#appender.append(scope, requireThreadId(threadId), messages);
   }
 
-  async list(caller: Caller, threadId: string, query: Paging & { readonly order?: "asc" | "desc" | undefined } = {}): Promise<Page<Stored<ThreadMessage>>> {
+  async list(
+    caller: Caller,
+    threadId: string,
+    query: Paging & { readonly order?: "asc" | "desc" | undefined } = {},
+  ): Promise<Page<Stored<ThreadMessage>>> {
     const scope = requireCaller(caller);
     return this.#lists.list(scope, requireThreadId(threadId), query);
   }
@@ -60,7 +68,11 @@ export class Threads {
     requireThreadId(threadId);
     if (typeof id === "string" && id.startsWith(reservedIdPrefix)) throw noMessage(threadId, id);
     try {
-      await this.#parts.items.write(scope, this.#store.name, [threadId], { op: "delete", id, ...(ifMatch === undefined ? {} : { ifMatch }) });
+      await this.#parts.items.write(scope, this.#store.name, [threadId], {
+        op: "delete",
+        id,
+        ...(ifMatch === undefined ? {} : { ifMatch }),
+      });
     } catch (error) {
       throw PinakesError.isInstance(error) && error.code === "NOT_FOUND" ? noMessage(threadId, id) : error;
     }
@@ -73,7 +85,11 @@ export class Threads {
     const counter = await this.#appender.counter(scope, threadId);
     let deleted = 0;
     for (let cursor: string | undefined; ;) {
-      const page = await this.#parts.items.query(scope, this.#store.name, { equals: { threadId }, limit: listItems, cursor });
+      const page = await this.#parts.items.query(scope, this.#store.name, {
+        equals: { threadId },
+        limit: listItems,
+        cursor,
+      });
       const ids = page.items.map(({ id }) => id).filter((id) => !id.startsWith(reservedIdPrefix));
       for (let at = 0; at < ids.length; at += memoryLimits.batchOperationsMax)
         deleted += await this.#remove(scope, threadId, ids.slice(at, at + memoryLimits.batchOperationsMax));
@@ -105,7 +121,8 @@ export class Threads {
 }
 
 function requireThreadId(threadId: unknown): string {
-  if (typeof threadId === "string" && threadId !== "" && Buffer.byteLength(threadId, "utf8") <= threadIdBytesMax) return threadId;
+  if (typeof threadId === "string" && threadId !== "" && Buffer.byteLength(threadId, "utf8") <= threadIdBytesMax)
+    return threadId;
   throw invalid(`threadId: must be a text of 1–${threadIdBytesMax} bytes, got ${show(threadId)}.`);
 }
 

@@ -23,9 +23,12 @@ export function patched(change: WorkflowChange): Action {
   const { checkpoints_omitted: _omitted, updated_at: _updated, ...wanted } = withoutSystemProperties(change);
   refuseMisplaced(wanted, workflowParts);
   return (document, now) => {
-    const news = Object.entries(wanted).filter(([key, value]) => value !== undefined && !isDeepStrictEqual(value, (document as unknown as JsonObject)[key]));
+    const news = Object.entries(wanted).filter(
+      ([key, value]) => value !== undefined && !isDeepStrictEqual(value, (document as unknown as JsonObject)[key]),
+    );
     const touched = news.find(([key]) => (fixed as readonly string[]).includes(key));
-    if (touched?.[0] === "checkpoints") throw invalid("checkpoints: are not replaced. Add one with checkpoint(), which leaves the earlier ones alone.");
+    if (touched?.[0] === "checkpoints")
+      throw invalid("checkpoints: are not replaced. Add one with checkpoint(), which leaves the earlier ones alone.");
     if (touched?.[0] === "workspace_id") throw foreignWorkspace();
     if (touched !== undefined) throw invalid(`${touched[0]}: never changes. Leave it out.`);
     return changed(document, Object.fromEntries(news), now);
@@ -35,7 +38,10 @@ export function patched(change: WorkflowChange): Action {
 /** The document with these properties, checked, and what follows from a change of its status. */
 export function changed(document: WorkflowDocument, values: JsonObject, now: number): WorkflowDocument {
   const next = { ...(document as unknown as JsonObject), ...values, updated_at: new Date(now).toISOString() };
-  const checked = withProgress({ ...checkWorkflow({ ...next, checkpoints: [] }, now), checkpoints: document.checkpoints });
+  const checked = withProgress({
+    ...checkWorkflow({ ...next, checkpoints: [] }, now),
+    checkpoints: document.checkpoints,
+  });
   return afterTransition(document, checked, new Set(Object.keys(values)), now);
 }
 
@@ -56,10 +62,17 @@ export const started: Action = (document, now) => {
 };
 
 export function failed(error: Partial<WorkflowError>): Change {
-  if (!isJsonObject(error)) throw invalid(`error: must be an object such as { error_type, error_message }, got ${show(error)}.`);
+  if (!isJsonObject(error))
+    throw invalid(`error: must be an object such as { error_type, error_message }, got ${show(error)}.`);
   return (document, now) => {
     requireTransition(document, "failed");
-    const known = { error_type: "error", error_message: "", stack_trace: "", failed_step: document.current_step, recovery_action: "retry" };
+    const known = {
+      error_type: "error",
+      error_message: "",
+      stack_trace: "",
+      failed_step: document.current_step,
+      recovery_action: "retry",
+    };
     return changed(document, { status: "failed", error_details: { ...known, ...(error as JsonObject) } }, now);
   };
 }
@@ -90,9 +103,16 @@ export function resumed(document: WorkflowDocument, now: number): WorkflowDocume
 }
 
 /** What a checkpoint says is done is never where it goes on. */
-function recoverableStep({ workflow_id, status, error_details, current_step, total_steps }: WorkflowDocument, verb: "retry" | "skip", done: number): number {
+function recoverableStep(
+  { workflow_id, status, error_details, current_step, total_steps }: WorkflowDocument,
+  verb: "retry" | "skip",
+  done: number,
+): number {
   if (status !== "failed")
-    throw new PinakesError("CONFLICT", `Workflow "${workflow_id}" is ${status}; only a failed one can be ${verb === "retry" ? "retried" : "skipped on"}.`);
+    throw new PinakesError(
+      "CONFLICT",
+      `Workflow "${workflow_id}" is ${status}; only a failed one can be ${verb === "retry" ? "retried" : "skipped on"}.`,
+    );
   if (error_details?.recovery_action === "manual_intervention") {
     throw new PinakesError(
       "CONFLICT",
@@ -102,19 +122,32 @@ function recoverableStep({ workflow_id, status, error_details, current_step, tot
   return Math.min(Math.max(error_details?.failed_step ?? current_step, done), total_steps);
 }
 
-const agentDefaults = { status: "pending", started_at: null, completed_at: null, duration_ms: null, result: null } as const;
+const agentDefaults = {
+  status: "pending",
+  started_at: null,
+  completed_at: null,
+  duration_ms: null,
+  result: null,
+} as const;
 const isOver = (status: unknown): boolean => status === "completed" || status === "failed" || status === "skipped";
 
 /** Adds an agent, or changes the properties given; times follow from the status where they are not told. */
 export function withAgent(agentId: string, agent: Partial<WorkflowAgent>): Action {
   if (typeof agentId !== "string" || agentId === "") throw invalid("agent_id: must name the agent.");
   if (!isJsonObject(agent)) throw invalid(`agent: must be an object with the properties to set, got ${show(agent)}.`);
-  if (agent.agent_id !== undefined && agent.agent_id !== agentId) throw invalid(`agent_id: is ${show(agent.agent_id)}, but the call is about "${agentId}".`);
+  if (agent.agent_id !== undefined && agent.agent_id !== agentId)
+    throw invalid(`agent_id: is ${show(agent.agent_id)}, but the call is about "${agentId}".`);
   return (document, now) => {
     const at = document.agents.findIndex(({ agent_id }) => agent_id === agentId);
-    const before = (document.agents[at] ?? { agent_id: agentId, agent_name: agentId, ...agentDefaults }) as unknown as JsonObject;
+    const before = (document.agents[at] ?? {
+      agent_id: agentId,
+      agent_name: agentId,
+      ...agentDefaults,
+    }) as unknown as JsonObject;
     const next = timed(before, agent, now);
-    const agents = (at < 0 ? [...document.agents, next] : document.agents.with(at, next as unknown as WorkflowAgent)) as unknown as JsonObject[];
+    const agents = (at < 0
+      ? [...document.agents, next]
+      : document.agents.with(at, next as unknown as WorkflowAgent)) as unknown as JsonObject[];
     return changed(document, { agents }, now);
   };
 }
@@ -132,7 +165,8 @@ function timed(before: JsonObject, given: JsonObject, now: number): JsonObject {
   if (isOver(next["status"])) {
     next["completed_at"] ??= at;
     const [from, to] = [next["started_at"], next["completed_at"]];
-    if (typeof from === "string" && typeof to === "string") next["duration_ms"] ??= Math.max(0, Date.parse(to) - Date.parse(from));
+    if (typeof from === "string" && typeof to === "string")
+      next["duration_ms"] ??= Math.max(0, Date.parse(to) - Date.parse(from));
   }
   return next;
 }

@@ -13,21 +13,29 @@ import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
 
 type Entry = RegisteredWork<"workflow">;
 
-export async function attendWorkflow(parts: StateParts, partitions: Partitions, changes: Changes, entry: Entry): Promise<void> {
+export async function attendWorkflow(
+  parts: StateParts,
+  partitions: Partitions,
+  changes: Changes,
+  entry: Entry,
+): Promise<void> {
   const { tenant, key: workflowId } = entry;
   const scope = parts.system.forTenant(tenant);
   const now = parts.clock.now();
   const { workflow, lease } = await partitions.all(scope, workflowId);
   if (workflow === undefined) {
     // Whoever creates the workflow anew changes the lease, so this removes only what nobody has.
-    if (lease !== undefined) await parts.items.write(scope, containerName, [workflowId], { op: "delete", id: leaseId, ifMatch: lease.etag });
+    if (lease !== undefined)
+      await parts.items.write(scope, containerName, [workflowId], { op: "delete", id: leaseId, ifMatch: lease.etag });
     await clean(parts, scope, workflowId);
     return parts.work.remove(entry);
   }
   const deadline = deadlineOf(workflow.document as unknown as WorkflowDocument, workflow.modifiedAt);
   if (deadline !== null && deadline <= now) {
     await changes
-      .run(scope, workflowId, { ifMatch: workflow.etag, anyToken: true }, (current) => ({ document: timedOut(current.document, now) }))
+      .run(scope, workflowId, { ifMatch: workflow.etag, anyToken: true }, (current) => ({
+        document: timedOut(current.document, now),
+      }))
       .catch((error: unknown) => {
         // It went on meanwhile: the next look says what is due then.
         if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
@@ -38,7 +46,10 @@ export async function attendWorkflow(parts: StateParts, partitions: Partitions, 
 }
 
 const timedOut = (document: WorkflowDocument, now: number): WorkflowDocument =>
-  failed({ error_type: "timeout", error_message: `The workflow was in progress for more than ${document.metadata.timeout_seconds} seconds.` })(document, now);
+  failed({
+    error_type: "timeout",
+    error_message: `The workflow was in progress for more than ${document.metadata.timeout_seconds} seconds.`,
+  })(document, now);
 
 /** For the next moment, from what is stored now; looked at again afterwards, because a start may have crossed it. */
 async function renew(parts: StateParts, partitions: Partitions, entry: Entry): Promise<void> {

@@ -68,7 +68,12 @@ export class Changes {
   }
 
   /** Changes of one workflow take turns in a process, so that only other processes can be in each other's way. */
-  async run(scope: Scope, workflowId: string, options: ChangeOptions, decide: (current: Current) => Decision | Promise<Decision>): Promise<Changed> {
+  async run(
+    scope: Scope,
+    workflowId: string,
+    options: ChangeOptions,
+    decide: (current: Current) => Decision | Promise<Decision>,
+  ): Promise<Changed> {
     return this.#queue.run([`${scope.tenant} ${workflowId}`], async () => {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -82,7 +87,12 @@ export class Changes {
     });
   }
 
-  async #once(scope: Scope, workflowId: string, options: ChangeOptions, decide: (current: Current) => Decision | Promise<Decision>): Promise<Changed> {
+  async #once(
+    scope: Scope,
+    workflowId: string,
+    options: ChangeOptions,
+    decide: (current: Current) => Decision | Promise<Decision>,
+  ): Promise<Changed> {
     const { workflow, lease: leaseItem, latest: latestItem } = await this.#partitions.all(scope, workflowId);
     if (workflow === undefined) throw noWorkflow(workflowId);
     const now = this.#parts.clock.now();
@@ -96,11 +106,18 @@ export class Changes {
     const next = decision.lease ?? lease;
     if (isNothing(decision)) return { workflow: shown(workflow.document, latest, workflow), lease, latest };
     const due = await this.#markDue(scope, current, decision, leaseItem);
-    const last = decision.remove === true ? removal(leaseItem, current) : [workflowOperation(current, decision), leaseOperation(leaseItem, lease, next)];
+    const last =
+      decision.remove === true
+        ? removal(leaseItem, current)
+        : [workflowOperation(current, decision), leaseOperation(leaseItem, lease, next)];
     const version = await this.#commit(scope, workflowId, [...last, ...(decision.operations ?? [])]);
     if (due !== null) await this.#due.confirm(scope.tenant, workflowId, due);
     const written = decision.document as JsonObject | undefined;
-    return { workflow: shown(written ?? workflow.document, latest, written === undefined ? workflow : version), lease: next, latest };
+    return {
+      workflow: shown(written ?? workflow.document, latest, written === undefined ? workflow : version),
+      lease: next,
+      latest,
+    };
   }
 
   /** Whoever must look at the workflow later is told before it changes: a crash in between costs a look, not a timeout. */
@@ -118,7 +135,8 @@ export class Changes {
     const deadline = decision.document === undefined ? null : deadlineOf(next, now);
     const before = deadlineOf(document, workflow.modifiedAt);
     const sooner = deadline !== null && (before === null || deadline < before) ? deadline : null;
-    const adopted = leaseItem === undefined || lease.ttl !== -1 || (decision.operations !== undefined && latestItem === undefined);
+    const adopted =
+      leaseItem === undefined || lease.ttl !== -1 || (decision.operations !== undefined && latestItem === undefined);
     if (sooner === null && !adopted) return null;
     const due = nextDue(next, now, now);
     if (due !== null) await this.#due.mark(scope.tenant, lease.workflow_id, due);
@@ -130,7 +148,8 @@ export class Changes {
       const { results } = await this.#parts.items.batch(scope, containerName, [workflowId], operations);
       return versionOf(results[0]);
     } catch (error) {
-      const outrun = PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code);
+      const outrun =
+        PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code);
       throw outrun ? new Outrun("changed meanwhile", { cause: error }) : error;
     }
   }
@@ -144,15 +163,25 @@ function isNothing({ document, remove, touch, lease, operations }: Decision): bo
 }
 
 function workflowOperation({ workflow, now }: Current, { document, touch }: Decision): Operation {
-  if (document !== undefined) return { op: "replace", document: document as unknown as JsonObject, ifMatch: workflow.etag };
-  if (touch === true) return { op: "patch", id: workflow.id, patch: [{ op: "set", path: "/updated_at", value: new Date(now).toISOString() }] };
+  if (document !== undefined)
+    return { op: "replace", document: document as unknown as JsonObject, ifMatch: workflow.etag };
+  if (touch === true)
+    return {
+      op: "patch",
+      id: workflow.id,
+      patch: [{ op: "set", path: "/updated_at", value: new Date(now).toISOString() }],
+    };
   return { op: "check", id: workflow.id };
 }
 
 function removal(leaseItem: Item | undefined, { workflow, latestItem }: Current): readonly Operation[] {
   const lease = leaseOf(leaseItem, "").id;
-  const guard: Operation = leaseItem === undefined ? { op: "check", id: lease, exists: false } : { op: "delete", id: lease, ifMatch: leaseItem.etag };
-  const latest: Operation[] = latestItem === undefined ? [] : [{ op: "delete", id: latestId, ifMatch: latestItem.etag }];
+  const guard: Operation =
+    leaseItem === undefined
+      ? { op: "check", id: lease, exists: false }
+      : { op: "delete", id: lease, ifMatch: leaseItem.etag };
+  const latest: Operation[] =
+    latestItem === undefined ? [] : [{ op: "delete", id: latestId, ifMatch: latestItem.etag }];
   return [{ op: "delete", id: workflow.id, ifMatch: workflow.etag }, guard, ...latest];
 }
 

@@ -41,11 +41,23 @@ export interface CheckedCheckpoint {
 }
 
 /** The state is taken as it is: only the store looks into it, when it writes. */
-export function checkCheckpoint(given: NewCheckpoint | JsonObject, path: string, now: number, measure = exactBytes): CheckedCheckpoint {
+export function checkCheckpoint(
+  given: NewCheckpoint | JsonObject,
+  path: string,
+  now: number,
+  measure = exactBytes,
+): CheckedCheckpoint {
   if (!isJsonObject(given)) throw invalid(`${path}: must be an object with step and state, got ${show(given)}.`);
-  const { step, state, agent_context = {}, timestamp = new Date(now).toISOString(), ...more } = given as unknown as Record<string, unknown>;
+  const {
+    step,
+    state,
+    agent_context = {},
+    timestamp = new Date(now).toISOString(),
+    ...more
+  } = given as unknown as Record<string, unknown>;
   if (!isJsonObject(state)) throw invalid(`${path}.state: must be an object, got ${show(state)}.`);
-  if (!isJsonObject(agent_context)) throw invalid(`${path}.agent_context: must be an object, got ${show(agent_context)}.`);
+  if (!isJsonObject(agent_context))
+    throw invalid(`${path}.agent_context: must be an object, got ${show(agent_context)}.`);
   const checked = validateDocument(containerName, CheckpointSchema, { step, timestamp, state: {}, agent_context: {} });
   const checkpoint = { ...checked, state, agent_context } as unknown as Checkpoint;
   const bytes = measure(checkpoint, more as JsonObject);
@@ -70,7 +82,10 @@ function exactBytes(checkpoint: Checkpoint, more: JsonObject): number {
 
 /** For one that becomes an item whatever its size: exact where that is cheap, and where it comes near a limit. */
 export function aboutBytes(checkpoint: Checkpoint, more: JsonObject): number {
-  const rough = roughBytes([checkpoint.state, checkpoint.agent_context, more], workflowLimits.checkpointItemBytesMax / roughFactor);
+  const rough = roughBytes(
+    [checkpoint.state, checkpoint.agent_context, more],
+    workflowLimits.checkpointItemBytesMax / roughFactor,
+  );
   return rough !== undefined && rough >= roughBytesMin ? rough : exactBytes(checkpoint, more);
 }
 
@@ -107,7 +122,10 @@ function bodyOf({ state, agent_context }: Checkpoint, more: JsonObject): string 
 }
 
 /** The bytes of a spilled checkpoint, and the name of its object: the same bytes have the same name. */
-export function spilledBody({ checkpoint, more }: CheckedCheckpoint): { readonly bytes: Uint8Array; readonly name: string } {
+export function spilledBody({ checkpoint, more }: CheckedCheckpoint): {
+  readonly bytes: Uint8Array;
+  readonly name: string;
+} {
   const bytes = Buffer.from(bodyOf(checkpoint, more), "utf8");
   return { bytes, name: createHash("sha256").update(bytes).digest("hex") };
 }
@@ -118,7 +136,12 @@ export interface CheckpointPlace {
   readonly life: string;
 }
 
-export function toItem({ checkpoint, more, bytes }: CheckedCheckpoint, place: CheckpointPlace, number: number, object?: string): CheckpointItem {
+export function toItem(
+  { checkpoint, more, bytes }: CheckedCheckpoint,
+  place: CheckpointPlace,
+  number: number,
+  object?: string,
+): CheckpointItem {
   const { step, timestamp, state, agent_context } = checkpoint;
   const body = object === undefined ? { state: state, agent_context: agent_context } : { state: {}, agent_context: {} };
   return {
@@ -138,13 +161,18 @@ export function toItem({ checkpoint, more, bytes }: CheckedCheckpoint, place: Ch
 
 export function fromItem(item: CheckpointItem, body?: Uint8Array): Checkpoint {
   const { step, timestamp, object } = item;
-  if (object === undefined) return { step, timestamp, state: item.state, agent_context: item.agent_context, ...item.more };
+  if (object === undefined)
+    return { step, timestamp, state: item.state, agent_context: item.agent_context, ...item.more };
   invariant(
     body !== undefined && hash("sha256", body, "hex") === object.split("/").at(-1),
     "CORRUPT",
     `the object ${object} of a checkpoint is gone or damaged`,
   );
-  const { state, agent_context, more } = JSON.parse(Buffer.from(body).toString("utf8")) as { state: JsonObject; agent_context: JsonObject; more: JsonObject };
+  const { state, agent_context, more } = JSON.parse(Buffer.from(body).toString("utf8")) as {
+    state: JsonObject;
+    agent_context: JsonObject;
+    more: JsonObject;
+  };
   return { step, timestamp, state, agent_context, ...more };
 }
 

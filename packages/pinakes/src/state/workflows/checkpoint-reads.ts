@@ -40,11 +40,20 @@ export class CheckpointReads {
   }
 
   /** Of a step, or of all; undefined when there is none. */
-  async at(scope: Scope, document: JsonObject, latest: LatestRecord | undefined, step: number | "latest", known?: Item): Promise<Checkpoint | undefined> {
+  async at(
+    scope: Scope,
+    document: JsonObject,
+    latest: LatestRecord | undefined,
+    step: number | "latest",
+    known?: Item,
+  ): Promise<Checkpoint | undefined> {
     const inline = inlineOf(document).filter((checkpoint) => step === "latest" || checkpoint.step === step);
     const last = inline.toSorted((a, b) => a.step - b.step).at(-1);
     if (latest === undefined) return last;
-    const found = step === "latest" ? (known ?? (await this.#read(scope, latest))) : await this.#lastOf(scope, latest, stepPrefix(latest.life, step));
+    const found =
+      step === "latest"
+        ? (known ?? (await this.#read(scope, latest)))
+        : await this.#lastOf(scope, latest, stepPrefix(latest.life, step));
     const item = found?.document as CheckpointItem | undefined;
     if (item === undefined || (last !== undefined && last.step > item.step)) return last;
     return this.#load(scope, item);
@@ -64,9 +73,15 @@ export class CheckpointReads {
     return { checkpoints, omitted: left < 0 ? inline.length + latest.count - shown.length : 0 };
   }
 
-  async page(scope: Scope, document: JsonObject, latest: LatestRecord | undefined, query: CheckpointQuery): Promise<Page<Checkpoint>> {
+  async page(
+    scope: Scope,
+    document: JsonObject,
+    latest: LatestRecord | undefined,
+    query: CheckpointQuery,
+  ): Promise<Page<Checkpoint>> {
     const order = query.order ?? "asc";
-    if (order !== "asc" && order !== "desc") throw invalid(`order: must be "asc" or "desc", got ${JSON.stringify(order)}.`);
+    if (order !== "asc" && order !== "desc")
+      throw invalid(`order: must be "asc" or "desc", got ${JSON.stringify(order)}.`);
     const limit = checkLimit(query.limit);
     const life = latest?.life ?? "";
     const after = query.cursor === undefined ? undefined : readCursor(query.cursor, life, order);
@@ -74,8 +89,13 @@ export class CheckpointReads {
     const prefix = lifePrefix(life);
     // After one inside the document the items of its step still follow, or were before it when reading backwards.
     const bound = after === undefined ? undefined : after.inline === null ? after.id : stepPrefix(life, after.step);
-    const range = { gt: prefix, lt: `${prefix}~`, ...(bound === undefined ? {} : order === "asc" ? { gt: bound } : { lt: bound }) };
-    const found = latest === undefined ? { items: [] } : await this.#query(scope, latest.workflow_id, { range, order, limit });
+    const range = {
+      gt: prefix,
+      lt: `${prefix}~`,
+      ...(bound === undefined ? {} : order === "asc" ? { gt: bound } : { lt: bound }),
+    };
+    const found =
+      latest === undefined ? { items: [] } : await this.#query(scope, latest.workflow_id, { range, order, limit });
     const items = found.items.map((item) => this.#entry(scope, item.document as CheckpointItem));
     const inline = inlineOf(document).map(inlineEntry).filter(behind);
     const merged = [...inline, ...items].toSorted((a, b) => compare(a, b) * (order === "asc" ? 1 : -1));
@@ -93,7 +113,12 @@ export class CheckpointReads {
     const inside = inline.map(inlineEntry).toSorted(compare);
     let cursor: string | undefined;
     do {
-      const page = await this.#query(scope, latest.workflow_id, { range: { prefix: lifePrefix(latest.life) }, order: "desc", limit: recentPageItems, cursor });
+      const page = await this.#query(scope, latest.workflow_id, {
+        range: { prefix: lifePrefix(latest.life) },
+        order: "desc",
+        limit: recentPageItems,
+        cursor,
+      });
       for (const { document } of page.items) {
         const entry = this.#entry(scope, document as CheckpointItem);
         while (inside.length > 0 && compare(inside.at(-1) as Entry, entry) > 0) yield inside.pop() as Entry;
@@ -112,13 +137,20 @@ export class CheckpointReads {
     return fromItem(item, item.object === undefined ? undefined : await this.#parts.objects.get(scope, item.object));
   }
 
-  async #query(scope: Scope, workflowId: string, query: Omit<Query, "equals">): Promise<{ items: readonly Item[]; cursor?: string }> {
+  async #query(
+    scope: Scope,
+    workflowId: string,
+    query: Omit<Query, "equals">,
+  ): Promise<{ items: readonly Item[]; cursor?: string }> {
     return this.#parts.items.query(scope, containerName, { equals: { workflow_id: workflowId }, ...query });
   }
 
   /** Somebody may have deleted it alone, through the containers API: then the one before it is the latest. */
   async #read(scope: Scope, latest: LatestRecord): Promise<Item | undefined> {
-    const item = await this.#parts.items.read(scope, containerName, { partition: [latest.workflow_id], id: latest.checkpoint_id });
+    const item = await this.#parts.items.read(scope, containerName, {
+      partition: [latest.workflow_id],
+      id: latest.checkpoint_id,
+    });
     return item ?? this.#lastOf(scope, latest, lifePrefix(latest.life));
   }
 
@@ -128,7 +160,10 @@ export class CheckpointReads {
 }
 
 export function noCheckpoint(workflowId: string, step: number | "latest"): PinakesError {
-  return new PinakesError("NOT_FOUND", `Workflow "${workflowId}" has no checkpoint${step === "latest" ? " yet" : ` of step ${step}`}.`);
+  return new PinakesError(
+    "NOT_FOUND",
+    `Workflow "${workflowId}" has no checkpoint${step === "latest" ? " yet" : ` of step ${step}`}.`,
+  );
 }
 
 function inlineOf(document: JsonObject): readonly Checkpoint[] {
@@ -170,7 +205,10 @@ function readCursor(cursor: string, life: string, order: string): Position {
   const [theLife, theOrder, step, inline, id] = Array.isArray(given) ? (given as unknown[]) : [];
   const isPlace =
     Number.isSafeInteger(step) &&
-    (inline === null ? typeof id === "string" && id.startsWith(lifePrefix(life)) && id.length < 150 : Number.isSafeInteger(inline));
-  if (theLife !== life || theOrder !== order || !isPlace) throw invalid("cursor: is not one of this list, in this order. Begin without one.");
+    (inline === null
+      ? typeof id === "string" && id.startsWith(lifePrefix(life)) && id.length < 150
+      : Number.isSafeInteger(inline));
+  if (theLife !== life || theOrder !== order || !isPlace)
+    throw invalid("cursor: is not one of this list, in this order. Begin without one.");
   return { step: step as number, inline: inline as number | null, id: id as string };
 }

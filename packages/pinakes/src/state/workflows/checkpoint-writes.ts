@@ -61,7 +61,8 @@ export class CheckpointWrites {
     };
     for (const [i, checked] of checkpoints.entries()) {
       const size = isSpilled(checked) ? 0 : checked.bytes;
-      if (batch.length >= workflowLimits.batchOperationsMax || bytes + size > workflowLimits.batchBytesMax) await flush();
+      if (batch.length >= workflowLimits.batchOperationsMax || bytes + size > workflowLimits.batchBytesMax)
+        await flush();
       const item = await this.#item(scope, checked, place, i + 1);
       if (item.id > latest) latest = item.id;
       batch.push({ op: "create", document: item });
@@ -71,7 +72,12 @@ export class CheckpointWrites {
     return latest;
   }
 
-  async #item(scope: Scope, checked: CheckedCheckpoint, place: CheckpointPlace, number: number): Promise<CheckpointItem> {
+  async #item(
+    scope: Scope,
+    checked: CheckedCheckpoint,
+    place: CheckpointPlace,
+    number: number,
+  ): Promise<CheckpointItem> {
     if (!isSpilled(checked)) return toItem(checked, place, number);
     const { bytes, name } = spilledBody(checked);
     const key = `${objectPrefix(place.workflowId, place.life)}${name}`;
@@ -82,9 +88,18 @@ export class CheckpointWrites {
 
 /** A late worker's checkpoint would be what a retry goes on from, or change what a finished workflow says. */
 function requireProgress({ workflow_id, status, total_steps }: WorkflowDocument, step: number): void {
-  if (status === "failed") throw new PinakesError("CONFLICT", `Workflow "${workflow_id}" is failed and takes no checkpoints; retry, skip or resume it first.`);
+  if (status === "failed")
+    throw new PinakesError(
+      "CONFLICT",
+      `Workflow "${workflow_id}" is failed and takes no checkpoints; retry, skip or resume it first.`,
+    );
   if (status === "completed" || status === "cancelled")
-    throw new PinakesError("CONFLICT", `Workflow "${workflow_id}" is ${status}: it is over and takes no checkpoints. Create another workflow to go on.`);
+    throw new PinakesError(
+      "CONFLICT",
+      `Workflow "${workflow_id}" is ${status}: it is over and takes no checkpoints. Create another workflow to go on.`,
+    );
   if (step > total_steps)
-    throw invalid(`checkpoint.step: is ${step}, but workflow "${workflow_id}" has total_steps ${total_steps}. Raise total_steps first, or correct the step.`);
+    throw invalid(
+      `checkpoint.step: is ${step}, but workflow "${workflow_id}" has total_steps ${total_steps}. Raise total_steps first, or correct the step.`,
+    );
 }

@@ -22,19 +22,27 @@ export function markerId(life: string): string {
 }
 
 export function marker(workflowId: string, life: string): Operation {
-  return { op: "create", document: { id: markerId(life), workflow_id: workflowId, [companionField]: "create", ttl: -1 } };
+  return {
+    op: "create",
+    document: { id: markerId(life), workflow_id: workflowId, [companionField]: "create", ttl: -1 },
+  };
 }
 
 export async function clean(parts: StateParts, scope: Scope, workflowId: string): Promise<void> {
   const markers = await markedLives(parts, scope, workflowId);
   const latest = await parts.items.read(scope, containerName, { partition: [workflowId], id: latestId });
-  const lives = new Set([...markers, ...(await livesOfCheckpoints(parts, scope, workflowId)), ...(await livesOfObjects(parts, scope, workflowId))]);
+  const lives = new Set([
+    ...markers,
+    ...(await livesOfCheckpoints(parts, scope, workflowId)),
+    ...(await livesOfObjects(parts, scope, workflowId)),
+  ]);
   if (lives.size === 0 && latest === undefined) return;
   for (const life of markers) await remove(parts, scope, workflowId, [markerId(life)]);
   const lease = await parts.items.read(scope, containerName, { partition: [workflowId], id: leaseId });
   const { life: current = "" } = (lease?.document as LeaseRecord | undefined) ?? {};
   lives.delete(current);
-  if (latest !== undefined && (latest.document as LatestRecord).life !== current) await remove(parts, scope, workflowId, [latestId], latest.etag);
+  if (latest !== undefined && (latest.document as LatestRecord).life !== current)
+    await remove(parts, scope, workflowId, [latestId], latest.etag);
   for (const life of lives) {
     await removeObjects(parts, scope, objectPrefix(workflowId, life));
     await removeCheckpoints(parts, scope, workflowId, life);
@@ -79,7 +87,13 @@ async function removeObjects(parts: StateParts, scope: Scope, prefix: string): P
 
 async function removeCheckpoints(parts: StateParts, scope: Scope, workflowId: string, life: string): Promise<void> {
   for (;;) {
-    const { items } = await query(parts, scope, workflowId, { prefix: lifePrefix(life) }, workflowLimits.batchOperationsMax);
+    const { items } = await query(
+      parts,
+      scope,
+      workflowId,
+      { prefix: lifePrefix(life) },
+      workflowLimits.batchOperationsMax,
+    );
     if (items.length === 0) return;
     await remove(
       parts,
@@ -90,7 +104,13 @@ async function removeCheckpoints(parts: StateParts, scope: Scope, workflowId: st
   }
 }
 
-async function remove(parts: StateParts, scope: Scope, workflowId: string, ids: readonly string[], ifMatch?: string): Promise<void> {
+async function remove(
+  parts: StateParts,
+  scope: Scope,
+  workflowId: string,
+  ids: readonly string[],
+  ifMatch?: string,
+): Promise<void> {
   try {
     await parts.items.batch(
       scope,
@@ -100,10 +120,17 @@ async function remove(parts: StateParts, scope: Scope, workflowId: string, ids: 
     );
   } catch (error) {
     // Another process cleans up too: what it left is found by the next look.
-    if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED")) throw error;
+    if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED"))
+      throw error;
   }
 }
 
-async function query(parts: StateParts, scope: Scope, workflowId: string, range: object, limit: number): Promise<{ items: readonly Item[] }> {
+async function query(
+  parts: StateParts,
+  scope: Scope,
+  workflowId: string,
+  range: object,
+  limit: number,
+): Promise<{ items: readonly Item[] }> {
   return parts.items.query(scope, containerName, { equals: { workflow_id: workflowId }, range, limit });
 }

@@ -43,7 +43,9 @@ export class Creation {
     const { scope } = caller;
     const created_with = idempotencyKey === undefined ? undefined : creationOf(caller, input, idempotencyKey);
     const named =
-      created_with === undefined || !isJsonObject(input) || input.workflow_id !== undefined ? input : { ...input, workflow_id: `wf-${created_with.key}` };
+      created_with === undefined || !isJsonObject(input) || input.workflow_id !== undefined
+        ? input
+        : { ...input, workflow_id: `wf-${created_with.key}` };
     const now = this.#parts.clock.now();
     const whole = completeWorkflow(caller, named, now);
     const large = largeCheckpoints(whole, now);
@@ -59,7 +61,8 @@ export class Creation {
         return await this.#write(scope, document, large, { lease, leftover: found?.lease });
       } catch (error) {
         await this.#undo(scope, document.workflow_id, large);
-        const beaten = PinakesError.isInstance(error) && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code);
+        const beaten =
+          PinakesError.isInstance(error) && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code);
         if (!beaten || attempt >= attemptsMax) throw error;
       }
     }
@@ -80,13 +83,19 @@ export class Creation {
     let record: LatestRecord | undefined;
     if (large.length > 0) {
       await items.batch(scope, containerName, [workflowId], [marker(workflowId, lease.life)]);
-      const latest = await this.#checkpoints.writeAll(scope, large, { tenant: scope.tenant, workflowId, life: lease.life });
+      const latest = await this.#checkpoints.writeAll(scope, large, {
+        tenant: scope.tenant,
+        workflowId,
+        life: lease.life,
+      });
       record = newLatest(workflowId, lease.life, latest, large.length);
       checkpoints.push({ op: "delete", id: markerId(lease.life) }, { op: "upsert", document: record });
     }
     const operations: Operation[] = [
       { op: "create", document: document as unknown as JsonObject },
-      leftover === undefined ? { op: "create", document: lease } : { op: "replace", document: lease, ifMatch: leftover.etag },
+      leftover === undefined
+        ? { op: "create", document: lease }
+        : { op: "replace", document: lease, ifMatch: leftover.etag },
       ...checkpoints,
     ];
     const { results } = await items.batch(scope, containerName, [workflowId], operations);
@@ -104,17 +113,27 @@ export class Creation {
     if (workflow === undefined) return lease === undefined ? undefined : { lease };
     const known = (lease?.document as LeaseRecord | undefined)?.created_with;
     if (created_with === undefined || known?.key !== created_with.key)
-      throw new PinakesError("CONFLICT", `There is a workflow "${workflowId}" already. Choose another workflow_id, or change that one.`, {
-        currentEtag: workflow.etag,
-      });
-    if (known.body === created_with.body) return { workflow: shown(workflow.document, latestOf(latest, leaseOf(lease, workflowId)), workflow) };
-    throw new PinakesError("CONFLICT", "idempotencyKey: was used before to create another workflow. Use a new key for every workflow.");
+      throw new PinakesError(
+        "CONFLICT",
+        `There is a workflow "${workflowId}" already. Choose another workflow_id, or change that one.`,
+        {
+          currentEtag: workflow.etag,
+        },
+      );
+    if (known.body === created_with.body)
+      return { workflow: shown(workflow.document, latestOf(latest, leaseOf(lease, workflowId)), workflow) };
+    throw new PinakesError(
+      "CONFLICT",
+      "idempotencyKey: was used before to create another workflow. Use a new key for every workflow.",
+    );
   }
 
   /** What a create that failed left behind goes at once; else the sweep removes it. */
   async #undo(scope: Scope, workflowId: string, large: readonly CheckedCheckpoint[]): Promise<void> {
     if (large.length === 0) return;
-    await clean(this.#parts, scope, workflowId).catch((error: unknown) => this.#parts.log(`state: cleaning up workflow ${workflowId}: ${String(error)}`));
+    await clean(this.#parts, scope, workflowId).catch((error: unknown) =>
+      this.#parts.log(`state: cleaning up workflow ${workflowId}: ${String(error)}`),
+    );
   }
 }
 
@@ -129,7 +148,10 @@ function creationOf(caller: Caller, input: NewWorkflow, key: string): { key: str
   const { idempotencyKeyCharsMax } = workflowLimits;
   if (typeof key !== "string" || key === "" || key.length > idempotencyKeyCharsMax)
     throw invalid(`idempotencyKey: must be a text of 1–${idempotencyKeyCharsMax} characters, got ${show(key)}.`);
-  return { key: hash("sha256", JSON.stringify([caller.userId, key]), "hex").slice(0, 32), body: hash("sha256", sorted(input as unknown as JsonValue), "hex") };
+  return {
+    key: hash("sha256", JSON.stringify([caller.userId, key]), "hex").slice(0, 32),
+    body: hash("sha256", sorted(input as unknown as JsonValue), "hex"),
+  };
 }
 
 /** The same text for the same content, in whatever order its properties come. */

@@ -38,7 +38,9 @@ export class DueWork {
 /** Null: never, there is nothing to wait for. */
 export function nextDue(document: WorkflowDocument, modifiedAt: number, now: number): number | null {
   const expires = expiresAt(defaultTtlSeconds, document.ttl ?? null, modifiedAt);
-  const times = [deadlineOf(document, modifiedAt), expires === null ? null : expires + expiryMarginMs].filter((time) => time !== null);
+  const times = [deadlineOf(document, modifiedAt), expires === null ? null : expires + expiryMarginMs].filter(
+    (time) => time !== null,
+  );
   if (times.length === 0) return null;
   const over = document.status === "completed" || document.status === "cancelled" || document.status === "failed";
   return Math.min(...times, over ? Infinity : now + lookMsMax);

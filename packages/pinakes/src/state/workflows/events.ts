@@ -56,7 +56,9 @@ async function* events(
   const isStopped = () => signal.aborted;
   while (!isStopped()) {
     const page = await parts.items.changes(scope, containerName, { cursor, limit: changesPerPage });
-    const told = page.changes.filter(({ partition }) => partition[0] === workflowId).flatMap((change) => eventOf(workflowId, change));
+    const told = page.changes
+      .filter(({ partition }) => partition[0] === workflowId)
+      .flatMap((change) => eventOf(workflowId, change));
     for (const [i, event] of told.entries()) {
       if (isStopped()) return;
       // Nothing of ours follows the last one in its page. The others have the place of the page's beginning: after a reconnect some
@@ -72,7 +74,9 @@ type Unplaced = Omit<WorkflowEvent, "id">;
 
 /** A change whose document has been replaced meanwhile is followed by the one that replaced it. */
 function eventOf(workflow_id: string, { kind, id, document, at, etag, expired }: Change): Unplaced[] {
-  const event = (type: WorkflowEvent["type"], data: JsonObject): Unplaced[] => [{ type, workflow_id, data: data, at: new Date(at).toISOString() }];
+  const event = (type: WorkflowEvent["type"], data: JsonObject): Unplaced[] => [
+    { type, workflow_id, data: data, at: new Date(at).toISOString() },
+  ];
   if (!id.startsWith(reservedIdPrefix)) {
     if (kind === "delete") return event("workflow.deleted", expired === true ? { expired } : {});
     if (document === undefined) return [];

@@ -57,7 +57,11 @@ export function requireToken(lease: LeaseRecord, fencingToken: number | undefine
     );
   }
   if (isHeld(lease, now))
-    throw new LeaseHeld(lease, now, "If it is you, send your fencing token; else wait until the lease ends, and resume the workflow or acquire its lease.");
+    throw new LeaseHeld(
+      lease,
+      now,
+      "If it is you, send your fencing token; else wait until the lease ends, and resume the workflow or acquire its lease.",
+    );
 }
 
 /** Somebody else's: who waits as long as it says may take it, unless its holder renews it. */
@@ -91,7 +95,8 @@ export function viewOf({ workflow_id, owner, fencing_token, expires_at }: LeaseR
 
 /** A lease that ended is nobody's. */
 export function holderOf({ workflow_id, owner, expires_at }: LeaseRecord, now: number): LeaseHolder {
-  if (owner === null || expires_at === null || Date.parse(expires_at) <= now) return { workflow_id, owner: null, expires_at: null };
+  if (owner === null || expires_at === null || Date.parse(expires_at) <= now)
+    return { workflow_id, owner: null, expires_at: null };
   return { workflow_id, owner, expires_at };
 }
 
@@ -109,11 +114,16 @@ export function checkOwner(owner: unknown): string {
 
 export function checkLeaseSeconds(seconds: unknown = workflowLimits.leaseSecondsDefault): number {
   const { leaseSecondsMax } = workflowLimits;
-  if (typeof seconds === "number" && Number.isInteger(seconds) && seconds >= 1 && seconds <= leaseSecondsMax) return seconds;
-  throw invalid(`leaseSeconds (over HTTP lease_seconds): must be a whole number from 1 to ${leaseSecondsMax}, got ${show(seconds)}.`);
+  if (typeof seconds === "number" && Number.isInteger(seconds) && seconds >= 1 && seconds <= leaseSecondsMax)
+    return seconds;
+  throw invalid(
+    `leaseSeconds (over HTTP lease_seconds): must be a whole number from 1 to ${leaseSecondsMax}, got ${show(seconds)}.`,
+  );
 }
 
 export function checkToken(token: unknown): number {
   if (typeof token === "number" && Number.isSafeInteger(token) && token >= 0) return token;
-  throw invalid(`fencingToken (over HTTP X-Fencing-Token): must be the whole number that came with the lease, got ${show(token)}.`);
+  throw invalid(
+    `fencingToken (over HTTP X-Fencing-Token): must be the whole number that came with the lease, got ${show(token)}.`,
+  );
 }

@@ -35,9 +35,15 @@ export class Leases {
     this.#changes = changes;
   }
 
-  async acquire(scope: Scope, workflowId: string, options: { readonly owner: string; readonly leaseSeconds?: number | undefined }): Promise<Lease> {
+  async acquire(
+    scope: Scope,
+    workflowId: string,
+    options: { readonly owner: string; readonly leaseSeconds?: number | undefined },
+  ): Promise<Lease> {
     const take = this.taking(options.owner, options.leaseSeconds, undefined);
-    const { lease } = await this.#changes.run(scope, workflowId, { anyToken }, (current) => ({ lease: take(current.lease, current.now) }));
+    const { lease } = await this.#changes.run(scope, workflowId, { anyToken }, (current) => ({
+      lease: take(current.lease, current.now),
+    }));
     return viewOf(lease);
   }
 
@@ -45,7 +51,11 @@ export class Leases {
    * How this owner gets it: free or over, with a new token; also from itself, because a worker that was restarted does not know its
    * token. Whoever shows the present token keeps it.
    */
-  taking(owner: string, leaseSeconds: number | undefined, fencingToken: number | undefined): (lease: LeaseRecord, now: number) => LeaseRecord {
+  taking(
+    owner: string,
+    leaseSeconds: number | undefined,
+    fencingToken: number | undefined,
+  ): (lease: LeaseRecord, now: number) => LeaseRecord {
     const [name, seconds] = [checkOwner(owner), checkLeaseSeconds(leaseSeconds)];
     return (lease, now) => {
       if (fencingToken !== undefined) {
@@ -53,7 +63,11 @@ export class Leases {
         if (isHeld(lease, now)) return renewed(lease, seconds, now);
       }
       if (isHeld(lease, now) && lease.owner !== name)
-        throw new LeaseHeld(lease, now, "Wait until then and try again; its holder may renew it or give it back before.");
+        throw new LeaseHeld(
+          lease,
+          now,
+          "Wait until then and try again; its holder may renew it or give it back before.",
+        );
       return heldBy(lease, name, seconds, now);
     };
   }
@@ -66,10 +80,15 @@ export class Leases {
   }
 
   /** Also after its end, as long as nobody else took it. */
-  async renew(scope: Scope, workflowId: string, options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined }): Promise<Lease> {
+  async renew(
+    scope: Scope,
+    workflowId: string,
+    options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined },
+  ): Promise<Lease> {
     const [token, seconds] = [checkToken(options.fencingToken), checkLeaseSeconds(options.leaseSeconds)];
     const { lease } = await this.#changes.run(scope, workflowId, { fencingToken: token }, (current) => {
-      if (current.lease.owner === null) throw new PinakesError("CONFLICT", `The lease of workflow "${workflowId}" was given back. Acquire it again.`);
+      if (current.lease.owner === null)
+        throw new PinakesError("CONFLICT", `The lease of workflow "${workflowId}" was given back. Acquire it again.`);
       return { lease: renewed(current.lease, seconds, current.now) };
     });
     return viewOf(lease);

@@ -23,9 +23,18 @@ export function completeWorkflow(caller: Caller, input: unknown, now: number): W
   const at = new Date(now).toISOString();
   const over = ["completed", "failed", "cancelled"].includes(given["status"] as string);
   const metadata =
-    given["metadata"] === undefined || isJsonObject(given["metadata"]) ? absent({ created_by: caller.userId }, given["metadata"] ?? {}) : undefined;
+    given["metadata"] === undefined || isJsonObject(given["metadata"])
+      ? absent({ created_by: caller.userId }, given["metadata"] ?? {})
+      : undefined;
   const whole = absent(
-    { id: randomUUID(), workflow_id: randomUUID(), workspace_id: caller.scope.tenant, created_at: at, updated_at: at, ...(over ? { completed_at: at } : {}) },
+    {
+      id: randomUUID(),
+      workflow_id: randomUUID(),
+      workspace_id: caller.scope.tenant,
+      created_at: at,
+      updated_at: at,
+      ...(over ? { completed_at: at } : {}),
+    },
     metadata === undefined ? given : { ...given, metadata },
   );
   return checkWorkflow(whole, now);
@@ -63,5 +72,8 @@ function absent(defaults: JsonObject, given: JsonObject): JsonObject {
 }
 
 export function foreignWorkspace(): PinakesError {
-  return new PinakesError("FORBIDDEN", "workspace_id: is not the caller's workspace. Leave it out, or call as somebody of that workspace.");
+  return new PinakesError(
+    "FORBIDDEN",
+    "workspace_id: is not the caller's workspace. Leave it out, or call as somebody of that workspace.",
+  );
 }

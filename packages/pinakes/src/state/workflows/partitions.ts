@@ -94,7 +94,11 @@ export class Partitions {
   }
 
   async #first(scope: Scope, workflowId: string): Promise<Item | undefined> {
-    const page = await this.#items.query(scope, containerName, { equals: { workflow_id: workflowId }, range: { lt: reservedIdPrefix }, limit: 1 });
+    const page = await this.#items.query(scope, containerName, {
+      equals: { workflow_id: workflowId },
+      range: { lt: reservedIdPrefix },
+      limit: 1,
+    });
     const [item] = page.items;
     if (item !== undefined) this.remember(scope, workflowId, item.id);
     return item;
@@ -104,8 +108,11 @@ export class Partitions {
 const keyOf = (scope: Scope, workflowId: string): string => `${scope.tenant} ${workflowId}`;
 
 export function checkWorkflowId(workflowId: unknown): string {
-  if (typeof workflowId === "string" && workflowId !== "" && workflowId.length <= workflowLimits.workflowIdCharsMax) return workflowId;
-  throw invalid(`workflow_id: must be a text of 1–${workflowLimits.workflowIdCharsMax} characters, got ${show(workflowId)}.`);
+  if (typeof workflowId === "string" && workflowId !== "" && workflowId.length <= workflowLimits.workflowIdCharsMax)
+    return workflowId;
+  throw invalid(
+    `workflow_id: must be a text of 1–${workflowLimits.workflowIdCharsMax} characters, got ${show(workflowId)}.`,
+  );
 }
 
 /** The same whether it is another workspace's or never was. */

@@ -16,7 +16,11 @@ const companions = [leaseId, latestId];
 const workflowsPerReadMax = limits.readManyKeysMax / companions.length;
 
 /** In the order of the workflows. */
-export async function documentsWithProgress(items: ItemStore, scope: Scope, workflows: readonly Item[]): Promise<readonly JsonObject[]> {
+export async function documentsWithProgress(
+  items: ItemStore,
+  scope: Scope,
+  workflows: readonly Item[],
+): Promise<readonly JsonObject[]> {
   const unfinished = workflows.map(documentOf).filter(({ current_step, total_steps }) => current_step < total_steps);
   const reads: Promise<readonly WorkflowDocument[]>[] = [];
   for (let start = 0; start < unfinished.length; start += workflowsPerReadMax)
@@ -25,10 +29,16 @@ export async function documentsWithProgress(items: ItemStore, scope: Scope, work
   return workflows.map((item) => (far.get(documentOf(item).workflow_id) ?? item.document) as unknown as JsonObject);
 }
 
-async function readProgress(items: ItemStore, scope: Scope, documents: readonly WorkflowDocument[]): Promise<readonly WorkflowDocument[]> {
+async function readProgress(
+  items: ItemStore,
+  scope: Scope,
+  documents: readonly WorkflowDocument[],
+): Promise<readonly WorkflowDocument[]> {
   const keys = documents.flatMap(({ workflow_id }) => companions.map((id) => ({ partition: [workflow_id], id })));
   const found = await items.readMany(scope, containerName, keys);
-  return documents.map((document, i) => withProgress(document, latestOf(found[2 * i + 1], leaseOf(found[2 * i], document.workflow_id))));
+  return documents.map((document, i) =>
+    withProgress(document, latestOf(found[2 * i + 1], leaseOf(found[2 * i], document.workflow_id))),
+  );
 }
 
 const documentOf = (item: Item): WorkflowDocument => item.document as unknown as WorkflowDocument;

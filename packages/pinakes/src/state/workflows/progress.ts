@@ -17,9 +17,15 @@ function stepDone(latest: LatestRecord | undefined): number {
 }
 
 /** The same with the checkpoints inside the document. */
-export function stepReached({ checkpoints }: Pick<WorkflowDocument, "checkpoints">, latest: LatestRecord | undefined): number {
+export function stepReached(
+  { checkpoints }: Pick<WorkflowDocument, "checkpoints">,
+  latest: LatestRecord | undefined,
+): number {
   // A document written behind the API may lack its list.
-  return ((checkpoints ?? []) as readonly { readonly step: number }[]).reduce((most, { step }) => Math.max(most, step), stepDone(latest));
+  return ((checkpoints ?? []) as readonly { readonly step: number }[]).reduce(
+    (most, { step }) => Math.max(most, step),
+    stepDone(latest),
+  );
 }
 
 export function withProgress(document: WorkflowDocument, latest?: LatestRecord): WorkflowDocument {

@@ -14,7 +14,14 @@ import { workflowStatuses, workflowTypes } from "./workflow-schema.ts";
 export async function listWorkflows(
   items: ItemStore,
   scope: Scope,
-  { status, type, order = "desc", limit, cursor, session }: WorkflowQuery & { readonly session?: SessionTokens | undefined },
+  {
+    status,
+    type,
+    order = "desc",
+    limit,
+    cursor,
+    session,
+  }: WorkflowQuery & { readonly session?: SessionTokens | undefined },
 ): Promise<Page<Stored<Workflow>>> {
   if (status !== undefined) requireOneOf("status", status, workflowStatuses);
   if (type !== undefined) requireOneOf("type", type, workflowTypes);
@@ -28,11 +35,22 @@ export async function listWorkflows(
     session,
   });
   const documents = await documentsWithProgress(items, scope, page.items);
-  return { items: page.items.map((item, i) => stored({ ...documents[i], checkpoints: [] }, item)), next_cursor: page.cursor ?? null };
+  return {
+    items: page.items.map((item, i) => stored({ ...documents[i], checkpoints: [] }, item)),
+    next_cursor: page.cursor ?? null,
+  };
 }
 
-function indexFor({ tenant }: Scope, { status, type }: Pick<WorkflowQuery, "status" | "type">): Pick<Query, "index" | "equals" | "range" | "filter"> {
-  if (status !== undefined) return { index: "byStatus", equals: { workspace_id: tenant, status }, ...(type === undefined ? {} : { filter: { type } }) };
+function indexFor(
+  { tenant }: Scope,
+  { status, type }: Pick<WorkflowQuery, "status" | "type">,
+): Pick<Query, "index" | "equals" | "range" | "filter"> {
+  if (status !== undefined)
+    return {
+      index: "byStatus",
+      equals: { workspace_id: tenant, status },
+      ...(type === undefined ? {} : { filter: { type } }),
+    };
   if (type !== undefined) return { index: "byType", equals: { workspace_id: tenant, type } };
   // Checkpoints have no time of creation.
   return { index: "byCreated", equals: { workspace_id: tenant }, range: { gte: "" } };
@@ -46,9 +64,14 @@ export async function countWorkflows(items: ItemStore, scope: Scope): Promise<Wo
     Promise.all(workflowTypes.map(async (type) => [type, await count("byType", { type })] as const)),
   ]);
   const total = statuses.reduce((sum, [, of]) => sum + of, 0);
-  return { total, by_status: Object.fromEntries(statuses) as WorkflowStats["by_status"], by_type: Object.fromEntries(types) as WorkflowStats["by_type"] };
+  return {
+    total,
+    by_status: Object.fromEntries(statuses) as WorkflowStats["by_status"],
+    by_type: Object.fromEntries(types) as WorkflowStats["by_type"],
+  };
 }
 
 function requireOneOf(name: string, value: unknown, allowed: readonly string[]): void {
-  if (!allowed.includes(value as string)) throw invalid(`${name}: must be one of ${allowed.join(", ")}, got ${show(value)}.`);
+  if (!allowed.includes(value as string))
+    throw invalid(`${name}: must be one of ${allowed.join(", ")}, got ${show(value)}.`);
 }

@@ -17,7 +17,8 @@ export const transitions: Readonly<Record<WorkflowStatus, readonly WorkflowStatu
 export function requireTransition({ workflow_id, status }: WorkflowDocument, to: WorkflowStatus): void {
   const next = transitions[status];
   if (next.includes(to)) return;
-  const can = next.length === 0 ? "it is over and does not change any more" : `from there it can become ${next.join(", ")}`;
+  const can =
+    next.length === 0 ? "it is over and does not change any more" : `from there it can become ${next.join(", ")}`;
   throw new PinakesError("CONFLICT", `Workflow "${workflow_id}" is ${status} and cannot become ${to}: ${can}.`);
 }
 
@@ -25,20 +26,35 @@ export function requireTransition({ workflow_id, status }: WorkflowDocument, to:
  * The document after a change of its status, with what follows from it: times and performance. What the change itself names (`given`)
  * is left as it is. Without a change of status nothing follows.
  */
-export function afterTransition(before: WorkflowDocument, next: WorkflowDocument, given: ReadonlySet<string>, now: number): WorkflowDocument {
+export function afterTransition(
+  before: WorkflowDocument,
+  next: WorkflowDocument,
+  given: ReadonlySet<string>,
+  now: number,
+): WorkflowDocument {
   if (before.status === next.status) return next;
   requireTransition(before, next.status);
   const at = new Date(now).toISOString();
-  const filled = (values: Partial<WorkflowDocument>) => Object.fromEntries(Object.entries(values).filter(([key]) => !given.has(key)));
+  const filled = (values: Partial<WorkflowDocument>) =>
+    Object.fromEntries(Object.entries(values).filter(([key]) => !given.has(key)));
   if (next.status === "in_progress") {
-    const performance_metrics = { ...next.performance_metrics, queue_time_ms: next.performance_metrics.queue_time_ms || queueTime(before, now) };
+    const performance_metrics = {
+      ...next.performance_metrics,
+      queue_time_ms: next.performance_metrics.queue_time_ms || queueTime(before, now),
+    };
     return { ...next, ...filled({ started_at: at, completed_at: null, error_details: null, performance_metrics }) };
   }
-  const ran = { ...next, performance_metrics: { ...next.performance_metrics, execution_time_ms: executionTime(before, now) } };
+  const ran = {
+    ...next,
+    performance_metrics: { ...next.performance_metrics, execution_time_ms: executionTime(before, now) },
+  };
   const left = given.has("performance_metrics") ? next : ran;
   if (next.status === "paused") return left;
   // What is complete has no step left, whichever were reported.
-  const ended = { ...left, ...filled({ completed_at: at, ...(next.status === "completed" ? { current_step: next.total_steps } : {}) }) };
+  const ended = {
+    ...left,
+    ...filled({ completed_at: at, ...(next.status === "completed" ? { current_step: next.total_steps } : {}) }),
+  };
   return given.has("performance_metrics") ? ended : { ...ended, performance_metrics: finalMetrics(ended) };
 }
 
@@ -54,7 +70,14 @@ function executionTime({ status, started_at, created_at, performance_metrics }: 
   return before > 0 ? before : since(created_at, now);
 }
 
-function finalMetrics({ performance_metrics: metrics, agents, created_at, completed_at, current_step, total_steps }: WorkflowDocument) {
+function finalMetrics({
+  performance_metrics: metrics,
+  agents,
+  created_at,
+  completed_at,
+  current_step,
+  total_steps,
+}: WorkflowDocument) {
   const steps = Math.max(current_step || total_steps, 1);
   return {
     ...metrics,
@@ -66,7 +89,10 @@ function finalMetrics({ performance_metrics: metrics, agents, created_at, comple
 
 /** The source document has no field for what one agent cost; these are where programs put it. */
 function costOf(agent: WorkflowAgent): number {
-  const result = agent.result as { readonly cost_usd?: unknown; readonly token_usage?: { readonly cost_usd?: unknown } } | null;
+  const result = agent.result as {
+    readonly cost_usd?: unknown;
+    readonly token_usage?: { readonly cost_usd?: unknown };
+  } | null;
   const told = [(agent as { readonly cost_usd?: unknown }).cost_usd, result?.cost_usd, result?.token_usage?.cost_usd];
   return (told.find((cost) => typeof cost === "number" && Number.isFinite(cost)) as number | undefined) ?? 0;
 }

@@ -56,7 +56,12 @@ function prepare({ caller, before, document, now }: GenericWrite): JsonObject {
   if (before === undefined) return completeWorkflow(caller, given, now) as unknown as JsonObject;
   requireWorkspace(caller, given["workspace_id"]);
   const old = before as unknown as WorkflowDocument;
-  const next: JsonObject = { workspace_id: caller.scope.tenant, created_at: old.created_at, ...given, updated_at: new Date(now).toISOString() };
+  const next: JsonObject = {
+    workspace_id: caller.scope.tenant,
+    created_at: old.created_at,
+    ...given,
+    updated_at: new Date(now).toISOString(),
+  };
   if (next["created_at"] !== old.created_at) throw invalid("created_at: never changes. Leave it out.");
   const checked = checkWorkflow(next, now);
   const keys = Object.keys(given).filter((key) => JSON.stringify(given[key]) !== JSON.stringify(before[key]));

@@ -89,21 +89,36 @@ export class Workflows {
     return this.#creation.create(caller, input, options);
   }
 
-  async get(caller: Caller, workflowId: string, options: { readonly checkpoints?: "recent" | "none" } = {}): Promise<Stored<Workflow>> {
+  async get(
+    caller: Caller,
+    workflowId: string,
+    options: { readonly checkpoints?: "recent" | "none" } = {},
+  ): Promise<Stored<Workflow>> {
     const scope = requireCaller(caller);
     checkWorkflowId(workflowId);
     const { checkpoints = "recent" } = options;
-    if (checkpoints !== "recent" && checkpoints !== "none") throw invalid(`checkpoints: must be "recent" or "none", got ${show(checkpoints)}.`);
+    if (checkpoints !== "recent" && checkpoints !== "none")
+      throw invalid(`checkpoints: must be "recent" or "none", got ${show(checkpoints)}.`);
     const { document, version, latest } = await this.#find(scope, workflowId);
     if (checkpoints === "none") return this.#counted(shownAlone(document, latest, version), latest);
     if (latest === undefined) return shown(document, latest, version);
     const recent = await this.#reads.recent(scope, document, latest);
     const { checkpoints_omitted: _all, ...whole } = shown(document, latest, version);
-    return this.#counted({ ...whole, checkpoints: recent.checkpoints, ...(recent.omitted === 0 ? {} : { checkpoints_omitted: recent.omitted }) }, latest);
+    return this.#counted(
+      {
+        ...whole,
+        checkpoints: recent.checkpoints,
+        ...(recent.omitted === 0 ? {} : { checkpoints_omitted: recent.omitted }),
+      },
+      latest,
+    );
   }
 
   /** What `get` answers, as JSON text that nobody needs to parse; undefined where it must be put together first. */
-  async getText(caller: Caller, workflowId: string): Promise<{ readonly etag: string; readonly json: Uint8Array<ArrayBuffer> } | undefined> {
+  async getText(
+    caller: Caller,
+    workflowId: string,
+  ): Promise<{ readonly etag: string; readonly json: Uint8Array<ArrayBuffer> } | undefined> {
     const raw = await this.#partitions.raw(requireCaller(caller), checkWorkflowId(workflowId));
     return raw === undefined ? undefined : { etag: raw.etag, json: storedText(raw) };
   }
@@ -114,7 +129,10 @@ export class Workflows {
     return count === undefined ? workflow._etag : `${workflow._etag}.${count}`;
   }
 
-  async list(caller: Caller, query: WorkflowQuery & { readonly session?: SessionTokens | undefined } = {}): Promise<Page<Stored<Workflow>>> {
+  async list(
+    caller: Caller,
+    query: WorkflowQuery & { readonly session?: SessionTokens | undefined } = {},
+  ): Promise<Page<Stored<Workflow>>> {
     return listWorkflows(this.#parts.items, requireCaller(caller), query);
   }
 
@@ -122,7 +140,12 @@ export class Workflows {
     return countWorkflows(this.#parts.items, requireCaller(caller));
   }
 
-  async patch(caller: Caller, workflowId: string, change: WorkflowChange, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+  async patch(
+    caller: Caller,
+    workflowId: string,
+    change: WorkflowChange,
+    options: WorkflowWrite = {},
+  ): Promise<Stored<Workflow>> {
     return this.#act(caller, workflowId, options, () => patched(change));
   }
 
@@ -153,7 +176,12 @@ export class Workflows {
     return this.#act(caller, workflowId, options, () => moved("completed"));
   }
 
-  async fail(caller: Caller, workflowId: string, error: Partial<WorkflowError>, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+  async fail(
+    caller: Caller,
+    workflowId: string,
+    error: Partial<WorkflowError>,
+    options: WorkflowWrite = {},
+  ): Promise<Stored<Workflow>> {
     return this.#act(caller, workflowId, options, () => failed(error));
   }
 
@@ -170,25 +198,48 @@ export class Workflows {
     checkWorkflowId(workflowId);
     const { owner, leaseSeconds, ...write } = options;
     const take = owner === undefined ? undefined : this.#leases.taking(owner, leaseSeconds, write.fencingToken);
-    const { workflow, lease, latest } = await this.#changes.run(scope, workflowId, { ...write, anyToken: take !== undefined }, (current) => {
-      const next = resumed(current.document, current.now);
-      return { ...(next === undefined ? {} : { document: next }), ...(take === undefined ? {} : { lease: take(current.lease, current.now) }) };
-    });
+    const { workflow, lease, latest } = await this.#changes.run(
+      scope,
+      workflowId,
+      { ...write, anyToken: take !== undefined },
+      (current) => {
+        const next = resumed(current.document, current.now);
+        return {
+          ...(next === undefined ? {} : { document: next }),
+          ...(take === undefined ? {} : { lease: take(current.lease, current.now) }),
+        };
+      },
+    );
     const checkpoint = (await this.#reads.at(scope, workflow as unknown as JsonObject, latest, "latest")) ?? null;
     const { state = {}, agent_context = {} } = checkpoint ?? {};
     return { workflow, checkpoint, state, agent_context, lease: take === undefined ? null : viewOf(lease) };
   }
 
-  async setAgent(caller: Caller, workflowId: string, agentId: string, agent: Partial<WorkflowAgent>, options: WorkflowWrite = {}): Promise<Stored<Workflow>> {
+  async setAgent(
+    caller: Caller,
+    workflowId: string,
+    agentId: string,
+    agent: Partial<WorkflowAgent>,
+    options: WorkflowWrite = {},
+  ): Promise<Stored<Workflow>> {
     return this.#act(caller, workflowId, options, () => withAgent(agentId, agent));
   }
 
-  async checkpoint(caller: Caller, workflowId: string, checkpoint: NewCheckpoint, options: WorkflowWrite = {}): Promise<Checkpoint> {
+  async checkpoint(
+    caller: Caller,
+    workflowId: string,
+    checkpoint: NewCheckpoint,
+    options: WorkflowWrite = {},
+  ): Promise<Checkpoint> {
     const scope = requireCaller(caller);
     return this.#writes.append(scope, checkWorkflowId(workflowId), checkpoint, options);
   }
 
-  async checkpoints(caller: Caller, workflowId: string, query: Paging & { readonly order?: "asc" | "desc" | undefined } = {}): Promise<Page<Checkpoint>> {
+  async checkpoints(
+    caller: Caller,
+    workflowId: string,
+    query: Paging & { readonly order?: "asc" | "desc" | undefined } = {},
+  ): Promise<Page<Checkpoint>> {
     const scope = requireCaller(caller);
     const { document, latest } = await this.#find(scope, checkWorkflowId(workflowId));
     return this.#reads.page(scope, document, latest, query);
@@ -198,7 +249,9 @@ export class Workflows {
     const scope = requireCaller(caller);
     checkWorkflowId(workflowId);
     if (step !== "latest" && !(Number.isInteger(step) && step >= 0 && step <= workflowLimits.checkpointStepMax))
-      throw invalid(`step: must be "latest" or a whole number from 0 to ${workflowLimits.checkpointStepMax}, got ${show(step)}.`);
+      throw invalid(
+        `step: must be "latest" or a whole number from 0 to ${workflowLimits.checkpointStepMax}, got ${show(step)}.`,
+      );
     const { document, latest, known } = await this.#find(scope, workflowId, { withCheckpoint: step === "latest" });
     const checkpoint = await this.#reads.at(scope, document, latest, step, known);
     if (checkpoint === undefined) throw noCheckpoint(workflowId, step);
@@ -210,12 +263,20 @@ export class Workflows {
     return this.#leases.holder(scope, checkWorkflowId(workflowId));
   }
 
-  async acquireLease(caller: Caller, workflowId: string, options: { readonly owner: string; readonly leaseSeconds?: number | undefined }): Promise<Lease> {
+  async acquireLease(
+    caller: Caller,
+    workflowId: string,
+    options: { readonly owner: string; readonly leaseSeconds?: number | undefined },
+  ): Promise<Lease> {
     const scope = requireCaller(caller);
     return this.#leases.acquire(scope, checkWorkflowId(workflowId), options);
   }
 
-  async renewLease(caller: Caller, workflowId: string, options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined }): Promise<Lease> {
+  async renewLease(
+    caller: Caller,
+    workflowId: string,
+    options: { readonly fencingToken: number; readonly leaseSeconds?: number | undefined },
+  ): Promise<Lease> {
     const scope = requireCaller(caller);
     return this.#leases.renew(scope, checkWorkflowId(workflowId), options);
   }
@@ -235,21 +296,33 @@ export class Workflows {
     return workflow;
   }
 
-  async #find(scope: Scope, workflowId: string, options?: { readonly withCheckpoint: boolean }): Promise<FoundWorkflow> {
+  async #find(
+    scope: Scope,
+    workflowId: string,
+    options?: { readonly withCheckpoint: boolean },
+  ): Promise<FoundWorkflow> {
     const { workflow, lease, latest: item, checkpoint } = await this.#partitions.all(scope, workflowId, options);
     if (workflow === undefined) throw noWorkflow(workflowId);
     const latest = latestOf(item, leaseOf(lease, workflowId));
     const known = checkpoint?.id === latest?.checkpoint_id ? checkpoint : undefined;
-    if (known === undefined && latest !== undefined) this.#partitions.remember(scope, workflowId, workflow.id, latest.checkpoint_id);
+    if (known === undefined && latest !== undefined)
+      this.#partitions.remember(scope, workflowId, workflow.id, latest.checkpoint_id);
     return { document: workflow.document, version: workflow, latest, known };
   }
 
   /** The action is made after the caller is known: it may refuse its input. */
-  async #act(caller: Caller, workflowId: string, options: WorkflowWrite, make: () => Action): Promise<Stored<Workflow>> {
+  async #act(
+    caller: Caller,
+    workflowId: string,
+    options: WorkflowWrite,
+    make: () => Action,
+  ): Promise<Stored<Workflow>> {
     const scope = requireCaller(caller);
     checkWorkflowId(workflowId);
     const action = make();
-    const { workflow } = await this.#changes.run(scope, workflowId, options, ({ document, now, done }) => ({ document: action(document, now, done) }));
+    const { workflow } = await this.#changes.run(scope, workflowId, options, ({ document, now, done }) => ({
+      document: action(document, now, done),
+    }));
     return workflow;
   }
 }

@@ -21,7 +21,12 @@ async function ready(c: Handle): Promise<void> {
 
 export const evolution: Suite = (fixture) => {
   fixture.test("R-AGT-01 opening the same container again changes nothing", async () => {
-    const c = await fixture.container({ ttl: -1, feed: true, uniqueKeys: { u: ["u"] }, indexes: { byN: { partition: ["p"], sort: ["n"] } } });
+    const c = await fixture.container({
+      ttl: -1,
+      feed: true,
+      uniqueKeys: { u: ["u"] },
+      indexes: { byN: { partition: ["p"], sort: ["n"] } },
+    });
     await c.put({ id: "x", n: 1, u: 1 });
     const before = await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" });
     for (let i = 0; i < 3; i += 1) await c.store.openContainer(c.definition);
@@ -37,7 +42,10 @@ export const evolution: Suite = (fixture) => {
     await theirs.put({ id: "theirs", n: 1, m: 1 });
     const documents = Array.from({ length: 60 }, (_, n): JsonObject => ({ id: `i${n}`, n, m: -n }));
     await c.put(...documents);
-    const added: ContainerDefinition = { ...c.definition, indexes: { ...c.definition.indexes, byM: { partition: ["p"], sort: ["m"] } } };
+    const added: ContainerDefinition = {
+      ...c.definition,
+      indexes: { ...c.definition.indexes, byM: { partition: ["p"], sort: ["m"] } },
+    };
     await c.store.openContainer(added);
     // While the index is built: writes go on, the other index answers, the new one answers in full or not at all.
     await c.put({ id: "during", n: 1_000, m: -1_000 });
@@ -47,14 +55,21 @@ export const evolution: Suite = (fixture) => {
     const early = await c.count({ index: "byM" }).catch((error: { code?: string }) => error.code);
     expect([60, "UNAVAILABLE"]).toContain(early);
     await ready(c);
-    const expected = [...documents.filter(({ id }) => id !== "i7" && id !== "i3"), { id: "during", m: -1_000 }, { id: "i3", m: 5 }]
+    const expected = [
+      ...documents.filter(({ id }) => id !== "i7" && id !== "i3"),
+      { id: "during", m: -1_000 },
+      { id: "i3", m: 5 },
+    ]
       .toSorted((a, b) => (a["m"] as number) - (b["m"] as number))
       .map(({ id }) => id);
     expect(await c.ids({ index: "byM", limit: 13 })).toEqual(expected);
     expect(await theirs.ids({ index: "byM" })).toEqual(["theirs"]);
 
     const { cursor } = await c.query({ index: "byM", limit: 3 });
-    await c.store.openContainer({ ...added, indexes: { ...added.indexes, byM: { partition: ["p"], sort: [{ path: "m", order: "desc" }, "n"] } } });
+    await c.store.openContainer({
+      ...added,
+      indexes: { ...added.indexes, byM: { partition: ["p"], sort: [{ path: "m", order: "desc" }, "n"] } },
+    });
     await ready(c);
     // A cursor is a place in the old order; in the new one it would double or lose items.
     await failure(c.query({ index: "byM", limit: 3, cursor: cursor as string }), "INVALID");
@@ -71,7 +86,9 @@ export const evolution: Suite = (fixture) => {
 
   fixture.test("partition key and unique keys are fixed at creation", async () => {
     const c = await fixture.container({ uniqueKeys: { u: ["u"] } });
-    expect((await failure(c.store.openContainer({ ...c.definition, partitionKey: ["q"] }), "INVALID")).detail).toMatch(/partitionKey.*fixed/);
+    expect((await failure(c.store.openContainer({ ...c.definition, partitionKey: ["q"] }), "INVALID")).detail).toMatch(
+      /partitionKey.*fixed/,
+    );
     await failure(c.store.openContainer({ ...c.definition, uniqueKeys: {} }), "INVALID");
     await failure(c.store.openContainer({ ...c.definition, uniqueKeys: { u: ["u", "v"] } }), "INVALID");
   });
@@ -89,21 +106,29 @@ export const evolution: Suite = (fixture) => {
   });
 
   if (fixture.harness.reopen !== undefined) {
-    fixture.test("everything is there after closing and opening again: items, indexes, unique keys, feed, and cursors still hold", async () => {
-      const definition = { ttl: -1, feed: true, uniqueKeys: { u: ["u"] }, indexes: { byN: { partition: ["p"], sort: ["n"] } } };
-      const c = await fixture.container(definition);
-      await c.put({ id: "x", n: 2, u: 1 }, { id: "y", n: 1, u: 2 }, { id: "z", n: 3, u: 3 });
-      const item = await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" });
-      const { cursor } = await c.query({ index: "byN", limit: 1 });
-      const feed = await c.feed();
-      await fixture.reopen();
-      await failure(c.store.read(c.scope, c.name, { partition: ["a"], id: "x" }), "NOT_FOUND");
-      await c.store.openContainer(c.definition);
-      expect(await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" })).toEqual(item);
-      expect(await c.ids({ index: "byN", cursor: cursor as string })).toEqual(["x", "z"]);
-      await failure(c.write({ op: "create", document: { id: "w", p: "a", u: 1 } }), "CONFLICT");
-      await c.put({ id: "y", n: 9, u: 2 });
-      expect((await c.feed(feed.cursor)).changes.map(({ id }) => id)).toEqual(["y"]);
-    });
+    fixture.test(
+      "everything is there after closing and opening again: items, indexes, unique keys, feed, and cursors still hold",
+      async () => {
+        const definition = {
+          ttl: -1,
+          feed: true,
+          uniqueKeys: { u: ["u"] },
+          indexes: { byN: { partition: ["p"], sort: ["n"] } },
+        };
+        const c = await fixture.container(definition);
+        await c.put({ id: "x", n: 2, u: 1 }, { id: "y", n: 1, u: 2 }, { id: "z", n: 3, u: 3 });
+        const item = await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" });
+        const { cursor } = await c.query({ index: "byN", limit: 1 });
+        const feed = await c.feed();
+        await fixture.reopen();
+        await failure(c.store.read(c.scope, c.name, { partition: ["a"], id: "x" }), "NOT_FOUND");
+        await c.store.openContainer(c.definition);
+        expect(await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" })).toEqual(item);
+        expect(await c.ids({ index: "byN", cursor: cursor as string })).toEqual(["x", "z"]);
+        await failure(c.write({ op: "create", document: { id: "w", p: "a", u: 1 } }), "CONFLICT");
+        await c.put({ id: "y", n: 9, u: 2 });
+        expect((await c.feed(feed.cursor)).changes.map(({ id }) => id)).toEqual(["y"]);
+      },
+    );
   }
 };

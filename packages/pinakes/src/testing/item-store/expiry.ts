@@ -45,58 +45,84 @@ export const expiry: Suite = (fixture) => {
     expect(await c.read("x")).toBeUndefined();
   });
 
-  fixture.test("R-AGT-48 ttl 0, null, other negatives, fractions, strings and 2^31 are refused; the bounds are accepted", async () => {
-    const c = await fixture.container({ ttl: -1 });
-    for (const ttl of [0, null, -2, 1.5, "60", 2_147_483_648, true, [1]]) {
-      const error = await failure(c.write({ op: "create", document: { id: "x", p: "a", ttl } }), "INVALID");
-      expect(error.detail).toContain("ttl");
-      await failure(fixture.store.openContainer({ name: "bad-ttl", partitionKey: ["p"], ttl: (ttl === null ? 0 : ttl) as number }), "INVALID");
-    }
-    expect(await c.read("x")).toBeUndefined();
-    for (const ttl of [-1, 1, 2_147_483_647]) await c.put({ id: `x${ttl}`, ttl });
-    expect(await c.count()).toBe(3);
-  });
+  fixture.test(
+    "R-AGT-48 ttl 0, null, other negatives, fractions, strings and 2^31 are refused; the bounds are accepted",
+    async () => {
+      const c = await fixture.container({ ttl: -1 });
+      for (const ttl of [0, null, -2, 1.5, "60", 2_147_483_648, true, [1]]) {
+        const error = await failure(c.write({ op: "create", document: { id: "x", p: "a", ttl } }), "INVALID");
+        expect(error.detail).toContain("ttl");
+        await failure(
+          fixture.store.openContainer({
+            name: "bad-ttl",
+            partitionKey: ["p"],
+            ttl: (ttl === null ? 0 : ttl) as number,
+          }),
+          "INVALID",
+        );
+      }
+      expect(await c.read("x")).toBeUndefined();
+      for (const ttl of [-1, 1, 2_147_483_647]) await c.put({ id: `x${ttl}`, ttl });
+      expect(await c.count()).toBe(3);
+    },
+  );
 
-  fixture.test("R-AGT-49 an expired item is gone at once from reads, queries, counts, batches, conditions and unique keys", async () => {
-    const c = await fixture.container({ ttl: 10, uniqueKeys: { name: ["name"] }, indexes: { byName: { partition: ["p"], sort: ["name"] } } });
-    await c.put({ id: "x", name: "n" }, { id: "stays", name: "m", ttl: -1 });
-    const { etag } = (await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" })) as { etag: string };
-    clock.advance(10_000);
-    expect(await c.read("x")).toBeUndefined();
-    expect(await c.store.readRaw(c.scope, c.name, { partition: ["a"], id: "x" })).toBeUndefined();
-    expect(await c.store.readMany(c.scope, c.name, [{ partition: ["a"], id: "x" }])).toEqual([undefined]);
-    expect(await c.ids()).toEqual(["stays"]);
-    expect(await c.ids({ index: "byName" })).toEqual(["stays"]);
-    expect(await c.count()).toBe(1);
-    expect(await c.count({ index: "byName" })).toBe(1);
-    await failure(c.write({ op: "replace", document: { id: "x", p: "a", name: "n" } }), "NOT_FOUND");
-    await failure(c.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/a", value: 1 }] }), "NOT_FOUND");
-    await failure(c.write({ op: "delete", id: "x" }), "NOT_FOUND");
-    await failure(c.write({ op: "upsert", document: { id: "x", p: "a", name: "n" }, ifMatch: etag }), "PRECONDITION_FAILED");
-    await c.batch([{ op: "check", id: "x", exists: false }]);
-    await c.write({ op: "create", document: { id: "heir", p: "a", name: "n" } });
-    await c.write({ op: "create", document: { id: "x", p: "a", name: "again" } });
-    expect((await c.ids()).toSorted()).toEqual(["heir", "stays", "x"]);
-  });
+  fixture.test(
+    "R-AGT-49 an expired item is gone at once from reads, queries, counts, batches, conditions and unique keys",
+    async () => {
+      const c = await fixture.container({
+        ttl: 10,
+        uniqueKeys: { name: ["name"] },
+        indexes: { byName: { partition: ["p"], sort: ["name"] } },
+      });
+      await c.put({ id: "x", name: "n" }, { id: "stays", name: "m", ttl: -1 });
+      const { etag } = (await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" })) as { etag: string };
+      clock.advance(10_000);
+      expect(await c.read("x")).toBeUndefined();
+      expect(await c.store.readRaw(c.scope, c.name, { partition: ["a"], id: "x" })).toBeUndefined();
+      expect(await c.store.readMany(c.scope, c.name, [{ partition: ["a"], id: "x" }])).toEqual([undefined]);
+      expect(await c.ids()).toEqual(["stays"]);
+      expect(await c.ids({ index: "byName" })).toEqual(["stays"]);
+      expect(await c.count()).toBe(1);
+      expect(await c.count({ index: "byName" })).toBe(1);
+      await failure(c.write({ op: "replace", document: { id: "x", p: "a", name: "n" } }), "NOT_FOUND");
+      await failure(c.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/a", value: 1 }] }), "NOT_FOUND");
+      await failure(c.write({ op: "delete", id: "x" }), "NOT_FOUND");
+      await failure(
+        c.write({ op: "upsert", document: { id: "x", p: "a", name: "n" }, ifMatch: etag }),
+        "PRECONDITION_FAILED",
+      );
+      await c.batch([{ op: "check", id: "x", exists: false }]);
+      await c.write({ op: "create", document: { id: "heir", p: "a", name: "n" } });
+      await c.write({ op: "create", document: { id: "x", p: "a", name: "again" } });
+      expect((await c.ids()).toSorted()).toEqual(["heir", "stays", "x"]);
+    },
+  );
 
-  fixture.test("R-AGT-50 the purge is bounded, tells its backlog, and puts deletes marked expired into the feed once", async () => {
-    const c = await fixture.container({ ttl: 10, feed: true });
-    await c.put(...Array.from({ length: 25 }, (_, i): JsonObject => ({ id: `i${i}`, p: i % 2 ? "a" : "b" })), { id: "stays", ttl: -1 });
-    const other = c.as(fixture.otherScope);
-    await other.put({ id: "theirs" });
-    const { cursor } = await c.feed();
-    expect(await c.store.purgeExpired(fixture.system, c.name, { limit: 10 })).toEqual({ purged: 0, backlog: 0 });
-    clock.advance(10_000);
-    expect(await c.store.purgeExpired(fixture.system, c.name, { limit: 10 })).toEqual({ purged: 10, backlog: 16 });
-    expect(await c.store.purgeExpired(fixture.system, c.name, { limit: 1000 })).toEqual({ purged: 16, backlog: 0 });
-    expect(await c.store.purgeExpired(fixture.system, c.name)).toEqual({ purged: 0, backlog: 0 });
-    const { changes } = await c.feed(cursor);
-    expect(changes).toHaveLength(25);
-    expect(changes.every(({ kind, expired }) => kind === "delete" && expired === true)).toBe(true);
-    expect(new Set(changes.map(({ id, partition }) => `${String(partition[0])}/${id}`)).size).toBe(25);
-    expect(await c.read("stays")).toBeDefined();
-    await failure(c.store.purgeExpired(fixture.scope as never, c.name), "FORBIDDEN");
-  });
+  fixture.test(
+    "R-AGT-50 the purge is bounded, tells its backlog, and puts deletes marked expired into the feed once",
+    async () => {
+      const c = await fixture.container({ ttl: 10, feed: true });
+      await c.put(...Array.from({ length: 25 }, (_, i): JsonObject => ({ id: `i${i}`, p: i % 2 ? "a" : "b" })), {
+        id: "stays",
+        ttl: -1,
+      });
+      const other = c.as(fixture.otherScope);
+      await other.put({ id: "theirs" });
+      const { cursor } = await c.feed();
+      expect(await c.store.purgeExpired(fixture.system, c.name, { limit: 10 })).toEqual({ purged: 0, backlog: 0 });
+      clock.advance(10_000);
+      expect(await c.store.purgeExpired(fixture.system, c.name, { limit: 10 })).toEqual({ purged: 10, backlog: 16 });
+      expect(await c.store.purgeExpired(fixture.system, c.name, { limit: 1000 })).toEqual({ purged: 16, backlog: 0 });
+      expect(await c.store.purgeExpired(fixture.system, c.name)).toEqual({ purged: 0, backlog: 0 });
+      const { changes } = await c.feed(cursor);
+      expect(changes).toHaveLength(25);
+      expect(changes.every(({ kind, expired }) => kind === "delete" && expired === true)).toBe(true);
+      expect(new Set(changes.map(({ id, partition }) => `${String(partition[0])}/${id}`)).size).toBe(25);
+      expect(await c.read("stays")).toBeDefined();
+      await failure(c.store.purgeExpired(fixture.scope as never, c.name), "FORBIDDEN");
+    },
+  );
 
   fixture.test("the end of an expired item is told before what takes its place", async () => {
     const c = await fixture.container({ ttl: 10, feed: true, uniqueKeys: { name: ["name"] } });

@@ -70,7 +70,9 @@ export class Fixture {
   test(title: string, run: () => Promise<void>): void {
     const skipped = this.#skip.find(({ test }) => title.includes(test));
     if (skipped === undefined) it(title, run);
-    else describe(`not on ${this.harness.name}: ${skipped.reason} (${skipped.capability})`, () => void it.skipIf(true)(title, run));
+    else
+      describe(`not on ${this.harness.name}: ${skipped.reason} (${skipped.capability})`, () =>
+        void it.skipIf(true)(title, run));
   }
 
   /** A container nobody else uses, partitioned by `p` unless told otherwise. */
@@ -156,7 +158,11 @@ export class Handle {
     const changes: port.Change[] = [];
     let at = cursor;
     for (;;) {
-      const page = await this.store.changes(this.scope, this.name, at === undefined ? { limit } : { cursor: at, limit });
+      const page = await this.store.changes(
+        this.scope,
+        this.name,
+        at === undefined ? { limit } : { cursor: at, limit },
+      );
       changes.push(...page.changes);
       at = page.cursor;
       if (!page.more) return { changes, cursor: at };
@@ -170,8 +176,12 @@ export async function failure(promise: Promise<unknown>, code: ErrorCode): Promi
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
-  if (!("error" in outcome)) throw new Error(`expected ${code}, but the call succeeded with ${JSON.stringify(outcome.value)}`);
+  if (!("error" in outcome))
+    throw new Error(`expected ${code}, but the call succeeded with ${JSON.stringify(outcome.value)}`);
   if (!PinakesError.isInstance(outcome.error)) throw outcome.error;
-  expect({ code: outcome.error.code, detail: outcome.error.detail }).toMatchObject({ code, detail: expect.stringMatching(/.{15,}/) as string });
+  expect({ code: outcome.error.code, detail: outcome.error.detail }).toMatchObject({
+    code,
+    detail: expect.stringMatching(/.{15,}/) as string,
+  });
   return outcome.error;
 }

@@ -42,14 +42,22 @@ const document = fc.record(
 );
 const patch = fc.array(
   fc.oneof(
-    fc.record({ op: fc.constant("incr" as const), path: fc.constantFrom("/n", "/v"), value: fc.integer({ min: -2, max: 2 }) }),
+    fc.record({
+      op: fc.constant("incr" as const),
+      path: fc.constantFrom("/n", "/v"),
+      value: fc.integer({ min: -2, max: 2 }),
+    }),
     fc.record({
       op: fc.constantFrom("set" as const, "add" as const, "replace" as const),
       path: fc.constantFrom("/v", "/w", "/u", "/extra/a/-"),
       value: scalar,
     }),
     fc.record({ op: fc.constant("remove" as const), path: fc.constantFrom("/v", "/u", "/ttl", "/extra") }),
-    fc.record({ op: fc.constant("move" as const), from: fc.constantFrom("/v", "/w"), path: fc.constantFrom("/w", "/moved") }),
+    fc.record({
+      op: fc.constant("move" as const),
+      from: fc.constantFrom("/v", "/w"),
+      path: fc.constantFrom("/w", "/moved"),
+    }),
   ),
   { minLength: 1, maxLength: 3 },
 );
@@ -67,16 +75,26 @@ function draftFor(p: string): fc.Arbitrary<Draft> {
   const withId = fc.tuple(id, document).map(([itemId, body]) => ({ id: itemId, p, ...body }));
   const etag = fc.constantFrom<EtagChoice[]>("none", "none", "none", "current", "stale");
   const guarded = <T extends object>(operation: fc.Arbitrary<T>) =>
-    fc
-      .tuple(operation, where, etag)
-      .map(([op, filter, choice]) => ({ operation: (filter === undefined ? op : { ...op, where: filter }) as Operation, etag: choice }));
+    fc.tuple(operation, where, etag).map(([op, filter, choice]) => ({
+      operation: (filter === undefined ? op : { ...op, where: filter }) as Operation,
+      etag: choice,
+    }));
   return fc.oneof(
-    { weight: 3, arbitrary: withId.map((body): Draft => ({ operation: { op: "create", document: body }, etag: "none" })) },
+    {
+      weight: 3,
+      arbitrary: withId.map((body): Draft => ({ operation: { op: "create", document: body }, etag: "none" })),
+    },
     { weight: 3, arbitrary: guarded(withId.map((body) => ({ op: "upsert", document: body }))) },
     { weight: 2, arbitrary: guarded(withId.map((body) => ({ op: "replace", document: body }))) },
-    { weight: 3, arbitrary: guarded(fc.tuple(id, patch).map(([itemId, steps]) => ({ op: "patch", id: itemId, patch: steps }))) },
+    {
+      weight: 3,
+      arbitrary: guarded(fc.tuple(id, patch).map(([itemId, steps]) => ({ op: "patch", id: itemId, patch: steps }))),
+    },
     { weight: 2, arbitrary: guarded(id.map((itemId) => ({ op: "delete", id: itemId }))) },
-    { weight: 1, arbitrary: guarded(fc.tuple(id, fc.boolean()).map(([itemId, exists]) => ({ op: "check", id: itemId, exists }))) },
+    {
+      weight: 1,
+      arbitrary: guarded(fc.tuple(id, fc.boolean()).map(([itemId, exists]) => ({ op: "check", id: itemId, exists }))),
+    },
   );
 }
 
@@ -84,9 +102,24 @@ const tenant = fc.constantFrom(0, 1);
 const order = fc.constantFrom<("asc" | "desc")[]>("asc", "desc");
 const limit = fc.constantFrom(1, 2, 100);
 const filter = fc.constantFrom<Query["filter"][]>(undefined, undefined, { n: { gte: 0 } });
-const range = fc.constantFrom<Query["range"][]>(undefined, { gt: 0 }, { lte: 1 }, { gte: "x" }, { prefix: "" }, { lt: "y" });
+const range = fc.constantFrom<Query["range"][]>(
+  undefined,
+  { gt: 0 },
+  { lte: 1 },
+  { gte: "x" },
+  { prefix: "" },
+  { lt: "y" },
+);
 const query: fc.Arbitrary<Query> = fc
-  .tuple(fc.constantFrom("partition", "byV", "byVW", "all"), fc.constantFrom(...partitions), scalar, order, limit, filter, range)
+  .tuple(
+    fc.constantFrom("partition", "byV", "byVW", "all"),
+    fc.constantFrom(...partitions),
+    scalar,
+    order,
+    limit,
+    filter,
+    range,
+  )
   .map(([kind, p, v, direction, max, residual, bounds]) => {
     const base = { order: direction, limit: max, ...(residual === undefined ? {} : { filter: residual }) };
     const ranged = bounds === undefined ? {} : { range: bounds };
@@ -101,12 +134,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 8,
     arbitrary: fc
       .tuple(tenant, fc.constantFrom(...partitions))
-      .chain(([t, p]) => fc.array(draftFor(p), { minLength: 1, maxLength: 4 }).map((drafts): Step => ({ do: "batch", tenant: t, p, drafts }))),
+      .chain(([t, p]) =>
+        fc
+          .array(draftFor(p), { minLength: 1, maxLength: 4 })
+          .map((drafts): Step => ({ do: "batch", tenant: t, p, drafts })),
+      ),
   },
   { weight: 5, arbitrary: fc.record({ do: fc.constant("query" as const), tenant, query }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 999, 1_000, 5_000) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("purge" as const), limit: fc.constantFrom(1, 100) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("clear" as const), tenant, p: fc.constantFrom(...partitions), limit: fc.constantFrom(1, 100) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("clear" as const),
+      tenant,
+      p: fc.constantFrom(...partitions),
+      limit: fc.constantFrom(1, 100),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("follow" as const), tenant }) },
 );
 
@@ -134,7 +179,11 @@ class Side {
     } catch (error) {
       if (!PinakesError.isInstance(error)) throw error;
       const { currentEtag, batch } = error.context;
-      return { code: error.code, batch, author: currentEtag === undefined ? undefined : this.#authors.get(currentEtag) };
+      return {
+        code: error.code,
+        batch,
+        author: currentEtag === undefined ? undefined : this.#authors.get(currentEtag),
+      };
     }
   }
 
@@ -149,7 +198,9 @@ class Side {
       case "purge":
         return this.#store.purgeExpired(this.#fixture.system, this.#container, { limit: action.limit });
       case "clear":
-        return this.#store.deletePartition(this.#scope(action.tenant), this.#container, [action.p], { limit: action.limit });
+        return this.#store.deletePartition(this.#scope(action.tenant), this.#container, [action.p], {
+          limit: action.limit,
+        });
       case "follow":
         return this.follow(action.tenant);
     }
@@ -188,8 +239,18 @@ class Side {
     let cursor: string | undefined;
     const session = this.#sessions[t] ?? [];
     do {
-      const page = await this.#store.query(this.#scope(t), this.#container, { ...spec, session, ...(cursor === undefined ? {} : { cursor }) });
-      items.push(...page.items.map(({ document: body, etag, modifiedAt }) => ({ body, modifiedAt, author: this.#authors.get(etag) })));
+      const page = await this.#store.query(this.#scope(t), this.#container, {
+        ...spec,
+        session,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      items.push(
+        ...page.items.map(({ document: body, etag, modifiedAt }) => ({
+          body,
+          modifiedAt,
+          author: this.#authors.get(etag),
+        })),
+      );
       cursor = page.cursor;
     } while (cursor !== undefined);
     const { limit: _limit, order: _order, ...countable } = spec;
@@ -201,10 +262,20 @@ class Side {
     const events: Record<string, unknown[]> = {};
     for (;;) {
       const cursor = this.#cursors[t];
-      const page = await this.#store.changes(this.#scope(t), this.#container, { limit: 3, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await this.#store.changes(this.#scope(t), this.#container, {
+        limit: 3,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
       this.#cursors[t] = page.cursor;
       for (const { partition, kind, id, at, expired, document: body, etag } of page.changes) {
-        (events[String(partition[0])] ??= []).push({ kind, id, at, expired, body, author: kind === "put" ? this.#authors.get(etag) : undefined });
+        (events[String(partition[0])] ??= []).push({
+          kind,
+          id,
+          at,
+          expired,
+          body,
+          author: kind === "put" ? this.#authors.get(etag) : undefined,
+        });
       }
       if (!page.more) return events;
     }
@@ -241,14 +312,22 @@ export const histories: Suite = (fixture) => {
           },
         };
         for (const store of [oracle, fixture.store]) await store.openContainer(definition);
-        const [expected, actual] = [new Side(oracle, fixture, definition.name), new Side(fixture.store, fixture, definition.name)];
+        const [expected, actual] = [
+          new Side(oracle, fixture, definition.name),
+          new Side(fixture.store, fixture, definition.name),
+        ];
         for (const [number, action] of steps.entries()) {
           if (action.do === "wait") fixture.clock.advance(action.ms);
-          expect(await actual.run(number, action), `step ${number}: ${JSON.stringify(action)}`).toEqual(await expected.run(number, action));
+          expect(await actual.run(number, action), `step ${number}: ${JSON.stringify(action)}`).toEqual(
+            await expected.run(number, action),
+          );
         }
         expect(await actual.everything()).toEqual(await expected.everything());
       }),
-      { numRuns: fixture.harness.propertyRuns ?? 40, ...(process.env["FC_SEED"] === undefined ? {} : { seed: Number(process.env["FC_SEED"]) }) },
+      {
+        numRuns: fixture.harness.propertyRuns ?? 40,
+        ...(process.env["FC_SEED"] === undefined ? {} : { seed: Number(process.env["FC_SEED"]) }),
+      },
     );
     await oracle.close();
   });

@@ -32,68 +32,101 @@ export const inputs: Suite = (fixture) => {
       { id: "x", p: "a", v: deep(64) },
     ];
     for (const document of bad) {
-      for (const op of ["create", "replace", "upsert"] as const) await failure(c.write({ op, document } as Operation), "INVALID");
+      for (const op of ["create", "replace", "upsert"] as const)
+        await failure(c.write({ op, document } as Operation), "INVALID");
     }
     expect(await c.count()).toBe(0);
     await c.put({ id: "x", v: deep(62), ok: "\\u0000 is text" });
   });
 
-  fixture.test("ids: empty, control characters, reserved characters, lone surrogates and over 1,023 bytes are refused; 1,023 bytes work", async () => {
-    const c = await fixture.container({ feed: true, ttl: 10, indexes: { all: { partition: [], sort: ["n"] } } });
-    for (const id of ["", 5, null, {}, "a\u0000", "a\nb", "\u007f", "a/b", "a\\b", "a?b", "a#b", "\ud800", "x".repeat(1_024), "é".repeat(512), "\u{10ffff}"]) {
-      await failure(c.write({ op: "upsert", document: { id, p: "a" } }), "INVALID");
-      await failure(c.write({ op: "delete", id: id as string }), "INVALID");
-      await failure(c.store.read(c.scope, c.name, { partition: ["a"], id: id as string }), "INVALID");
-    }
-    await failure(c.write({ op: "replace", document: { p: "a" } }), "INVALID");
-    const long = ["x".repeat(255), "x".repeat(256), "x".repeat(1_023), `${"x".repeat(1_022)}y`, `${"é".repeat(511)}z`, "x".repeat(300)];
-    await c.put(...long.map((id, n) => ({ id, n })));
-    for (const [n, id] of long.entries()) expect(await c.read(id)).toEqual({ id, p: "a", n });
-    expect((await c.ids()).toSorted()).toEqual(long.toSorted());
-    expect((await c.ids({ limit: 1, order: "desc" })).toSorted()).toEqual(long.toSorted());
-    expect((await c.ids({ index: "all", equals: {}, limit: 2 })).toSorted()).toEqual(long.toSorted());
-    // Longer ids are ordered by their beginning, so a longer bound would have no meaning.
-    expect(await c.count({ range: { prefix: "x".repeat(192) } })).toBe(5);
-    await failure(c.query({ range: { prefix: "x".repeat(193) } }), "INVALID");
-    await failure(c.query({ range: { lte: "x".repeat(255) } }), "INVALID");
-    expect((await c.feed()).changes.map(({ id }) => id)).toEqual(long);
-    fixture.clock.advance(10_000);
-    await c.store.purgeExpired(fixture.system, c.name);
-    expect(
-      (await c.feed()).changes
-        .slice(long.length)
-        .map(({ id }) => id)
-        .toSorted(),
-    ).toEqual(long.toSorted());
-  });
+  fixture.test(
+    "ids: empty, control characters, reserved characters, lone surrogates and over 1,023 bytes are refused; 1,023 bytes work",
+    async () => {
+      const c = await fixture.container({ feed: true, ttl: 10, indexes: { all: { partition: [], sort: ["n"] } } });
+      for (const id of [
+        "",
+        5,
+        null,
+        {},
+        "a\u0000",
+        "a\nb",
+        "\u007f",
+        "a/b",
+        "a\\b",
+        "a?b",
+        "a#b",
+        "\ud800",
+        "x".repeat(1_024),
+        "é".repeat(512),
+        "\u{10ffff}",
+      ]) {
+        await failure(c.write({ op: "upsert", document: { id, p: "a" } }), "INVALID");
+        await failure(c.write({ op: "delete", id: id as string }), "INVALID");
+        await failure(c.store.read(c.scope, c.name, { partition: ["a"], id: id as string }), "INVALID");
+      }
+      await failure(c.write({ op: "replace", document: { p: "a" } }), "INVALID");
+      const long = [
+        "x".repeat(255),
+        "x".repeat(256),
+        "x".repeat(1_023),
+        `${"x".repeat(1_022)}y`,
+        `${"é".repeat(511)}z`,
+        "x".repeat(300),
+      ];
+      await c.put(...long.map((id, n) => ({ id, n })));
+      for (const [n, id] of long.entries()) expect(await c.read(id)).toEqual({ id, p: "a", n });
+      expect((await c.ids()).toSorted()).toEqual(long.toSorted());
+      expect((await c.ids({ limit: 1, order: "desc" })).toSorted()).toEqual(long.toSorted());
+      expect((await c.ids({ index: "all", equals: {}, limit: 2 })).toSorted()).toEqual(long.toSorted());
+      // Longer ids are ordered by their beginning, so a longer bound would have no meaning.
+      expect(await c.count({ range: { prefix: "x".repeat(192) } })).toBe(5);
+      await failure(c.query({ range: { prefix: "x".repeat(193) } }), "INVALID");
+      await failure(c.query({ range: { lte: "x".repeat(255) } }), "INVALID");
+      expect((await c.feed()).changes.map(({ id }) => id)).toEqual(long);
+      fixture.clock.advance(10_000);
+      await c.store.purgeExpired(fixture.system, c.name);
+      expect(
+        (await c.feed()).changes
+          .slice(long.length)
+          .map(({ id }) => id)
+          .toSorted(),
+      ).toEqual(long.toSorted());
+    },
+  );
 
-  fixture.test("R-AGT-06 a missing, null, object or over-long partition key is refused, and so is the wrong number of values", async () => {
-    const c = await fixture.container();
-    for (const p of [undefined, null, {}, ["a"], "x".repeat(1_025), "\ud800", "a\0"]) {
-      await failure(c.write({ op: "create", document: { id: "x", p } }, [p as string]), "INVALID");
-      await failure(c.write({ op: "create", document: { id: "x", p } }, ["a"]), "INVALID");
-    }
-    await failure(c.write({ op: "create", document: { id: "x", p: "a" } }, []), "INVALID");
-    await failure(c.write({ op: "create", document: { id: "x", p: "a" } }, ["a", "b"]), "INVALID");
-    await failure(c.write({ op: "create", document: { id: "x", p: "a" } }, "a" as never), "INVALID");
-    await failure(
-      c.batch([
-        { op: "create", document: { id: "x", p: "a" } },
-        { op: "create", document: { id: "y", p: "b" } },
-      ]),
-      "INVALID",
-    );
-    await failure(c.store.read(c.scope, c.name, { partition: [], id: "x" }), "INVALID");
-    expect(await c.count()).toBe(0);
-    const p = "x".repeat(1_024);
-    await c.write({ op: "create", document: { id: "x", p } }, [p]);
-    expect(await c.read("x", [p])).toMatchObject({ id: "x" });
-  });
+  fixture.test(
+    "R-AGT-06 a missing, null, object or over-long partition key is refused, and so is the wrong number of values",
+    async () => {
+      const c = await fixture.container();
+      for (const p of [undefined, null, {}, ["a"], "x".repeat(1_025), "\ud800", "a\0"]) {
+        await failure(c.write({ op: "create", document: { id: "x", p } }, [p as string]), "INVALID");
+        await failure(c.write({ op: "create", document: { id: "x", p } }, ["a"]), "INVALID");
+      }
+      await failure(c.write({ op: "create", document: { id: "x", p: "a" } }, []), "INVALID");
+      await failure(c.write({ op: "create", document: { id: "x", p: "a" } }, ["a", "b"]), "INVALID");
+      await failure(c.write({ op: "create", document: { id: "x", p: "a" } }, "a" as never), "INVALID");
+      await failure(
+        c.batch([
+          { op: "create", document: { id: "x", p: "a" } },
+          { op: "create", document: { id: "y", p: "b" } },
+        ]),
+        "INVALID",
+      );
+      await failure(c.store.read(c.scope, c.name, { partition: [], id: "x" }), "INVALID");
+      expect(await c.count()).toBe(0);
+      const p = "x".repeat(1_024);
+      await c.write({ op: "create", document: { id: "x", p } }, [p]);
+      expect(await c.read("x", [p])).toMatchObject({ id: "x" });
+    },
+  );
 
   fixture.test("a document of 2 MB works and a byte more is refused", async () => {
     const c = await fixture.container();
     const overhead = JSON.stringify({ id: "x", p: "a", text: "" }).length;
-    await failure(c.write({ op: "create", document: { id: "x", p: "a", text: "t".repeat(2_097_153 - overhead) } }), "LIMIT_EXCEEDED");
+    await failure(
+      c.write({ op: "create", document: { id: "x", p: "a", text: "t".repeat(2_097_153 - overhead) } }),
+      "LIMIT_EXCEEDED",
+    );
     expect(await c.read("x")).toBeUndefined();
     const text = "t".repeat(2_097_152 - overhead);
     await c.write({ op: "create", document: { id: "x", p: "a", text } });
@@ -109,55 +142,64 @@ export const inputs: Suite = (fixture) => {
     const text = (bytes: number) => "t".repeat(bytes - 6 - 3 - 3 - 2);
     await c.put({ id: "x", name: "n", deep: { long: text(900) } });
     expect(await c.ids({ index: "byName", equals: { p: "a", name: "n", "deep.long": text(900) } })).toEqual(["x"]);
-    const error = await failure(c.write({ op: "create", document: { id: "y", p: "a", name: "n", deep: { long: text(901) } } }), "INVALID");
+    const error = await failure(
+      c.write({ op: "create", document: { id: "y", p: "a", name: "n", deep: { long: text(901) } } }),
+      "INVALID",
+    );
     expect(error.detail).toMatch(/deep\.long.*900/);
-    await failure(c.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/deep/long", value: text(901) }] }), "INVALID");
+    await failure(
+      c.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/deep/long", value: text(901) }] }),
+      "INVALID",
+    );
     expect(await c.ids()).toEqual(["x"]);
   });
 
-  fixture.test("queries: unknown index, missing or unusable values, bad bounds, limits and filters are refused, naming what would help", async () => {
-    const c = await fixture.container({ indexes: { byStatus: { partition: ["w"], sort: ["status", "at"] } } });
-    const expectations: [Partial<Query>, RegExp][] = [
-      [{ index: "byNothing" }, /byStatus/],
-      [{ index: "byStatus", equals: {} }, /"?w/],
-      [{ index: "byStatus", equals: { w: "x", at: 1 } }, /Add an index .*"at"/],
-      [{ index: "byStatus", equals: { w: "x", color: "red" } }, /Add an index .*"color"/],
-      [{ index: "byStatus", equals: { w: "x", status: "s", at: 1 }, range: { gt: 1 } }, /sort path/],
-      [{ index: "byStatus", equals: { w: {} as never } }, /w/],
-      [{ index: "byStatus", equals: { w: "x" }, range: { gt: 1, gte: 2 } }, /one lower/],
-      [{ index: "byStatus", equals: { w: "x" }, range: { above: 1 } as never }, /above/],
-      [{ index: "byStatus", equals: { w: "x" }, range: { gt: null as never } }, /gt/],
-      [{ index: "byStatus", equals: { w: "x" }, range: { prefix: 5 as never } }, /prefix/],
-      [{ equals: {} }, /"?p/],
-      [{ equals: { p: "a", n: 1 } }, /filter/],
-      [{ equals: undefined as never }, /equals/],
-      [{ index: "byStatus", equals: { w: Symbol("s") as never } }, /w/],
-      [{ index: "byStatus", equals: { w: Number.NaN } }, /w/],
-      [{ index: "byStatus", equals: { w: "x" }, range: { gt: Number.POSITIVE_INFINITY } }, /gt/],
-      [{ index: 5n as never, equals: { w: "x" } }, /index/],
-      [{ order: "up" as never }, /order/],
-      [{ limit: 0 }, /1,?000/],
-      [{ limit: 1_001 }, /1,?000/],
-      [{ limit: 1.5 }, /limit/],
-      [{ filter: "x" as never }, /filter/],
-      [{ filter: { a: { near: 1 } } }, /filter\.a\.near/],
-      [{ filter: { a: {} } }, /filter\.a/],
-      [{ filter: { a: { gt: [1] } } as never }, /filter\.a\.gt/],
-      [{ filter: { or: {} } as never }, /filter\.or/],
-      [{ filter: { and: Array.from({ length: 101 }, () => ({ a: 1 })) } }, /100/],
-    ];
-    for (const [query, hint] of expectations) expect((await failure(c.query(query), "INVALID")).detail).toMatch(hint);
-    await c.query({ limit: 1_000 });
-    await failure(
-      c.store.readMany(
-        c.scope,
-        c.name,
-        Array.from({ length: 101 }, () => ({ partition: ["a"], id: "x" })),
-      ),
-      "INVALID",
-    );
-    await failure(c.store.deletePartition(c.scope, c.name, ["a"], { limit: 0 }), "INVALID");
-  });
+  fixture.test(
+    "queries: unknown index, missing or unusable values, bad bounds, limits and filters are refused, naming what would help",
+    async () => {
+      const c = await fixture.container({ indexes: { byStatus: { partition: ["w"], sort: ["status", "at"] } } });
+      const expectations: [Partial<Query>, RegExp][] = [
+        [{ index: "byNothing" }, /byStatus/],
+        [{ index: "byStatus", equals: {} }, /"?w/],
+        [{ index: "byStatus", equals: { w: "x", at: 1 } }, /Add an index .*"at"/],
+        [{ index: "byStatus", equals: { w: "x", color: "red" } }, /Add an index .*"color"/],
+        [{ index: "byStatus", equals: { w: "x", status: "s", at: 1 }, range: { gt: 1 } }, /sort path/],
+        [{ index: "byStatus", equals: { w: {} as never } }, /w/],
+        [{ index: "byStatus", equals: { w: "x" }, range: { gt: 1, gte: 2 } }, /one lower/],
+        [{ index: "byStatus", equals: { w: "x" }, range: { above: 1 } as never }, /above/],
+        [{ index: "byStatus", equals: { w: "x" }, range: { gt: null as never } }, /gt/],
+        [{ index: "byStatus", equals: { w: "x" }, range: { prefix: 5 as never } }, /prefix/],
+        [{ equals: {} }, /"?p/],
+        [{ equals: { p: "a", n: 1 } }, /filter/],
+        [{ equals: undefined as never }, /equals/],
+        [{ index: "byStatus", equals: { w: Symbol("s") as never } }, /w/],
+        [{ index: "byStatus", equals: { w: Number.NaN } }, /w/],
+        [{ index: "byStatus", equals: { w: "x" }, range: { gt: Number.POSITIVE_INFINITY } }, /gt/],
+        [{ index: 5n as never, equals: { w: "x" } }, /index/],
+        [{ order: "up" as never }, /order/],
+        [{ limit: 0 }, /1,?000/],
+        [{ limit: 1_001 }, /1,?000/],
+        [{ limit: 1.5 }, /limit/],
+        [{ filter: "x" as never }, /filter/],
+        [{ filter: { a: { near: 1 } } }, /filter\.a\.near/],
+        [{ filter: { a: {} } }, /filter\.a/],
+        [{ filter: { a: { gt: [1] } } as never }, /filter\.a\.gt/],
+        [{ filter: { or: {} } as never }, /filter\.or/],
+        [{ filter: { and: Array.from({ length: 101 }, () => ({ a: 1 })) } }, /100/],
+      ];
+      for (const [query, hint] of expectations) expect((await failure(c.query(query), "INVALID")).detail).toMatch(hint);
+      await c.query({ limit: 1_000 });
+      await failure(
+        c.store.readMany(
+          c.scope,
+          c.name,
+          Array.from({ length: 101 }, () => ({ partition: ["a"], id: "x" })),
+        ),
+        "INVALID",
+      );
+      await failure(c.store.deletePartition(c.scope, c.name, ["a"], { limit: 0 }), "INVALID");
+    },
+  );
 
   fixture.test("operations: unknown kinds, malformed conditions and conditions on create are refused", async () => {
     const c = await fixture.container();
@@ -214,7 +256,8 @@ export const inputs: Suite = (fixture) => {
       { uniqueKeys: { u: [] } },
       { uniqueKeys: Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`u${i}`, ["a"]])) },
     ];
-    for (const change of bad) await failure(fixture.store.openContainer({ ...good, ...change } as ContainerDefinition), "INVALID");
+    for (const change of bad)
+      await failure(fixture.store.openContainer({ ...good, ...change } as ContainerDefinition), "INVALID");
     await failure(fixture.store.read(fixture.scope, "good", { partition: ["a"], id: "x" }), "NOT_FOUND");
     await failure(fixture.store.query(fixture.scope, "nowhere", { equals: {} }), "NOT_FOUND");
     const longest = await fixture.container({
@@ -239,7 +282,18 @@ export const inputs: Suite = (fixture) => {
     const c = await fixture.container({ feed: true, ttl: -1 });
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;
-    const garbage = [null, undefined, 5n, Symbol("s"), circular, () => 1, Number.NaN, [[]], "\ud800", { toString: null }] as never[];
+    const garbage = [
+      null,
+      undefined,
+      5n,
+      Symbol("s"),
+      circular,
+      () => 1,
+      Number.NaN,
+      [[]],
+      "\ud800",
+      { toString: null },
+    ] as never[];
     for (const g of garbage) {
       const calls: (() => Promise<unknown>)[] = [
         () => c.store.read(c.scope, c.name, g),
@@ -263,7 +317,10 @@ export const inputs: Suite = (fixture) => {
           () => "no error",
           (reason: unknown) => reason,
         );
-        expect(PinakesError.isInstance(error), `${typeof g} in call ${i}: ${error instanceof Error ? error.stack : String(error)}`).toBe(true);
+        expect(
+          PinakesError.isInstance(error),
+          `${typeof g} in call ${i}: ${error instanceof Error ? error.stack : String(error)}`,
+        ).toBe(true);
       }
     }
     await c.put({ id: "x" });

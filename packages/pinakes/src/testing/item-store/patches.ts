@@ -4,7 +4,15 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { PatchStep } from "../../domain/patch.ts";
 import { failure, type Suite } from "./fixture.ts";
 
-const start: JsonObject = { id: "x", p: "a", n: 1, list: ["a", "b", "c"], deep: { k: { v: 1 } }, "s/l~a": 5, nothing: null };
+const start: JsonObject = {
+  id: "x",
+  p: "a",
+  n: 1,
+  list: ["a", "b", "c"],
+  deep: { k: { v: 1 } },
+  "s/l~a": 5,
+  nothing: null,
+};
 
 const good: [string, PatchStep[], JsonObject][] = [
   ["add a property", [{ op: "add", path: "/new", value: { a: 1 } }], { new: { a: 1 } }],
@@ -76,8 +84,14 @@ export const patches: Suite = (fixture) => {
       expect(await c.read("x"), what).toEqual(want);
     }
     await c.put(start);
-    expect((await c.write({ op: "patch", id: "x", patch: [{ op: "remove", path: "/nothing" }] })).document).not.toHaveProperty("nothing");
-    await c.write({ op: "patch", id: "x", patch: Array.from({ length: 10 }, () => ({ op: "incr" as const, path: "/n", value: 1 })) });
+    expect(
+      (await c.write({ op: "patch", id: "x", patch: [{ op: "remove", path: "/nothing" }] })).document,
+    ).not.toHaveProperty("nothing");
+    await c.write({
+      op: "patch",
+      id: "x",
+      patch: Array.from({ length: 10 }, () => ({ op: "incr" as const, path: "/n", value: 1 })),
+    });
     expect(await c.read("x")).toMatchObject({ n: 11 });
   });
 

@@ -6,8 +6,13 @@ export const sessions: Suite = (fixture) => {
   fixture.test("R-AGT-02 a read or query that carries the token of a write sees it", async () => {
     const c = await fixture.container({ indexes: { byN: { partition: ["n"], sort: [] } } });
     for (let n = 0; n < 5; n += 1) {
-      const { session } = await c.store.write(c.scope, c.name, ["a"], { op: "upsert", document: { id: "x", p: "a", n } });
-      expect((await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" }, { session }))?.document).toMatchObject({ n });
+      const { session } = await c.store.write(c.scope, c.name, ["a"], {
+        op: "upsert",
+        document: { id: "x", p: "a", n },
+      });
+      expect((await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" }, { session }))?.document).toMatchObject(
+        { n },
+      );
       const page = await c.store.query(c.scope, c.name, { index: "byN", equals: { n }, session });
       expect(page.items.map(({ id }) => id)).toEqual(["x"]);
       expect((await c.store.query(c.scope, c.name, { index: "byN", equals: { n: n - 1 }, session })).items).toEqual([]);

@@ -9,7 +9,10 @@ function everyCall(
   store: ItemStore,
   scope: Scope,
   c: Handle,
-): Record<Exclude<keyof ItemStore, "capabilities" | "openContainer" | "indexes" | "close" | typeof Symbol.asyncDispose>, () => Promise<unknown>> {
+): Record<
+  Exclude<keyof ItemStore, "capabilities" | "openContainer" | "indexes" | "close" | typeof Symbol.asyncDispose>,
+  () => Promise<unknown>
+> {
   const key = { partition: ["a"], id: "x" };
   return {
     read: () => store.read(scope, c.name, key),
@@ -57,50 +60,56 @@ export const tenancy: Suite = (fixture) => {
     expect(await c.read("x")).toBeDefined();
   });
 
-  fixture.test("R-AGT-09 another tenant's items cannot be read, listed, counted, followed, changed, blocked on or deleted", async () => {
-    const c = await shared();
-    const thief = c.as(fixture.otherScope);
-    const { etag } = await c.write({ op: "create", document: { id: "x", p: "a", name: "n", n: 1 } });
-    const key = { partition: ["a"], id: "x" };
-    const queries: Query[] = [
-      { equals: { p: "a" } },
-      { index: "byName", equals: { name: "n" } },
-      { index: "all", equals: {} },
-      { index: "all", equals: {}, order: "desc" },
-      { equals: { p: "a" }, range: { prefix: "" } },
-    ];
-    expect(await thief.store.read(thief.scope, c.name, key)).toBeUndefined();
-    expect(await thief.store.readRaw(thief.scope, c.name, key)).toBeUndefined();
-    expect(await thief.store.readMany(thief.scope, c.name, [key, key])).toEqual([undefined, undefined]);
-    for (const query of queries) {
-      expect((await thief.store.query(thief.scope, c.name, query)).items).toEqual([]);
-      expect(await thief.store.count(thief.scope, c.name, query)).toBe(0);
-    }
-    expect((await thief.feed()).changes).toEqual([]);
-    expect(await thief.store.deletePartition(thief.scope, c.name, ["a"])).toEqual({ deleted: 0, done: true });
-    await failure(thief.write({ op: "delete", id: "x", ifMatch: etag as string }), "NOT_FOUND");
-    await failure(thief.write({ op: "replace", document: { id: "x", p: "a", name: "stolen" } }), "NOT_FOUND");
-    await failure(thief.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/n", value: 9 }] }), "NOT_FOUND");
-    await thief.batch([{ op: "check", id: "x", exists: false }]);
-    expect(await c.read("x")).toEqual({ id: "x", p: "a", name: "n", n: 1 });
-    // Neither the id nor the unique value of another tenant is in the way.
-    await thief.write({ op: "create", document: { id: "x", p: "a", name: "n", n: 2 } });
-    expect(await thief.ids({ index: "byName", equals: { name: "n" } })).toEqual(["x"]);
-    expect(await c.read("x")).toMatchObject({ n: 1 });
-    expect(await c.store.deletePartition(c.scope, c.name, ["a"])).toEqual({ deleted: 1, done: true });
-    expect(await thief.read("x")).toMatchObject({ n: 2 });
-  });
+  fixture.test(
+    "R-AGT-09 another tenant's items cannot be read, listed, counted, followed, changed, blocked on or deleted",
+    async () => {
+      const c = await shared();
+      const thief = c.as(fixture.otherScope);
+      const { etag } = await c.write({ op: "create", document: { id: "x", p: "a", name: "n", n: 1 } });
+      const key = { partition: ["a"], id: "x" };
+      const queries: Query[] = [
+        { equals: { p: "a" } },
+        { index: "byName", equals: { name: "n" } },
+        { index: "all", equals: {} },
+        { index: "all", equals: {}, order: "desc" },
+        { equals: { p: "a" }, range: { prefix: "" } },
+      ];
+      expect(await thief.store.read(thief.scope, c.name, key)).toBeUndefined();
+      expect(await thief.store.readRaw(thief.scope, c.name, key)).toBeUndefined();
+      expect(await thief.store.readMany(thief.scope, c.name, [key, key])).toEqual([undefined, undefined]);
+      for (const query of queries) {
+        expect((await thief.store.query(thief.scope, c.name, query)).items).toEqual([]);
+        expect(await thief.store.count(thief.scope, c.name, query)).toBe(0);
+      }
+      expect((await thief.feed()).changes).toEqual([]);
+      expect(await thief.store.deletePartition(thief.scope, c.name, ["a"])).toEqual({ deleted: 0, done: true });
+      await failure(thief.write({ op: "delete", id: "x", ifMatch: etag as string }), "NOT_FOUND");
+      await failure(thief.write({ op: "replace", document: { id: "x", p: "a", name: "stolen" } }), "NOT_FOUND");
+      await failure(thief.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/n", value: 9 }] }), "NOT_FOUND");
+      await thief.batch([{ op: "check", id: "x", exists: false }]);
+      expect(await c.read("x")).toEqual({ id: "x", p: "a", name: "n", n: 1 });
+      // Neither the id nor the unique value of another tenant is in the way.
+      await thief.write({ op: "create", document: { id: "x", p: "a", name: "n", n: 2 } });
+      expect(await thief.ids({ index: "byName", equals: { name: "n" } })).toEqual(["x"]);
+      expect(await c.read("x")).toMatchObject({ n: 1 });
+      expect(await c.store.deletePartition(c.scope, c.name, ["a"])).toEqual({ deleted: 1, done: true });
+      expect(await thief.read("x")).toMatchObject({ n: 2 });
+    },
+  );
 
-  fixture.test("a tenant whose name begins like another's, or tries to break out of the key, sees nothing of it", async () => {
-    const c = await fixture.container({ partitionKey: ["p", "q"], indexes: { all: { partition: [], sort: ["p"] } } });
-    await c.write({ op: "create", document: { id: "x", p: "a", q: "b" } }, ["a", "b"]);
-    const thief = c.as(fixture.otherScope);
-    for (const p of ["2", '","a', 'acme","a', "\u0001acme", 'a","b']) {
-      expect(await thief.store.read(thief.scope, c.name, { partition: [p, "b"], id: "x" })).toBeUndefined();
-    }
-    expect(await thief.ids({ index: "all", equals: {} })).toEqual([]);
-    expect(await thief.ids({ index: "all", equals: {}, range: { gte: "" } })).toEqual([]);
-  });
+  fixture.test(
+    "a tenant whose name begins like another's, or tries to break out of the key, sees nothing of it",
+    async () => {
+      const c = await fixture.container({ partitionKey: ["p", "q"], indexes: { all: { partition: [], sort: ["p"] } } });
+      await c.write({ op: "create", document: { id: "x", p: "a", q: "b" } }, ["a", "b"]);
+      const thief = c.as(fixture.otherScope);
+      for (const p of ["2", '","a', 'acme","a', "\u0001acme", 'a","b']) {
+        expect(await thief.store.read(thief.scope, c.name, { partition: [p, "b"], id: "x" })).toBeUndefined();
+      }
+      expect(await thief.ids({ index: "all", equals: {} })).toEqual([]);
+      expect(await thief.ids({ index: "all", equals: {}, range: { gte: "" } })).toEqual([]);
+    },
+  );
 
   fixture.test("nothing that a tenant is given tells how much others write", async () => {
     const c = await fixture.container({ feed: true });

@@ -77,7 +77,9 @@ export const uniqueKeys: Suite = (fixture) => {
 
   fixture.test("of 20 parallel claims of one value exactly one wins", async () => {
     const c = await keyed();
-    const attempts = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => c.write({ op: "create", document: { id: `i${i}`, p: "a", name: "n" } })));
+    const attempts = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => c.write({ op: "create", document: { id: `i${i}`, p: "a", name: "n" } })),
+    );
     expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await c.count()).toBe(1);
   });

@@ -17,42 +17,51 @@ export const writes: Suite = (fixture) => {
     await c.write({ op: "create", document: { id: "msg-1", p: "b" } }, ["b"]);
   });
 
-  fixture.test("R-AGT-04 every write makes a new etag that never repeats, and sets the time; values sent for them are ignored", async () => {
-    const c = await fixture.container();
-    const etags = new Set<string>();
-    for (let i = 0; i < 20; i += 1) {
-      fixture.clock.advance(5);
-      const { etag, modifiedAt } = await c.write({ op: "upsert", document: { id: "x", p: "a", _etag: "mine", _ts: 1, _rid: "r", i: 7 } });
-      expect(modifiedAt).toBe(fixture.clock.now());
-      etags.add(etag as string);
-    }
-    expect(etags.size).toBe(20);
-    const item = await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" });
-    expect(item?.document).toEqual({ id: "x", p: "a", i: 7 });
-    expect(etags.has(item?.etag as string)).toBe(true);
-    expect(item?.modifiedAt).toBe(fixture.clock.now());
-  });
+  fixture.test(
+    "R-AGT-04 every write makes a new etag that never repeats, and sets the time; values sent for them are ignored",
+    async () => {
+      const c = await fixture.container();
+      const etags = new Set<string>();
+      for (let i = 0; i < 20; i += 1) {
+        fixture.clock.advance(5);
+        const { etag, modifiedAt } = await c.write({
+          op: "upsert",
+          document: { id: "x", p: "a", _etag: "mine", _ts: 1, _rid: "r", i: 7 },
+        });
+        expect(modifiedAt).toBe(fixture.clock.now());
+        etags.add(etag as string);
+      }
+      expect(etags.size).toBe(20);
+      const item = await c.store.read(c.scope, c.name, { partition: ["a"], id: "x" });
+      expect(item?.document).toEqual({ id: "x", p: "a", i: 7 });
+      expect(etags.has(item?.etag as string)).toBe(true);
+      expect(item?.modifiedAt).toBe(fixture.clock.now());
+    },
+  );
 
-  fixture.test("R-AGT-10 a document comes back as it was sent: key order, unknown properties, numbers, Unicode, nesting", async () => {
-    const c = await fixture.container();
-    const document: JsonObject = {
-      zeta: 1,
-      id: "doc",
-      p: "a",
-      alpha: { "10": "numeric keys", b: [1, [2, { c: null }]], "": "empty key", "a/b~c": true },
-      numbers: [0, -1, 1e21, 1.5e-7, Number.MAX_SAFE_INTEGER, Number.MIN_VALUE, Number.MAX_VALUE],
-      text: 'line\nquote" back\\slash \u0001 \ud83d\ude00 \u2028 ﷽ \\u0000',
-      lone: "\ud800",
-      empty: [{}, [], ""],
-    };
-    await c.write({ op: "create", document });
-    const read = await c.read("doc");
-    expect(JSON.stringify(read)).toBe(JSON.stringify(document));
-    const raw = await c.store.readRaw(c.scope, c.name, { partition: ["a"], id: "doc" });
-    expect(Buffer.from(raw?.bytes ?? []).toString("utf8")).toBe(JSON.stringify(document));
-    expect(raw?.etag).toBe((await c.store.read(c.scope, c.name, { partition: ["a"], id: "doc" }))?.etag);
-    expect((await c.query()).items[0]?.document).toEqual(document);
-  });
+  fixture.test(
+    "R-AGT-10 a document comes back as it was sent: key order, unknown properties, numbers, Unicode, nesting",
+    async () => {
+      const c = await fixture.container();
+      const document: JsonObject = {
+        zeta: 1,
+        id: "doc",
+        p: "a",
+        alpha: { "10": "numeric keys", b: [1, [2, { c: null }]], "": "empty key", "a/b~c": true },
+        numbers: [0, -1, 1e21, 1.5e-7, Number.MAX_SAFE_INTEGER, Number.MIN_VALUE, Number.MAX_VALUE],
+        text: 'line\nquote" back\\slash \u0001 \ud83d\ude00 \u2028 ﷽ \\u0000',
+        lone: "\ud800",
+        empty: [{}, [], ""],
+      };
+      await c.write({ op: "create", document });
+      const read = await c.read("doc");
+      expect(JSON.stringify(read)).toBe(JSON.stringify(document));
+      const raw = await c.store.readRaw(c.scope, c.name, { partition: ["a"], id: "doc" });
+      expect(Buffer.from(raw?.bytes ?? []).toString("utf8")).toBe(JSON.stringify(document));
+      expect(raw?.etag).toBe((await c.store.read(c.scope, c.name, { partition: ["a"], id: "doc" }))?.etag);
+      expect((await c.query()).items[0]?.document).toEqual(document);
+    },
+  );
 
   fixture.test("a property named __proto__ is data like any other", async () => {
     const c = await fixture.container();
@@ -75,41 +84,62 @@ export const writes: Suite = (fixture) => {
     expect(await c.read("x")).toEqual({ id: "x", p: "a", n: 3 });
   });
 
-  fixture.test("R-AGT-52 a stale etag changes nothing and the error tells the current one: replace, upsert, patch, delete", async () => {
-    const c = await fixture.container();
-    const first = await c.write({ op: "create", document: { id: "x", p: "a", n: 1 } });
-    const second = await c.write({ op: "replace", document: { id: "x", p: "a", n: 2 }, ifMatch: first.etag as string });
-    const other = await c.write({ op: "create", document: { id: "y", p: "a" } });
-    for (const stale of [first.etag as string, other.etag as string, "no-such-etag"]) {
-      const attempts = [
-        c.write({ op: "replace", document: { id: "x", p: "a", n: 9 }, ifMatch: stale }),
-        c.write({ op: "upsert", document: { id: "x", p: "a", n: 9 }, ifMatch: stale }),
-        c.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/n", value: 9 }], ifMatch: stale }),
-        c.write({ op: "delete", id: "x", ifMatch: stale }),
-      ];
-      for (const attempt of attempts) expect((await failure(attempt, "PRECONDITION_FAILED")).context.currentEtag).toBe(second.etag);
-    }
-    expect(await c.read("x")).toEqual({ id: "x", p: "a", n: 2 });
-    await failure(c.write({ op: "upsert", document: { id: "new", p: "a" }, ifMatch: "e" }), "PRECONDITION_FAILED");
-    await c.write({ op: "delete", id: "x", ifMatch: second.etag as string });
-    expect(await c.read("x")).toBeUndefined();
-  });
+  fixture.test(
+    "R-AGT-52 a stale etag changes nothing and the error tells the current one: replace, upsert, patch, delete",
+    async () => {
+      const c = await fixture.container();
+      const first = await c.write({ op: "create", document: { id: "x", p: "a", n: 1 } });
+      const second = await c.write({
+        op: "replace",
+        document: { id: "x", p: "a", n: 2 },
+        ifMatch: first.etag as string,
+      });
+      const other = await c.write({ op: "create", document: { id: "y", p: "a" } });
+      for (const stale of [first.etag as string, other.etag as string, "no-such-etag"]) {
+        const attempts = [
+          c.write({ op: "replace", document: { id: "x", p: "a", n: 9 }, ifMatch: stale }),
+          c.write({ op: "upsert", document: { id: "x", p: "a", n: 9 }, ifMatch: stale }),
+          c.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/n", value: 9 }], ifMatch: stale }),
+          c.write({ op: "delete", id: "x", ifMatch: stale }),
+        ];
+        for (const attempt of attempts)
+          expect((await failure(attempt, "PRECONDITION_FAILED")).context.currentEtag).toBe(second.etag);
+      }
+      expect(await c.read("x")).toEqual({ id: "x", p: "a", n: 2 });
+      await failure(c.write({ op: "upsert", document: { id: "new", p: "a" }, ifMatch: "e" }), "PRECONDITION_FAILED");
+      await c.write({ op: "delete", id: "x", ifMatch: second.etag as string });
+      expect(await c.read("x")).toBeUndefined();
+    },
+  );
 
   fixture.test("a condition on the document decides: replace, patch, delete with `where`", async () => {
     const c = await fixture.container();
     await c.put({ id: "x", status: "open", n: 1 });
-    await failure(c.write({ op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }], where: { status: "closed" } }), "PRECONDITION_FAILED");
-    const patched = await c.write({ op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }], where: { status: "open", n: { lt: 5 } } });
+    await failure(
+      c.write({ op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }], where: { status: "closed" } }),
+      "PRECONDITION_FAILED",
+    );
+    const patched = await c.write({
+      op: "patch",
+      id: "x",
+      patch: [{ op: "incr", path: "/n", value: 1 }],
+      where: { status: "open", n: { lt: 5 } },
+    });
     expect(patched.document).toEqual({ id: "x", p: "a", status: "open", n: 2 });
     await failure(c.write({ op: "delete", id: "x", where: { n: { gt: 2 } } }), "PRECONDITION_FAILED");
-    await failure(c.write({ op: "replace", document: { id: "x", p: "a" }, where: { not: { n: 2 } } }), "PRECONDITION_FAILED");
+    await failure(
+      c.write({ op: "replace", document: { id: "x", p: "a" }, where: { not: { n: 2 } } }),
+      "PRECONDITION_FAILED",
+    );
     await c.write({ op: "delete", id: "x", where: { n: 2 } });
     expect(await c.read("x")).toBeUndefined();
   });
 
   fixture.test("create-only: of 20 parallel creates of one id exactly one wins", async () => {
     const c = await fixture.container();
-    const attempts = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => c.write({ op: "create", document: { id: "x", p: "a", i } })));
+    const attempts = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => c.write({ op: "create", document: { id: "x", p: "a", i } })),
+    );
     const winners = attempts.flatMap((attempt, i) => (attempt.status === "fulfilled" ? [i] : []));
     expect(winners).toHaveLength(1);
     expect(await c.read("x")).toMatchObject({ i: winners[0] });
@@ -118,11 +148,20 @@ export const writes: Suite = (fixture) => {
   fixture.test("R-AGT-53 100 parallel increments end at exactly +100, by patch and by update()", async () => {
     const c = await fixture.container();
     await c.put({ id: "patched", n: 0 }, { id: "replaced", n: 0 });
-    await Promise.all(Array.from({ length: 100 }, () => c.write({ op: "patch", id: "patched", patch: [{ op: "incr", path: "/n", value: 1 }] })));
+    await Promise.all(
+      Array.from({ length: 100 }, () =>
+        c.write({ op: "patch", id: "patched", patch: [{ op: "incr", path: "/n", value: 1 }] }),
+      ),
+    );
     expect(await c.read("patched")).toMatchObject({ n: 100 });
-    const counters = defineContainer({ ...c.definition, partitionKey: ["p"], schema: z.looseObject({ id: z.string(), p: z.string(), n: z.number() }) });
+    const counters = defineContainer({
+      ...c.definition,
+      partitionKey: ["p"],
+      schema: z.looseObject({ id: z.string(), p: z.string(), n: z.number() }),
+    });
     const repository = await counters.open(c.store);
-    const increment = () => repository.update(c.scope, { p: "a", id: "replaced" }, (document) => ({ ...document, n: document.n + 1 }));
+    const increment = () =>
+      repository.update(c.scope, { p: "a", id: "replaced" }, (document) => ({ ...document, n: document.n + 1 }));
     await Promise.all(Array.from({ length: 100 }, increment));
     expect(await c.read("replaced")).toMatchObject({ n: 100 });
   });
@@ -142,19 +181,28 @@ export const writes: Suite = (fixture) => {
     expect(await c.store.readMany(c.scope, c.name, [])).toEqual([]);
   });
 
-  fixture.test("R-AGT-06 the partition key has 1 to 3 paths, with strings, numbers and booleans told apart, and never changes", async () => {
-    const c = await fixture.container({ partitionKey: ["p", "k.n", "/k/flag"] });
-    const document = { id: "x", p: "a", k: { n: 1, flag: true }, v: 1 };
-    await c.write({ op: "create", document }, ["a", 1, true]);
-    await c.write({ op: "create", document: { ...document, k: { n: "1", flag: true }, v: 2 } }, ["a", "1", true]);
-    expect(await c.read("x", ["a", 1, true])).toMatchObject({ v: 1 });
-    expect(await c.read("x", ["a", "1", true])).toMatchObject({ v: 2 });
-    expect(await c.read("x", ["a", 1, false])).toBeUndefined();
-    const error = await failure(c.write({ op: "replace", document: { ...document, p: "b" } }, ["a", 1, true]), "INVALID");
-    expect(error.detail).toContain("partition key");
-    await failure(c.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/k/n", value: 2 }] }, ["a", 1, true]), "INVALID");
-    expect(await c.read("x", ["a", 1, true])).toEqual(document);
-  });
+  fixture.test(
+    "R-AGT-06 the partition key has 1 to 3 paths, with strings, numbers and booleans told apart, and never changes",
+    async () => {
+      const c = await fixture.container({ partitionKey: ["p", "k.n", "/k/flag"] });
+      const document = { id: "x", p: "a", k: { n: 1, flag: true }, v: 1 };
+      await c.write({ op: "create", document }, ["a", 1, true]);
+      await c.write({ op: "create", document: { ...document, k: { n: "1", flag: true }, v: 2 } }, ["a", "1", true]);
+      expect(await c.read("x", ["a", 1, true])).toMatchObject({ v: 1 });
+      expect(await c.read("x", ["a", "1", true])).toMatchObject({ v: 2 });
+      expect(await c.read("x", ["a", 1, false])).toBeUndefined();
+      const error = await failure(
+        c.write({ op: "replace", document: { ...document, p: "b" } }, ["a", 1, true]),
+        "INVALID",
+      );
+      expect(error.detail).toContain("partition key");
+      await failure(
+        c.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/k/n", value: 2 }] }, ["a", 1, true]),
+        "INVALID",
+      );
+      expect(await c.read("x", ["a", 1, true])).toEqual(document);
+    },
+  );
 
   fixture.test("partition values that look alike stay apart", async () => {
     const c = await fixture.container({ partitionKey: ["p", "q"] });

@@ -36,7 +36,8 @@ function roundTrips(fixture: ObjectFixture): void {
   fixture.test("a stream of 5 MB in uneven chunks comes back the same, whole and streamed", async () => {
     const content = pattern(5 * mebibyte);
     async function* chunks() {
-      for (let start = 0, size = 1; start < content.length; start += size, size = (size * 3) % 700_001) yield content.subarray(start, start + size);
+      for (let start = 0, size = 1; start < content.length; start += size, size = (size * 3) % 700_001)
+        yield content.subarray(start, start + size);
     }
     const key = `${fixture.folder()}large`;
     expect(await fixture.store.put(fixture.scope, key, chunks())).toMatchObject({ bytes: content.length });
@@ -74,7 +75,9 @@ function roundTrips(fixture: ObjectFixture): void {
 
   fixture.test("the etag depends on the content alone", async () => {
     const folder = fixture.folder();
-    const [a, b, other] = await Promise.all(["x", "x", "y"].map((text, i) => fixture.store.put(fixture.scope, `${folder}${i}`, utf8(text))));
+    const [a, b, other] = await Promise.all(
+      ["x", "x", "y"].map((text, i) => fixture.store.put(fixture.scope, `${folder}${i}`, utf8(text))),
+    );
     expect(a?.etag).toBe(b?.etag);
     expect(a?.etag).not.toBe(other?.etag);
   });
@@ -101,8 +104,14 @@ function ranges(fixture: ObjectFixture): void {
     ];
     for (const range of cases) {
       const expected = content.slice(range.start, range.end);
-      expect(Buffer.from((await fixture.store.get(fixture.scope, key, { range })) ?? utf8("absent")).toString(), JSON.stringify(range)).toBe(expected);
-      expect(Buffer.from(await collect(await fixture.store.stream(fixture.scope, key, { range }))).toString(), JSON.stringify(range)).toBe(expected);
+      expect(
+        Buffer.from((await fixture.store.get(fixture.scope, key, { range })) ?? utf8("absent")).toString(),
+        JSON.stringify(range),
+      ).toBe(expected);
+      expect(
+        Buffer.from(await collect(await fixture.store.stream(fixture.scope, key, { range }))).toString(),
+        JSON.stringify(range),
+      ).toBe(expected);
     }
   });
 
@@ -111,13 +120,23 @@ function ranges(fixture: ObjectFixture): void {
     const content = pattern(3 * mebibyte, 7);
     await fixture.store.put(fixture.scope, key, content);
     const range = { start: mebibyte - 1, end: 2 * mebibyte + 2 };
-    expect(sha256((await fixture.store.get(fixture.scope, key, { range })) ?? utf8("absent"))).toBe(sha256(content.subarray(range.start, range.end)));
+    expect(sha256((await fixture.store.get(fixture.scope, key, { range })) ?? utf8("absent"))).toBe(
+      sha256(content.subarray(range.start, range.end)),
+    );
   });
 
   fixture.test("malformed ranges are refused", async () => {
     const key = `${fixture.folder()}range`;
     await fixture.put(key, "x");
-    for (const range of [{ start: -1 }, { start: 0.5 }, { start: Number.NaN }, { start: 2, end: 1 }, { start: 0, end: Infinity }, { start: "0" }, {}]) {
+    for (const range of [
+      { start: -1 },
+      { start: 0.5 },
+      { start: Number.NaN },
+      { start: 2, end: 1 },
+      { start: 0, end: Infinity },
+      { start: "0" },
+      {},
+    ]) {
       await failure(fixture.store.get(fixture.scope, key, { range: range as ByteRange }), "INVALID");
       await failure(fixture.store.stream(fixture.scope, key, { range: range as ByteRange }), "INVALID");
     }
@@ -136,38 +155,49 @@ function replacing(fixture: ObjectFixture): void {
     expect(await fixture.keys(folder)).toEqual([key]);
   });
 
-  fixture.test("readers see the old object or the new one, never a mixture, while four writers replace it", async () => {
-    const key = `${fixture.folder()}hot`;
-    const versions = [1, 2, 3, 4].map((seed) => pattern(300_000 + seed, seed));
-    const known = new Set(versions.map((version) => sha256(version)));
-    await fixture.store.put(fixture.scope, key, versions[0] as Uint8Array);
-    let writing = true;
-    const writers = versions.map(async (version) => {
-      for (let i = 0; i < 10; i += 1) await fixture.store.put(fixture.scope, key, halves(version));
-    });
-    const reader = async () => {
-      for (let reads = 0; writing || reads < 5; reads += 1) {
-        expect(known).toContain(sha256((await fixture.store.get(fixture.scope, key)) ?? utf8("absent")));
-        expect(known).toContain(sha256(await collect(await fixture.store.stream(fixture.scope, key))));
-        await turn();
-      }
-    };
-    const readers = [reader(), reader()];
-    await Promise.all(writers).finally(() => (writing = false));
-    await Promise.all(readers);
-  });
+  fixture.test(
+    "readers see the old object or the new one, never a mixture, while four writers replace it",
+    async () => {
+      const key = `${fixture.folder()}hot`;
+      const versions = [1, 2, 3, 4].map((seed) => pattern(300_000 + seed, seed));
+      const known = new Set(versions.map((version) => sha256(version)));
+      await fixture.store.put(fixture.scope, key, versions[0] as Uint8Array);
+      let writing = true;
+      const writers = versions.map(async (version) => {
+        for (let i = 0; i < 10; i += 1) await fixture.store.put(fixture.scope, key, halves(version));
+      });
+      const reader = async () => {
+        for (let reads = 0; writing || reads < 5; reads += 1) {
+          expect(known).toContain(sha256((await fixture.store.get(fixture.scope, key)) ?? utf8("absent")));
+          expect(known).toContain(sha256(await collect(await fixture.store.stream(fixture.scope, key))));
+          await turn();
+        }
+      };
+      const readers = [reader(), reader()];
+      await Promise.all(writers).finally(() => (writing = false));
+      await Promise.all(readers);
+    },
+  );
 
-  fixture.test("ifAbsent: the first of many concurrent creations wins, the others are CONFLICT and change nothing", async () => {
-    if (!fixture.store.capabilities.conditionalPut) {
-      await failure(fixture.store.put(fixture.scope, `${fixture.folder()}x`, utf8("x"), { ifAbsent: true }), "NOT_SUPPORTED");
-      return;
-    }
-    const key = `${fixture.folder()}once`;
-    const tries = await Promise.allSettled("abcdefgh".split("").map((text) => fixture.store.put(fixture.scope, key, utf8(text), { ifAbsent: true })));
-    expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect(await fixture.text(key)).toBe("abcdefgh"[tries.findIndex(({ status }) => status === "fulfilled")]);
-    await failure(fixture.store.put(fixture.scope, key, utf8("late"), { ifAbsent: true }), "CONFLICT");
-  });
+  fixture.test(
+    "ifAbsent: the first of many concurrent creations wins, the others are CONFLICT and change nothing",
+    async () => {
+      if (!fixture.store.capabilities.conditionalPut) {
+        await failure(
+          fixture.store.put(fixture.scope, `${fixture.folder()}x`, utf8("x"), { ifAbsent: true }),
+          "NOT_SUPPORTED",
+        );
+        return;
+      }
+      const key = `${fixture.folder()}once`;
+      const tries = await Promise.allSettled(
+        "abcdefgh".split("").map((text) => fixture.store.put(fixture.scope, key, utf8(text), { ifAbsent: true })),
+      );
+      expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(await fixture.text(key)).toBe("abcdefgh"[tries.findIndex(({ status }) => status === "fulfilled")]);
+      await failure(fixture.store.put(fixture.scope, key, utf8("late"), { ifAbsent: true }), "CONFLICT");
+    },
+  );
 }
 
 /** Lets others run: a store in memory never waits for anything, so a loop over it would starve them. */

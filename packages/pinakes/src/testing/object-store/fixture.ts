@@ -25,7 +25,11 @@ export class ObjectFixture {
   #store: ObjectStore | undefined;
   #folders = 0;
 
-  constructor(name: string, open: OpenObjects, options: { readonly skip?: readonly ObjectSkip[]; readonly reopen?: OpenObjects }) {
+  constructor(
+    name: string,
+    open: OpenObjects,
+    options: { readonly skip?: readonly ObjectSkip[]; readonly reopen?: OpenObjects },
+  ) {
     this.name = name;
     this.open = open;
     this.reopen = options.reopen;
@@ -56,7 +60,9 @@ export class ObjectFixture {
   test(title: string, run: () => Promise<void>): void {
     const skipped = this.#skip.find(({ test }) => title.includes(test));
     if (skipped === undefined) it(title, run);
-    else describe(`not on ${this.name}: ${skipped.reason} (${skipped.capability})`, () => void it.skipIf(true)(title, run));
+    else
+      describe(`not on ${this.name}: ${skipped.reason} (${skipped.capability})`, () =>
+        void it.skipIf(true)(title, run));
   }
 
   async put(key: string, content: string, scope: AnyScope = this.scope): Promise<void> {

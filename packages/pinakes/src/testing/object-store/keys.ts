@@ -65,16 +65,19 @@ const accepted: readonly string[] = [
 ];
 
 export function keys(fixture: ObjectFixture): void {
-  fixture.test("keys that are empty, too long, not UTF-8, or have empty, dot or control segments are refused by every method", async () => {
-    for (const bad of refused) {
-      const key = bad as string;
-      await failure(fixture.store.put(fixture.scope, key, utf8("x")), "INVALID");
-      await failure(fixture.store.get(fixture.scope, key), "INVALID");
-      await failure(fixture.store.stream(fixture.scope, key), "INVALID");
-      await failure(fixture.store.head(fixture.scope, key), "INVALID");
-      await failure(fixture.store.delete(fixture.scope, [key]), "INVALID");
-    }
-  });
+  fixture.test(
+    "keys that are empty, too long, not UTF-8, or have empty, dot or control segments are refused by every method",
+    async () => {
+      for (const bad of refused) {
+        const key = bad as string;
+        await failure(fixture.store.put(fixture.scope, key, utf8("x")), "INVALID");
+        await failure(fixture.store.get(fixture.scope, key), "INVALID");
+        await failure(fixture.store.stream(fixture.scope, key), "INVALID");
+        await failure(fixture.store.head(fixture.scope, key), "INVALID");
+        await failure(fixture.store.delete(fixture.scope, [key]), "INVALID");
+      }
+    },
+  );
 
   fixture.test("unusual keys up to the limit are accepted, distinct, and listed as they were given", async () => {
     const distinct = [...new Set(accepted)];
@@ -87,13 +90,16 @@ export function keys(fixture: ObjectFixture): void {
     for (const key of distinct) expect(left, key).not.toContain(key);
   });
 
-  fixture.test("prefixes and after: too long, broken or leading elsewhere are refused; beginnings of a segment are fine", async () => {
-    for (const prefix of ["../", "a/../", "a//", "/", "a\\", "a\0", "\ud800", "x".repeat(max + 1), null, 5]) {
-      await failure(fixture.store.list(fixture.scope, prefix as string), "INVALID");
-    }
-    for (const after of ["a\0", "\ud800", "x".repeat(max + 1), null, 5])
-      await failure(fixture.store.list(fixture.scope, "", { after: after as string }), "INVALID");
-    for (const prefix of [".", "..", "a/.", "a/..", "x".repeat(max)])
-      expect((await fixture.store.list(fixture.scope, `no/${prefix}`.slice(0, max))).keys).toEqual([]);
-  });
+  fixture.test(
+    "prefixes and after: too long, broken or leading elsewhere are refused; beginnings of a segment are fine",
+    async () => {
+      for (const prefix of ["../", "a/../", "a//", "/", "a\\", "a\0", "\ud800", "x".repeat(max + 1), null, 5]) {
+        await failure(fixture.store.list(fixture.scope, prefix as string), "INVALID");
+      }
+      for (const after of ["a\0", "\ud800", "x".repeat(max + 1), null, 5])
+        await failure(fixture.store.list(fixture.scope, "", { after: after as string }), "INVALID");
+      for (const prefix of [".", "..", "a/.", "a/..", "x".repeat(max)])
+        expect((await fixture.store.list(fixture.scope, `no/${prefix}`.slice(0, max))).keys).toEqual([]);
+    },
+  );
 }

@@ -31,7 +31,9 @@ export function lifetimes(fixture: ObjectFixture): void {
       setImmediate(() => controller.abort(reason));
       await new Promise(() => {}); // Never speaks again.
     }
-    expect(await errorOf(fixture.store.put(fixture.scope, `${folder}x`, chunks(), { signal: controller.signal }))).toBe(reason);
+    expect(await errorOf(fixture.store.put(fixture.scope, `${folder}x`, chunks(), { signal: controller.signal }))).toBe(
+      reason,
+    );
     expect(await fixture.keys(folder)).toEqual([]);
   });
 

@@ -40,18 +40,34 @@ export function listing(fixture: ObjectFixture): void {
 }
 
 function order(fixture: ObjectFixture): void {
-  fixture.test("keys come in the byte order of their UTF-8 form, also where folders, case and surrogates suggest another", async () => {
-    const folder = fixture.folder();
-    for (const name of tricky) await fixture.put(folder + name, name);
-    const expected = tricky.map((name) => folder + name).toSorted(compareUtf8);
-    expect(await fixture.keys(folder)).toEqual(expected);
-    for (const name of tricky) expect(await fixture.text(folder + name)).toBe(name);
-  });
+  fixture.test(
+    "keys come in the byte order of their UTF-8 form, also where folders, case and surrogates suggest another",
+    async () => {
+      const folder = fixture.folder();
+      for (const name of tricky) await fixture.put(folder + name, name);
+      const expected = tricky.map((name) => folder + name).toSorted(compareUtf8);
+      expect(await fixture.keys(folder)).toEqual(expected);
+      for (const name of tricky) expect(await fixture.text(folder + name)).toBe(name);
+    },
+  );
 
   fixture.test("long segments: around every multiple of 72 bytes, in order, and each is its own object", async () => {
     const folder = fixture.folder();
     const base = "x".repeat(71);
-    const names = ["", "x", "x/", "x/y", "xx", "x-", "xé", "x".repeat(73), "x".repeat(74), "é".repeat(80), "x".repeat(300), `${"x".repeat(300)}/z`]
+    const names = [
+      "",
+      "x",
+      "x/",
+      "x/y",
+      "xx",
+      "x-",
+      "xé",
+      "x".repeat(73),
+      "x".repeat(74),
+      "é".repeat(80),
+      "x".repeat(300),
+      `${"x".repeat(300)}/z`,
+    ]
       .map((tail) => base + tail)
       .filter((name) => !name.endsWith("/"));
     for (const name of names) await fixture.put(folder + name, name);
@@ -67,7 +83,8 @@ function order(fixture: ObjectFixture): void {
   fixture.test("a prefix is text: it may end inside a segment, and matches case and bytes exactly", async () => {
     const folder = fixture.folder();
     for (const name of ["ab", "abc/d", "abd", "ac", "Ab"]) await fixture.put(folder + name, name);
-    const under = async (prefix: string) => (await fixture.keys(folder + prefix)).map((key) => key.slice(folder.length));
+    const under = async (prefix: string) =>
+      (await fixture.keys(folder + prefix)).map((key) => key.slice(folder.length));
     expect(await under("ab")).toEqual(["ab", "abc/d", "abd"]);
     expect(await under("abc")).toEqual(["abc/d"]);
     expect(await under("abc/")).toEqual(["abc/d"]);
@@ -99,7 +116,8 @@ function pages(fixture: ObjectFixture): void {
   fixture.test("after: any text, also one that is no key, before the prefix or beyond it", async () => {
     const folder = fixture.folder();
     for (const name of ["a", "b/1", "b/2", "c"]) await fixture.put(folder + name, name);
-    const following = async (after: string) => (await fixture.store.list(fixture.scope, folder, { after })).keys.map(({ key }) => key.slice(folder.length));
+    const following = async (after: string) =>
+      (await fixture.store.list(fixture.scope, folder, { after })).keys.map(({ key }) => key.slice(folder.length));
     expect(await following(folder)).toEqual(["a", "b/1", "b/2", "c"]);
     expect(await following(`${folder}a`)).toEqual(["b/1", "b/2", "c"]);
     expect(await following(`${folder}b`)).toEqual(["b/1", "b/2", "c"]);
@@ -121,7 +139,10 @@ function pages(fixture: ObjectFixture): void {
       if (page.next === undefined) break;
       after = page.next;
       await fixture.put(`${folder}${String((round * 7) % 20).padStart(2, "0")}/come${round}`, "come");
-      if (round > 0) await fixture.store.delete(fixture.scope, [`${folder}${String(((round - 1) * 7) % 20).padStart(2, "0")}/come${round - 1}`]);
+      if (round > 0)
+        await fixture.store.delete(fixture.scope, [
+          `${folder}${String(((round - 1) * 7) % 20).padStart(2, "0")}/come${round - 1}`,
+        ]);
     }
     expect(seen).toEqual(staying);
   });
@@ -137,12 +158,15 @@ function pages(fixture: ObjectFixture): void {
 function deletes(fixture: ObjectFixture): void {
   fixture.test("a delete is idempotent, takes absent and repeated keys, and leaves neighbours alone", async () => {
     const folder = fixture.folder();
-    for (const name of ["papers", "papers/1", "papers_2024", "Papers", "papers.o"]) await fixture.put(folder + name, name);
+    for (const name of ["papers", "papers/1", "papers_2024", "Papers", "papers.o"])
+      await fixture.put(folder + name, name);
     const gone = [`${folder}papers`, `${folder}papers`, `${folder}never`];
     await fixture.store.delete(fixture.scope, gone);
     await fixture.store.delete(fixture.scope, gone);
     await fixture.store.delete(fixture.scope, []);
-    expect(await fixture.keys(folder)).toEqual(["Papers", "papers.o", "papers/1", "papers_2024"].map((name) => folder + name));
+    expect(await fixture.keys(folder)).toEqual(
+      ["Papers", "papers.o", "papers/1", "papers_2024"].map((name) => folder + name),
+    );
     await fixture.put(`${folder}papers`, "again");
     expect(await fixture.text(`${folder}papers`)).toBe("again");
   });

@@ -4,21 +4,26 @@ import { queueLimits } from "../../queues/queue-limits.ts";
 import type { QueueFixture } from "./fixture.ts";
 
 export function failures(fixture: QueueFixture): void {
-  fixture.test("R-CMP-09: after 5 processing failures a message is dead with its reason; its group and the others go on", async () => {
-    const queue = fixture.named();
-    await queue.send("g", "poison");
-    await queue.send("g", "fine");
-    for (let failed = 0; failed < 5; failed += 1) {
-      const message = await queue.one();
-      expect(message).toMatchObject({ body: "poison", failures: failed });
-      await queue.failed(message, `failure ${failed + 1}`);
-    }
-    await queue.send("other", "also fine");
-    expect(new Set(await queue.drain())).toEqual(new Set(["fine", "also fine"]));
-    expect(await queue.stats()).toMatchObject({ ready: 0, inFlight: 0, dead: 1 });
-    if (!fixture.queue.capabilities.inspectDead) return;
-    expect(await queue.deadLetters()).toMatchObject([{ group: "g", cause: "failed", reason: "failure 5", failures: 5, leaseLosses: 0 }]);
-  });
+  fixture.test(
+    "R-CMP-09: after 5 processing failures a message is dead with its reason; its group and the others go on",
+    async () => {
+      const queue = fixture.named();
+      await queue.send("g", "poison");
+      await queue.send("g", "fine");
+      for (let failed = 0; failed < 5; failed += 1) {
+        const message = await queue.one();
+        expect(message).toMatchObject({ body: "poison", failures: failed });
+        await queue.failed(message, `failure ${failed + 1}`);
+      }
+      await queue.send("other", "also fine");
+      expect(new Set(await queue.drain())).toEqual(new Set(["fine", "also fine"]));
+      expect(await queue.stats()).toMatchObject({ ready: 0, inFlight: 0, dead: 1 });
+      if (!fixture.queue.capabilities.inspectDead) return;
+      expect(await queue.deadLetters()).toMatchObject([
+        { group: "g", cause: "failed", reason: "failure 5", failures: 5, leaseLosses: 0 },
+      ]);
+    },
+  );
 
   fixture.test("R-CMP-09: busy never counts: a message released 12 times still has all its attempts", async () => {
     const queue = fixture.named();

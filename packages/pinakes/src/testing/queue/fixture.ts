@@ -2,7 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonValue } from "../../domain/json.ts";
 import { tenantScope, type Scope } from "../../domain/scope.ts";
-import type { DeadSummary, NewMessage, Queue, QueueCapabilities, ReceivedMessage, ReceiveOptions, SendResult } from "../../ports/queue.ts";
+import type {
+  DeadSummary,
+  NewMessage,
+  Queue,
+  QueueCapabilities,
+  ReceivedMessage,
+  ReceiveOptions,
+  SendResult,
+} from "../../ports/queue.ts";
 import { ManualClock } from "../item-store/fixture.ts";
 
 export { failure } from "../item-store/fixture.ts";
@@ -78,7 +86,9 @@ export class QueueFixture {
   test(title: string, run: () => Promise<void>): void {
     const skipped = this.#skip.find(({ test }) => title.includes(test));
     if (skipped === undefined) it(title, run);
-    else describe(`not on ${this.harness.name}: ${skipped.reason} (${skipped.capability})`, () => void it.skipIf(true)(title, run));
+    else
+      describe(`not on ${this.harness.name}: ${skipped.reason} (${skipped.capability})`, () =>
+        void it.skipIf(true)(title, run));
   }
 
   /** A queue that no other test uses. */
@@ -169,7 +179,11 @@ export class Handle {
   async deadLetters(limit = 100): Promise<DeadSummary[]> {
     const letters: DeadSummary[] = [];
     for (let cursor: string | undefined; ;) {
-      const page = await this.queue.dead.list(this.scope, this.name, cursor === undefined ? { limit } : { limit, cursor });
+      const page = await this.queue.dead.list(
+        this.scope,
+        this.name,
+        cursor === undefined ? { limit } : { limit, cursor },
+      );
       expect(page.letters.length).toBeLessThanOrEqual(limit);
       letters.push(...page.letters);
       cursor = page.cursor;

@@ -22,11 +22,26 @@ export function inputs(fixture: QueueFixture): void {
     const queue = fixture.named();
     const text = (bytes: number) => "x".repeat(bytes - 2);
     const nested = (depth: number): JsonValue => (depth === 0 ? 1 : [nested(depth - 1)]);
-    const largest = [text(queueLimits.bodyBytesMax), "ü".repeat(queueLimits.bodyBytesMax / 2 - 1), nested(queueLimits.bodyDepthMax)];
+    const largest = [
+      text(queueLimits.bodyBytesMax),
+      "ü".repeat(queueLimits.bodyBytesMax / 2 - 1),
+      nested(queueLimits.bodyDepthMax),
+    ];
     for (const body of largest) await queue.send("g", body);
     expect(await queue.drain()).toEqual(largest);
-    for (const body of [text(queueLimits.bodyBytesMax + 1), "ü".repeat(queueLimits.bodyBytesMax / 2)]) await failure(queue.send("g", body), "LIMIT_EXCEEDED");
-    const bad: unknown[] = [undefined, Number.NaN, 1n, new Date(0), { f() {} }, [undefined], "\0", { "a\0": 1 }, nested(queueLimits.bodyDepthMax + 1)];
+    for (const body of [text(queueLimits.bodyBytesMax + 1), "ü".repeat(queueLimits.bodyBytesMax / 2)])
+      await failure(queue.send("g", body), "LIMIT_EXCEEDED");
+    const bad: unknown[] = [
+      undefined,
+      Number.NaN,
+      1n,
+      new Date(0),
+      { f() {} },
+      [undefined],
+      "\0",
+      { "a\0": 1 },
+      nested(queueLimits.bodyDepthMax + 1),
+    ];
     for (const body of bad) await failure(queue.send("g", body as JsonValue), "INVALID");
     expect(await queue.stats()).toMatchObject({ ready: 0 });
   });
@@ -56,8 +71,14 @@ export function inputs(fixture: QueueFixture): void {
   fixture.test("receive options and receipts", async () => {
     const queue = fixture.named();
     await queue.send("g", 1);
-    const { leaseMsMin, leaseMsMax, receiveMessagesMax, ownerBytesMax, waitMsMax, receiptCharsMax, retryMsMax } = queueLimits;
-    const message = await queue.one({ max: receiveMessagesMax, leaseMs: leaseMsMax, owner: "o".repeat(ownerBytesMax), waitMs: waitMsMax });
+    const { leaseMsMin, leaseMsMax, receiveMessagesMax, ownerBytesMax, waitMsMax, receiptCharsMax, retryMsMax } =
+      queueLimits;
+    const message = await queue.one({
+      max: receiveMessagesMax,
+      leaseMs: leaseMsMax,
+      owner: "o".repeat(ownerBytesMax),
+      waitMs: waitMsMax,
+    });
     const bad: Partial<Record<keyof ReceiveOptions, unknown>>[] = [
       { max: 0 },
       { max: receiveMessagesMax + 1 },
@@ -87,9 +108,16 @@ export function inputs(fixture: QueueFixture): void {
   fixture.test("keys and pages of dead letters", async () => {
     const { dead, capabilities } = fixture.queue;
     if (!capabilities.inspectDead) return;
-    for (const limit of [0, queueLimits.deadPageItemsMax + 1, 1.5]) await failure(dead.list(fixture.scope, "q", { limit }), "INVALID");
+    for (const limit of [0, queueLimits.deadPageItemsMax + 1, 1.5])
+      await failure(dead.list(fixture.scope, "q", { limit }), "INVALID");
     await failure(dead.list(fixture.scope, "q", { cursor: "made up" }), "INVALID");
-    for (const key of [null, {}, { group: "g" }, { group: "", id: "x" }, { group: "g", id: "x".repeat(queueLimits.deadIdCharsMax + 1) }]) {
+    for (const key of [
+      null,
+      {},
+      { group: "g" },
+      { group: "", id: "x" },
+      { group: "g", id: "x".repeat(queueLimits.deadIdCharsMax + 1) },
+    ]) {
       await failure(dead.inspect(fixture.scope, "q", key as never), "INVALID");
       await failure(dead.redrive(fixture.scope, "q", key as never), "INVALID");
       await failure(dead.discard(fixture.scope, "q", key as never), "INVALID");

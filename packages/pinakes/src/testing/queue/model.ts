@@ -49,7 +49,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 
 export function model(fixture: QueueFixture): void {
   fixture.test("R-CMP-08, R-CMP-09: random histories agree with a model of the queue", async () => {
-    const queues = [await fixture.open({ attemptsMax, leaseLossesMax }), await fixture.open({ attemptsMax, leaseLossesMax })];
+    const queues = [
+      await fixture.open({ attemptsMax, leaseLossesMax }),
+      await fixture.open({ attemptsMax, leaseLossesMax }),
+    ];
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
         const history = new History(fixture, queues);

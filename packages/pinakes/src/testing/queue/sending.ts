@@ -8,17 +8,20 @@ export function sending(fixture: QueueFixture): void {
   dedup(fixture);
   timing(fixture);
 
-  fixture.test("any JSON body comes back as it was sent, and later changes of the caller's object are not sent", async () => {
-    const queue = fixture.named();
-    const bodies = [null, 0, "text", "\uFFFE\uFFFF \u0001 ü 😀", [1, [2]], { b: 1, a: { c: null } }];
-    for (const body of bodies) await queue.send("g", body);
-    expect(await queue.drain()).toEqual(bodies);
-    const body = { n: 1 };
-    const sent = queue.send("g", body);
-    body.n = 2;
-    await sent;
-    expect(await queue.drain()).toEqual([{ n: 1 }]);
-  });
+  fixture.test(
+    "any JSON body comes back as it was sent, and later changes of the caller's object are not sent",
+    async () => {
+      const queue = fixture.named();
+      const bodies = [null, 0, "text", "\uFFFE\uFFFF \u0001 ü 😀", [1, [2]], { b: 1, a: { c: null } }];
+      for (const body of bodies) await queue.send("g", body);
+      expect(await queue.drain()).toEqual(bodies);
+      const body = { n: 1 };
+      const sent = queue.send("g", body);
+      body.n = 2;
+      await sent;
+      expect(await queue.drain()).toEqual([{ n: 1 }]);
+    },
+  );
 
   fixture.test("stats count what is ready, in flight, delayed and dead, and how old the oldest is", async () => {
     const queue = fixture.named();
@@ -48,29 +51,35 @@ function dedup(fixture: QueueFixture): void {
     expect(await queue.drain()).toEqual([]);
   });
 
-  fixture.test("other content under a known dedupId is a CONFLICT where the driver can tell, and never a second message", async () => {
-    const queue = fixture.named();
-    const first = await queue.send("g", { a: 1 }, { dedupId: "d" });
-    for (const other of [[{ a: 1 }], { a: "1" }, null]) {
-      const again = queue.send("g", other, { dedupId: "d" });
-      if (fixture.queue.capabilities.dedupConflict) await failure(again, "CONFLICT");
-      else expect(await again).toEqual(first);
-    }
-    expect(await queue.drain()).toEqual([{ a: 1 }]);
-  });
+  fixture.test(
+    "other content under a known dedupId is a CONFLICT where the driver can tell, and never a second message",
+    async () => {
+      const queue = fixture.named();
+      const first = await queue.send("g", { a: 1 }, { dedupId: "d" });
+      for (const other of [[{ a: 1 }], { a: "1" }, null]) {
+        const again = queue.send("g", other, { dedupId: "d" });
+        if (fixture.queue.capabilities.dedupConflict) await failure(again, "CONFLICT");
+        else expect(await again).toEqual(first);
+      }
+      expect(await queue.drain()).toEqual([{ a: 1 }]);
+    },
+  );
 
-  fixture.test("a dedupId is remembered for as long as its message is kept, and then for the whole window", async () => {
-    const queue = fixture.named();
-    const first = await queue.send("g", 1, { dedupId: "d" });
-    await fixture.elapse(20 * day);
-    expect(await queue.send("g", 1, { dedupId: "d" })).toEqual(first);
-    await queue.done(await queue.one());
-    await fixture.elapse(fixture.queue.capabilities.dedupWindowMs - 1);
-    expect(await queue.send("g", 1, { dedupId: "d" })).toEqual(first);
-    await fixture.elapse(day);
-    expect(await queue.send("g", 1, { dedupId: "d" })).not.toEqual(first);
-    expect(await queue.drain()).toEqual([1]);
-  });
+  fixture.test(
+    "a dedupId is remembered for as long as its message is kept, and then for the whole window",
+    async () => {
+      const queue = fixture.named();
+      const first = await queue.send("g", 1, { dedupId: "d" });
+      await fixture.elapse(20 * day);
+      expect(await queue.send("g", 1, { dedupId: "d" })).toEqual(first);
+      await queue.done(await queue.one());
+      await fixture.elapse(fixture.queue.capabilities.dedupWindowMs - 1);
+      expect(await queue.send("g", 1, { dedupId: "d" })).toEqual(first);
+      await fixture.elapse(day);
+      expect(await queue.send("g", 1, { dedupId: "d" })).not.toEqual(first);
+      expect(await queue.drain()).toEqual([1]);
+    },
+  );
 }
 
 function timing(fixture: QueueFixture): void {

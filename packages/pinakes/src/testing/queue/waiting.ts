@@ -27,21 +27,24 @@ export function waiting(fixture: QueueFixture): void {
     expect((await received).map(({ body }) => body)).toEqual(["from elsewhere"]);
   });
 
-  fixture.test("a wait ends after its time with nothing, at once when aborted, and when the queue is closed", async () => {
-    const opened = await fixture.open();
-    const queue = fixture.named(opened);
-    expect(await queue.receive({ waitMs: 20 })).toEqual([]);
-    const stopped = AbortSignal.abort(new Error("given up before"));
-    await expect(queue.receive({ waitMs: long, signal: stopped })).rejects.toThrow("given up before");
-    const controller = new AbortController();
-    const aborted = queue.receive({ waitMs: long, signal: controller.signal });
-    const closed = queue.receive({ waitMs: long });
-    setTimeout(() => controller.abort(new Error("given up")), 20);
-    await expect(aborted).rejects.toThrow("given up");
-    await opened.close();
-    expect(await closed).toEqual([]);
-    await failure(queue.send("g", 1), "UNAVAILABLE");
-    await failure(queue.receive(), "UNAVAILABLE");
-    await opened.close();
-  });
+  fixture.test(
+    "a wait ends after its time with nothing, at once when aborted, and when the queue is closed",
+    async () => {
+      const opened = await fixture.open();
+      const queue = fixture.named(opened);
+      expect(await queue.receive({ waitMs: 20 })).toEqual([]);
+      const stopped = AbortSignal.abort(new Error("given up before"));
+      await expect(queue.receive({ waitMs: long, signal: stopped })).rejects.toThrow("given up before");
+      const controller = new AbortController();
+      const aborted = queue.receive({ waitMs: long, signal: controller.signal });
+      const closed = queue.receive({ waitMs: long });
+      setTimeout(() => controller.abort(new Error("given up")), 20);
+      await expect(aborted).rejects.toThrow("given up");
+      await opened.close();
+      expect(await closed).toEqual([]);
+      await failure(queue.send("g", 1), "UNAVAILABLE");
+      await failure(queue.receive(), "UNAVAILABLE");
+      await opened.close();
+    },
+  );
 }

@@ -59,92 +59,110 @@ export function ends(fixture: TripleFixture): void {
     expect(await space.insert([quad("s", "p", "o")])).toEqual({ inserted: 1, removed: 0 });
   });
 
-  fixture.test("R-TG-49 R-TG-51 R-TG-66 R-TG-87 a purge in small steps leaves nothing, tells every row once, and can be repeated", async () => {
-    const scope = fixture.tenant();
-    const space = await fixture.space(scope, "gone");
-    const other = await fixture.space(scope, "stays");
-    const rows = Array.from({ length: 400 }, (_, i): Quad => ({
-      s: iri(`s${i % 37}`),
-      p: iri(`p${i % 5}`),
-      o: literal(`${i}`),
-      g: i % 2 === 0 ? iri(`g${i % 8}`) : "",
-    }));
-    await space.insert(rows, "doc");
-    await other.insert(rows.slice(0, 50), "doc");
-    const before = await space.usage();
-    const limit = 60;
-    let deleted = 0;
-    let steps = 0;
-    for (let done = false; !done; steps += 1) {
-      const step = await space.purge(limit);
-      expect(step.deleted).toBeLessThanOrEqual(limit);
-      if (!step.done) expect(step.deleted).toBeGreaterThan(0);
-      deleted += step.deleted;
-      done = step.done;
-      await failure(space.unfence(), "CONFLICT");
-      expect(sorted(await other.all({ g: iri("g0") }))).toEqual(sorted(rows.slice(0, 50).filter(({ g }) => g === iri("g0"))));
-    }
-    expect(steps).toBeGreaterThanOrEqual(5);
-    expect(deleted).toBe(before.quads + before.supports + before.terms);
-    expect(await space.usage()).toEqual(nothing);
-    expect(await space.purge()).toEqual({ deleted: 0, done: true });
-    await isClosed(space);
-    expect(await other.usage()).toMatchObject({ quads: 50, supports: 50 });
-    const empty = await fixture.space();
-    expect(await empty.purge()).toEqual({ deleted: 0, done: true });
-  });
-
-  fixture.test("R-TG-47 R-TG-68 a purged name is refused for ever, also one that never was, and in another store over the same data", async () => {
-    const scope = fixture.tenant();
-    const was = await fixture.space(scope, "was");
-    await was.insert([quad("s", "p", "o")]);
-    await was.purge();
-    const never = fixture.unopened(scope, "never");
-    expect(await never.purge()).toEqual({ deleted: 0, done: true });
-    await using another = await fixture.another();
-    for (const space of [was, never]) {
-      await isClosed(space);
-      await failure(space.unfence(), "CONFLICT");
-      await space.fence();
-      await failure(space.unfence(), "CONFLICT");
+  fixture.test(
+    "R-TG-49 R-TG-51 R-TG-66 R-TG-87 a purge in small steps leaves nothing, tells every row once, and can be repeated",
+    async () => {
+      const scope = fixture.tenant();
+      const space = await fixture.space(scope, "gone");
+      const other = await fixture.space(scope, "stays");
+      const rows = Array.from({ length: 400 }, (_, i): Quad => ({
+        s: iri(`s${i % 37}`),
+        p: iri(`p${i % 5}`),
+        o: literal(`${i}`),
+        g: i % 2 === 0 ? iri(`g${i % 8}`) : "",
+      }));
+      await space.insert(rows, "doc");
+      await other.insert(rows.slice(0, 50), "doc");
+      const before = await space.usage();
+      const limit = 60;
+      let deleted = 0;
+      let steps = 0;
+      for (let done = false; !done; steps += 1) {
+        const step = await space.purge(limit);
+        expect(step.deleted).toBeLessThanOrEqual(limit);
+        if (!step.done) expect(step.deleted).toBeGreaterThan(0);
+        deleted += step.deleted;
+        done = step.done;
+        await failure(space.unfence(), "CONFLICT");
+        expect(sorted(await other.all({ g: iri("g0") }))).toEqual(
+          sorted(rows.slice(0, 50).filter(({ g }) => g === iri("g0"))),
+        );
+      }
+      expect(steps).toBeGreaterThanOrEqual(5);
+      expect(deleted).toBe(before.quads + before.supports + before.terms);
       expect(await space.usage()).toEqual(nothing);
-      await failure(another.open(scope, space.name), "CONFLICT");
-      await failure(another.write(scope, space.name, { insert: [quad("s", "p", "o")] }), "CONFLICT");
-    }
-  });
+      expect(await space.purge()).toEqual({ deleted: 0, done: true });
+      await isClosed(space);
+      expect(await other.usage()).toMatchObject({ quads: 50, supports: 50 });
+      const empty = await fixture.space();
+      expect(await empty.purge()).toEqual({ deleted: 0, done: true });
+    },
+  );
 
-  fixture.test("R-TG-47 writes under way when the space is purged are refused or go with it: nothing is left in the end", async () => {
-    const space = await fixture.space();
-    await using another = await fixture.another();
-    const writes: Promise<unknown>[] = [];
-    const write = (i: number): void => {
-      const insert = [quad(`s${i}`, "p", "o"), quad(`s${i}`, "p", "o", "g")];
-      writes.push(
-        (i % 2 === 0 ? fixture.store : another).write(space.scope, space.name, { insert, ...(i % 3 === 0 ? { source: { source: "doc", part: i } } : {}) }),
-      );
-    };
-    for (let i = 0; i < 20; i += 1) write(i);
-    const purging = (async () => {
-      for (let done = false; !done;) ({ done } = await another.purge(space.scope, space.name, { limit: 7 }));
-    })();
-    for (let i = 20; i < 40; i += 1) write(i);
-    const settled = await Promise.allSettled(writes);
-    await purging;
-    for (const result of settled) if (result.status === "rejected") await failure(Promise.reject(result.reason as Error), "CONFLICT");
-    for (let done = false; !done;) ({ done } = await space.purge());
-    expect(await space.usage()).toEqual(nothing);
-    await isClosed(space);
-  });
+  fixture.test(
+    "R-TG-47 R-TG-68 a purged name is refused for ever, also one that never was, and in another store over the same data",
+    async () => {
+      const scope = fixture.tenant();
+      const was = await fixture.space(scope, "was");
+      await was.insert([quad("s", "p", "o")]);
+      await was.purge();
+      const never = fixture.unopened(scope, "never");
+      expect(await never.purge()).toEqual({ deleted: 0, done: true });
+      await using another = await fixture.another();
+      for (const space of [was, never]) {
+        await isClosed(space);
+        await failure(space.unfence(), "CONFLICT");
+        await space.fence();
+        await failure(space.unfence(), "CONFLICT");
+        expect(await space.usage()).toEqual(nothing);
+        await failure(another.open(scope, space.name), "CONFLICT");
+        await failure(another.write(scope, space.name, { insert: [quad("s", "p", "o")] }), "CONFLICT");
+      }
+    },
+  );
 
-  fixture.test("R-TG-48 a new life under another name is empty, and the purge of the old one does not touch it", async () => {
-    const scope = fixture.tenant();
-    const old = await fixture.space(scope, "notes.1");
-    await old.insert([quad("s", "p", "old")]);
-    await old.fence();
-    const fresh = await fixture.space(scope, "notes.2");
-    expect(await fresh.all()).toEqual([]);
-    await fresh.insert([quad("s", "p", "new")]);
-    await old.purge();
-    expect(await fresh.all()).toEqual([quad("s", "p", "new")]);
-  });
+  fixture.test(
+    "R-TG-47 writes under way when the space is purged are refused or go with it: nothing is left in the end",
+    async () => {
+      const space = await fixture.space();
+      await using another = await fixture.another();
+      const writes: Promise<unknown>[] = [];
+      const write = (i: number): void => {
+        const insert = [quad(`s${i}`, "p", "o"), quad(`s${i}`, "p", "o", "g")];
+        writes.push(
+          (i % 2 === 0 ? fixture.store : another).write(space.scope, space.name, {
+            insert,
+            ...(i % 3 === 0 ? { source: { source: "doc", part: i } } : {}),
+          }),
+        );
+      };
+      for (let i = 0; i < 20; i += 1) write(i);
+      const purging = (async () => {
+        for (let done = false; !done;) ({ done } = await another.purge(space.scope, space.name, { limit: 7 }));
+      })();
+      for (let i = 20; i < 40; i += 1) write(i);
+      const settled = await Promise.allSettled(writes);
+      await purging;
+      for (const result of settled)
+        if (result.status === "rejected") await failure(Promise.reject(result.reason as Error), "CONFLICT");
+      for (let done = false; !done;) ({ done } = await space.purge());
+      expect(await space.usage()).toEqual(nothing);
+      await isClosed(space);
+    },
+  );
+
+  fixture.test(
+    "R-TG-48 a new life under another name is empty, and the purge of the old one does not touch it",
+    async () => {
+      const scope = fixture.tenant();
+      const old = await fixture.space(scope, "notes.1");
+      await old.insert([quad("s", "p", "old")]);
+      await old.fence();
+      const fresh = await fixture.space(scope, "notes.2");
+      expect(await fresh.all()).toEqual([]);
+      await fresh.insert([quad("s", "p", "new")]);
+      await old.purge();
+      expect(await fresh.all()).toEqual([quad("s", "p", "new")]);
+    },
+  );
 }

@@ -27,7 +27,10 @@ export class TripleFixture {
   #store: port.TripleStore | undefined;
   #names = 0;
 
-  constructor(open: () => Promise<port.TripleStore>, { runs = 30, settle = async () => {}, countsTerms = true, timeoutMs = 60_000 }: TripleSuiteOptions) {
+  constructor(
+    open: () => Promise<port.TripleStore>,
+    { runs = 30, settle = async () => {}, countsTerms = true, timeoutMs = 60_000 }: TripleSuiteOptions,
+  ) {
     this.runs = runs;
     this.#settle = settle;
     this.#countsTerms = countsTerms;

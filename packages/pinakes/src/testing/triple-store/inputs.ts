@@ -15,76 +15,102 @@ export function inputs(fixture: TripleFixture): void {
       o: literal(`${"ü".repeat(most / 2 - 1)}ab`),
       g: iri(`a${"g".repeat(most - 1)}`),
     };
-    expect(Object.values(longest).map((text: string) => Buffer.byteLength(text))).toEqual(Array.from({ length: 4 }, () => tripleLimits.termBytesMax));
+    expect(Object.values(longest).map((text: string) => Buffer.byteLength(text))).toEqual(
+      Array.from({ length: 4 }, () => tripleLimits.termBytesMax),
+    );
     // Alike up to their last character.
     const rows = [longest, { ...longest, o: literal(`${"ü".repeat(most / 2 - 1)}ac`) }];
     expect(await space.insert(rows)).toEqual({ inserted: 2, removed: 0 });
     expect(sorted(await space.all())).toEqual(sorted(rows));
     expect(await space.all({ o: longest.o })).toEqual([longest]);
     expect(await space.all({ g: longest.g, o: longest.o, p: longest.p, s: longest.s })).toEqual([longest]);
-    for (const place of ["s", "p", "g"] as const) await failure(space.insert([{ ...longest, [place]: iri("x".repeat(most + 1)) }]), "LIMIT_EXCEEDED");
+    for (const place of ["s", "p", "g"] as const)
+      await failure(space.insert([{ ...longest, [place]: iri("x".repeat(most + 1)) }]), "LIMIT_EXCEEDED");
     await failure(space.insert([{ ...longest, o: literal(`${"ü".repeat(most / 2)}a`) }]), "LIMIT_EXCEEDED");
     expect(await space.remove(rows)).toEqual({ inserted: 0, removed: 2 });
     expect(await space.usage()).toEqual({ quads: 0, supports: 0, terms: 0 });
   });
 
-  fixture.test("what is no term, or stands where it must not, is INVALID, and nothing of its write happens", async () => {
-    const space = await fixture.space();
-    const good = quad("s", "p", "o");
-    const never: unknown[] = [
-      "",
-      "x",
-      "<>",
-      "<a b>",
-      "<a",
-      "a>",
-      '<a">',
-      "<a\n>",
-      "<a\\>",
-      "_:",
-      "_:a b",
-      "_:a.",
-      '_:"',
-      '"',
-      '"x"@',
-      '"x"@e n',
-      '"x"^^',
-      '"x"^^<>',
-      '"x"^^x',
-      '"x"y',
-      '"\uD800"',
-      "<\uDC00>",
-      7,
-      null,
-      undefined,
-      {},
-    ];
-    const bad: [keyof Quad, unknown][] = [
-      ...never.flatMap((text): [keyof Quad, unknown][] =>
-        (["s", "p", "o", "g"] as const).filter((place) => place !== "g" || text !== "").map((place) => [place, text]),
-      ),
-      ["s", '"x"'],
-      ["p", '"x"'],
-      ["p", "_:x"],
-      ["g", '"x"'],
-    ];
-    for (const [place, text] of bad) {
-      const row = { ...good, [place]: text as TermText };
-      await failure(space.insert([good, row]), "INVALID");
-      await failure(space.remove([row]), "INVALID");
-      await failure(space.supports([row]), "INVALID");
-      await failure(space.asserted([row]), "INVALID");
-    }
-    for (const text of never.filter((one) => one !== undefined && one !== "")) await failure(space.match({ o: text as TermText }), "INVALID");
-    for (const change of [null, 7, { insert: "x" }, { insert: [null] }, { remove: [7] }, { insert: [], source: "doc" }])
-      await failure(space.write(change as unknown as QuadChange), "INVALID");
-    await failure(space.match(null as unknown as Quad), "INVALID");
-    expect(await space.usage()).toEqual({ quads: 0, supports: 0, terms: 0 });
-  });
+  fixture.test(
+    "what is no term, or stands where it must not, is INVALID, and nothing of its write happens",
+    async () => {
+      const space = await fixture.space();
+      const good = quad("s", "p", "o");
+      const never: unknown[] = [
+        "",
+        "x",
+        "<>",
+        "<a b>",
+        "<a",
+        "a>",
+        '<a">',
+        "<a\n>",
+        "<a\\>",
+        "_:",
+        "_:a b",
+        "_:a.",
+        '_:"',
+        '"',
+        '"x"@',
+        '"x"@e n',
+        '"x"^^',
+        '"x"^^<>',
+        '"x"^^x',
+        '"x"y',
+        '"\uD800"',
+        "<\uDC00>",
+        7,
+        null,
+        undefined,
+        {},
+      ];
+      const bad: [keyof Quad, unknown][] = [
+        ...never.flatMap((text): [keyof Quad, unknown][] =>
+          (["s", "p", "o", "g"] as const).filter((place) => place !== "g" || text !== "").map((place) => [place, text]),
+        ),
+        ["s", '"x"'],
+        ["p", '"x"'],
+        ["p", "_:x"],
+        ["g", '"x"'],
+      ];
+      for (const [place, text] of bad) {
+        const row = { ...good, [place]: text as TermText };
+        await failure(space.insert([good, row]), "INVALID");
+        await failure(space.remove([row]), "INVALID");
+        await failure(space.supports([row]), "INVALID");
+        await failure(space.asserted([row]), "INVALID");
+      }
+      for (const text of never.filter((one) => one !== undefined && one !== ""))
+        await failure(space.match({ o: text as TermText }), "INVALID");
+      for (const change of [
+        null,
+        7,
+        { insert: "x" },
+        { insert: [null] },
+        { remove: [7] },
+        { insert: [], source: "doc" },
+      ])
+        await failure(space.write(change as unknown as QuadChange), "INVALID");
+      await failure(space.match(null as unknown as Quad), "INVALID");
+      expect(await space.usage()).toEqual({ quads: 0, supports: 0, terms: 0 });
+    },
+  );
 
   fixture.test("a literal may hold any character, U+0000 included, and is found by it", async () => {
     const space = await fixture.space();
-    const words = ["\0", "a\0b", "a", "ab", "\u{10FFFF}0", "\u{10FFFF}1", "\u{10FFFF}", "\u{10FFFF}\0", "\uFFFF", "\uFFFE", "\u0001"];
+    const words = [
+      "\0",
+      "a\0b",
+      "a",
+      "ab",
+      "\u{10FFFF}0",
+      "\u{10FFFF}1",
+      "\u{10FFFF}",
+      "\u{10FFFF}\0",
+      "\uFFFF",
+      "\uFFFE",
+      "\u0001",
+    ];
     const rows = words.map((value) => ({ ...quad("s", "p", "o"), o: literal(value) }));
     expect(await space.insert(rows, "doc", 3)).toEqual({ inserted: words.length, removed: 0 });
     expect(sorted(await space.all())).toEqual(sorted(rows));
@@ -96,7 +122,10 @@ export function inputs(fixture: TripleFixture): void {
     expect(sorted(await space.all())).toEqual(sorted(rows.slice(2)));
     // Four bytes and a digit each, where they are kept.
     const most = Math.floor((tripleLimits.termBytesMax - 2) / 5);
-    expect(await space.insert([{ ...quad("s", "p", "o"), o: literal("\0".repeat(most)) }])).toEqual({ inserted: 1, removed: 0 });
+    expect(await space.insert([{ ...quad("s", "p", "o"), o: literal("\0".repeat(most)) }])).toEqual({
+      inserted: 1,
+      removed: 0,
+    });
     await failure(space.insert([{ ...quad("s", "p", "o"), o: literal("\0".repeat(most + 1)) }]), "LIMIT_EXCEEDED");
   });
 
@@ -139,7 +168,8 @@ export function inputs(fixture: TripleFixture): void {
       await failure(space.removeSource(source), "INVALID");
       await failure(space.ofSource(source), "INVALID");
     }
-    for (const part of [-1, 0.5, tripleLimits.partMax + 1, Number.NaN]) await failure(space.insert([one], "doc", part), "INVALID");
+    for (const part of [-1, 0.5, tripleLimits.partMax + 1, Number.NaN])
+      await failure(space.insert([one], "doc", part), "INVALID");
     expect(await space.removeSource(longest)).toEqual({ inserted: 0, removed: 1 });
   });
 
@@ -149,9 +179,15 @@ export function inputs(fixture: TripleFixture): void {
     const rows = Array.from({ length: tripleLimits.writeQuadsMax }, () => row);
     await failure(space.write({ insert: rows, remove: [row] }), "LIMIT_EXCEEDED");
     const { atomicQuadsMax } = fixture.store.capabilities;
-    expect(await space.write({ insert: rows.slice(0, atomicQuadsMax), atomic: true })).toEqual({ inserted: 1, removed: 0 });
+    expect(await space.write({ insert: rows.slice(0, atomicQuadsMax), atomic: true })).toEqual({
+      inserted: 1,
+      removed: 0,
+    });
     if (atomicQuadsMax >= tripleLimits.writeQuadsMax) return;
-    await failure(space.write({ insert: rows.slice(0, atomicQuadsMax), remove: [row], atomic: true }), "LIMIT_EXCEEDED");
+    await failure(
+      space.write({ insert: rows.slice(0, atomicQuadsMax), remove: [row], atomic: true }),
+      "LIMIT_EXCEEDED",
+    );
     const several = Array.from({ length: atomicQuadsMax + 1 }, (_, i) => quad("s", "p", `o${i}`));
     expect(await space.write({ insert: several, remove: [row] })).toEqual({ inserted: several.length, removed: 1 });
     expect(await space.count({})).toBe(several.length);
@@ -200,7 +236,10 @@ export function inputs(fixture: TripleFixture): void {
     for (const name of ["", `${longest}s`, "../x", "a/b", "a'b", 'a"b', "a%00", "a\0b", "a b", "é", "a;--"])
       await failure(fixture.store.open(scope, name), "INVALID");
     for (const name of ["..", "constructor", "__proto__", "a:b"])
-      expect(await (await fixture.space(scope, name)).insert([{ ...quad("s", "p", "o"), g: defaultGraph }])).toEqual({ inserted: 1, removed: 0 });
+      expect(await (await fixture.space(scope, name)).insert([{ ...quad("s", "p", "o"), g: defaultGraph }])).toEqual({
+        inserted: 1,
+        removed: 0,
+      });
   });
 
   fixture.test("a store that was closed says so", async () => {

@@ -45,7 +45,9 @@ export class Oracle {
   }
 
   match(pattern: QuadPattern): Quad[] {
-    return this.quads().filter((quad) => (["s", "p", "o", "g"] as const).every((place) => pattern[place] === undefined || pattern[place] === quad[place]));
+    return this.quads().filter((quad) =>
+      (["s", "p", "o", "g"] as const).every((place) => pattern[place] === undefined || pattern[place] === quad[place]),
+    );
   }
 
   supports(quad: Quad): Support[] {
@@ -59,7 +61,8 @@ export class Oracle {
   }
 
   ofSource(source: string): SupportedQuad[] {
-    const parts = (quad: Quad) => this.supports(quad).flatMap((support) => (support.source === source ? [support.part] : []));
+    const parts = (quad: Quad) =>
+      this.supports(quad).flatMap((support) => (support.source === source ? [support.part] : []));
     return this.quads()
       .map((quad) => ({ quad, parts: parts(quad) }))
       .filter((one) => one.parts.length > 0);
@@ -79,7 +82,25 @@ export class Oracle {
 }
 
 const words = fc.oneof(
-  fc.constantFrom("", "x", "X", " x", "http://x", '"', '\\"', '"@en', "\n", "\r\n", "\u2028", "é", "e\u0301", "🜁", "<x>", "_:x", "1"),
+  fc.constantFrom(
+    "",
+    "x",
+    "X",
+    " x",
+    "http://x",
+    '"',
+    '\\"',
+    '"@en',
+    "\n",
+    "\r\n",
+    "\u2028",
+    "é",
+    "e\u0301",
+    "🜁",
+    "<x>",
+    "_:x",
+    "1",
+  ),
   fc.string({ unit: "binary", maxLength: 12 }).filter((text) => !text.includes("\0")),
   fc.integer({ min: 250, max: 3_000 }).map((length) => `long ${"ü".repeat(length)}`),
 );
@@ -93,7 +114,9 @@ const blanks = fc.constantFrom("x", "b0", "b.1", "http").map(blank);
 const literals = fc.oneof(
   words.map((value) => literal(value)),
   fc.tuple(words, fc.constantFrom("en", "en-gb", "de")).map(([value, language]) => literal(value, { language })),
-  fc.tuple(words, fc.constantFrom(`${xsd}integer`, `${xsd}date`, "x")).map(([value, datatype]) => literal(value, { datatype })),
+  fc
+    .tuple(words, fc.constantFrom(`${xsd}integer`, `${xsd}date`, "x"))
+    .map(([value, datatype]) => literal(value, { datatype })),
 );
 
 /** All kinds of terms, few enough that quads share them. */
@@ -120,5 +143,8 @@ export function patternsOf(quad: Quad): QuadPattern[] {
     ...((shape & 4) === 0 ? {} : { o: quad.o }),
     ...((shape & 8) === 0 ? {} : { g: quad.g }),
   }));
-  return [...patterns, ...patterns.filter(({ g }) => g === undefined).map((pattern) => ({ ...pattern, g: defaultGraph }))];
+  return [
+    ...patterns,
+    ...patterns.filter(({ g }) => g === undefined).map((pattern) => ({ ...pattern, g: defaultGraph })),
+  ];
 }

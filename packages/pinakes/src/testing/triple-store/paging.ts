@@ -7,33 +7,48 @@ import { failure, keyOf, quad, sorted, type TripleFixture } from "./fixture.ts";
 import { anyQuad, Oracle, patternsOf } from "./oracle.ts";
 
 export function paging(fixture: TripleFixture): void {
-  fixture.test("R-TG-83 pages of any size visit every row of every pattern once, with a cursor exactly while there is more", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyQuad, { minLength: 1, maxLength: 30 }), fc.integer({ min: 1, max: 8 }), async (quads, limit) => {
-        const space = await fixture.space();
-        const oracle = new Oracle();
-        oracle.write({ insert: quads });
-        await space.insert(quads);
-        for (const pattern of patternsOf(quads[0] as Quad)) {
-          const expected = oracle.match(pattern);
-          const seen: Quad[] = [];
-          let cursor: string | undefined;
-          do {
-            const page = await space.match(pattern, { limit, cursor });
-            expect(page.quads.length).toBe(Math.min(limit, expected.length - seen.length));
-            seen.push(...page.quads);
-            expect(page.cursor === undefined).toBe(seen.length === expected.length);
-            cursor = page.cursor;
-          } while (cursor !== undefined);
-          expect(sorted(seen)).toEqual(sorted(expected));
-        }
-      }),
-      { numRuns: Math.ceil(fixture.runs / 3) },
-    );
-  });
+  fixture.test(
+    "R-TG-83 pages of any size visit every row of every pattern once, with a cursor exactly while there is more",
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(anyQuad, { minLength: 1, maxLength: 30 }),
+          fc.integer({ min: 1, max: 8 }),
+          async (quads, limit) => {
+            const space = await fixture.space();
+            const oracle = new Oracle();
+            oracle.write({ insert: quads });
+            await space.insert(quads);
+            for (const pattern of patternsOf(quads[0] as Quad)) {
+              const expected = oracle.match(pattern);
+              const seen: Quad[] = [];
+              let cursor: string | undefined;
+              do {
+                const page = await space.match(pattern, { limit, cursor });
+                expect(page.quads.length).toBe(Math.min(limit, expected.length - seen.length));
+                seen.push(...page.quads);
+                expect(page.cursor === undefined).toBe(seen.length === expected.length);
+                cursor = page.cursor;
+              } while (cursor !== undefined);
+              expect(sorted(seen)).toEqual(sorted(expected));
+            }
+          },
+        ),
+        { numRuns: Math.ceil(fixture.runs / 3) },
+      );
+    },
+  );
 
   fixture.test("R-TG-83 what stays put is seen once however others insert and remove around it", async () => {
-    const patterns: QuadPattern[] = [{}, { s: iri("s") }, { p: iri("p") }, { o: iri("o") }, { p: iri("p"), o: iri("o") }, { g: iri("g") }, { g: defaultGraph }];
+    const patterns: QuadPattern[] = [
+      {},
+      { s: iri("s") },
+      { p: iri("p") },
+      { o: iri("o") },
+      { p: iri("p"), o: iri("o") },
+      { g: iri("g") },
+      { g: defaultGraph },
+    ];
     const space = await fixture.space();
     const stays = Array.from({ length: 40 }, (_, i) => [
       quad("s", "p", `o${i}`),
@@ -45,7 +60,9 @@ export function paging(fixture: TripleFixture): void {
     let round = 0;
     for (const pattern of patterns) {
       await space.insert([...stays, ...goes]);
-      const expected = stays.filter((row) => (["s", "p", "o", "g"] as const).every((place) => pattern[place] === undefined || pattern[place] === row[place]));
+      const expected = stays.filter((row) =>
+        (["s", "p", "o", "g"] as const).every((place) => pattern[place] === undefined || pattern[place] === row[place]),
+      );
       const seen: Quad[] = [];
       let cursor: string | undefined;
       for (let n = 0; n === 0 || cursor !== undefined; n += 1) {
@@ -57,7 +74,10 @@ export function paging(fixture: TripleFixture): void {
         // Also the row at which the page ended may go.
         const ended = page.quads.at(-1);
         const gone = ended !== undefined && !stays.some((row) => keyOf(row) === keyOf(ended)) ? [ended] : [];
-        await space.write({ remove: [goes[n] as Quad, ...gone], insert: [quad(`a${round}`, "p", "o"), quad("s", "p", `z${round}`, "g")] });
+        await space.write({
+          remove: [goes[n] as Quad, ...gone],
+          insert: [quad(`a${round}`, "p", "o"), quad("s", "p", `z${round}`, "g")],
+        });
       }
       const counts = new Map<string, number>();
       for (const row of seen) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1);
@@ -68,7 +88,12 @@ export function paging(fixture: TripleFixture): void {
 
   fixture.test("a page with very long terms may end early, and the next goes on", async () => {
     const space = await fixture.space();
-    const rows = Array.from({ length: 600 }, (_, i): Quad => ({ s: iri("s"), p: iri("p"), o: literal(`${i} ${"x".repeat(32_000)}`), g: defaultGraph }));
+    const rows = Array.from({ length: 600 }, (_, i): Quad => ({
+      s: iri("s"),
+      p: iri("p"),
+      o: literal(`${i} ${"x".repeat(32_000)}`),
+      g: defaultGraph,
+    }));
     for (let start = 0; start < rows.length; start += 100) await space.insert(rows.slice(start, start + 100));
     const first = await space.match({}, { limit: 10_000 });
     expect(first.cursor).toBeDefined();
@@ -81,7 +106,8 @@ export function paging(fixture: TripleFixture): void {
     await space.insert(Array.from({ length: 5 }, (_, i) => quad("s", "p", `o${i}`)));
     const { cursor } = await space.match({ s: iri("s") }, { limit: 2 });
     const garbled = Buffer.from(`${Buffer.from(cursor as string, "base64url").toString()}x.;'`).toString("base64url");
-    for (const bad of ["", "x", "%", garbled, 7 as unknown as string]) await failure(space.match({ s: iri("s") }, { cursor: bad }), "INVALID");
+    for (const bad of ["", "x", "%", garbled, 7 as unknown as string])
+      await failure(space.match({ s: iri("s") }, { cursor: bad }), "INVALID");
     await failure(space.match({ p: iri("p") }, { cursor }), "INVALID");
     await failure(space.match({}, { cursor }), "INVALID");
     await failure(space.match({ s: iri("s"), g: defaultGraph }, { cursor }), "INVALID");

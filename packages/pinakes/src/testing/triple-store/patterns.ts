@@ -36,41 +36,51 @@ export function patterns(fixture: TripleFixture): void {
     },
   );
 
-  fixture.test("R-TG-81 one row of a thousand is found without looking at the others, whichever of its places are bound", async () => {
-    const space = await fixture.space();
-    // The needle shares each of its terms, and each pair of them, with rows that do not match.
-    const needle = quad("s", "p", "o");
-    const hay = Array.from({ length: 150 }, (_, i) => [
-      quad("s", "p", `o${i}`),
-      quad("s", `p${i}`, "o"),
-      quad(`s${i}`, "p", "o"),
-      quad("s", "p", "o", `g${i}`),
-    ]);
-    const named = hay.flatMap((row) => row.slice(0, 3).map((one): Quad => ({ ...one, g: iri("g") })));
-    await space.insert([needle, { ...needle, g: iri("g") }, ...hay.flat(), ...named]);
-    const stored = await space.all();
-    for (const pattern of [...patternsOf(needle), ...patternsOf({ ...needle, g: iri("g") })]) {
-      const expected = stored.filter((row) => (["s", "p", "o", "g"] as const).every((place) => pattern[place] === undefined || pattern[place] === row[place]));
-      const page = await space.match(pattern, { limit: 10_000 });
-      expect(page.quads.length).toBe(expected.length);
-      expect(page.examined).toBeLessThanOrEqual(expected.length + examinedBeyond);
-      const few = await space.match(pattern, { limit: 3 });
-      expect(few.quads.length).toBe(Math.min(3, expected.length));
-      expect(few.examined).toBeLessThanOrEqual(few.quads.length + examinedBeyond);
-    }
-  });
+  fixture.test(
+    "R-TG-81 one row of a thousand is found without looking at the others, whichever of its places are bound",
+    async () => {
+      const space = await fixture.space();
+      // The needle shares each of its terms, and each pair of them, with rows that do not match.
+      const needle = quad("s", "p", "o");
+      const hay = Array.from({ length: 150 }, (_, i) => [
+        quad("s", "p", `o${i}`),
+        quad("s", `p${i}`, "o"),
+        quad(`s${i}`, "p", "o"),
+        quad("s", "p", "o", `g${i}`),
+      ]);
+      const named = hay.flatMap((row) => row.slice(0, 3).map((one): Quad => ({ ...one, g: iri("g") })));
+      await space.insert([needle, { ...needle, g: iri("g") }, ...hay.flat(), ...named]);
+      const stored = await space.all();
+      for (const pattern of [...patternsOf(needle), ...patternsOf({ ...needle, g: iri("g") })]) {
+        const expected = stored.filter((row) =>
+          (["s", "p", "o", "g"] as const).every(
+            (place) => pattern[place] === undefined || pattern[place] === row[place],
+          ),
+        );
+        const page = await space.match(pattern, { limit: 10_000 });
+        expect(page.quads.length).toBe(expected.length);
+        expect(page.examined).toBeLessThanOrEqual(expected.length + examinedBeyond);
+        const few = await space.match(pattern, { limit: 3 });
+        expect(few.quads.length).toBe(Math.min(3, expected.length));
+        expect(few.examined).toBeLessThanOrEqual(few.quads.length + examinedBeyond);
+      }
+    },
+  );
 
-  fixture.test("R-TG-72 a quad inserted twice is one row, within a write and over several, and in two graphs it is two", async () => {
-    const space = await fixture.space();
-    const one = quad("s", "p", "o");
-    expect(await space.insert([one, one, { ...one }])).toEqual({ inserted: 1, removed: 0 });
-    expect(await space.insert([one])).toEqual({ inserted: 0, removed: 0 });
-    expect(await space.insert([{ ...one, g: iri("g") }, one])).toEqual({ inserted: 1, removed: 0 });
-    expect(await space.usage()).toEqual({ quads: 2, supports: 0, terms: fixture.terms(4) });
-    expect(sorted(await space.all({ s: one.s }))).toEqual(sorted([one, { ...one, g: iri("g") }]));
-    expect(await space.remove([one, one])).toEqual({ inserted: 0, removed: 1 });
-    expect(await space.all()).toEqual([{ ...one, g: iri("g") }]);
-  });
+  fixture.test(
+    "R-TG-72 a quad inserted twice is one row, within a write and over several, and in two graphs it is two",
+    async () => {
+      const space = await fixture.space();
+      const one = quad("s", "p", "o");
+      expect(await space.insert([one, one, { ...one }])).toEqual({ inserted: 1, removed: 0 });
+      expect(await space.insert([one])).toEqual({ inserted: 0, removed: 0 });
+      expect(await space.insert([{ ...one, g: iri("g") }, one])).toEqual({ inserted: 1, removed: 0 });
+      expect(await space.usage()).toEqual({ quads: 2, supports: 0, terms: fixture.terms(4) });
+      expect(sorted(await space.all({ s: one.s }))).toEqual(sorted([one, { ...one, g: iri("g") }]));
+      expect(await space.remove([one, one])).toEqual({ inserted: 0, removed: 1 });
+      expect(await space.all()).toEqual([{ ...one, g: iri("g") }]);
+    },
+  );
 
   fixture.test("a write removes first and inserts then, and tells both", async () => {
     const space = await fixture.space();
@@ -83,44 +93,60 @@ export function patterns(fixture: TripleFixture): void {
     expect(await space.write({})).toEqual({ inserted: 0, removed: 0 });
   });
 
-  fixture.test("R-TG-84 terms that differ in kind, language, datatype or a single character are different terms", async () => {
-    const space = await fixture.space();
-    const objects = [
-      iri("x"),
-      literal("x"),
-      literal("x", { language: "en" }),
-      literal("x", { language: "en-gb" }),
-      literal("x", { datatype: `${xsd}integer` }),
-      literal("x", { datatype: "x" }),
-      blank("x"),
-      literal("X"),
-      literal("<x>"),
-      literal("_:x"),
-      literal("x "),
-      literal('x"@en'),
-      literal(""),
-      literal("é"),
-      literal("e\u0301"),
-      iri("http://x"),
-      literal("http://x"),
-    ];
-    const rows = objects.map((o): Quad => ({ s: iri("s"), p: iri("p"), o, g: defaultGraph }));
-    expect(await space.insert(rows)).toEqual({ inserted: rows.length, removed: 0 });
-    for (const row of rows) {
-      expect(await space.all({ o: row.o })).toEqual([row]);
-      expect(await space.all(row)).toEqual([row]);
-    }
-  });
+  fixture.test(
+    "R-TG-84 terms that differ in kind, language, datatype or a single character are different terms",
+    async () => {
+      const space = await fixture.space();
+      const objects = [
+        iri("x"),
+        literal("x"),
+        literal("x", { language: "en" }),
+        literal("x", { language: "en-gb" }),
+        literal("x", { datatype: `${xsd}integer` }),
+        literal("x", { datatype: "x" }),
+        blank("x"),
+        literal("X"),
+        literal("<x>"),
+        literal("_:x"),
+        literal("x "),
+        literal('x"@en'),
+        literal(""),
+        literal("é"),
+        literal("e\u0301"),
+        iri("http://x"),
+        literal("http://x"),
+      ];
+      const rows = objects.map((o): Quad => ({ s: iri("s"), p: iri("p"), o, g: defaultGraph }));
+      expect(await space.insert(rows)).toEqual({ inserted: rows.length, removed: 0 });
+      for (const row of rows) {
+        expect(await space.all({ o: row.o })).toEqual([row]);
+        expect(await space.all(row)).toEqual([row]);
+      }
+    },
+  );
 
   fixture.test('R-TG-84 "x" and "x"^^xsd:string are one term, and so are "x"@EN-gb and "x"@en-GB', async () => {
     const space = await fixture.space();
-    const rows = [`"x"`, `"x"^^<${xsd}string>`, `"x"@EN-gb`, `"x"@en-GB`].map((o): Quad => ({ s: iri("s"), p: iri("p"), o, g: defaultGraph }));
+    const rows = [`"x"`, `"x"^^<${xsd}string>`, `"x"@EN-gb`, `"x"@en-GB`].map((o): Quad => ({
+      s: iri("s"),
+      p: iri("p"),
+      o,
+      g: defaultGraph,
+    }));
     expect(await space.insert(rows)).toEqual({ inserted: 2, removed: 0 });
-    expect((await space.all()).map(({ o }) => o).toSorted()).toEqual([literal("x"), literal("x", { language: "en-gb" })]);
+    expect((await space.all()).map(({ o }) => o).toSorted()).toEqual([
+      literal("x"),
+      literal("x", { language: "en-gb" }),
+    ]);
     for (const [i, { o }] of rows.entries())
-      expect((await space.all({ o })).map((row) => row.o)).toEqual([i < 2 ? literal("x") : literal("x", { language: "en-gb" })]);
+      expect((await space.all({ o })).map((row) => row.o)).toEqual([
+        i < 2 ? literal("x") : literal("x", { language: "en-gb" }),
+      ]);
     expect(await space.insert([rows[1] as Quad], "doc", 3)).toEqual({ inserted: 0, removed: 0 });
-    expect(await space.supports(rows.slice(0, 2))).toEqual([[{ source: "doc", part: 3 }], [{ source: "doc", part: 3 }]]);
+    expect(await space.supports(rows.slice(0, 2))).toEqual([
+      [{ source: "doc", part: 3 }],
+      [{ source: "doc", part: 3 }],
+    ]);
     expect(await space.remove([rows[1] as Quad, rows[2] as Quad])).toEqual({ inserted: 0, removed: 2 });
     expect(await space.usage()).toEqual({ quads: 0, supports: 0, terms: 0 });
   });

@@ -12,7 +12,9 @@ const supportsIn = (quads: readonly SupportedQuad[]): number => quads.reduce((su
 
 /** Quads in and out of graphs, each with the parts 2, 10 and perhaps 7. */
 async function fill(space: Space, source: string, count: number): Promise<SupportedQuad[]> {
-  const rows = Array.from({ length: count }, (_, i) => quad(`s${i % 17}`, `p${i % 3}`, `${source}${i}`, i % 3 === 0 ? `g${i % 2}` : undefined));
+  const rows = Array.from({ length: count }, (_, i) =>
+    quad(`s${i % 17}`, `p${i % 3}`, `${source}${i}`, i % 3 === 0 ? `g${i % 2}` : undefined),
+  );
   const some = rows.filter((_, i) => i % 4 === 0);
   await space.insert(rows, source, 10);
   await space.insert(some, source, 7);
@@ -74,55 +76,84 @@ export function sources(fixture: TripleFixture): void {
     },
   );
 
-  fixture.test("R-TG-83 what a source supports throughout is seen once however others insert and remove around it", async () => {
-    const space = await fixture.space();
-    const stays = await fill(space, "doc", 40);
-    const goes = Array.from({ length: 40 }, (_, i) => quad(`t${i}`, "p", "o", i % 2 === 0 ? "g" : undefined));
-    await space.insert(goes, "doc", 1);
-    const seen: SupportedQuad[] = [];
-    let cursor: string | undefined;
-    for (let n = 0; n === 0 || cursor !== undefined; n += 1) {
-      const page = await space.ofSource("doc", { limit: 7, cursor });
-      seen.push(...page.quads);
-      ({ cursor } = page);
-      if (n >= goes.length) continue;
-      // Also the one at which the page ended may go.
-      const ended = page.quads.at(-1)?.quad as Quad;
-      const gone = stays.some((one) => keyOf(one.quad) === keyOf(ended)) ? [] : [ended];
-      await space.write({ remove: [goes[n] as Quad, ...gone], insert: [quad(`a${n}`, "p", "o")], source: { source: "doc", part: 0 } });
-    }
-    const there = new Set(stays.map((one) => keyOf(one.quad)));
-    expect(sortedParts(seen.filter((one) => there.has(keyOf(one.quad))))).toEqual(sortedParts(stays));
-    expect(new Set(seen.map((one) => keyOf(one.quad))).size).toBe(seen.length);
-  });
+  fixture.test(
+    "R-TG-83 what a source supports throughout is seen once however others insert and remove around it",
+    async () => {
+      const space = await fixture.space();
+      const stays = await fill(space, "doc", 40);
+      const goes = Array.from({ length: 40 }, (_, i) => quad(`t${i}`, "p", "o", i % 2 === 0 ? "g" : undefined));
+      await space.insert(goes, "doc", 1);
+      const seen: SupportedQuad[] = [];
+      let cursor: string | undefined;
+      for (let n = 0; n === 0 || cursor !== undefined; n += 1) {
+        const page = await space.ofSource("doc", { limit: 7, cursor });
+        seen.push(...page.quads);
+        ({ cursor } = page);
+        if (n >= goes.length) continue;
+        // Also the one at which the page ended may go.
+        const ended = page.quads.at(-1)?.quad as Quad;
+        const gone = stays.some((one) => keyOf(one.quad) === keyOf(ended)) ? [] : [ended];
+        await space.write({
+          remove: [goes[n] as Quad, ...gone],
+          insert: [quad(`a${n}`, "p", "o")],
+          source: { source: "doc", part: 0 },
+        });
+      }
+      const there = new Set(stays.map((one) => keyOf(one.quad)));
+      expect(sortedParts(seen.filter((one) => there.has(keyOf(one.quad))))).toEqual(sortedParts(stays));
+      expect(new Set(seen.map((one) => keyOf(one.quad))).size).toBe(seen.length);
+    },
+  );
 
   fixture.test("a page of a source with very long terms may end early, and the next goes on", async () => {
     const space = await fixture.space();
-    const rows = Array.from({ length: 600 }, (_, i): Quad => ({ s: iri("s"), p: iri("p"), o: literal(`${i} ${"x".repeat(32_000)}`), g: "" }));
-    for (let start = 0; start < rows.length; start += 100) await space.insert(rows.slice(start, start + 100), "doc", start);
+    const rows = Array.from({ length: 600 }, (_, i): Quad => ({
+      s: iri("s"),
+      p: iri("p"),
+      o: literal(`${i} ${"x".repeat(32_000)}`),
+      g: "",
+    }));
+    for (let start = 0; start < rows.length; start += 100)
+      await space.insert(rows.slice(start, start + 100), "doc", start);
     const first = await space.ofSource("doc", { limit: 10_000 });
     expect(first.cursor).toBeDefined();
     expect(first.quads.length).toBeLessThan(600);
-    expect(sortedParts(await space.allOfSource("doc", 10_000))).toEqual(sortedParts(rows.map((row, i) => ({ quad: row, parts: [Math.floor(i / 100) * 100] }))));
+    expect(sortedParts(await space.allOfSource("doc", 10_000))).toEqual(
+      sortedParts(rows.map((row, i) => ({ quad: row, parts: [Math.floor(i / 100) * 100] }))),
+    );
   });
 
-  fixture.test("a cursor of a source that is none, or of a pattern, is INVALID, and it leads to nothing of another source", async () => {
-    const space = await fixture.space();
-    await fill(space, "doc", 5);
-    const others = await fill(space, "other", 5);
-    const { cursor } = await space.ofSource("doc", { limit: 2 });
-    const { cursor: ofPattern } = await space.match({}, { limit: 2 });
-    const garbled = Buffer.from(`${Buffer.from(cursor as string, "base64url").toString()}x.;'`).toString("base64url");
-    const place = (text: string) => Buffer.from(`source ${text}`).toString("base64url");
-    const bad = ["", "x", "%", garbled, ofPattern as string, place(""), place("9:"), place("1.2.3"), place("1.2.3.4.99999999999"), 7 as unknown as string];
-    for (const one of bad) await failure(space.ofSource("doc", { cursor: one }), "INVALID");
-    await failure(space.match({}, { cursor }), "INVALID");
-    // In another source it is a place, or none.
-    const elsewhere = await space.ofSource("other", { cursor }).then(
-      ({ quads }) => quads,
-      () => [],
-    );
-    const own = new Set(others.map((one) => keyOf(one.quad)));
-    expect(elsewhere.every((one) => own.has(keyOf(one.quad)))).toBe(true);
-  });
+  fixture.test(
+    "a cursor of a source that is none, or of a pattern, is INVALID, and it leads to nothing of another source",
+    async () => {
+      const space = await fixture.space();
+      await fill(space, "doc", 5);
+      const others = await fill(space, "other", 5);
+      const { cursor } = await space.ofSource("doc", { limit: 2 });
+      const { cursor: ofPattern } = await space.match({}, { limit: 2 });
+      const garbled = Buffer.from(`${Buffer.from(cursor as string, "base64url").toString()}x.;'`).toString("base64url");
+      const place = (text: string) => Buffer.from(`source ${text}`).toString("base64url");
+      const bad = [
+        "",
+        "x",
+        "%",
+        garbled,
+        ofPattern as string,
+        place(""),
+        place("9:"),
+        place("1.2.3"),
+        place("1.2.3.4.99999999999"),
+        7 as unknown as string,
+      ];
+      for (const one of bad) await failure(space.ofSource("doc", { cursor: one }), "INVALID");
+      await failure(space.match({}, { cursor }), "INVALID");
+      // In another source it is a place, or none.
+      const elsewhere = await space.ofSource("other", { cursor }).then(
+        ({ quads }) => quads,
+        () => [],
+      );
+      const own = new Set(others.map((one) => keyOf(one.quad)));
+      expect(elsewhere.every((one) => own.has(keyOf(one.quad)))).toBe(true);
+    },
+  );
 }

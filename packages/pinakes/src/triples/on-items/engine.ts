@@ -3,9 +3,24 @@ import { KeyedQueue } from "../../domain/keyed-queue.ts";
 import type { Quad, TermText } from "../../domain/rdf.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
-import type { QuadChanges, QuadPattern, SpaceInfo, SpaceUsage, Support, TripleStoreCapabilities } from "../../ports/triple-store.ts";
+import type {
+  QuadChanges,
+  QuadPattern,
+  SpaceInfo,
+  SpaceUsage,
+  Support,
+  TripleStoreCapabilities,
+} from "../../ports/triple-store.ts";
 import { requireNotClosed, requireRestorable, requireWritable } from "../space-errors.ts";
-import type { MatchRequest, MatchResult, PreparedChange, SourceRequest, SourceResult, SpaceKey, TripleEngine } from "../triple-engine.ts";
+import type {
+  MatchRequest,
+  MatchResult,
+  PreparedChange,
+  SourceRequest,
+  SourceResult,
+  SpaceKey,
+  TripleEngine,
+} from "../triple-engine.ts";
 import { listGraphs } from "./graphs.ts";
 import { countQuads, matchQuads } from "./match.ts";
 import { rowsOfSource } from "./of-source.ts";
@@ -41,10 +56,18 @@ export class ItemTripleEngine implements TripleEngine {
   async write(key: SpaceKey, { terms, insert, remove, source }: PreparedChange): Promise<QuadChanges> {
     requireWritable(key.space, (await readSpace(this.#items, this.#scope(key.tenant), key.space))?.status);
     const keys = new Keys();
-    const shards = Array.from({ length: shardsPerSpace }, () => ({ insert: new Map<string, KeyedQuad>(), remove: new Map<string, KeyedQuad>() }));
+    const shards = Array.from({ length: shardsPerSpace }, () => ({
+      insert: new Map<string, KeyedQuad>(),
+      remove: new Map<string, KeyedQuad>(),
+    }));
     const sort = (places: Uint32Array, kind: "insert" | "remove"): void => {
       for (let i = 0; i < places.length; i += 4) {
-        const [s, p, o, g] = Array.from(places.subarray(i, i + 4), (place) => terms[place]) as [string, string, string, string];
+        const [s, p, o, g] = Array.from(places.subarray(i, i + 4), (place) => terms[place]) as [
+          string,
+          string,
+          string,
+          string,
+        ];
         const quad = { s, p, o, g };
         const one = keyedQuad(quad, keys.quad(quad));
         shards[shardOf(one.keys.s)]?.[kind].set(one.id, one);
@@ -86,11 +109,16 @@ export class ItemTripleEngine implements TripleEngine {
     const scope = this.#scope(key.tenant);
     if (!(await this.#isOpen(scope, key.space))) return 0;
     const { s, p, o, g } = pattern;
-    if (s !== undefined || p !== undefined || o !== undefined || g !== undefined) return countQuads(this.#items, scope, key.space, pattern, max);
+    if (s !== undefined || p !== undefined || o !== undefined || g !== undefined)
+      return countQuads(this.#items, scope, key.space, pattern, max);
     return Math.min(max ?? Infinity, (await this.usage(key)).quads);
   }
 
-  async supports({ tenant, space }: SpaceKey, quads: readonly Quad[], limit: number): Promise<readonly (readonly Support[])[]> {
+  async supports(
+    { tenant, space }: SpaceKey,
+    quads: readonly Quad[],
+    limit: number,
+  ): Promise<readonly (readonly Support[])[]> {
     const scope = this.#scope(tenant);
     if (!(await this.#isOpen(scope, space))) return quads.map(() => []);
     const keys = new Keys();
@@ -98,7 +126,10 @@ export class ItemTripleEngine implements TripleEngine {
     for (let start = 0; start < quads.length; start += readsAtOnce) {
       const some = quads.slice(start, start + readsAtOnce).map(async (quad) => {
         const quadKeys = keys.quad(quad);
-        const items = await new Shard(this.#items, scope, space, shardOf(quadKeys.s)).list({ prefix: supportPrefix(quadId(quadKeys)) }, limit);
+        const items = await new Shard(this.#items, scope, space, shardOf(quadKeys.s)).list(
+          { prefix: supportPrefix(quadId(quadKeys)) },
+          limit,
+        );
         return items.map(({ document }) => {
           const { source, part } = document as unknown as StoredSupport;
           return { source, part };
@@ -151,10 +182,18 @@ export class ItemTripleEngine implements TripleEngine {
   /** Words lie within the quads, so there are no terms to count. */
   async usage({ tenant, space }: SpaceKey): Promise<SpaceUsage> {
     const states = await readStates(this.#items, this.#scope(tenant), space);
-    return { quads: sum(states, (state) => state?.quads ?? 0), supports: sum(states, (state) => state?.supports ?? 0), terms: 0 };
+    return {
+      quads: sum(states, (state) => state?.quads ?? 0),
+      supports: sum(states, (state) => state?.supports ?? 0),
+      terms: 0,
+    };
   }
 
-  async spaces(tenant: string, after: string, limit: number): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly done: boolean }> {
+  async spaces(
+    tenant: string,
+    after: string,
+    limit: number,
+  ): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly done: boolean }> {
     return listSpaces(this.#items, this.#scope(tenant), after, limit);
   }
 
@@ -172,7 +211,12 @@ export class ItemTripleEngine implements TripleEngine {
 
   async purge(key: SpaceKey, limit: number): Promise<PurgeStep> {
     const scope = this.#scope(key.tenant);
-    await tellShards(this.#items, scope, key.space, await settleStatus(this.#items, scope, key.space, "purged", ["open", "fenced"]));
+    await tellShards(
+      this.#items,
+      scope,
+      key.space,
+      await settleStatus(this.#items, scope, key.space, "purged", ["open", "fenced"]),
+    );
     let deleted = 0;
     for (let number = 0; number < shardsPerSpace; number += 1) {
       const step = await this.#inTurn(key, number, (shard) => purgeShard(shard, limit - deleted));
@@ -199,7 +243,9 @@ export class ItemTripleEngine implements TripleEngine {
   }
 
   #inTurn<T>({ tenant, space }: SpaceKey, number: number, work: (shard: Shard) => Promise<T>): Promise<T> {
-    return this.#queue.run([`${tenant} ${space} ${number}`], () => work(new Shard(this.#items, this.#scope(tenant), space, number)));
+    return this.#queue.run([`${tenant} ${space} ${number}`], () =>
+      work(new Shard(this.#items, this.#scope(tenant), space, number)),
+    );
   }
 }
 

@@ -26,14 +26,19 @@ export function rangesOf(space: string, pattern: QuadPattern): Range[] {
   const graph = pattern.g === undefined || pattern.g === defaultGraph ? undefined : keyOf(pattern.g);
   if (places[0] === "s") {
     // The ids have this order. Of a graph with a name they have only a whole quad.
-    if (graph !== undefined && bound < 3) return [{ index: "gsp", equals: { space, kg: graph, ...named(places, keys) } }];
+    if (graph !== undefined && bound < 3)
+      return [{ index: "gsp", equals: { space, kg: graph, ...named(places, keys) } }];
     const [subject] = keys;
-    const shards = subject === undefined ? Array.from({ length: shardsPerSpace }, (_, shard) => shard) : [shardOf(subject)];
+    const shards =
+      subject === undefined ? Array.from({ length: shardsPerSpace }, (_, shard) => shard) : [shardOf(subject)];
     const rest = `${keys.join("")}${graph ?? ""}`;
-    return shards.flatMap((shard) => kinds.map((kind) => ({ equals: { space, shard }, range: { prefix: `${kind}${rest}` } })));
+    return shards.flatMap((shard) =>
+      kinds.map((kind) => ({ equals: { space, shard }, range: { prefix: `${kind}${rest}` } })),
+    );
   }
   const index = places[0] === "p" ? "pos" : "osp";
-  if (graph !== undefined) return [{ index: `g${index.slice(0, 2)}`, equals: { space, kg: graph, ...named(places, keys) } }];
+  if (graph !== undefined)
+    return [{ index: `g${index.slice(0, 2)}`, equals: { space, kg: graph, ...named(places, keys) } }];
   return kinds.map((kind) => ({ index, equals: { space, kind, ...named(places, keys) } }));
 }
 
@@ -54,7 +59,12 @@ function parsePlace(text: string, count: number): Place {
 }
 
 /** Looks for one quad more than the page may hold, to know whether it goes on. */
-export async function matchQuads(items: ItemStore, scope: Scope, space: string, request: MatchRequest): Promise<MatchResult> {
+export async function matchQuads(
+  items: ItemStore,
+  scope: Scope,
+  space: string,
+  request: MatchRequest,
+): Promise<MatchResult> {
   const ranges = rangesOf(space, request.pattern);
   const quads: Quad[] = [];
   let place: Place = request.after === undefined ? { range: 0 } : parsePlace(request.after, ranges.length);
@@ -77,10 +87,21 @@ export async function matchQuads(items: ItemStore, scope: Scope, space: string, 
   return { quads, next: undefined, examined };
 }
 
-export async function readPage(items: ItemStore, scope: Scope, range: Range, limit: number, cursor: string | undefined) {
+export async function readPage(
+  items: ItemStore,
+  scope: Scope,
+  range: Range,
+  limit: number,
+  cursor: string | undefined,
+) {
   try {
     const page = await items.query(scope, container, { ...range, limit, cursor, resumable: true });
-    return { items: page.items, cursor: page.cursor, examined: page.examined ?? page.items.length, after: page.after as (place: number) => string };
+    return {
+      items: page.items,
+      cursor: page.cursor,
+      examined: page.examined ?? page.items.length,
+      after: page.after as (place: number) => string,
+    };
   } catch (error) {
     // The item store would speak of its own queries.
     if (cursor !== undefined && PinakesError.isInstance(error) && error.code === "INVALID") throw badCursor();
@@ -88,7 +109,13 @@ export async function readPage(items: ItemStore, scope: Scope, range: Range, lim
   }
 }
 
-export async function countQuads(items: ItemStore, scope: Scope, space: string, pattern: QuadPattern, max = Number.MAX_SAFE_INTEGER): Promise<number> {
+export async function countQuads(
+  items: ItemStore,
+  scope: Scope,
+  space: string,
+  pattern: QuadPattern,
+  max = Number.MAX_SAFE_INTEGER,
+): Promise<number> {
   let count = 0;
   for (const range of rangesOf(space, pattern)) {
     const left = max - count;

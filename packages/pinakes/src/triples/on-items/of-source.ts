@@ -17,7 +17,12 @@ interface Place {
   readonly cursor?: string | undefined;
 }
 
-export async function rowsOfSource(items: ItemStore, scope: Scope, space: string, { source, after, limit }: SourceRequest): Promise<SourceResult> {
+export async function rowsOfSource(
+  items: ItemStore,
+  scope: Scope,
+  space: string,
+  { source, after, limit }: SourceRequest,
+): Promise<SourceResult> {
   const rows: SourceRow[] = [];
   let examined = 0;
   let place: Place = after === undefined ? { shard: 0 } : parsePlace(after);

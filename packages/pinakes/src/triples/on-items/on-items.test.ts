@@ -11,7 +11,12 @@ import { shardsPerSpace, tripleContainer } from "./quad-items.ts";
 
 const scope = tenantScope("acme");
 const system = systemScope("tests of triples on items", () => undefined);
-const quad = (s: string, p: string, o: string, g?: string): Quad => ({ s: iri(s), p: iri(p), o: iri(o), g: g === undefined ? "" : iri(g) });
+const quad = (s: string, p: string, o: string, g?: string): Quad => ({
+  s: iri(s),
+  p: iri(p),
+  o: iri(o),
+  g: g === undefined ? "" : iri(g),
+});
 
 /** The item store as it is, with something done before a batch or a write goes through. */
 function watched(items: ItemStore, before: (operations: readonly Operation[]) => Promise<void>): ItemStore {
@@ -68,10 +73,14 @@ describe("triples on items", () => {
 
   it("no batch has more than 25 operations, whatever is inserted, removed or purged", async () => {
     const sizes: number[] = [];
-    const triples = await openItemTriples({ items: watched(items, async (operations) => void sizes.push(operations.length)), scope: system });
+    const triples = await openItemTriples({
+      items: watched(items, async (operations) => void sizes.push(operations.length)),
+      scope: system,
+    });
     const rows = Array.from({ length: 300 }, (_, i) => quad("s", "p", `o${i}`, i % 3 === 0 ? `g${i}` : undefined));
     await triples.write(scope, "a", { insert: rows.slice(0, 200) });
-    for (let part = 0; part < 30; part += 1) await triples.write(scope, "a", { insert: rows.slice(0, 3), source: { source: "doc", part } });
+    for (let part = 0; part < 30; part += 1)
+      await triples.write(scope, "a", { insert: rows.slice(0, 3), source: { source: "doc", part } });
     await triples.write(scope, "a", { insert: rows, source: { source: "other", part: 0 } });
     expect(await triples.usage(scope, "a")).toEqual({ quads: 300, supports: 390, terms: 0 });
     expect(await triples.write(scope, "a", { remove: rows.slice(0, 50) })).toEqual({ inserted: 0, removed: 50 });
@@ -85,7 +94,12 @@ describe("triples on items", () => {
   });
 
   it("many long terms in one write stay within the bytes of a batch", async () => {
-    const rows = Array.from({ length: 30 }, (_, i): Quad => ({ s: iri("s"), p: iri("p"), o: literal(`${i}${"\u0001".repeat(30_000)}`), g: "" }));
+    const rows = Array.from({ length: 30 }, (_, i): Quad => ({
+      s: iri("s"),
+      p: iri("p"),
+      o: literal(`${i}${"\u0001".repeat(30_000)}`),
+      g: "",
+    }));
     expect(await other.write(scope, "a", { insert: rows })).toEqual({ inserted: 30, removed: 0 });
     expect(await other.count(scope, "a", { p: iri("p") })).toBe(30);
   });
@@ -123,7 +137,10 @@ describe("triples on items", () => {
       if (rounds === 3) await other.write(scope, "a", { remove: [row] });
     });
     const triples = await openItemTriples({ items: outrun, scope: system });
-    expect(await triples.write(scope, "a", { insert: [row], source: { source: "doc", part: 2 } })).toEqual({ inserted: 1, removed: 0 });
+    expect(await triples.write(scope, "a", { insert: [row], source: { source: "doc", part: 2 } })).toEqual({
+      inserted: 1,
+      removed: 0,
+    });
     expect(rounds).toBeGreaterThan(3);
     expect(await triples.usage(scope, "a")).toEqual({ quads: 1, supports: 1, terms: 0 });
     expect(await triples.supports(scope, "a", [row])).toEqual([[{ source: "doc", part: 2 }]]);
@@ -136,7 +153,8 @@ describe("triples on items", () => {
     const queries: Query[] = [];
     const noted = new Proxy(items, {
       get(target, name) {
-        if (name === "query") return (...call: Parameters<ItemStore["query"]>) => (queries.push(call[2]), target.query(...call));
+        if (name === "query")
+          return (...call: Parameters<ItemStore["query"]>) => (queries.push(call[2]), target.query(...call));
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === "function" ? (value.bind(target) as unknown) : value;
       },
@@ -197,7 +215,9 @@ describe("triples on items", () => {
       tripleContainer.name,
       Array.from({ length: shardsPerSpace }, (_, shard) => ({ partition: ["a", shard], id: "!state" })),
     );
-    expect(states.map((item) => item?.document["status"])).toEqual(Array.from({ length: shardsPerSpace }, () => "fenced"));
+    expect(states.map((item) => item?.document["status"])).toEqual(
+      Array.from({ length: shardsPerSpace }, () => "fenced"),
+    );
     await other.unfence(scope, "a");
     expect(await other.write(scope, "a", { remove: rows })).toEqual({ inserted: 0, removed: 60 });
   });

@@ -87,8 +87,14 @@ export function sourcePrefix(source: string): string {
 }
 
 /** The two items of a support. */
-export function supportIds(quad: string, { source, part }: Support): { readonly byQuad: string; readonly bySource: string } {
-  return { byQuad: `${supportPrefix(quad)}${keyOf(source)}:${part}`, bySource: `${sourcePrefix(source)}${keyOf(quad)}:${part}` };
+export function supportIds(
+  quad: string,
+  { source, part }: Support,
+): { readonly byQuad: string; readonly bySource: string } {
+  return {
+    byQuad: `${supportPrefix(quad)}${keyOf(source)}:${part}`,
+    bySource: `${sourcePrefix(source)}${keyOf(quad)}:${part}`,
+  };
 }
 
 export type Home = { readonly space: string; readonly shard: number };
@@ -113,7 +119,12 @@ export function quadDocument(home: Home, quad: Quad, keys: QuadKeys, asserted: b
 }
 
 export function quadOf(document: JsonObject): Quad {
-  const { s, p, o, g = defaultGraph } = document as { readonly s: string; readonly p: string; readonly o: string; readonly g?: string };
+  const {
+    s,
+    p,
+    o,
+    g = defaultGraph,
+  } = document as { readonly s: string; readonly p: string; readonly o: string; readonly g?: string };
   return { s, p, o, g };
 }
 

@@ -24,7 +24,9 @@ export async function removeSourceOf(shard: Shard, source: string, left: { suppo
 }
 
 async function plan(shard: Shard, batch: ShardBatch, source: string): Promise<{ supports: number; removed: number }> {
-  const supports = (await shard.list({ prefix: sourcePrefix(source) }, supportsPerBatch)).map(({ document }) => document as unknown as StoredSupport);
+  const supports = (await shard.list({ prefix: sourcePrefix(source) }, supportsPerBatch)).map(
+    ({ document }) => document as unknown as StoredSupport,
+  );
   const counts = new Map<string, number>();
   for (const support of supports) {
     removeSupport(batch, support);
@@ -35,7 +37,8 @@ async function plan(shard: Shard, batch: ShardBatch, source: string): Promise<{ 
     if (item === undefined) continue;
     const stored = item.document as unknown as StoredQuad;
     const gone = counts.get(stored.id) ?? 0;
-    if (stored.asserted || stored.supports > gone) batch.patch(stored.id, [{ op: "incr", path: "/supports", value: -gone }]);
+    if (stored.asserted || stored.supports > gone)
+      batch.patch(stored.id, [{ op: "incr", path: "/supports", value: -gone }]);
     else {
       removeQuad(batch, stored);
       removed += 1;

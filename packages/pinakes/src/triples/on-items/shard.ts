@@ -69,7 +69,10 @@ export class Shard {
       }
       this.#known = undefined;
       if (attempt === attemptsMax)
-        throw new PinakesError("UNAVAILABLE", `Too many others write to the space ${JSON.stringify(this.home.space)} at once. Try again.`);
+        throw new PinakesError(
+          "UNAVAILABLE",
+          `Too many others write to the space ${JSON.stringify(this.home.space)} at once. Try again.`,
+        );
       if (attempt > 1) await sleep(Math.random() * Math.min(backoffMsMax, 2 ** attempt));
     }
   }
@@ -82,7 +85,11 @@ export class Shard {
     // What is known is so only if this succeeds; an outcome that is not told leaves it unknown.
     this.#known = undefined;
     try {
-      const { results } = await this.#items.batch(this.#scope, container, this.#partition, [operation, ...batch.operations, ...graphs]);
+      const { results } = await this.#items.batch(this.#scope, container, this.#partition, [
+        operation,
+        ...batch.operations,
+        ...graphs,
+      ]);
       this.#known = { etag: results[0]?.etag as string, state: next };
       return true;
     } catch (error) {
@@ -117,7 +124,8 @@ export class Shard {
     const { space, shard } = this.home;
     const record = await readSpace(this.#items, this.#scope, space);
     requireWritable(space, record?.status);
-    if (record !== undefined && record.version > version) await tellShard(this.#items, this.#scope, space, shard, record);
+    if (record !== undefined && record.version > version)
+      await tellShard(this.#items, this.#scope, space, shard, record);
   }
 }
 

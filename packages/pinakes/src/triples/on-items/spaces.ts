@@ -47,10 +47,21 @@ function recordOf({ document }: Item): SpaceRecord {
 }
 
 /** Registers the space with a status, or gives it that one if it has one of `from`; tells what it is then. */
-export async function settleStatus(items: ItemStore, scope: Scope, space: string, status: SpaceStatus, from: readonly SpaceStatus[]): Promise<SpaceRecord> {
+export async function settleStatus(
+  items: ItemStore,
+  scope: Scope,
+  space: string,
+  status: SpaceStatus,
+  from: readonly SpaceStatus[],
+): Promise<SpaceRecord> {
   const write = (version: number, etag?: string) => {
     const document: JsonObject = { id: space, space: registry[0], shard: registry[1], format, status, version };
-    return items.write(scope, container, registry, etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag });
+    return items.write(
+      scope,
+      container,
+      registry,
+      etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag },
+    );
   };
   for (let attempt = 1; ; attempt += 1) {
     const item = await items.read(scope, container, { partition: registry, id: space });
@@ -68,12 +79,17 @@ export async function settleStatus(items: ItemStore, scope: Scope, space: string
 
 /** Somebody else was first: what was read is not so any more. */
 export function isOutrun(error: unknown): boolean {
-  return PinakesError.isInstance(error) && (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND");
+  return (
+    PinakesError.isInstance(error) &&
+    (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")
+  );
 }
 
 export async function tellShards(items: ItemStore, scope: Scope, space: string, record: SpaceRecord): Promise<void> {
   const states = await readStates(items, scope, space);
-  const behind = states.flatMap((state, shard) => (state !== undefined && state.version >= record.version ? [] : [shard]));
+  const behind = states.flatMap((state, shard) =>
+    state !== undefined && state.version >= record.version ? [] : [shard],
+  );
   await all(behind.map((shard) => tellShard(items, scope, space, shard, record)));
 }
 
@@ -91,13 +107,22 @@ export async function readStates(items: ItemStore, scope: Scope, space: string):
 }
 
 /** Brings one shard to a version of the record, unless it knows a later one. */
-export async function tellShard(items: ItemStore, scope: Scope, space: string, shard: number, { status, version }: SpaceRecord): Promise<void> {
+export async function tellShard(
+  items: ItemStore,
+  scope: Scope,
+  space: string,
+  shard: number,
+  { status, version }: SpaceRecord,
+): Promise<void> {
   const partition = [space, shard];
   for (let attempt = 1; ; attempt += 1) {
     try {
       const state = await items.read(scope, container, { partition, id: stateId });
       if (state === undefined) {
-        await items.write(scope, container, partition, { op: "create", document: { id: stateId, space, shard, status, version, quads: 0, supports: 0 } });
+        await items.write(scope, container, partition, {
+          op: "create",
+          document: { id: stateId, space, shard, status, version, quads: 0, supports: 0 },
+        });
         return;
       }
       if ((state.document as unknown as ShardState).version >= version) return;
@@ -114,7 +139,12 @@ export async function tellShard(items: ItemStore, scope: Scope, space: string, s
   }
 }
 
-export async function listSpaces(items: ItemStore, scope: Scope, after: string, limit: number): Promise<{ spaces: SpaceInfo[]; done: boolean }> {
+export async function listSpaces(
+  items: ItemStore,
+  scope: Scope,
+  after: string,
+  limit: number,
+): Promise<{ spaces: SpaceInfo[]; done: boolean }> {
   const page = await items.query(scope, container, {
     equals: { space: registry[0], shard: registry[1] },
     ...(after === "" ? {} : { range: { gt: after } }),

@@ -1,7 +1,15 @@
 /** Inserting and removing quads of one shard, in batches that each engine takes. */
 import type { Quad } from "../../domain/rdf.ts";
 import type { Support } from "../../ports/triple-store.ts";
-import { quadDocument, quadId, supportIds, supportPrefix, type QuadKeys, type StoredQuad, type StoredSupport } from "./quad-items.ts";
+import {
+  quadDocument,
+  quadId,
+  supportIds,
+  supportPrefix,
+  type QuadKeys,
+  type StoredQuad,
+  type StoredSupport,
+} from "./quad-items.ts";
 import { operationsMax, type Shard, type ShardBatch } from "./shard.ts";
 
 /** One quad with the hashes of its terms. */
@@ -27,7 +35,10 @@ function* chunks(quads: readonly KeyedQuad[], cost: number): Generator<KeyedQuad
     const { s, p, o, g } = one.quad;
     const own = 6 * (s.length + p.length + o.length + g.length);
     const named = one.keys.g === undefined || graphs.has(one.keys.g) ? 0 : 1;
-    if (chunk.length > 0 && ((chunk.length + 1) * cost + graphs.size + named > operationsMax || bytes + own > bytesMax)) {
+    if (
+      chunk.length > 0 &&
+      ((chunk.length + 1) * cost + graphs.size + named > operationsMax || bytes + own > bytesMax)
+    ) {
       yield chunk;
       [chunk, graphs, bytes] = [[], new Set(), 0];
     }
@@ -39,13 +50,23 @@ function* chunks(quads: readonly KeyedQuad[], cost: number): Generator<KeyedQuad
 }
 
 /** How many were new. */
-export async function insertQuads(shard: Shard, quads: readonly KeyedQuad[], source: Support | undefined): Promise<number> {
+export async function insertQuads(
+  shard: Shard,
+  quads: readonly KeyedQuad[],
+  source: Support | undefined,
+): Promise<number> {
   let inserted = 0;
-  for (const chunk of chunks(quads, source === undefined ? 1 : 3)) inserted += await shard.change((batch) => planInserts(shard, batch, chunk, source));
+  for (const chunk of chunks(quads, source === undefined ? 1 : 3))
+    inserted += await shard.change((batch) => planInserts(shard, batch, chunk, source));
   return inserted;
 }
 
-async function planInserts(shard: Shard, batch: ShardBatch, chunk: readonly KeyedQuad[], source: Support | undefined): Promise<number> {
+async function planInserts(
+  shard: Shard,
+  batch: ShardBatch,
+  chunk: readonly KeyedQuad[],
+  source: Support | undefined,
+): Promise<number> {
   const supports = source === undefined ? [] : chunk.map(({ id }) => supportIds(id, source));
   const found = await shard.read([...chunk.map(({ id }) => id), ...supports.map(({ byQuad }) => byQuad)]);
   let inserted = 0;
@@ -64,7 +85,8 @@ async function planInserts(shard: Shard, batch: ShardBatch, chunk: readonly Keye
       batch.graph(keys.g, quad.g, 1);
       batch.quads += 1;
       inserted += 1;
-    } else if (source === undefined && !stored.asserted) batch.patch(id, [{ op: "set", path: "/asserted", value: true }]);
+    } else if (source === undefined && !stored.asserted)
+      batch.patch(id, [{ op: "set", path: "/asserted", value: true }]);
   }
   return inserted;
 }
@@ -81,7 +103,11 @@ export async function removeQuads(shard: Shard, quads: readonly KeyedQuad[]): Pr
 }
 
 /** Those that nobody supports go at once. */
-async function planRemovals(shard: Shard, batch: ShardBatch, chunk: readonly KeyedQuad[]): Promise<{ gone: number; supported: string[] }> {
+async function planRemovals(
+  shard: Shard,
+  batch: ShardBatch,
+  chunk: readonly KeyedQuad[],
+): Promise<{ gone: number; supported: string[] }> {
   const supported: string[] = [];
   let gone = 0;
   for (const item of await shard.read(chunk.map(({ id }) => id))) {

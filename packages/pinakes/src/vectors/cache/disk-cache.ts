@@ -107,12 +107,15 @@ export class DiskCache {
   }
 
   #path({ tenant, collection, sha256 }: CacheName): string {
-    if (!/^[0-9a-f]{64}$/.test(sha256)) throw new PinakesError("CORRUPT", "A manifest names a file by something that is no hash.");
+    if (!/^[0-9a-f]{64}$/.test(sha256))
+      throw new PinakesError("CORRUPT", "A manifest names a file by something that is no hash.");
     return join(this.#options.dir, tenant, collection, `${sha256}.seg`);
   }
 
   #complain(what: string, error: unknown): void {
-    this.#options.log(`vectors: the cache in ${this.#options.dir} could not be ${what}: ${error instanceof Error ? error.message : String(error)}`);
+    this.#options.log(
+      `vectors: the cache in ${this.#options.dir} could not be ${what}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -120,7 +123,8 @@ async function names(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ENOTDIR") return [];
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ENOTDIR")
+      return [];
     throw error;
   }
 }

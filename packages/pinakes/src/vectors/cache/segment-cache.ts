@@ -56,7 +56,10 @@ export class SegmentCache implements SegmentFiles {
     const known = this.#poolIds.get(segment);
     if (known !== undefined) return known;
     const bytes = Math.max(...Object.values(segment.header.sections).map(([offset, length]) => offset + length));
-    const piece = { offset: 0, bytes: new Uint8Array(segment.buffer, segment.base, Math.min(bytes, segment.buffer.byteLength - segment.base)) };
+    const piece = {
+      offset: 0,
+      bytes: new Uint8Array(segment.buffer, segment.base, Math.min(bytes, segment.buffer.byteLength - segment.base)),
+    };
     return this.#register(segment, loadSegment(segment.header, bytes, this.#options.pool.slots, [piece]));
   }
 
@@ -105,7 +108,8 @@ export class SegmentCache implements SegmentFiles {
     const name = nameOf(site, ref);
     const cached = disk === undefined ? undefined : await this.#fromDisk(disk, name, ref);
     if (cached !== undefined) return cached;
-    const loaded = ref.bytes <= pieceBytes ? await this.#whole(await site.getObject(ref.key), ref) : await this.#inPieces(site, ref);
+    const loaded =
+      ref.bytes <= pieceBytes ? await this.#whole(await site.getObject(ref.key), ref) : await this.#inPieces(site, ref);
     disk?.write(name, fileBytesOf(loaded));
     return this.#adopt(loaded);
   }
@@ -116,7 +120,8 @@ export class SegmentCache implements SegmentFiles {
     if (!(await disk.read(name, ref.bytes, head, 0))) return undefined;
     try {
       const loaded = this.#empty(head, ref);
-      if (await disk.read(name, ref.bytes, fileBytesOf(loaded), 0)) return this.#adopt(await this.#verified(loaded, ref));
+      if (await disk.read(name, ref.bytes, fileBytesOf(loaded), 0))
+        return this.#adopt(await this.#verified(loaded, ref));
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
     }
@@ -158,7 +163,10 @@ export class SegmentCache implements SegmentFiles {
   async #verified(loaded: LoadedSegment, ref: FileRef): Promise<LoadedSegment> {
     const damaged = await (this.#options.damagedPages ?? damagedHere)(loaded, ref);
     if (damaged === 0) return loaded;
-    throw new PinakesError("CORRUPT", `The object ${ref.key} is damaged in ${damaged} of its pages. Run fsck on its collection.`);
+    throw new PinakesError(
+      "CORRUPT",
+      `The object ${ref.key} is damaged in ${damaged} of its pages. Run fsck on its collection.`,
+    );
   }
 
   #empty(head: Uint8Array, ref: FileRef): LoadedSegment {
@@ -187,7 +195,10 @@ async function damagedHere(loaded: LoadedSegment, ref: FileRef): Promise<number>
 }
 
 function wrongLength(ref: FileRef, bytes: number): PinakesError {
-  return new PinakesError("CORRUPT", `The object ${ref.key} has ${bytes} bytes instead of ${ref.bytes}. Run fsck on its collection.`);
+  return new PinakesError(
+    "CORRUPT",
+    `The object ${ref.key} has ${bytes} bytes instead of ${ref.bytes}. Run fsck on its collection.`,
+  );
 }
 
 function nameOf(site: CollectionSite, ref: FileRef): { tenant: string; collection: string; sha256: string } {

@@ -22,7 +22,10 @@ export interface CollectResult {
   readonly nextAt?: number;
 }
 
-export async function collectGarbage(site: CollectionSite, { dryRun = false }: { dryRun?: boolean } = {}): Promise<CollectResult> {
+export async function collectGarbage(
+  site: CollectionSite,
+  { dryRun = false }: { dryRun?: boolean } = {},
+): Promise<CollectResult> {
   const listed = await listObjects(site);
   if (!dryRun && !(await raiseBarrier(site))) return { outcome: "busy", objects: 0, bytes: 0, versions: 0, deltas: 0 };
   const { head, log } = await site.state();
@@ -38,7 +41,10 @@ export async function collectGarbage(site: CollectionSite, { dryRun = false }: {
   const garbage = listed.filter(({ key }) => !keep.has(key));
   if (!dryRun) {
     // What names the objects goes first: a crash in between leaves orphans for the next time, never a version without its files.
-    const ids = [...versions.gone.map(({ manifest }) => itemIds.history(manifest.version)), ...deltas.gone.map(({ seq }) => itemIds.delta(seq))];
+    const ids = [
+      ...versions.gone.map(({ manifest }) => itemIds.history(manifest.version)),
+      ...deltas.gone.map(({ seq }) => itemIds.delta(seq)),
+    ];
     // Only while the head is the one that was read: a restore may just bring back what is about to go.
     const removed = await removeItems(site, ids, { op: "check", id: itemIds.head, where: { commitId: head.commitId } });
     if (!removed) return { outcome: "busy", objects: 0, bytes: 0, versions: 0, deltas: 0 };
@@ -85,8 +91,18 @@ async function raiseBarrier(site: CollectionSite): Promise<boolean> {
   try {
     await site.batch([
       { op: "check", id: itemIds.fence, where: { status: "active" } },
-      { op: "patch", id: itemIds.lease, patch: [{ op: "incr", path: "/epoch", value: 1 }], where: { epoch: lease.epoch, owner: null } },
-      { op: "patch", id: itemIds.log, patch: [{ op: "incr", path: "/generation", value: 1 }], where: { generation: log.generation } },
+      {
+        op: "patch",
+        id: itemIds.lease,
+        patch: [{ op: "incr", path: "/epoch", value: 1 }],
+        where: { epoch: lease.epoch, owner: null },
+      },
+      {
+        op: "patch",
+        id: itemIds.log,
+        patch: [{ op: "incr", path: "/generation", value: 1 }],
+        where: { generation: log.generation },
+      },
     ]);
     return true;
   } catch (error) {
@@ -110,7 +126,8 @@ async function sortVersions(site: CollectionSite, newest: number, now: number): 
   let nextAt = Infinity;
   for (const [i, entry] of all.entries()) {
     const supersededAt = all[i + 1]?.committedAt;
-    const retained = entry.manifest.version >= newest || isRetained({ createdAt: entry.committedAt, supersededAt }, now, retentionMs);
+    const retained =
+      entry.manifest.version >= newest || isRetained({ createdAt: entry.committedAt, supersededAt }, now, retentionMs);
     if (retained && supersededAt !== undefined) nextAt = Math.min(nextAt, supersededAt + retentionMs);
     (retained ? kept : gone).push(entry);
   }
@@ -126,7 +143,8 @@ interface Deltas {
 /** A delta that the newest version has applied is needed only by readers that began before; they are given some time. */
 async function sortDeltas(site: CollectionSite, versions: readonly HistoryEntry[], now: number): Promise<Deltas> {
   const { appliedDeltaMs } = site.parts.policy;
-  const appliedAt = (seq: number): number | undefined => versions.find(({ manifest }) => manifest.appliedSeq >= seq)?.committedAt;
+  const appliedAt = (seq: number): number | undefined =>
+    versions.find(({ manifest }) => manifest.appliedSeq >= seq)?.committedAt;
   const kept: Delta[] = [];
   const gone: Delta[] = [];
   let nextAt = Infinity;
@@ -148,7 +166,11 @@ export async function removeItems(site: CollectionSite, ids: readonly string[], 
   return true;
 }
 
-async function removeBatch(site: CollectionSite, ids: readonly string[], guard: Operation | undefined): Promise<boolean> {
+async function removeBatch(
+  site: CollectionSite,
+  ids: readonly string[],
+  guard: Operation | undefined,
+): Promise<boolean> {
   try {
     await site.batch([...(guard === undefined ? [] : [guard]), ...ids.map((id): Operation => ({ op: "delete", id }))]);
     return true;

@@ -15,7 +15,9 @@ export async function listDead(site: CollectionSite): Promise<readonly DeadDelta
 
 export interface InspectedDelta extends DeadDelta {
   /** What can be read of it now, or why it cannot. */
-  readonly content: readonly { readonly id: string; readonly op: Op; readonly text?: string }[] | { readonly error: string };
+  readonly content:
+    | readonly { readonly id: string; readonly op: Op; readonly text?: string }[]
+    | { readonly error: string };
 }
 
 export async function inspectDead(site: CollectionSite, seq: number): Promise<InspectedDelta> {
@@ -34,7 +36,12 @@ export async function inspectDead(site: CollectionSite, seq: number): Promise<In
 }
 
 /** The next compaction tries it once more, with its old seq: what was written since then stays as it is. */
-export async function requestDead(site: CollectionSite, work: VectorWork, seq: number, action: DeadRequest["action"]): Promise<void> {
+export async function requestDead(
+  site: CollectionSite,
+  work: VectorWork,
+  seq: number,
+  action: DeadRequest["action"],
+): Promise<void> {
   await findDead(site, seq);
   const request: DeadRequest = { seq, action, nonce: site.parts.uniqueName() };
   const { tenant, collection } = site;

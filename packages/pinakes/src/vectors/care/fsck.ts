@@ -40,7 +40,11 @@ export async function fsck(site: CollectionSite, { deep = true }: { deep?: boole
   const deltas = await site.deltas(0, Number.MAX_SAFE_INTEGER);
   const newest = history.find(({ manifest }) => manifest.version === head.version);
   if (newest === undefined || newest.manifest.commitId !== head.commitId) {
-    findings.push({ severity: "error", kind: "chain", detail: `The head names version ${head.version}, which is not in the history.` });
+    findings.push({
+      severity: "error",
+      kind: "chain",
+      detail: `The head names version ${head.version}, which is not in the history.`,
+    });
   }
   checkLog(findings, { appliedSeq: head.appliedSeq, nextSeq: log.nextSeq, deltas });
   checkChain(findings, history);
@@ -52,13 +56,23 @@ export async function fsck(site: CollectionSite, { deep = true }: { deep?: boole
       key: site.mirrorKey,
       detail: `The bucket has version ${mirror.version}, the items end at ${head.version}.`,
     });
-  for (const { key, sha256, manifest } of history) await checkManifest(site, findings, { key, sha256, manifest, sizes });
+  for (const { key, sha256, manifest } of history)
+    await checkManifest(site, findings, { key, sha256, manifest, sizes });
   for (const delta of deltas.filter(({ seq }) => seq > head.appliedSeq)) await checkFile(site, findings, delta, deep);
   if (newest !== undefined) await checkNewest(site, findings, newest.manifest, deep);
-  const kept = new Set([site.mirrorKey, ...history.flatMap(({ key, manifest }) => [key, ...keysOf(manifest)]), ...deltas.map(({ key }) => key)]);
+  const kept = new Set([
+    site.mirrorKey,
+    ...history.flatMap(({ key, manifest }) => [key, ...keysOf(manifest)]),
+    ...deltas.map(({ key }) => key),
+  ]);
   for (const { key } of listed)
     if (!kept.has(key))
-      findings.push({ severity: "warning", kind: "orphan", key, detail: `Nothing refers to ${key}; the next collection of garbage removes it.` });
+      findings.push({
+        severity: "warning",
+        kind: "orphan",
+        key,
+        detail: `Nothing refers to ${key}; the next collection of garbage removes it.`,
+      });
   const bytes = listed.reduce((sum, object) => sum + object.bytes, 0);
   return {
     ok: findings.every(({ severity }) => severity === "warning"),
@@ -70,11 +84,24 @@ export async function fsck(site: CollectionSite, { deep = true }: { deep?: boole
   };
 }
 
-function checkLog(findings: Finding[], { appliedSeq, nextSeq, deltas }: { appliedSeq: number; nextSeq: number; deltas: readonly Delta[] }): void {
-  if (appliedSeq >= nextSeq) findings.push({ severity: "error", kind: "log", detail: `Applied up to ${appliedSeq}, but the log ends before ${nextSeq}.` });
+function checkLog(
+  findings: Finding[],
+  { appliedSeq, nextSeq, deltas }: { appliedSeq: number; nextSeq: number; deltas: readonly Delta[] },
+): void {
+  if (appliedSeq >= nextSeq)
+    findings.push({
+      severity: "error",
+      kind: "log",
+      detail: `Applied up to ${appliedSeq}, but the log ends before ${nextSeq}.`,
+    });
   const there = new Set(deltas.map(({ seq }) => seq));
   for (let seq = appliedSeq + 1; seq < nextSeq; seq += 1) {
-    if (!there.has(seq)) findings.push({ severity: "error", kind: "log", detail: `The delta ${seq} is pending, and its log entry is gone.` });
+    if (!there.has(seq))
+      findings.push({
+        severity: "error",
+        kind: "log",
+        detail: `The delta ${seq} is pending, and its log entry is gone.`,
+      });
   }
 }
 
@@ -90,30 +117,59 @@ function checkChain(findings: Finding[], history: readonly HistoryEntry[]): void
         detail: `Version ${manifest.version} does not follow the version ${before.manifest.version} that is there.`,
       });
     if (manifest.appliedSeq < before.manifest.appliedSeq)
-      findings.push({ severity: "error", kind: "chain", detail: `Version ${manifest.version} knows less of the log than the one before.` });
+      findings.push({
+        severity: "error",
+        kind: "chain",
+        detail: `Version ${manifest.version} knows less of the log than the one before.`,
+      });
   }
 }
 
 async function checkManifest(
   site: CollectionSite,
   findings: Finding[],
-  { key, sha256, manifest, sizes }: { key: string; sha256: string; manifest: Manifest; sizes: ReadonlyMap<string, number> },
+  {
+    key,
+    sha256,
+    manifest,
+    sizes,
+  }: { key: string; sha256: string; manifest: Manifest; sizes: ReadonlyMap<string, number> },
 ): Promise<void> {
   await guarded(findings, key, async () => void decodeManifest(await site.getObject(key), key, sha256));
   for (const needed of keysOf(manifest)) {
     if (!sizes.has(needed))
-      findings.push({ severity: "error", kind: "missing", key: needed, detail: `Version ${manifest.version} needs ${needed}, which is not there.` });
+      findings.push({
+        severity: "error",
+        kind: "missing",
+        key: needed,
+        detail: `Version ${manifest.version} needs ${needed}, which is not there.`,
+      });
   }
   for (const { key: file, bytes } of manifest.segments) {
     const size = sizes.get(file);
     if (size !== undefined && size !== bytes)
-      findings.push({ severity: "error", kind: "damaged", key: file, detail: `${file} has ${size} bytes instead of ${bytes}.` });
+      findings.push({
+        severity: "error",
+        kind: "damaged",
+        key: file,
+        detail: `${file} has ${size} bytes instead of ${bytes}.`,
+      });
   }
   if (JSON.stringify(liveStats(manifest.segments)) !== JSON.stringify(manifest.stats))
-    findings.push({ severity: "error", kind: "sums", key, detail: `The figures of version ${manifest.version} are not those of its segments.` });
+    findings.push({
+      severity: "error",
+      kind: "sums",
+      key,
+      detail: `The figures of version ${manifest.version} are not those of its segments.`,
+    });
 }
 
-async function checkNewest(site: CollectionSite, findings: Finding[], manifest: Manifest, deep: boolean): Promise<void> {
+async function checkNewest(
+  site: CollectionSite,
+  findings: Finding[],
+  manifest: Manifest,
+  deep: boolean,
+): Promise<void> {
   const owners = new Map<string, string>();
   for (const entry of manifest.segments) {
     await guarded(findings, entry.key, async () => {
@@ -128,15 +184,28 @@ async function checkSegment(
   findings: Finding[],
   { entry, rows, owners }: { entry: SegmentEntry; rows: SegmentRows; owners: Map<string, string> },
 ): Promise<void> {
-  const deleted = entry.deletions === undefined ? undefined : decodeDeletions(await site.getObject(entry.deletions.key), entry.deletions, rows.rows);
+  const deleted =
+    entry.deletions === undefined
+      ? undefined
+      : decodeDeletions(await site.getObject(entry.deletions.key), entry.deletions, rows.rows);
   if (formatSum(rows.sum()) !== entry.sum)
-    findings.push({ severity: "error", kind: "sums", key: entry.key, detail: `The rows of ${entry.key} do not add up.` });
+    findings.push({
+      severity: "error",
+      kind: "sums",
+      key: entry.key,
+      detail: `The rows of ${entry.key} do not add up.`,
+    });
   for (let row = 0; row < rows.rows; row += 1) {
     if (deleted?.has(row) ?? false) continue;
     const id = rows.id(row);
     const other = owners.get(id);
     if (other !== undefined)
-      findings.push({ severity: "error", kind: "duplicate", key: entry.key, detail: `The id ${JSON.stringify(id)} counts in ${other}, too.` });
+      findings.push({
+        severity: "error",
+        kind: "duplicate",
+        key: entry.key,
+        detail: `The id ${JSON.stringify(id)} counts in ${other}, too.`,
+      });
     owners.set(id, entry.key);
   }
 }
@@ -154,6 +223,11 @@ async function guarded(findings: Finding[], key: string, check: () => Promise<vo
   } catch (error) {
     if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
     if (findings.some((finding) => finding.key === key)) return;
-    findings.push({ severity: "error", kind: error.detail.includes("missing") ? "missing" : "damaged", key, detail: error.detail });
+    findings.push({
+      severity: "error",
+      kind: error.detail.includes("missing") ? "missing" : "damaged",
+      key,
+      detail: error.detail,
+    });
   }
 }

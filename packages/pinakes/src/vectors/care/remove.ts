@@ -19,12 +19,19 @@ export async function trashCollection(site: CollectionSite, work: VectorWork, pu
 
 export async function undeleteCollection(site: CollectionSite, work: VectorWork): Promise<void> {
   const fence = await site.fence();
-  if (fence?.status !== "trashed") throw fence?.status === "active" ? new PinakesError("CONFLICT", "The collection is not deleted.") : site.notFound();
+  if (fence?.status !== "trashed")
+    throw fence?.status === "active" ? new PinakesError("CONFLICT", "The collection is not deleted.") : site.notFound();
   const { purgeAt: _, ...rest } = fence;
   const { tenant, collection } = site;
   // Read before: one that a later deletion renews stays.
   const purge = await work.read({ kind: "purge", tenant, key: collection });
-  await site.batch([{ op: "replace", document: site.document(itemIds.fence, { ...rest, status: "active" }), where: { status: "trashed" } }]);
+  await site.batch([
+    {
+      op: "replace",
+      document: site.document(itemIds.fence, { ...rest, status: "active" }),
+      where: { status: "trashed" },
+    },
+  ]);
   if (purge !== undefined) await work.remove(purge);
 }
 
@@ -47,12 +54,15 @@ export async function purgeCollection(site: CollectionSite, work: VectorWork): P
   for await (const { id } of site.all<object>("")) if (id !== itemIds.fence) ids.push(id);
   await removeItems(site, ids);
   const { reason: _r, purgeAt: _p, ...rest } = fence;
-  await site.batch([{ op: "replace", document: site.document(itemIds.fence, { ...rest, status: "deleted" } satisfies Fence) }]);
+  await site.batch([
+    { op: "replace", document: site.document(itemIds.fence, { ...rest, status: "deleted" } satisfies Fence) },
+  ]);
   // An upload that was under way may arrive after the list: it is looked for once more, later.
   const second = fence.status === "deleted";
   const entry = await work.read({ kind: "purge", tenant, key: collection });
   if (second && entry !== undefined) await work.remove(entry);
-  else if (!second) await work.put({ kind: "purge", tenant, key: collection, due_at: site.parts.clock.now() + secondSweepMs });
+  else if (!second)
+    await work.put({ kind: "purge", tenant, key: collection, due_at: site.parts.clock.now() + secondSweepMs });
   return { objects, items: ids.length };
 }
 

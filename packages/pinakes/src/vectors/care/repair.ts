@@ -29,7 +29,11 @@ interface StoredManifest {
   readonly manifest: Manifest;
 }
 
-export async function repairFromBucket(site: CollectionSite, work: VectorWork, { recoverDeltas = false } = {}): Promise<RepairResult> {
+export async function repairFromBucket(
+  site: CollectionSite,
+  work: VectorWork,
+  { recoverDeltas = false } = {},
+): Promise<RepairResult> {
   const fence = await site.fence();
   if (fence !== undefined && fence.status !== "active" && fence.status !== "diverged") throw site.notFound();
   // Before the bucket is looked at: a delta that came after that would be taken for one without an object.
@@ -39,8 +43,12 @@ export async function repairFromBucket(site: CollectionSite, work: VectorWork, {
   const newest = await chooseNewest(site, manifests, objects);
   const known = new Set(chainOf(newest, manifests).flatMap(({ manifest }) => manifest.applied.map(({ key }) => key)));
   const log = await site.read<Log>(itemIds.log);
-  const pending = (await site.deltas(0, Number.MAX_SAFE_INTEGER)).filter(({ key }) => !known.has(key) && objects.has(key));
-  const unknownDeltas = [...objects].filter((key) => key.startsWith(`${site.prefix}deltas/`) && !known.has(key) && pending.every((delta) => delta.key !== key));
+  const pending = (await site.deltas(0, Number.MAX_SAFE_INTEGER)).filter(
+    ({ key }) => !known.has(key) && objects.has(key),
+  );
+  const unknownDeltas = [...objects].filter(
+    (key) => key.startsWith(`${site.prefix}deltas/`) && !known.has(key) && pending.every((delta) => delta.key !== key),
+  );
   const lost = recoverDeltas ? await readUnknown(site, unknownDeltas) : [];
   const after = Math.max(newest.manifest.appliedSeq, (log?.nextSeq ?? 1) - 1);
   await resequence(site, [...pending, ...lost], after);
@@ -66,7 +74,11 @@ async function readManifests(site: CollectionSite, objects: ReadonlySet<string>)
 }
 
 /** The one that the mirror names, or the newest of which every file is there. One that was prepared and refused has no successor. */
-async function chooseNewest(site: CollectionSite, manifests: readonly StoredManifest[], objects: ReadonlySet<string>): Promise<StoredManifest> {
+async function chooseNewest(
+  site: CollectionSite,
+  manifests: readonly StoredManifest[],
+  objects: ReadonlySet<string>,
+): Promise<StoredManifest> {
   const whole = manifests.filter(({ manifest }) => keysOf(manifest).every((key) => objects.has(key)));
   const mirror = await readMirror(site);
   const head = await site.read<Head>(itemIds.head);
@@ -77,7 +89,10 @@ async function chooseNewest(site: CollectionSite, manifests: readonly StoredMani
   }
   const found = whole.at(-1);
   if (found === undefined)
-    throw new PinakesError("CORRUPT", `The bucket has no whole version of the collection ${show(site.collection)}; restore the bucket first.`);
+    throw new PinakesError(
+      "CORRUPT",
+      `The bucket has no whole version of the collection ${show(site.collection)}; restore the bucket first.`,
+    );
   return found;
 }
 
@@ -85,7 +100,8 @@ async function chooseNewest(site: CollectionSite, manifests: readonly StoredMani
 function chainOf(newest: StoredManifest, manifests: readonly StoredManifest[]): StoredManifest[] {
   const byKey = new Map(manifests.map((stored) => [stored.key, stored]));
   const chain: StoredManifest[] = [];
-  for (let at: StoredManifest | undefined = newest; at !== undefined; at = byKey.get(at.manifest.parent?.key ?? "")) chain.push(at);
+  for (let at: StoredManifest | undefined = newest; at !== undefined; at = byKey.get(at.manifest.parent?.key ?? ""))
+    chain.push(at);
   return chain;
 }
 
@@ -101,7 +117,15 @@ async function readUnknown(site: CollectionSite, keys: readonly string[]): Promi
       const bytes = await site.getObject(key);
       const ref = claimedRef(key, bytes);
       const deltaId = `recovered-${key.slice(key.lastIndexOf("/") + 1, -4)}`;
-      deltas.push({ ...ref, deltaId, seq: 0, rows: 0, contentHash: ref.sha256, committedAt: site.parts.clock.now(), failures: 0 });
+      deltas.push({
+        ...ref,
+        deltaId,
+        seq: 0,
+        rows: 0,
+        contentHash: ref.sha256,
+        committedAt: site.parts.clock.now(),
+        failures: 0,
+      });
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
     }
@@ -116,7 +140,10 @@ async function resequence(site: CollectionSite, deltas: readonly Delta[], after:
     const seq = after + 1 + i;
     const operations: Operation[] = [
       { op: "upsert", document: site.document(itemIds.delta(seq), { ...delta, seq }) },
-      { op: "upsert", document: site.document(itemIds.deltaId(delta.deltaId), { seq, contentHash: delta.contentHash }) },
+      {
+        op: "upsert",
+        document: site.document(itemIds.deltaId(delta.deltaId), { seq, contentHash: delta.contentHash }),
+      },
     ];
     if (old !== 0 && old !== seq) operations.push({ op: "delete", id: itemIds.delta(old) });
     await site.batch(operations);
@@ -125,7 +152,13 @@ async function resequence(site: CollectionSite, deltas: readonly Delta[], after:
 
 async function writeItems(
   site: CollectionSite,
-  { newest, after, count, log, fence }: { newest: StoredManifest; after: number; count: number; log: Log | undefined; fence: Fence | undefined },
+  {
+    newest,
+    after,
+    count,
+    log,
+    fence,
+  }: { newest: StoredManifest; after: number; count: number; log: Log | undefined; fence: Fence | undefined },
 ): Promise<number> {
   const { manifest } = newest;
   const lease = await site.read<Lease>(itemIds.lease);
@@ -141,8 +174,17 @@ async function writeItems(
     sha256: newest.sha256,
     committedAt: manifest.createdAt,
   };
-  const discarded: Manifest["discarded"] = manifest.appliedSeq < after ? [...manifest.discarded, [manifest.appliedSeq + 1, after]] : manifest.discarded;
-  const fields = { ...manifest, reason: "repair" as const, logId, appliedSeq: after, appliedBytes: 0, applied: [], discarded };
+  const discarded: Manifest["discarded"] =
+    manifest.appliedSeq < after ? [...manifest.discarded, [manifest.appliedSeq + 1, after]] : manifest.discarded;
+  const fields = {
+    ...manifest,
+    reason: "repair" as const,
+    logId,
+    appliedSeq: after,
+    appliedBytes: 0,
+    applied: [],
+    discarded,
+  };
   const next = prepare(site, current, { owner: "repair", epoch }, fields);
   await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
   const newLog: Log = {
@@ -169,7 +211,10 @@ async function writeItems(
     { op: "upsert", document: site.document(itemIds.lease, { owner: null, epoch, beat: 0 } satisfies Lease) },
     {
       op: "upsert",
-      document: site.document(itemIds.history(next.head.version), historyDocument({ manifest: next.manifest, key, sha256, committedAt }, next.text)),
+      document: site.document(
+        itemIds.history(next.head.version),
+        historyDocument({ manifest: next.manifest, key, sha256, committedAt }, next.text),
+      ),
     },
   ]);
   await writeMirror(site, next.head);

@@ -15,7 +15,10 @@ export interface RestoreResult {
 
 const attemptsMax = 20;
 
-export async function restoreVersion(site: CollectionSite, to: { version: number } | { time: number | string }): Promise<RestoreResult> {
+export async function restoreVersion(
+  site: CollectionSite,
+  to: { version: number } | { time: number | string },
+): Promise<RestoreResult> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const result = await tryRestore(site, to);
     if (result !== undefined) return result;
@@ -24,12 +27,19 @@ export async function restoreVersion(site: CollectionSite, to: { version: number
 }
 
 /** Undefined when somebody published or took the lease meanwhile. */
-async function tryRestore(site: CollectionSite, to: { version: number } | { time: number | string }): Promise<RestoreResult | undefined> {
+async function tryRestore(
+  site: CollectionSite,
+  to: { version: number } | { time: number | string },
+): Promise<RestoreResult | undefined> {
   const { head, log } = await site.state();
   const lease = await site.lease();
   const entry = await findVersion(site, to, "to");
   const current = await site.history(head.version);
-  if (entry === undefined) throw new PinakesError("NOT_FOUND", `There is no version ${show(to)} (any more); see the history for those that can be restored.`);
+  if (entry === undefined)
+    throw new PinakesError(
+      "NOT_FOUND",
+      `There is no version ${show(to)} (any more); see the history for those that can be restored.`,
+    );
   if (current === undefined) return undefined;
   const by = { owner: "restore", epoch: lease.epoch + 1 };
   // Whoever commits after this was read writes to the restored state: its seq is higher.
@@ -38,7 +48,15 @@ async function tryRestore(site: CollectionSite, to: { version: number } | { time
   const old = entry.manifest;
   const taken: Manifest["discarded"] = old.appliedSeq < last ? [[old.appliedSeq + 1, last]] : [];
   const discarded = joined([...old.discarded, ...current.manifest.discarded, ...taken]);
-  const fields = { ...old, reason: "restore" as const, logId: log.logId, appliedSeq: last, appliedBytes, applied: [], discarded };
+  const fields = {
+    ...old,
+    reason: "restore" as const,
+    logId: log.logId,
+    appliedSeq: last,
+    appliedBytes,
+    applied: [],
+    discarded,
+  };
   const next = prepare(site, head, by, fields);
   await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
   const fenced: Lease = { owner: null, epoch: by.epoch, beat: 0 };
@@ -55,18 +73,30 @@ async function tryRestore(site: CollectionSite, to: { version: number } | { time
         where: { generation: log.generation, logId: log.logId },
       },
       { op: "replace", document: site.document(itemIds.lease, fenced), where: { epoch: lease.epoch } },
-      { op: "replace", document: site.document(itemIds.head, next.head), where: { version: head.version, commitId: head.commitId } },
+      {
+        op: "replace",
+        document: site.document(itemIds.head, next.head),
+        where: { version: head.version, commitId: head.commitId },
+      },
       {
         op: "create",
-        document: site.document(itemIds.history(next.head.version), historyDocument({ manifest: next.manifest, key, sha256, committedAt }, next.text)),
+        document: site.document(
+          itemIds.history(next.head.version),
+          historyDocument({ manifest: next.manifest, key, sha256, committedAt }, next.text),
+        ),
       },
     ]);
   } catch (error) {
-    if (PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code)) return undefined;
+    if (PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code))
+      return undefined;
     throw error;
   }
   await writeMirror(site, next.head);
-  return { version: next.head.version, restored: old.version, discarded: old.appliedSeq < last ? [old.appliedSeq + 1, last] : undefined };
+  return {
+    version: next.head.version,
+    restored: old.version,
+    discarded: old.appliedSeq < last ? [old.appliedSeq + 1, last] : undefined,
+  };
 }
 
 /** The same numbers in as few ranges as possible. */

@@ -31,7 +31,10 @@ export class Compactor {
     this.#work = work;
   }
 
-  async run(site: CollectionSite, options: { signal?: AbortSignal; mergeAll?: boolean } = {}): Promise<CompactionResult> {
+  async run(
+    site: CollectionSite,
+    options: { signal?: AbortSignal; mergeAll?: boolean } = {},
+  ): Promise<CompactionResult> {
     const lease = await this.#leases.acquire(site, this.owner);
     if (lease === undefined) return { outcome: "busy", folds: 0, merges: 0, rowsWritten: 0 };
     const counts = { folds: 0, merges: 0, rowsWritten: 0 };
@@ -42,7 +45,8 @@ export class Compactor {
       return { ...ended, ...counts };
     } catch (error) {
       if (error instanceof Fenced) return { outcome: "fenced", reason: error.message, ...counts };
-      if (error instanceof MissingObject && (await hasMoved(site, lease))) return { outcome: "fenced", reason: error.message, ...counts };
+      if (error instanceof MissingObject && (await hasMoved(site, lease)))
+        return { outcome: "fenced", reason: error.message, ...counts };
       throw error;
     } finally {
       const released = await lease.release();
@@ -71,7 +75,8 @@ export class Compactor {
       if (lease.lost.aborted) return { outcome: "fenced", reason: "the lease is somebody else's" };
       // Folding comes first, but under a steady stream of deltas it would never end: then merging has its turn.
       const early = segments >= crowdedSegments ? await mergeOnce(site, head, lease) : undefined;
-      const folded = early === undefined && (!looked || head.appliedSeq < enough) ? await foldOnce(site, head, lease) : undefined;
+      const folded =
+        early === undefined && (!looked || head.appliedSeq < enough) ? await foldOnce(site, head, lease) : undefined;
       looked ||= early === undefined;
       if (folded !== undefined && "waiting" in folded) return { outcome: "waiting", reason: folded.waiting };
       const step = early ?? folded ?? (await mergeOnce(site, head, lease, mergeAll));
@@ -142,7 +147,10 @@ async function refuseDivergence(site: CollectionSite, head: Head): Promise<void>
   const { fence, head: newest } = await site.state();
   if (newest.commitId !== head.commitId) throw new Fenced(`version ${head.version} is not the newest any more`);
   if (fence.status === "active") await markDiverged(site, head, { ...fence, status: "diverged", reason });
-  throw new PinakesError("CORRUPT", `The vectors of collection "${site.collection}" have diverged: ${reason} Repair them from the bucket.`);
+  throw new PinakesError(
+    "CORRUPT",
+    `The vectors of collection "${site.collection}" have diverged: ${reason} Repair them from the bucket.`,
+  );
 }
 
 /** Only while the head is the one that was compared. */
@@ -153,7 +161,8 @@ async function markDiverged(site: CollectionSite, head: Head, marked: Fence): Pr
       { op: "replace", document: site.document(itemIds.fence, marked), where: { status: "active" } },
     ]);
   } catch (error) {
-    if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) throw new Fenced("the collection has moved on");
+    if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
+      throw new Fenced("the collection has moved on");
     throw error;
   }
 }

@@ -8,7 +8,9 @@ import { Fenced } from "./publish.ts";
 
 const attemptsMax = 20;
 
-export async function currentManifest(site: CollectionSite): Promise<{ fence: Fence; head: Head; log: Log; manifest: Manifest }> {
+export async function currentManifest(
+  site: CollectionSite,
+): Promise<{ fence: Fence; head: Head; log: Log; manifest: Manifest }> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const state = await site.state();
     try {

@@ -22,10 +22,16 @@ export interface FoldPlan {
   readonly removed: readonly (readonly number[])[];
 }
 
-type Winner = { readonly seq: number; readonly delta: number; readonly row: number } | { readonly seq: number; readonly patched: Row };
+type Winner =
+  | { readonly seq: number; readonly delta: number; readonly row: number }
+  | { readonly seq: number; readonly patched: Row };
 
 /** `deltas` ascending by seq; a delta that was dead and is tried again has its old one. */
-export function planFold(deltas: readonly OpenDelta[], segments: readonly OpenSegment[], keepsTombstone: (seq: number) => boolean): FoldPlan {
+export function planFold(
+  deltas: readonly OpenDelta[],
+  segments: readonly OpenSegment[],
+  keepsTombstone: (seq: number) => boolean,
+): FoldPlan {
   const winners = new Map<string, Winner>();
   const newestStored = segments.reduce((newest, { entry }) => Math.max(newest, entry.maxSeq), 0);
   for (const [index, delta] of deltas.entries()) {
@@ -39,7 +45,10 @@ export function planFold(deltas: readonly OpenDelta[], segments: readonly OpenSe
       }
       const base = winners.has(id) ? newestPut(deltas, winners.get(id) as Winner) : storedPut(segments, id, delta.seq);
       if (base === undefined) continue; // There is nothing to patch.
-      winners.set(id, { seq: delta.seq, patched: { ...base, metadata: patchMetadata(base.metadata ?? {}, delta.rows.metadata(row)) } });
+      winners.set(id, {
+        seq: delta.seq,
+        patched: { ...base, metadata: patchMetadata(base.metadata ?? {}, delta.rows.metadata(row)) },
+      });
     }
   }
   return settle(deltas, segments, winners, keepsTombstone);
@@ -62,7 +71,8 @@ function settle(
       const rows = patched.get(winner.seq) ?? [];
       patched.set(winner.seq, rows);
       rows.push(winner.patched);
-    } else if ((deltas[winner.delta] as OpenDelta).rows.isPut(winner.row) || keepsTombstone(winner.seq)) kept.push(winner);
+    } else if ((deltas[winner.delta] as OpenDelta).rows.isPut(winner.row) || keepsTombstone(winner.seq))
+      kept.push(winner);
   }
   return { kept: kept.map(({ delta, row }) => ({ delta, row })), patched, removed };
 }
@@ -82,7 +92,10 @@ function storedPut(segments: readonly OpenSegment[], id: string, before: number)
 }
 
 /** The row or tombstone that counts for this id; there is at most one. */
-function findStored(segments: readonly OpenSegment[], id: string): { segment: number; row: number; seq: number } | undefined {
+function findStored(
+  segments: readonly OpenSegment[],
+  id: string,
+): { segment: number; row: number; seq: number } | undefined {
   const utf8 = Buffer.from(id, "utf8");
   const hash = idHash(utf8);
   for (const [index, { rows, deleted }] of segments.entries()) {

@@ -15,7 +15,10 @@ import { liveStats } from "./live-stats.ts";
 import { Fenced, publish, type Publication } from "./publish.ts";
 import { writeDeletions, writeSegment } from "./segment-writer.ts";
 
-export type FoldStep = { readonly published: Publication; readonly rowsWritten: number } | { readonly waiting: string } | undefined;
+export type FoldStep =
+  | { readonly published: Publication; readonly rowsWritten: number }
+  | { readonly waiting: string }
+  | undefined;
 
 /** Undefined when nothing is pending. */
 export async function foldOnce(site: CollectionSite, head: Head, lease: HeldLease): Promise<FoldStep> {
@@ -31,7 +34,9 @@ export async function foldOnce(site: CollectionSite, head: Head, lease: HeldLeas
     await removeRequests(site, redriven.spent);
     return pending.length === 0 ? undefined : { waiting: "no delta could be read" };
   }
-  const dead = [...manifest.dead.filter(({ seq }) => !redriven.settled.includes(seq)), ...taken.dead].toSorted((a, b) => a.seq - b.seq);
+  const dead = [...manifest.dead.filter(({ seq }) => !redriven.settled.includes(seq)), ...taken.dead].toSorted(
+    (a, b) => a.seq - b.seq,
+  );
   const deltas = [...redriven.open, ...taken.open].toSorted((a, b) => a.seq - b.seq);
   const segments = await openSegments(site, manifest);
   const { keepsTombstone } = site.parts.policy;
@@ -67,7 +72,8 @@ export function kept({
 
 export async function manifestOf(site: CollectionSite, head: Head): Promise<Manifest> {
   const entry = await site.history(head.version);
-  if (entry === undefined || entry.manifest.commitId !== head.commitId) throw new Fenced(`version ${head.version} is not the newest any more`);
+  if (entry === undefined || entry.manifest.commitId !== head.commitId)
+    throw new Fenced(`version ${head.version} is not the newest any more`);
   return entry.manifest;
 }
 
@@ -92,7 +98,12 @@ interface Taken {
 }
 
 /** Up to the first that cannot be read and is not given up yet. */
-async function takeDeltas(site: CollectionSite, manifest: Manifest, pending: readonly Delta[], lease: HeldLease): Promise<Taken> {
+async function takeDeltas(
+  site: CollectionSite,
+  manifest: Manifest,
+  pending: readonly Delta[],
+  lease: HeldLease,
+): Promise<Taken> {
   const open: OpenDelta[] = [];
   const dead: DeadDelta[] = [];
   let last: Delta | undefined;
@@ -105,7 +116,8 @@ async function takeDeltas(site: CollectionSite, manifest: Manifest, pending: rea
       // Trouble of the store is nobody's fault and counts nothing; damage does.
       if (outcome.code !== "CORRUPT") return { open, dead, last, bytes, applied, waiting: outcome.detail };
       const failures = await countFailure(site, delta, outcome.detail, lease);
-      if (failures < vectorLimits.deltaFailuresMax) return { open, dead, last, bytes, applied, waiting: `delta ${delta.seq}: ${outcome.detail}` };
+      if (failures < vectorLimits.deltaFailuresMax)
+        return { open, dead, last, bytes, applied, waiting: `delta ${delta.seq}: ${outcome.detail}` };
       dead.push({ ...entryOf(delta), error: outcome.detail, at: site.parts.clock.now() });
     } else {
       open.push(outcome);
@@ -121,12 +133,19 @@ function entryOf({ seq, deltaId, key, sha256, bytes, headBytes, rows }: Delta): 
   return { seq, deltaId, key, sha256, bytes, headBytes, rows };
 }
 
-async function openDelta(site: CollectionSite, manifest: Manifest, delta: Delta | DeadDelta): Promise<OpenDelta | PinakesError> {
+async function openDelta(
+  site: CollectionSite,
+  manifest: Manifest,
+  delta: Delta | DeadDelta,
+): Promise<OpenDelta | PinakesError> {
   try {
     const segment = await site.parts.files.open(site, delta);
     const { dims, metric } = segment.header;
     if (segment.header.kind !== "delta" || dims !== manifest.settings.dims || metric !== manifest.settings.metric)
-      return new PinakesError("CORRUPT", `it is a ${segment.header.kind} of ${dims} dimensions (${metric}), which does not fit the collection`);
+      return new PinakesError(
+        "CORRUPT",
+        `it is a ${segment.header.kind} of ${dims} dimensions (${metric}), which does not fit the collection`,
+      );
     return { seq: delta.seq, rows: new SegmentRows(segment, delta.seq) };
   } catch (error) {
     if (PinakesError.isInstance(error)) return error;
@@ -164,13 +183,18 @@ interface Requested {
   readonly spent: readonly DeadRequest[];
 }
 
-async function takeRequested(site: CollectionSite, manifest: Manifest, requests: readonly DeadRequest[]): Promise<Requested> {
+async function takeRequested(
+  site: CollectionSite,
+  manifest: Manifest,
+  requests: readonly DeadRequest[],
+): Promise<Requested> {
   const open: OpenDelta[] = [];
   const settled: number[] = [];
   const spent: DeadRequest[] = [];
   for (const request of requests) {
     const dead = manifest.dead.find((delta) => delta.seq === request.seq);
-    const outcome = dead === undefined || request.action === "discard" ? undefined : await openDelta(site, manifest, dead);
+    const outcome =
+      dead === undefined || request.action === "discard" ? undefined : await openDelta(site, manifest, dead);
     if (PinakesError.isInstance(outcome) && outcome.code !== "CORRUPT") continue;
     spent.push(request);
     // Still damaged: it stays dead.
@@ -198,7 +222,10 @@ async function write(
   const older = await writeDeletions(site, segments, plan.removed);
   const expected = expectedSum(sources, picks);
   if (output !== undefined && output.entry.sum !== expected)
-    throw new PinakesError("INTERNAL", `A fold wrote rows with the sum ${output.entry.sum} instead of ${expected}; nothing was published.`);
+    throw new PinakesError(
+      "INTERNAL",
+      `A fold wrote rows with the sum ${output.entry.sum} instead of ${expected}; nothing was published.`,
+    );
   // A segment of which nothing lives is left behind by the next merge, not here: its tombstones may still be needed.
   return { entries: output === undefined ? older : [...older, output.entry], rowsWritten: picks.source.length };
 }

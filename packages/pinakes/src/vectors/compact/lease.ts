@@ -26,10 +26,15 @@ export class LeaseObserver {
     try {
       await site.batch([
         { op: "check", id: itemIds.fence, where: { status: "active" } },
-        { op: "replace", document: site.document(itemIds.lease, taken), where: { epoch: lease.epoch, beat: lease.beat, owner: lease.owner } },
+        {
+          op: "replace",
+          document: site.document(itemIds.lease, taken),
+          where: { epoch: lease.epoch, beat: lease.beat, owner: lease.owner },
+        },
       ]);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+        throw error;
       await site.state(); // Deleted is not busy: it throws.
       return undefined;
     }
@@ -70,11 +75,17 @@ export class HeldLease {
   async beat(): Promise<void> {
     try {
       await this.#site.batch([
-        { op: "patch", id: itemIds.lease, patch: [{ op: "incr", path: "/beat", value: 1 }], where: { owner: this.owner, epoch: this.epoch } },
+        {
+          op: "patch",
+          id: itemIds.lease,
+          patch: [{ op: "incr", path: "/beat", value: 1 }],
+          where: { owner: this.owner, epoch: this.epoch },
+        },
       ]);
     } catch (error) {
       // Anything else is trouble of the store: the job goes on, and its publish is checked by the epoch.
-      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")) this.#lost.abort(error);
+      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
+        this.#lost.abort(error);
     }
   }
 
@@ -83,7 +94,14 @@ export class HeldLease {
     this.#stopBeating();
     const { epoch, owner } = this;
     try {
-      await this.#site.batch([{ op: "patch", id: itemIds.lease, patch: [{ op: "set", path: "/owner", value: null }], where: { owner, epoch } }]);
+      await this.#site.batch([
+        {
+          op: "patch",
+          id: itemIds.lease,
+          patch: [{ op: "set", path: "/owner", value: null }],
+          where: { owner, epoch },
+        },
+      ]);
       return true;
     } catch {
       return false; // Lost, or the store has trouble: the lease runs out by itself.

@@ -8,7 +8,12 @@ const deadShareMax = 0.2;
 
 /** Positions in `segments`; empty when there is nothing to do. */
 export function chooseMerge(segments: readonly SegmentEntry[], all = false): number[] {
-  const sizes = segments.map((entry, index) => ({ index, live: liveOf(entry), bytes: entry.bytes * (liveOf(entry) / Math.max(1, entry.rows)), entry }));
+  const sizes = segments.map((entry, index) => ({
+    index,
+    live: liveOf(entry),
+    bytes: entry.bytes * (liveOf(entry) / Math.max(1, entry.rows)),
+    entry,
+  }));
   return mostDead(sizes) ?? fullLevel(sizes) ?? tooMany(sizes) ?? (all ? smallest(sizes) : undefined) ?? [];
 }
 
@@ -23,7 +28,10 @@ interface Sized {
 function mostDead(sizes: readonly Sized[]): number[] | undefined {
   const share = ({ entry, live }: Sized): number => 1 - live / Math.max(1, entry.rows);
   // Small ones are merged soon anyway; tombstones that must stay would make a small segment "dead" for ever.
-  const worst = sizes.filter((size) => size.entry.puts > size.live && share(size) > deadShareMax && (size.live === 0 || size.entry.rows > levelRows));
+  const worst = sizes.filter(
+    (size) =>
+      size.entry.puts > size.live && share(size) > deadShareMax && (size.live === 0 || size.entry.rows > levelRows),
+  );
   if (worst.length === 0) return undefined;
   return [worst.reduce((a, b) => (share(b) > share(a) ? b : a)).index];
 }
@@ -42,7 +50,9 @@ function fullLevel(sizes: readonly Sized[]): number[] | undefined {
 
 function tooMany(sizes: readonly Sized[]): number[] | undefined {
   if (sizes.length <= vectorLimits.segmentsMax) return undefined;
-  const fitting = withinCaps(sizes.toSorted((a, b) => a.live - b.live).slice(0, sizes.length - vectorLimits.segmentsMax + fanout));
+  const fitting = withinCaps(
+    sizes.toSorted((a, b) => a.live - b.live).slice(0, sizes.length - vectorLimits.segmentsMax + fanout),
+  );
   return fitting.length >= 2 ? fitting : undefined;
 }
 

@@ -20,7 +20,10 @@ export async function mergeOnce(
   const manifest = await manifestOf(site, head);
   const chosen = chooseMerge(manifest.segments, all);
   if (chosen.length === 0) return undefined;
-  const opened = await openSegments(site, { ...manifest, segments: chosen.map((i) => manifest.segments[i] as (typeof manifest.segments)[number]) });
+  const opened = await openSegments(site, {
+    ...manifest,
+    segments: chosen.map((i) => manifest.segments[i] as (typeof manifest.segments)[number]),
+  });
   const { keepsTombstone } = site.parts.policy;
   const deadSeqs = manifest.dead.map(({ seq }) => seq);
   const source: number[] = [];
@@ -34,7 +37,10 @@ export async function mergeOnce(
     }
   }
   const sources = opened.map(({ rows }) => ({ segment: rows.segment }));
-  const output = await writeSegment(site, manifest.settings, sources, { source: Uint32Array.from(source), row: Uint32Array.from(row) });
+  const output = await writeSegment(site, manifest.settings, sources, {
+    source: Uint32Array.from(source),
+    row: Uint32Array.from(row),
+  });
   const rest = manifest.segments.filter((_, i) => !chosen.includes(i));
   const segments = output === undefined ? rest : [...rest, output.entry];
   const stats = liveStats(segments);

@@ -9,23 +9,36 @@ export class Fenced extends Error {
   override readonly name = "Fenced";
 }
 
-export type ManifestFields = Omit<Manifest, "format" | "collection" | "version" | "commitId" | "parent" | "createdAt" | "epoch" | "writer">;
+export type ManifestFields = Omit<
+  Manifest,
+  "format" | "collection" | "version" | "commitId" | "parent" | "createdAt" | "epoch" | "writer"
+>;
 
 export interface Publication {
   readonly head: Head;
   readonly manifest: Manifest;
 }
 
-export async function publish(site: CollectionSite, current: Head, by: { owner: string; epoch: number }, fields: ManifestFields): Promise<Publication> {
+export async function publish(
+  site: CollectionSite,
+  current: Head,
+  by: { owner: string; epoch: number },
+  fields: ManifestFields,
+): Promise<Publication> {
   const { manifest, text, head } = prepare(site, current, by, fields);
-  if (head.appliedSeq < current.appliedSeq) throw new PinakesError("INTERNAL", "A new version must not know less of the log than the one before.");
+  if (head.appliedSeq < current.appliedSeq)
+    throw new PinakesError("INTERNAL", "A new version must not know less of the log than the one before.");
   await site.parts.objects.put(site.scope, head.key, Buffer.from(text, "utf8"));
   const entry: HistoryEntry = { manifest, key: head.key, sha256: head.sha256, committedAt: head.committedAt };
   try {
     await site.batch([
       { op: "check", id: itemIds.fence, where: { status: "active" } },
       { op: "check", id: itemIds.lease, where: { owner: by.owner, epoch: by.epoch } },
-      { op: "replace", document: site.document(itemIds.head, head), where: { version: current.version, commitId: current.commitId } },
+      {
+        op: "replace",
+        document: site.document(itemIds.head, head),
+        where: { version: current.version, commitId: current.commitId },
+      },
       { op: "create", document: site.document(itemIds.history(head.version), historyDocument(entry, text)) },
     ]);
   } catch (error) {
@@ -57,7 +70,15 @@ export function prepare(
   };
   const { bytes, sha256 } = encodeManifest(manifest);
   const { appliedSeq, appliedBytes } = fields;
-  const head: Head = { version, commitId, appliedSeq, appliedBytes, key: site.manifestKey(version, commitId), sha256, committedAt: now };
+  const head: Head = {
+    version,
+    commitId,
+    appliedSeq,
+    appliedBytes,
+    key: site.manifestKey(version, commitId),
+    sha256,
+    committedAt: now,
+  };
   return { manifest, text: Buffer.from(bytes).toString("utf8"), head };
 }
 
@@ -67,7 +88,8 @@ async function settle(site: CollectionSite, head: Head, error: unknown): Promise
   const refused = error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND";
   if (!refused && error.code !== "UNAVAILABLE") throw error;
   const published =
-    (await site.read<Head>(itemIds.head))?.commitId === head.commitId || (await site.history(head.version))?.manifest.commitId === head.commitId;
+    (await site.read<Head>(itemIds.head))?.commitId === head.commitId ||
+    (await site.history(head.version))?.manifest.commitId === head.commitId;
   if (published) return;
   throw refused ? new Fenced(`version ${head.version} was refused: ${error.detail}`) : error;
 }
@@ -86,7 +108,9 @@ export async function writeMirror(site: CollectionSite, { version, commitId, key
   try {
     await site.parts.objects.put(site.scope, site.mirrorKey, Buffer.from(JSON.stringify(content), "utf8"));
   } catch (error) {
-    site.parts.log(`vectors ${site.collection}: HEAD.json could not be written: ${error instanceof Error ? error.message : String(error)}`);
+    site.parts.log(
+      `vectors ${site.collection}: HEAD.json could not be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

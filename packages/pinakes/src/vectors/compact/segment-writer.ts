@@ -24,11 +24,17 @@ export async function writeSegment(
 ): Promise<Output | undefined> {
   if (picks.source.length === 0) return undefined;
   const file = await site.parts.builder.merge(site.collection, settings, sources, picks);
-  const ref = { key: site.newKey("segments", "seg"), sha256: file.sha256, bytes: file.bytes.byteLength, headBytes: file.headBytes };
+  const ref = {
+    key: site.newKey("segments", "seg"),
+    sha256: file.sha256,
+    bytes: file.bytes.byteLength,
+    headBytes: file.headBytes,
+  };
   await site.parts.objects.put(site.scope, ref.key, file.bytes);
   // Nobody has opened this name before: what is verified here is what the store has, not what was sent.
   const rows = new SegmentRows(await site.parts.files.open(site, ref));
-  if (rows.rows !== picks.source.length) throw new PinakesError("INTERNAL", `A merge of ${picks.source.length} rows wrote ${rows.rows}.`);
+  if (rows.rows !== picks.source.length)
+    throw new PinakesError("INTERNAL", `A merge of ${picks.source.length} rows wrote ${rows.rows}.`);
   let puts = 0;
   let minSeq = Number.MAX_SAFE_INTEGER;
   let maxSeq = 0;
@@ -41,7 +47,11 @@ export async function writeSegment(
 }
 
 /** Entries of the older segments with what is removed from them now. One object holds all bitmaps that changed. */
-export async function writeDeletions(site: CollectionSite, segments: readonly OpenSegment[], removed: readonly (readonly number[])[]): Promise<SegmentEntry[]> {
+export async function writeDeletions(
+  site: CollectionSite,
+  segments: readonly OpenSegment[],
+  removed: readonly (readonly number[])[],
+): Promise<SegmentEntry[]> {
   const changed = segments.flatMap((segment, index) => {
     const rows = removed[index] ?? [];
     if (rows.length === 0) return [];

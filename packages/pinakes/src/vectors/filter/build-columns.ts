@@ -87,7 +87,12 @@ function addRow(lists: Lists, kind: number, value: Scalar, row: number): void {
   else if (rows.at(-1) !== row) rows.push(row);
 }
 
-function writeKind(writer: ColumnWriter, path: string, kind: number, byValue: ReadonlyMap<Scalar, readonly number[]>): void {
+function writeKind(
+  writer: ColumnWriter,
+  path: string,
+  kind: number,
+  byValue: ReadonlyMap<Scalar, readonly number[]>,
+): void {
   const entries = [...byValue];
   const plainKind = kind >= elementKind ? kind - elementKind : kind;
   if (plainKind === kindOf.number) entries.sort(([a], [b]) => (a as number) - (b as number));

@@ -29,7 +29,8 @@ export function checkFilterFields(filter: Filter, fields: readonly FieldHeader[]
 function check(filter: Filter, known: Known, where: string): void {
   for (const [key, value] of Object.entries(filter)) {
     if (value === undefined) continue;
-    if (key === "and" || key === "or") (value as readonly Filter[]).forEach((part, i) => check(part, known, `${where}.${key}[${i}]`));
+    if (key === "and" || key === "or")
+      (value as readonly Filter[]).forEach((part, i) => check(part, known, `${where}.${key}[${i}]`));
     else if (key === "not") check(value as Filter, known, `${where}.not`);
     else checkCondition(key, value as Scalar | Comparison, known, `${where}.${key}`);
   }
@@ -41,28 +42,49 @@ function checkCondition(key: string, condition: Scalar | Comparison, known: Know
   const comparison = isJsonObject(condition) ? condition : { eq: condition };
   for (const [operator, operand] of Object.entries(comparison)) {
     if (operand === undefined || operator === "exists") continue;
-    for (const value of (Array.isArray(operand) ? operand : [operand]) as Scalar[]) checkOperand(key, types, operator, value, where, known);
+    for (const value of (Array.isArray(operand) ? operand : [operand]) as Scalar[])
+      checkOperand(key, types, operator, value, where, known);
   }
 }
 
-function checkOperand(key: string, types: ReadonlySet<FieldType>, operator: string, operand: Scalar, where: string, known: Known): void {
+function checkOperand(
+  key: string,
+  types: ReadonlySet<FieldType>,
+  operator: string,
+  operand: Scalar,
+  where: string,
+  known: Known,
+): void {
   const type = operand === null ? "null" : (typeof operand as FieldType);
-  const fits = operator === "contains" ? types.has("array") || (types.has("string") && type === "string") : type === "null" || types.has(type);
+  const fits =
+    operator === "contains"
+      ? types.has("array") || (types.has("string") && type === "string")
+      : type === "null" || types.has(type);
   if (fits) return;
   const held = types.size === 0 ? "objects" : listed([...types].map((each) => plurals[each]));
   const got = `${operator} got the ${type === "null" ? "value null" : `${type} ${show(operand)}`}`;
   throw invalid(`${where}: ${got}, but field "${key}" only ever holds ${held}${advice(key, types, operator, known)}.`);
 }
 
-const plurals: Readonly<Record<FieldType, string>> = { null: "null", boolean: "booleans", number: "numbers", string: "strings", array: "arrays" };
+const plurals: Readonly<Record<FieldType, string>> = {
+  null: "null",
+  boolean: "booleans",
+  number: "numbers",
+  string: "strings",
+  array: "arrays",
+};
 
 function advice(key: string, types: ReadonlySet<FieldType>, operator: string, known: Known): string {
   if (operator === "contains")
-    return types.has("string") ? "; contains looks for a part of a string or an element of an array" : "; contains needs strings or arrays";
+    return types.has("string")
+      ? "; contains looks for a part of a string or an element of an array"
+      : "; contains needs strings or arrays";
   if (types.has("array")) return `; for an element of the array use { "contains": … }`;
   const inner = [...known.keys()].find((path) => path.startsWith(`${key}.`));
   if (types.size === 0 && inner !== undefined) return `; name a property of it, such as "${inner}"`;
-  return types.size === 0 ? "" : `; give ${listed([...types].filter((each) => each !== "null").map((each) => `a ${each}`))}`;
+  return types.size === 0
+    ? ""
+    : `; give ${listed([...types].filter((each) => each !== "null").map((each) => `a ${each}`))}`;
 }
 
 function listed(words: readonly string[]): string {
@@ -71,7 +93,8 @@ function listed(words: readonly string[]): string {
 
 function unknownField(key: string, known: Known, where: string): Error {
   const paths = [...known.keys()].sort();
-  if (paths.length === 0) return invalid(`${where}: no row has a field "${key}"; no row of the collection has metadata yet.`);
+  if (paths.length === 0)
+    return invalid(`${where}: no row has a field "${key}"; no row of the collection has metadata yet.`);
   const near = nearest(key, paths);
   const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
   const more = paths.length > fieldsShownMax ? ` and ${paths.length - fieldsShownMax} more` : "";
@@ -83,6 +106,8 @@ function unknownField(key: string, known: Known, where: string): Error {
 function nearest(key: string, paths: readonly string[]): string | undefined {
   const lower = key.toLowerCase();
   const last = lower.split(".").at(-1);
-  const alike = paths.find((path) => path.toLowerCase() === lower) ?? paths.find((path) => path.toLowerCase().split(".").at(-1) === last);
+  const alike =
+    paths.find((path) => path.toLowerCase() === lower) ??
+    paths.find((path) => path.toLowerCase().split(".").at(-1) === last);
   return alike ?? nearestWord(key, paths, Math.min(2, Math.floor(key.length / 2)));
 }

@@ -21,7 +21,15 @@ export const kindWords = kindCount + 1;
 export type FieldType = "null" | "boolean" | "number" | "string" | "array";
 
 /** The type of each kind up to `object`, which has none: an object is known by its properties. */
-export const typeOfKind: readonly (FieldType | undefined)[] = ["null", "boolean", "boolean", "number", "string", "array", undefined];
+export const typeOfKind: readonly (FieldType | undefined)[] = [
+  "null",
+  "boolean",
+  "boolean",
+  "number",
+  "string",
+  "array",
+  undefined,
+];
 
 export type Scalar = string | number | boolean | null;
 

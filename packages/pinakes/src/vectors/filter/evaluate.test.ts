@@ -19,10 +19,27 @@ const values = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => ({
     tie("object"),
   ),
   // Entries become own properties, as JSON.parse makes them, even "__proto__".
-  object: fc.array(fc.tuple(names, tie("value")), { maxLength: 4 }).map((entries) => Object.fromEntries(entries) as JsonObject),
+  object: fc
+    .array(fc.tuple(names, tie("value")), { maxLength: 4 })
+    .map((entries) => Object.fromEntries(entries) as JsonObject),
 }));
 const documents = fc.option(values.object, { nil: undefined });
-const paths = fc.constantFrom("x", "y", "x.y", "x.x", "/x/y", "/a.b", "c/d", "/c~1d", "/~0", "x./e", "/and", "/__proto__", "nowhere", "x.and");
+const paths = fc.constantFrom(
+  "x",
+  "y",
+  "x.y",
+  "x.x",
+  "/x/y",
+  "/a.b",
+  "c/d",
+  "/c~1d",
+  "/~0",
+  "x./e",
+  "/and",
+  "/__proto__",
+  "nowhere",
+  "x.and",
+);
 const operand = fc.oneof(strings, numbers);
 const comparisons = fc
   .record(
@@ -62,16 +79,20 @@ function segmentWith(metadata: readonly (JsonObject | undefined)[]) {
 describe("evaluateFilter", () => {
   it("finds exactly the rows that compileFilter lets through", () => {
     fc.assert(
-      fc.property(fc.array(documents, { maxLength: 40 }), fc.array(filters, { minLength: 1, maxLength: 5 }), (metadata, all) => {
-        const segment = segmentWith(metadata);
-        for (const filter of all) {
-          const passes = compileFilter(filter);
-          const expected = metadata.flatMap((document, row) => (passes(document ?? {}) ? [row] : []));
-          const found = evaluateFilter(segment, filter);
-          expect([...found]).toEqual(expected);
-          expect(found.count()).toBe(expected.length);
-        }
-      }),
+      fc.property(
+        fc.array(documents, { maxLength: 40 }),
+        fc.array(filters, { minLength: 1, maxLength: 5 }),
+        (metadata, all) => {
+          const segment = segmentWith(metadata);
+          for (const filter of all) {
+            const passes = compileFilter(filter);
+            const expected = metadata.flatMap((document, row) => (passes(document ?? {}) ? [row] : []));
+            const found = evaluateFilter(segment, filter);
+            expect([...found]).toEqual(expected);
+            expect(found.count()).toBe(expected.length);
+          }
+        },
+      ),
       { numRuns: 1_500 },
     );
   });
@@ -85,7 +106,9 @@ describe("evaluateFilter", () => {
 
 describe("metadata sections", () => {
   it("merged, in any order and with rows left out, are byte for byte those built from the surviving metadata", () => {
-    const rows = fc.array(fc.record({ document: documents, order: fc.option(fc.integer(), { nil: undefined }) }), { maxLength: 30 });
+    const rows = fc.array(fc.record({ document: documents, order: fc.option(fc.integer(), { nil: undefined }) }), {
+      maxLength: 30,
+    });
     fc.assert(
       fc.property(fc.array(rows, { maxLength: 5 }), (parts) => {
         const survivors = parts
@@ -94,8 +117,13 @@ describe("metadata sections", () => {
           .sort((a, b) => (a.order as number) - (b.order as number));
         const newRows = parts.map((part) => new Int32Array(part.length).fill(-1));
         survivors.forEach(({ source, i }, to) => ((newRows[source] as Int32Array)[i] = to));
-        const sources = parts.map((part, i) => ({ segment: segmentWith(part.map(({ document }) => document)), newRow: newRows[i] as Int32Array }));
-        expect(mergeColumnSections(sources, survivors.length)).toEqual(buildColumnSections(survivors.map(({ document }) => document)));
+        const sources = parts.map((part, i) => ({
+          segment: segmentWith(part.map(({ document }) => document)),
+          newRow: newRows[i] as Int32Array,
+        }));
+        expect(mergeColumnSections(sources, survivors.length)).toEqual(
+          buildColumnSections(survivors.map(({ document }) => document)),
+        );
       }),
       { numRuns: 300 },
     );
@@ -113,7 +141,8 @@ describe("metadata sections", () => {
   });
 
   it("take 256 fields, and refuse one more", () => {
-    const wide = (count: number): JsonObject => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
+    const wide = (count: number): JsonObject =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
     expect(buildColumnSections([wide(256)]).fields.length).toBe(256);
     expect(() => buildColumnSections([wide(256), { extra: 1 }])).toThrow(/257 metadata fields, more than 256/);
   });

@@ -15,7 +15,10 @@ export function evaluateFilter(segment: SegmentBytes, filter: Filter): Bitmap {
 }
 
 /** Where the rows of a filter that is one equality lie in the segment's memory, ascending; undefined for any other filter. */
-export function equalRows(segment: SegmentBytes, filter: Filter): { readonly address: number; readonly count: number } | undefined {
+export function equalRows(
+  segment: SegmentBytes,
+  filter: Filter,
+): { readonly address: number; readonly count: number } | undefined {
   return new Evaluation(columnIndexOf(segment), segment.header.rows).equalRows(filter);
 }
 
@@ -47,8 +50,13 @@ class Evaluation {
 
   equalRows(filter: Filter): { readonly address: number; readonly count: number } | undefined {
     const [[key, condition] = ["and", undefined], ...others] = Object.entries(filter);
-    if (others.length > 0 || key === "and" || key === "or" || key === "not" || condition === undefined) return undefined;
-    const value = isJsonObject(condition) ? (Object.keys(condition).length === 1 ? (condition as Comparison).eq : undefined) : (condition as Scalar);
+    if (others.length > 0 || key === "and" || key === "or" || key === "not" || condition === undefined)
+      return undefined;
+    const value = isJsonObject(condition)
+      ? Object.keys(condition).length === 1
+        ? (condition as Comparison).eq
+        : undefined
+      : (condition as Scalar);
     if (value === undefined) return undefined;
     const field = this.#index.field(fieldName(parsePath(key)));
     if (field < 0) return { address: 0, count: 0 };
@@ -71,7 +79,9 @@ class Evaluation {
   }
 
   #conditionAtMost(field: number, condition: Scalar | Comparison): number {
-    const { eq, in: values } = isJsonObject(condition) ? (condition as Comparison) : { eq: condition as Scalar, in: undefined };
+    const { eq, in: values } = isJsonObject(condition)
+      ? (condition as Comparison)
+      : { eq: condition as Scalar, in: undefined };
     if (eq !== undefined) return this.#count(field, eq);
     if (values !== undefined) return values.reduce<number>((sum, value) => sum + this.#count(field, value), 0);
     return this.#rows;
@@ -103,7 +113,8 @@ class Evaluation {
     if (field < 0) return into;
     if (operator === "eq") this.#addEqual(field, operand as Scalar, 0, into);
     else if (operator === "in") for (const value of operand as readonly Scalar[]) this.#addEqual(field, value, 0, into);
-    else if (operator === "exists") this.#addEntries(this.#index.firstEntry(field, 0), this.#index.firstEntry(field, elementKind), into);
+    else if (operator === "exists")
+      this.#addEntries(this.#index.firstEntry(field, 0), this.#index.firstEntry(field, elementKind), into);
     else if (operator === "contains") this.#addContaining(field, operand as Scalar, into);
     else this.#addRange(field, operator, operand as string | number, into);
     return into;
@@ -185,13 +196,15 @@ class Evaluation {
   #all(parts: readonly Bitmap[]): Bitmap {
     const [first, ...others] = parts;
     if (first === undefined) return complement(Bitmap.local(this.#rows));
-    for (const { words } of others) for (let i = 0; i < words.length; i += 1) first.words[i] = (first.words[i] as number) & (words[i] as number);
+    for (const { words } of others)
+      for (let i = 0; i < words.length; i += 1) first.words[i] = (first.words[i] as number) & (words[i] as number);
     return first;
   }
 
   #any(parts: readonly Bitmap[]): Bitmap {
     const [first = Bitmap.local(this.#rows), ...others] = parts;
-    for (const { words } of others) for (let i = 0; i < words.length; i += 1) first.words[i] = (first.words[i] as number) | (words[i] as number);
+    for (const { words } of others)
+      for (let i = 0; i < words.length; i += 1) first.words[i] = (first.words[i] as number) | (words[i] as number);
     return first;
   }
 }

@@ -82,7 +82,8 @@ function gather({ index, newRow, entry }: Head, list: RowList): void {
 }
 
 function comparisonOf(kind: number): Compare {
-  if (kind === kindOf.number) return (a, b) => (a.index.numbers[a.entry] as number) - (b.index.numbers[b.entry] as number);
+  if (kind === kindOf.number)
+    return (a, b) => (a.index.numbers[a.entry] as number) - (b.index.numbers[b.entry] as number);
   // The other kinds have one entry each, the same in every source.
   if (kind !== kindOf.string) return () => 0;
   return ({ index: a, entry: x }, { index: b, entry: y }) =>

@@ -29,7 +29,9 @@ export interface ApplyOptions {
   readonly signal?: AbortSignal | undefined;
   /** How a part is appended; tests and imports wait and repeat here. */
   readonly append?: ((input: AppendInput) => Promise<unknown>) | undefined;
-  readonly onPart?: ((progress: { readonly part: number; readonly rowsAppended: number; readonly rows: number }) => void) | undefined;
+  readonly onPart?:
+    | ((progress: { readonly part: number; readonly rowsAppended: number; readonly rows: number }) => void)
+    | undefined;
 }
 
 export interface Applied {
@@ -49,10 +51,14 @@ export async function applySource(target: IntakeTarget, source: Source, options:
   const known = await ledger.read(key);
   if (known !== undefined && known.fingerprint !== fingerprint) throw changed(key);
   if (known?.done === true) return { rows, parts: known.partsAppended, partsNow: 0 };
-  const split = known?.split ?? { rows: options.split?.rows ?? intakeLimits.partRowsMax, bytes: options.split?.bytes ?? intakeLimits.partBytesMax };
+  const split = known?.split ?? {
+    rows: options.split?.rows ?? intakeLimits.partRowsMax,
+    bytes: options.split?.bytes ?? intakeLimits.partBytesMax,
+  };
   let entry = known ?? { key, fingerprint, split, rows, partsAppended: 0, done: false };
   if (known === undefined) await ledger.write(entry);
-  const append = options.append ?? ((input: AppendInput) => target.vectors.append(target.scope, target.collection, input));
+  const append =
+    options.append ?? ((input: AppendInput) => target.vectors.append(target.scope, target.collection, input));
   let part = 0;
   let rowsAppended = 0;
   for await (const { changes, rows: partRows } of inParts(source.rows(), split)) {
@@ -71,7 +77,11 @@ export async function applySource(target: IntakeTarget, source: Source, options:
 }
 
 /** Every row, before the first one is appended: a source that is wrong somewhere changes nothing. */
-async function check(source: Source, settings: CollectionSettings, signal: AbortSignal | undefined): Promise<{ fingerprint: string; rows: number }> {
+async function check(
+  source: Source,
+  settings: CollectionSettings,
+  signal: AbortSignal | undefined,
+): Promise<{ fingerprint: string; rows: number }> {
   const fingerprint = new Fingerprint();
   let rows = 0;
   for await (const row of source.rows()) {
@@ -82,7 +92,11 @@ async function check(source: Source, settings: CollectionSettings, signal: Abort
   return { fingerprint: fingerprint.end(), rows };
 }
 
-async function settingsOf(target: IntakeTarget, source: Source, create: Partial<NewCollection> | undefined): Promise<CollectionSettings | undefined> {
+async function settingsOf(
+  target: IntakeTarget,
+  source: Source,
+  create: Partial<NewCollection> | undefined,
+): Promise<CollectionSettings | undefined> {
   const { vectors, scope, collection } = target;
   const there = await vectors.stats(scope, collection).catch((error: unknown) => {
     if (PinakesError.isInstance(error) && error.code === "NOT_FOUND" && create !== undefined) return undefined;
@@ -104,10 +118,14 @@ async function firstDims(source: Source): Promise<number | undefined> {
     if (Array.isArray(vector) || vector instanceof Float32Array) return vector.length;
     throw invalid(`${where}: vector: must be a list of numbers.`);
   }
-  for await (const { where } of source.rows()) throw invalid(`${where}: no row here has a vector, which would tell the dims; create the collection first.`);
+  for await (const { where } of source.rows())
+    throw invalid(`${where}: no row here has a vector, which would tell the dims; create the collection first.`);
   return undefined;
 }
 
 function changed(key: string): PinakesError {
-  return new PinakesError("CONFLICT", `${key}: was taken in before, with other content. What was announced must not change: put the new rows under a new key.`);
+  return new PinakesError(
+    "CONFLICT",
+    `${key}: was taken in before, with other content. What was announced must not change: put the new rows under a new key.`,
+  );
 }

@@ -18,15 +18,24 @@ export async function chromaCollections(folder: string): Promise<readonly string
   const copy = await mkdtemp(join(tmpdir(), "pinakes-chroma-"));
   try {
     await copyFile(path, join(copy, chromaFile)).catch((error: unknown) => {
-      throw new PinakesError("NOT_FOUND", `${path}: cannot be read: ${(error as Error).message}. Name the folder that holds ${chromaFile}.`, { cause: error });
+      throw new PinakesError(
+        "NOT_FOUND",
+        `${path}: cannot be read: ${(error as Error).message}. Name the folder that holds ${chromaFile}.`,
+        { cause: error },
+      );
     });
-    if (await stat(`${path}-wal`).catch(() => undefined)) await copyFile(`${path}-wal`, join(copy, `${chromaFile}-wal`));
+    if (await stat(`${path}-wal`).catch(() => undefined))
+      await copyFile(`${path}-wal`, join(copy, `${chromaFile}-wal`));
     const db = new DatabaseSync(join(copy, chromaFile));
     try {
       return new ChromaTables(db, path).collections().map(({ name }) => name);
     } catch (error) {
       if (PinakesError.isInstance(error)) throw error;
-      throw new PinakesError("CORRUPT", `${path}: cannot be read as a database of Chroma: ${(error as Error).message}.`, { cause: error });
+      throw new PinakesError(
+        "CORRUPT",
+        `${path}: cannot be read as a database of Chroma: ${(error as Error).message}.`,
+        { cause: error },
+      );
     } finally {
       db.close();
     }
@@ -45,7 +54,8 @@ export async function* chromaRows(
   // A source is a folder inside of something: this one is all there is.
   const reader: IntakeReader = {
     async *list(prefix, stop) {
-      for await (const { key, bytes } of files.list("", stop)) if (`${inside}${key}`.startsWith(prefix)) yield { key: `${inside}${key}`, bytes };
+      for await (const { key, bytes } of files.list("", stop))
+        if (`${inside}${key}`.startsWith(prefix)) yield { key: `${inside}${key}`, bytes };
     },
     stream: (key, stop) => files.stream(key.slice(inside.length), stop),
   };

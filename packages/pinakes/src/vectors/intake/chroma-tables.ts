@@ -40,10 +40,15 @@ export class ChromaTables {
     this.#name = name;
     // Somebody else's schema: nothing in it may call functions with side effects.
     db.exec("PRAGMA trusted_schema = OFF; PRAGMA temp_store = FILE; PRAGMA cell_size_check = ON");
-    this.#tables = new Set(this.#all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name: table }) => String(table)));
+    this.#tables = new Set(
+      this.#all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name: table }) => String(table)),
+    );
     const missing = needed.filter((table) => !this.#tables.has(table));
     if (missing.length > 0)
-      throw new PinakesError("NOT_SUPPORTED", `${name}: is not a database of Chroma 0.4 or later (no table ${missing.join(", ")}); convert it to NDJSON.`);
+      throw new PinakesError(
+        "NOT_SUPPORTED",
+        `${name}: is not a database of Chroma 0.4 or later (no table ${missing.join(", ")}); convert it to NDJSON.`,
+      );
     db.exec(`
       CREATE TEMP TABLE pinakes_rows (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, document TEXT, metadata TEXT NOT NULL);
       CREATE TEMP TABLE pinakes_vectors (id TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID`);
@@ -54,7 +59,13 @@ export class ChromaTables {
       const id = String(row["id"]);
       const segments = this.#all("SELECT id, scope FROM segments WHERE collection = ?", id);
       const segment = (scope: string) => text(segments.find((found) => found["scope"] === scope)?.["id"]) ?? "";
-      return { id, name: String(row["name"]), space: this.#space(id, row), metadataSegment: segment("METADATA"), vectorSegment: segment("VECTOR") };
+      return {
+        id,
+        name: String(row["name"]),
+        space: this.#space(id, row),
+        metadataSegment: segment("METADATA"),
+        vectorSegment: segment("VECTOR"),
+      };
     });
   }
 
@@ -81,7 +92,10 @@ export class ChromaTables {
       ? this.#db.prepare("SELECT * FROM embedding_metadata_array WHERE id = ? ORDER BY rowid")
       : undefined;
     lists?.setReadBigInts(true);
-    for (const row of this.#iterate("SELECT id, embedding_id FROM embeddings WHERE segment_id = ? ORDER BY id", segment)) {
+    for (const row of this.#iterate(
+      "SELECT id, embedding_id FROM embeddings WHERE segment_id = ? ORDER BY id",
+      segment,
+    )) {
       const [place, id] = [row["id"] as number, String(row["embedding_id"])];
       const metadata: Record<string, JsonValue> = {};
       for (const entry of read.all(place)) metadata[String(entry["key"])] = this.#value(entry, id);
@@ -100,7 +114,10 @@ export class ChromaTables {
     for (const record of this.#iterate(sql, Math.min(after.rows, after.vectors), collection.id, collection.id)) {
       const seq = record["seq_id"] as number;
       if (!Object.values<unknown>(operations).includes(record["operation"]))
-        throw new PinakesError("NOT_SUPPORTED", `${this.#name}: the operation ${show(record["operation"])} of seq ${seq} is not known; convert it to NDJSON.`);
+        throw new PinakesError(
+          "NOT_SUPPORTED",
+          `${this.#name}: the operation ${show(record["operation"])} of seq ${seq} is not known; convert it to NDJSON.`,
+        );
       if (seq > after.rows) this.#replayRow(record);
       if (seq > after.vectors) this.#replayVector(record);
       yield;
@@ -108,7 +125,8 @@ export class ChromaTables {
   }
 
   *rows(): Generator<ChromaRow> {
-    const sql = "SELECT r.id, r.document, r.metadata, v.vector FROM pinakes_rows r LEFT JOIN pinakes_vectors v ON v.id = r.id ORDER BY r.place";
+    const sql =
+      "SELECT r.id, r.document, r.metadata, v.vector FROM pinakes_rows r LEFT JOIN pinakes_vectors v ON v.id = r.id ORDER BY r.place";
     yield* this.#iterate(sql) as Iterable<unknown> as Iterable<ChromaRow>;
   }
 
@@ -122,9 +140,16 @@ export class ChromaTables {
     else {
       const changes = JSON.parse(text(record["metadata"]) ?? "{}") as JsonObject;
       const before: JsonObject =
-        there === undefined ? {} : { ...(JSON.parse(String(there["metadata"])) as JsonObject), [documentKey]: there["document"] as string | null };
+        there === undefined
+          ? {}
+          : {
+              ...(JSON.parse(String(there["metadata"])) as JsonObject),
+              [documentKey]: there["document"] as string | null,
+            };
       const all: JsonObject = { ...before, ...changes };
-      const merged = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
+      const merged = Object.fromEntries(
+        Object.entries(all).filter(([, value]) => value !== null && value !== undefined),
+      );
       const [document, metadata] = splitDocument(merged);
       this.#run(
         "INSERT INTO pinakes_rows (id, document, metadata) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET document = excluded.document, metadata = excluded.metadata",
@@ -143,13 +168,21 @@ export class ChromaTables {
     if (operation === operations.delete || !(vector instanceof Uint8Array)) return;
     const floats = this.#floats(vector, String(record["encoding"]), id);
     if (operation === operations.update) this.#run("UPDATE pinakes_vectors SET vector = ? WHERE id = ?", floats, id);
-    else this.#run(`INSERT OR ${operation === operations.add ? "IGNORE" : "REPLACE"} INTO pinakes_vectors VALUES (?, ?)`, id, floats);
+    else
+      this.#run(
+        `INSERT OR ${operation === operations.add ? "IGNORE" : "REPLACE"} INTO pinakes_vectors VALUES (?, ?)`,
+        id,
+        floats,
+      );
   }
 
   #floats(vector: Uint8Array, encoding: string, id: string): Uint8Array {
     if (encoding === "FLOAT32") return vector;
     if (encoding !== "INT32" || vector.byteLength % 4 !== 0)
-      throw new PinakesError("NOT_SUPPORTED", `${this.#name} row ${show(id)}: vectors in ${encoding} are not known; convert it to NDJSON.`);
+      throw new PinakesError(
+        "NOT_SUPPORTED",
+        `${this.#name} row ${show(id)}: vectors in ${encoding} are not known; convert it to NDJSON.`,
+      );
     return new Uint8Array(Float32Array.from(new Int32Array(vector.slice().buffer)).buffer);
   }
 
@@ -160,12 +193,17 @@ export class ChromaTables {
     if (typeof float === "number") return float;
     if (typeof whole !== "bigint") return null;
     if (BigInt.asIntN(54, whole) === whole) return Number(whole);
-    throw invalid(`${this.#name} row ${show(id)}: metadata ${show(entry["key"])} is ${whole}, more than a number holds exactly; make it a text.`);
+    throw invalid(
+      `${this.#name} row ${show(id)}: metadata ${show(entry["key"])} is ${whole}, more than a number holds exactly; make it a text.`,
+    );
   }
 
   /** Each version has it in a place of its own. Where none says anything it is Chroma's default. */
   #space(id: string, row: TableRow): string {
-    const [older] = this.#all("SELECT str_value FROM collection_metadata WHERE collection_id = ? AND key = 'hnsw:space'", id);
+    const [older] = this.#all(
+      "SELECT str_value FROM collection_metadata WHERE collection_id = ? AND key = 'hnsw:space'",
+      id,
+    );
     const config = parsed(row["config_json_str"]);
     const schema = parsed(row["schema_str"]);
     const found =

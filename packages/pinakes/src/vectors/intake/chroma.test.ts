@@ -5,7 +5,16 @@ import { describe, expect, it } from "vitest";
 import { ChromaDirectory } from "./chroma.ts";
 import { folderReader } from "./reader.ts";
 import { openSource } from "./source.ts";
-import { byId, chromaAnswer, chromaFiles, plainRows, refusal, tempFolder, type ChromaFixture, type PlainRow } from "./test-support.ts";
+import {
+  byId,
+  chromaAnswer,
+  chromaFiles,
+  plainRows,
+  refusal,
+  tempFolder,
+  type ChromaFixture,
+  type PlainRow,
+} from "./test-support.ts";
 
 type Files = Map<string, Uint8Array | string>;
 
@@ -32,7 +41,11 @@ function expectSame(rows: readonly PlainRow[], answer: readonly PlainRow[], unit
   expect(rows.map(({ id }) => id)).toEqual(byId(answer).map(({ id }) => id));
   for (const [i, expected] of byId(answer).entries()) {
     const row = rows[i] as PlainRow;
-    expect({ id: row.id, text: row.text, metadata: row.metadata }).toEqual({ id: expected.id, text: expected.text, metadata: expected.metadata ?? {} });
+    expect({ id: row.id, text: row.text, metadata: row.metadata }).toEqual({
+      id: expected.id,
+      text: expected.text,
+      metadata: expected.metadata ?? {},
+    });
     const [a, b] = unit ? [scaled(row.vector), scaled(expected.vector)] : [row.vector, expected.vector];
     expect(a).toHaveLength(b.length);
     for (const [d, value] of a.entries()) expect(value).toBeCloseTo(b[d] as number, 5);
@@ -58,9 +71,13 @@ describe("chroma: directories that Chroma itself wrote", () => {
   });
 
   it("metadata that its segment has not taken from the queue yet is replayed as Chroma does it", async () => {
-    const files = await changed("queue", "DELETE FROM embedding_metadata; DELETE FROM embeddings; DELETE FROM max_seq_id");
+    const files = await changed(
+      "queue",
+      "DELETE FROM embedding_metadata; DELETE FROM embeddings; DELETE FROM max_seq_id",
+    );
     expectSame(await read(files, "docs"), await chromaAnswer("queue"));
-    const half = "DELETE FROM embedding_metadata WHERE id IN (SELECT id FROM embeddings WHERE seq_id > 20); DELETE FROM embeddings WHERE seq_id > 20";
+    const half =
+      "DELETE FROM embedding_metadata WHERE id IN (SELECT id FROM embeddings WHERE seq_id > 20); DELETE FROM embeddings WHERE seq_id > 20";
     // Rows that were changed after seq 20 have lost their first state with it, and are left out of the comparison.
     const late = await changed("queue", `${half}; UPDATE max_seq_id SET seq_id = 20`);
     const lost = new Set(["row-003", "row-004", "row-005", "row-008"]);
@@ -69,8 +86,13 @@ describe("chroma: directories that Chroma itself wrote", () => {
   });
 
   it("an index in a folder named index, and sequence numbers as bytes, as older versions have them, are read too", async () => {
-    const files = await changed("hnsw-l2", "UPDATE max_seq_id SET seq_id = CAST(x'000000000000003f' AS BLOB) WHERE seq_id = 63");
-    const moved: Files = new Map([...files].map(([path, bytes]) => [path.includes("/") ? `index/${path}` : path, bytes]));
+    const files = await changed(
+      "hnsw-l2",
+      "UPDATE max_seq_id SET seq_id = CAST(x'000000000000003f' AS BLOB) WHERE seq_id = 63",
+    );
+    const moved: Files = new Map(
+      [...files].map(([path, bytes]) => [path.includes("/") ? `index/${path}` : path, bytes]),
+    );
     expectSame(await read(moved), await chromaAnswer("hnsw-l2"));
   });
 
@@ -94,14 +116,19 @@ describe("chroma: directories that Chroma itself wrote", () => {
     }
     for (const [sql, metric] of [
       ["UPDATE collections SET config_json_str = NULL", "l2"],
-      ["INSERT INTO collection_metadata (collection_id, key, str_value) SELECT id, 'hnsw:space', 'ip' FROM collections", "dot"],
+      [
+        "INSERT INTO collection_metadata (collection_id, key, str_value) SELECT id, 'hnsw:space', 'ip' FROM collections",
+        "dot",
+      ],
       [`UPDATE collections SET config_json_str = '{"hnsw_configuration":{"space":"cosine"}}'`, "cosine"],
     ] as const) {
       await using folder = await tempFolder(await changed("hnsw-l2", sql));
       using chroma = new ChromaDirectory(folder.path, "", { preferred: "docs" });
       expect(chroma.metric()).toBe(metric);
     }
-    await using folder = await tempFolder(await changed("hnsw-l2", `UPDATE collections SET config_json_str = '{"spann":{}}'`));
+    await using folder = await tempFolder(
+      await changed("hnsw-l2", `UPDATE collections SET config_json_str = '{"spann":{}}'`),
+    );
     using chroma = new ChromaDirectory(folder.path, "", { preferred: "docs" });
     expect(await refusal(() => chroma.metric())).toMatchObject({ code: "NOT_SUPPORTED" });
   });
@@ -114,18 +141,26 @@ describe("chroma: what cannot be read is refused, and says why", () => {
   };
 
   it("several collections and none named", async () => {
-    expect(await reason(await chromaFiles("queue"))).toMatch(/^INVALID delta\/x\/chroma\.sqlite3: has several.*"docs", "other"/);
-    expect(await reason(await chromaFiles("queue"), "papers")).toMatch(/^NOT_FOUND .*no collection "papers"; it has "docs", "other"/);
+    expect(await reason(await chromaFiles("queue"))).toMatch(
+      /^INVALID delta\/x\/chroma\.sqlite3: has several.*"docs", "other"/,
+    );
+    expect(await reason(await chromaFiles("queue"), "papers")).toMatch(
+      /^NOT_FOUND .*no collection "papers"; it has "docs", "other"/,
+    );
   });
 
   it("the index's folder was not uploaded: no row is left out silently", async () => {
     const files = new Map([...(await chromaFiles("hnsw-l2"))].filter(([path]) => !path.includes("/")));
-    expect(await reason(files)).toMatch(/^CORRUPT delta\/x\/chroma\.sqlite3 row "row-000": its vector is neither in the queue .* nor in delta\/x\/74a1bccc-/);
+    expect(await reason(files)).toMatch(
+      /^CORRUPT delta\/x\/chroma\.sqlite3 row "row-000": its vector is neither in the queue .* nor in delta\/x\/74a1bccc-/,
+    );
   });
 
   it("a vector that is no list of numbers", async () => {
     const files = await changed("queue", "UPDATE embeddings_queue SET vector = x'010203' WHERE id = 'row-000'");
-    expect(await reason(files, "docs")).toMatch(/^CORRUPT delta\/x\/chroma\.sqlite3 row "row-000": its vector has 3 bytes/);
+    expect(await reason(files, "docs")).toMatch(
+      /^CORRUPT delta\/x\/chroma\.sqlite3 row "row-000": its vector has 3 bytes/,
+    );
     const other = await changed("queue", "UPDATE embeddings_queue SET encoding = 'FLOAT8' WHERE id = 'row-000'");
     expect(await reason(other, "docs")).toMatch(/^NOT_SUPPORTED .*FLOAT8/);
   });
@@ -133,10 +168,13 @@ describe("chroma: what cannot be read is refused, and says why", () => {
   it("index files that are cut off or of another version", async () => {
     const cut = async (name: string, change: (bytes: Uint8Array) => Uint8Array) => {
       const files: Files = await chromaFiles("hnsw-l2");
-      for (const [path, bytes] of files) if (path.endsWith(name)) files.set(path, change(Buffer.from(bytes as Uint8Array)));
+      for (const [path, bytes] of files)
+        if (path.endsWith(name)) files.set(path, change(Buffer.from(bytes as Uint8Array)));
       return reason(files);
     };
-    expect(await cut("data_level0.bin", (bytes) => bytes.subarray(0, 5_000))).toMatch(/^CORRUPT .*data_level0\.bin is shorter/);
+    expect(await cut("data_level0.bin", (bytes) => bytes.subarray(0, 5_000))).toMatch(
+      /^CORRUPT .*data_level0\.bin is shorter/,
+    );
     expect(await cut("header.bin", (bytes) => bytes.subarray(0, 30))).toMatch(/^CORRUPT .*header\.bin is too short/);
     expect(await cut("header.bin", (bytes) => bytes.fill(2, 0, 1))).toMatch(/^NOT_SUPPORTED .*version 2/);
     expect(await cut("header.bin", (bytes) => bytes.fill(0xff, 28, 60))).toMatch(/^CORRUPT .*impossible sizes/);
@@ -145,11 +183,15 @@ describe("chroma: what cannot be read is refused, and says why", () => {
 
   it("a database that is damaged, of something else, or none", async () => {
     const whole = (await chromaFiles("queue")).get("chroma.sqlite3") as Uint8Array;
-    expect(await reason(new Map([["chroma.sqlite3", "not a database, only a text that is long enough to be looked at"]]))).toMatch(
+    expect(
+      await reason(new Map([["chroma.sqlite3", "not a database, only a text that is long enough to be looked at"]])),
+    ).toMatch(/^CORRUPT delta\/x\/chroma\.sqlite3/);
+    expect(await reason(new Map([["chroma.sqlite3", whole.subarray(0, 60_000)]]), "docs")).toMatch(
       /^CORRUPT delta\/x\/chroma\.sqlite3/,
     );
-    expect(await reason(new Map([["chroma.sqlite3", whole.subarray(0, 60_000)]]), "docs")).toMatch(/^CORRUPT delta\/x\/chroma\.sqlite3/);
-    expect(await reason(await changed("queue", "DROP TABLE embeddings_queue"))).toMatch(/^NOT_SUPPORTED .*no table embeddings_queue/);
+    expect(await reason(await changed("queue", "DROP TABLE embeddings_queue"))).toMatch(
+      /^NOT_SUPPORTED .*no table embeddings_queue/,
+    );
   });
 
   it("Parquet of old versions, files that are nothing, and an empty directory", async () => {

@@ -70,7 +70,11 @@ export class ChromaDirectory implements Disposable {
       const { id, document, metadata, vector } = next.value;
       const where = `${file} row ${show(id)}`;
       if (vector === null) throw this.#noVector(where);
-      if (vector.byteLength % 4 !== 0) throw new PinakesError("CORRUPT", `${where}: its vector has ${vector.byteLength} bytes, which is no list of numbers.`);
+      if (vector.byteLength % 4 !== 0)
+        throw new PinakesError(
+          "CORRUPT",
+          `${where}: its vector has ${vector.byteLength} bytes, which is no list of numbers.`,
+        );
       const floats = new Float32Array(vector.slice().buffer);
       const text = document === null ? {} : { text: document };
       yield { op: "put", row: { id, vector: floats, ...text, metadata: JSON.parse(metadata) as JsonObject }, where };
@@ -94,7 +98,9 @@ export class ChromaDirectory implements Disposable {
 
   /** Up to which seq its files have the vectors: 0 when Chroma has not written any. */
   async #loadIndex(segment: string): Promise<number> {
-    const place = [segment, `index/${segment}`].find((path) => segment !== "" && existsSync(join(this.#folder, path, "index_metadata.pickle")));
+    const place = [segment, `index/${segment}`].find(
+      (path) => segment !== "" && existsSync(join(this.#folder, path, "index_metadata.pickle")),
+    );
     if (place === undefined) return 0;
     const { maxSeqId, elements } = await openHnswIndex(join(this.#folder, place), `${this.#name}${place}`);
     let some: { id: string; vector: Uint8Array }[] = [];
@@ -117,18 +123,27 @@ export class ChromaDirectory implements Disposable {
   }
 }
 
-function choose(collections: readonly ChromaCollection[], { collection, preferred }: ChromaChoice, file: string): ChromaCollection {
+function choose(
+  collections: readonly ChromaCollection[],
+  { collection, preferred }: ChromaChoice,
+  file: string,
+): ChromaCollection {
   const names = collections.map(({ name }) => show(name)).join(", ") || "none";
   const wanted = collection ?? (collections.length === 1 ? (collections[0] as ChromaCollection).name : preferred);
   const found = collections.filter(({ name }) => name === wanted);
   if (found.length === 1) return found[0] as ChromaCollection;
-  if (collection === undefined) throw invalid(`${file}: has several collections, or none (${names}); say which one to read.`);
-  if (found.length > 1) throw invalid(`${file}: has the collection ${show(collection)} in several databases; export the one that is meant to NDJSON.`);
+  if (collection === undefined)
+    throw invalid(`${file}: has several collections, or none (${names}); say which one to read.`);
+  if (found.length > 1)
+    throw invalid(
+      `${file}: has the collection ${show(collection)} in several databases; export the one that is meant to NDJSON.`,
+    );
   throw new PinakesError("NOT_FOUND", `${file}: has no collection ${show(collection)}; it has ${names}.`);
 }
 
 async function inTurns(file: string, steps: Generator<void>): Promise<void> {
-  for (let step = 1; told(file, () => steps.next()).done !== true; step += 1) if (step % rowsPerTurn === 0) await nextTurn();
+  for (let step = 1; told(file, () => steps.next()).done !== true; step += 1)
+    if (step % rowsPerTurn === 0) await nextTurn();
 }
 
 /** SQLite's own errors: the file is damaged, cut off or no database at all. */
@@ -137,6 +152,10 @@ function told<T>(file: string, call: () => T): T {
     return call();
   } catch (error) {
     if (PinakesError.isInstance(error)) throw error;
-    throw new PinakesError("CORRUPT", `${file}: cannot be read as a database of Chroma: ${(error as Error).message}. Upload it again.`, { cause: error });
+    throw new PinakesError(
+      "CORRUPT",
+      `${file}: cannot be read as a database of Chroma: ${(error as Error).message}. Upload it again.`,
+      { cause: error },
+    );
   }
 }

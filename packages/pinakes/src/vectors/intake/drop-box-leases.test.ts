@@ -67,7 +67,12 @@ describe("drop-box: leases", () => {
     await box.drain();
     expect(await box.texts()).toEqual(["a", "b", "c"]);
     expect((await box.vectors.stats(acme, "papers")).lastSeq).toBe(3);
-    expect(await box.round({ signal: stopping.signal, waitMs: 60_000 })).toEqual({ done: 0, failed: 0, released: 0, lost: 0 });
+    expect(await box.round({ signal: stopping.signal, waitMs: 60_000 })).toEqual({
+      done: 0,
+      failed: 0,
+      released: 0,
+      lost: 0,
+    });
   });
 
   it("a queue that does not answer at the end of one message: the others are ended all the same, and that one comes again", async () => {
@@ -103,7 +108,11 @@ describe("drop-box: leases", () => {
     await box.send({ delta_key: "delta/2025-08-02T08-05-27Z/" });
     expect(await box.round({ collection: "docs" })).toMatchObject({ done: 1 });
     expect(await box.texts("docs")).toHaveLength(58);
-    expect(box.logged).toEqual(["drop-box: not read beside delta/2025-08-02T08-05-27Z/: delta/2025-08-02T08-05-27Z/notes.txt"]);
-    expect(await refusal(() => announceDelta(box.queue, acme, { deltaKey: "snapshot/x" }))).toMatchObject({ code: "INVALID" });
+    expect(box.logged).toEqual([
+      "drop-box: not read beside delta/2025-08-02T08-05-27Z/: delta/2025-08-02T08-05-27Z/notes.txt",
+    ]);
+    expect(await refusal(() => announceDelta(box.queue, acme, { deltaKey: "snapshot/x" }))).toMatchObject({
+      code: "INVALID",
+    });
   });
 });

@@ -24,11 +24,17 @@ async function foreignProducer(bucket: string) {
   const client = new S3Client({ endpoint: s3.endpoint, region: "us-east-1", credentials, forcePathStyle: true });
   const raw = await connect({ ...testConnection, endpoint: sqs.endpoint });
   return {
-    put: async (key: string, body: Uint8Array) => void (await client.send(new PutObjectCommand({ Bucket: bucket, Key: `t/acme/${key}`, Body: body }))),
+    put: async (key: string, body: Uint8Array) =>
+      void (await client.send(new PutObjectCommand({ Bucket: bucket, Key: `t/acme/${key}`, Body: body }))),
     send: async (group: string, body: object) => {
       const { QueueUrl } = await raw.getQueueUrl({ QueueName: sqsNames("pinakes", "acme", dropBoxQueue).main });
       const MessageBody = JSON.stringify({ v: 1, tenant: "acme", group, body });
-      await raw.sendMessage({ QueueUrl, MessageBody, MessageGroupId: `acme/${group}`, MessageDeduplicationId: MessageBody });
+      await raw.sendMessage({
+        QueueUrl,
+        MessageBody,
+        MessageGroupId: `acme/${group}`,
+        MessageDeduplicationId: MessageBody,
+      });
     },
     [Symbol.dispose]: () => {
       client.destroy();
@@ -46,11 +52,13 @@ describe("drop-box on S3 and SQS", () => {
     await using opened = await openProcess({ items, objects });
     const { vectors } = opened;
     await vectors.create(acme, "papers", { dims: 8, metric: "l2" });
-    const round = () => processDropBox({ vectors, objects, queue }, acme, { owner: "worker", collection: "papers", waitMs: 2_000 });
+    const round = () =>
+      processDropBox({ vectors, objects, queue }, acme, { owner: "worker", collection: "papers", waitMs: 2_000 });
     // The first look makes the queues, as a deployment would.
     await processDropBox({ vectors, objects, queue }, acme, { owner: "worker" });
     using producer = await foreignProducer(place.bucket);
-    for (const [path, bytes] of await chromaFiles("hnsw-l2")) await producer.put(`delta/2025-08-02T08-05-27Z/${path}`, bytes);
+    for (const [path, bytes] of await chromaFiles("hnsw-l2"))
+      await producer.put(`delta/2025-08-02T08-05-27Z/${path}`, bytes);
     await producer.send("papers", { delta_key: "delta/2025-08-02T08-05-27Z/" });
     await producer.put(
       "delta/2025-08-02T09-00-00Z.jsonl",
@@ -86,7 +94,10 @@ describe("drop-box on S3 and SQS", () => {
     const totals = { done: 0, failed: 0 };
     // The pauses between the failures (1, 2, 4 and 8 seconds) are the service's.
     for (let rounds = 0; totals.done === 0 && rounds < 60; rounds += 1) {
-      const { done, failed } = await processDropBox({ vectors, objects, queue }, acme, { owner: "worker", waitMs: 1_000 });
+      const { done, failed } = await processDropBox({ vectors, objects, queue }, acme, {
+        owner: "worker",
+        waitMs: 1_000,
+      });
       totals.done += done;
       totals.failed += failed;
     }

@@ -36,7 +36,11 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
     }
     expect(await box.texts()).toEqual(["newer", "b"]);
     // The same rows, written in another way, are the same content.
-    await box.objects.put(acme, "delta/1.jsonl", Buffer.from('{"text":"a","vector":[1.0,2],"id":"a"}\r\n\n{"embedding":[1,2],"document":"b","id":"b"}\n'));
+    await box.objects.put(
+      acme,
+      "delta/1.jsonl",
+      Buffer.from('{"text":"a","vector":[1.0,2],"id":"a"}\r\n\n{"embedding":[1,2],"document":"b","id":"b"}\n'),
+    );
     await box.send({ delta_key: "delta/1.jsonl", collection: "papers" });
     await box.drain();
     expect((await box.vectors.stats(acme, "papers")).lastSeq).toBe(lastSeq);
@@ -45,7 +49,9 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
     await box.send({ delta_key: "delta/1.jsonl", collection: "papers" });
     await box.drain();
     expect(await box.texts()).toEqual(["newer", "b"]);
-    expect((await box.dead())[0]?.reason).toMatch(/^CONFLICT: delta\/1\.jsonl: was taken in before, with other content\. .*under a new key/);
+    expect((await box.dead())[0]?.reason).toMatch(
+      /^CONFLICT: delta\/1\.jsonl: was taken in before, with other content\. .*under a new key/,
+    );
   });
 
   it("R-CMP-09 after 5 failures a message is a dead letter with its reason; other groups go on meanwhile, its own afterwards", async () => {
@@ -65,8 +71,12 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
     }
     await box.drain();
     expect(await box.texts()).toEqual(["c"]);
-    const reason = expect.stringMatching(/^INVALID: delta\/bad\.jsonl line 2: vector: has 3 numbers; this collection's vectors have 2/) as unknown;
-    expect(await box.dead()).toMatchObject([{ cause: "failed", failures: 5, reason, body: { delta_key: "delta/bad.jsonl" } }]);
+    const reason = expect.stringMatching(
+      /^INVALID: delta\/bad\.jsonl line 2: vector: has 3 numbers; this collection's vectors have 2/,
+    ) as unknown;
+    expect(await box.dead()).toMatchObject([
+      { cause: "failed", failures: 5, reason, body: { delta_key: "delta/bad.jsonl" } },
+    ]);
     // Mended and sent again, it is taken in: nothing of it had been.
     const [dead] = await box.dead();
     await box.put("delta/bad.jsonl", [row("a"), row("b")]);
@@ -80,12 +90,20 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
     await box.put("delta/1.jsonl", [row("a"), row("b"), row("c")]);
     await box.send({ delta_key: "delta/1.jsonl", collection: "papers" });
     for (let i = 0; i < 12; i += 1) {
-      box.faults.add(i % 2 === 0 ? { call: "stream", nth: 1, kind: "fail" } : { call: "put", nth: 2, kind: i % 4 === 1 ? "fail" : "fail-after" });
+      box.faults.add(
+        i % 2 === 0
+          ? { call: "stream", nth: 1, kind: "fail" }
+          : { call: "put", nth: 2, kind: i % 4 === 1 ? "fail" : "fail-after" },
+      );
       expect(await box.round({ partRowsMax: 1 })).toEqual({ done: 0, failed: 0, released: 1, lost: 0 });
       box.clock.advance(60_000);
     }
     const pending = (await box.vectors.stats(acme, "papers")).pendingDeltas;
-    await Promise.all(Array.from({ length: vectorLimits.pendingDeltasMax - pending }, () => box.vectors.append(acme, "papers", { upsert: [row("z")] })));
+    await Promise.all(
+      Array.from({ length: vectorLimits.pendingDeltasMax - pending }, () =>
+        box.vectors.append(acme, "papers", { upsert: [row("z")] }),
+      ),
+    );
     await box.put("delta/2.jsonl", [row("d")]);
     await box.send({ delta_key: "delta/2.jsonl", collection: "papers" }, "another");
     for (let i = 0; i < 7; i += 1) {
@@ -103,7 +121,10 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
     const other = tenantScope("other");
     await box.put("delta/1.jsonl", [row("a")]);
     await box.vectors.create(other, "papers", { dims: 2 });
-    await box.queue.send(other, dropBoxQueue, { group: "papers", body: { delta_key: "delta/1.jsonl", collection: "papers" } });
+    await box.queue.send(other, dropBoxQueue, {
+      group: "papers",
+      body: { delta_key: "delta/1.jsonl", collection: "papers" },
+    });
     expect(await box.round()).toMatchObject({ done: 0, failed: 0 });
     expect(await box.round({}, other)).toMatchObject({ failed: 1 });
     expect(box.logged[0]).toMatch(/NOT_FOUND: delta\/1\.jsonl/);
@@ -112,20 +133,48 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
 
 describe("drop-box: what is wrong with a message", () => {
   it.each<[string, JsonValue, RegExp]>([
-    ["a collection that does not exist", { delta_key: "delta/1.jsonl", collection: "nobody" }, /^NOT_FOUND: .*"nobody"/],
+    [
+      "a collection that does not exist",
+      { delta_key: "delta/1.jsonl", collection: "nobody" },
+      /^NOT_FOUND: .*"nobody"/,
+    ],
     ["no collection", { delta_key: "delta/1.jsonl" }, /^INVALID: collection: is missing/],
     [
       "no such object",
       { delta_key: "delta/none.jsonl", collection: "papers" },
       /^NOT_FOUND: delta\/none\.jsonl: there is no such object\. Upload it completely/,
     ],
-    ["no such directory", { delta_key: "delta/none/", collection: "papers" }, /^NOT_FOUND: delta\/none\/: there is no such object/],
-    ["a malformed line", { delta_key: "delta/torn.jsonl", collection: "papers" }, /^INVALID: delta\/torn\.jsonl line 2: is not JSON/],
-    ["wrong dims", { delta_key: "delta/dims.jsonl", collection: "papers" }, /^INVALID: delta\/dims\.jsonl line 1: vector: has 3 numbers/],
-    ["Parquet", { delta_key: "delta/old/", collection: "papers" }, /^NOT_SUPPORTED: delta\/old\/embeddings\.parquet: .*Convert them to NDJSON/],
-    ["a key outside of delta/", { delta_key: "vectors/papers/HEAD.json", collection: "papers" }, /^INVALID: delta_key: must be a key under delta\//],
+    [
+      "no such directory",
+      { delta_key: "delta/none/", collection: "papers" },
+      /^NOT_FOUND: delta\/none\/: there is no such object/,
+    ],
+    [
+      "a malformed line",
+      { delta_key: "delta/torn.jsonl", collection: "papers" },
+      /^INVALID: delta\/torn\.jsonl line 2: is not JSON/,
+    ],
+    [
+      "wrong dims",
+      { delta_key: "delta/dims.jsonl", collection: "papers" },
+      /^INVALID: delta\/dims\.jsonl line 1: vector: has 3 numbers/,
+    ],
+    [
+      "Parquet",
+      { delta_key: "delta/old/", collection: "papers" },
+      /^NOT_SUPPORTED: delta\/old\/embeddings\.parquet: .*Convert them to NDJSON/,
+    ],
+    [
+      "a key outside of delta/",
+      { delta_key: "vectors/papers/HEAD.json", collection: "papers" },
+      /^INVALID: delta_key: must be a key under delta\//,
+    ],
     ["a key that leads out", { delta_key: "delta/../vectors/x.jsonl", collection: "papers" }, /^INVALID: key: /],
-    ["another field", { delta_key: "delta/1.jsonl", colection: "papers" }, /^INVALID: The message has "colection", which is not known/],
+    [
+      "another field",
+      { delta_key: "delta/1.jsonl", colection: "papers" },
+      /^INVALID: The message has "colection", which is not known/,
+    ],
     ["no object at all", "delta/1.jsonl", /^INVALID: The message must be an object/],
   ])("a reason that a person understands: %s", async (_, body, reason) => {
     await using box = await Box.open("memory");

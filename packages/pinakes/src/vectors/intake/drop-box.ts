@@ -78,16 +78,28 @@ const machineErrors = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM"]
  * @example
  * while (!signal.aborted) await processDropBox({ vectors, objects, queue }, scope, { owner: "worker-1", waitMs: 20_000, signal });
  */
-export async function processDropBox(parts: DropBoxParts, scope: Scope, options: DropBoxOptions): Promise<DropBoxRound> {
+export async function processDropBox(
+  parts: DropBoxParts,
+  scope: Scope,
+  options: DropBoxOptions,
+): Promise<DropBoxRound> {
   const { owner, leaseMs = leaseMsDefault, waitMs = 0, signal } = options;
   const round = { done: 0, failed: 0, released: 0, lost: 0 };
   if (signal?.aborted === true) return round;
-  const request = { owner, leaseMs, waitMs, max: intakeLimits.messagesMax, ...(signal === undefined ? {} : { signal }) };
+  const request = {
+    owner,
+    leaseMs,
+    waitMs,
+    max: intakeLimits.messagesMax,
+    ...(signal === undefined ? {} : { signal }),
+  };
   const messages = await parts.queue.receive(scope, dropBoxQueue, request).catch((error: unknown) => {
     if (signal?.aborted === true) return [];
     throw error;
   });
-  const endings = await Promise.allSettled(messages.map((message) => work(parts, scope, message, { ...options, leaseMs })));
+  const endings = await Promise.allSettled(
+    messages.map((message) => work(parts, scope, message, { ...options, leaseMs })),
+  );
   // Each is seen to its end before an error of one is told.
   for (const ending of endings) if (ending.status === "rejected") throw ending.reason;
   for (const ending of endings) if (ending.status === "fulfilled") round[ending.value] += 1;
@@ -106,7 +118,12 @@ export async function announceDelta(
   return queue.send(scope, dropBoxQueue, { group: collection ?? "default", body });
 }
 
-async function work(parts: DropBoxParts, scope: Scope, message: ReceivedMessage, options: DropBoxOptions & { leaseMs: number }): Promise<Ending> {
+async function work(
+  parts: DropBoxParts,
+  scope: Scope,
+  message: ReceivedMessage,
+  options: DropBoxOptions & { leaseMs: number },
+): Promise<Ending> {
   const lost = new AbortController();
   const stop = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
   const heartbeat = setInterval(() => {
@@ -130,13 +147,27 @@ async function work(parts: DropBoxParts, scope: Scope, message: ReceivedMessage,
   }
 }
 
-async function takeIn({ vectors, objects, log, place }: DropBoxParts, scope: Scope, { body }: ReceivedMessage, options: DropBoxOptions): Promise<void> {
+async function takeIn(
+  { vectors, objects, log, place }: DropBoxParts,
+  scope: Scope,
+  { body }: ReceivedMessage,
+  options: DropBoxOptions,
+): Promise<void> {
   const { deltaKey, collection, chromaCollection } = readBody(body, options.collection);
   const { signal, partRowsMax } = options;
-  const { vectors: name, create = false, beforePart }: DropBoxPlace = (await place?.(scope, collection)) ?? { vectors: collection };
+  const {
+    vectors: name,
+    create = false,
+    beforePart,
+  }: DropBoxPlace = (await place?.(scope, collection)) ?? { vectors: collection };
   // Before anything is copied: a message for a collection that does not exist costs nothing.
   if (!create) await vectors.stats(scope, name);
-  await using source = await openSource(objectsReader(objects, scope), deltaKey, { collection: chromaCollection, preferred: collection }, signal);
+  await using source = await openSource(
+    objectsReader(objects, scope),
+    deltaKey,
+    { collection: chromaCollection, preferred: collection },
+    signal,
+  );
   const split = partRowsMax === undefined ? undefined : { rows: partRowsMax };
   const append = async (part: AppendInput): Promise<unknown> => {
     await beforePart?.();
@@ -163,7 +194,9 @@ async function end(
     await queue.release(scope, receipt, { retryInMs: stopping ? 0 : intakeLimits.releasedMs });
     return "released";
   }
-  const reason = PinakesError.isInstance(error) ? `${error.code}: ${error.detail}` : `INTERNAL: ${(error as Error).message}`;
+  const reason = PinakesError.isInstance(error)
+    ? `${error.code}: ${error.detail}`
+    : `INTERNAL: ${(error as Error).message}`;
   log?.(`drop-box: message ${id} (${show(body)}) failed: ${reason}`);
   await queue.failed(scope, receipt, { reason });
   return "failed";
@@ -175,8 +208,10 @@ function readBody(body: JsonValue, normal: string | undefined): Announced {
   const unknown = Object.keys(body).find((key) => !fields.includes(key));
   if (unknown !== undefined) throw invalid(`The message has ${show(unknown)}, which is not known; ${form}.`);
   const { delta_key: deltaKey, collection = normal, chroma_collection: chromaCollection } = body;
-  if (typeof deltaKey !== "string" || !/^delta\/[^/]/.test(deltaKey)) throw invalid(`delta_key: must be a key under delta/, got ${show(deltaKey)}; ${form}.`);
-  if (collection === undefined) throw invalid(`collection: is missing, and this drop-box has no collection of its own; ${form}.`);
+  if (typeof deltaKey !== "string" || !/^delta\/[^/]/.test(deltaKey))
+    throw invalid(`delta_key: must be a key under delta/, got ${show(deltaKey)}; ${form}.`);
+  if (collection === undefined)
+    throw invalid(`collection: is missing, and this drop-box has no collection of its own; ${form}.`);
   if (typeof collection !== "string") throw invalid(`collection: must be a text, got ${show(collection)}.`);
   if (chromaCollection !== undefined && typeof chromaCollection !== "string")
     throw invalid(`chroma_collection: must be a text, got ${show(chromaCollection)}.`);

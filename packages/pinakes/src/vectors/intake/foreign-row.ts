@@ -18,7 +18,11 @@ export function checkForeignRow(foreign: ForeignRow, settings: CollectionSetting
     return rows[0] as Row;
   } catch (error) {
     if (!PinakesError.isInstance(error)) throw error;
-    throw new PinakesError(error.code, `${foreign.where}: ${error.detail.replace(/^(?:upsert|patch|delete)\[0\]\.?/, "")}`, { cause: error });
+    throw new PinakesError(
+      error.code,
+      `${foreign.where}: ${error.detail.replace(/^(?:upsert|patch|delete)\[0\]\.?/, "")}`,
+      { cause: error },
+    );
   }
 }
 
@@ -32,7 +36,9 @@ export class Fingerprint {
   readonly #hash: Hash = createHash("sha256");
 
   add({ op, id, vector, text, metadata }: Row): void {
-    this.#hash.update(`${JSON.stringify([op, id, text ?? null, metadata === undefined ? null : canonical(metadata)])}\n`);
+    this.#hash.update(
+      `${JSON.stringify([op, id, text ?? null, metadata === undefined ? null : canonical(metadata)])}\n`,
+    );
     if (vector !== undefined) this.#hash.update(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
   }
 

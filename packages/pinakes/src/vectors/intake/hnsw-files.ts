@@ -44,7 +44,8 @@ export async function openHnswIndex(folder: string, name: string): Promise<HnswI
   if (!(idToLabel instanceof Map)) throw damaged(name, "index_metadata.pickle has no id_to_label");
   const idOf = new Map<number, string>();
   for (const [id, label] of idToLabel) {
-    if (typeof id !== "string" || typeof label !== "number") throw damaged(name, "id_to_label does not lead from texts to numbers");
+    if (typeof id !== "string" || typeof label !== "number")
+      throw damaged(name, "id_to_label does not lead from texts to numbers");
     idOf.set(label, id);
   }
   const maxSeqId = labels.get("max_seq_id");
@@ -59,15 +60,30 @@ function readHeader(bytes: Buffer, name: string): Header {
   if (bytes.length < headerBytes) throw damaged(name, "header.bin is too short");
   const version = bytes.readInt32LE(0);
   if (version !== 1)
-    throw new PinakesError("NOT_SUPPORTED", `${name}/header.bin: version ${version} of Chroma's index files is not known; convert the directory to NDJSON.`);
-  const [count, elementBytes, labelOffset, vectorOffset] = [20, 28, 36, 44].map((at) => Number(bytes.readBigUInt64LE(at))) as [number, number, number, number];
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `${name}/header.bin: version ${version} of Chroma's index files is not known; convert the directory to NDJSON.`,
+    );
+  const [count, elementBytes, labelOffset, vectorOffset] = [20, 28, 36, 44].map((at) =>
+    Number(bytes.readBigUInt64LE(at)),
+  ) as [number, number, number, number];
   const dims = (labelOffset - vectorOffset) / 4;
-  const sound = Number.isInteger(dims) && dims >= vectorLimits.dimsMin && dims <= vectorLimits.dimsMax && elementBytes >= labelOffset + 8;
-  if (!sound || elementBytes > chunkBytes || !Number.isSafeInteger(count)) throw damaged(name, "header.bin has impossible sizes");
+  const sound =
+    Number.isInteger(dims) &&
+    dims >= vectorLimits.dimsMin &&
+    dims <= vectorLimits.dimsMax &&
+    elementBytes >= labelOffset + 8;
+  if (!sound || elementBytes > chunkBytes || !Number.isSafeInteger(count))
+    throw damaged(name, "header.bin has impossible sizes");
   return { count, elementBytes, labelOffset, vectorOffset };
 }
 
-async function* elements(path: string, name: string, header: Header, idOf: ReadonlyMap<number, string>): AsyncGenerator<HnswElement> {
+async function* elements(
+  path: string,
+  name: string,
+  header: Header,
+  idOf: ReadonlyMap<number, string>,
+): AsyncGenerator<HnswElement> {
   const { count, elementBytes, labelOffset, vectorOffset } = header;
   await using file = await open(path, "r");
   const perChunk = Math.floor(chunkBytes / elementBytes);
@@ -83,11 +99,15 @@ async function* elements(path: string, name: string, header: Header, idOf: Reado
       const deleted = ((chunk[at + 2] as number) & 1) === 1;
       const id = idOf.get(Number(chunk.readBigUInt64LE(at + labelOffset)));
       // Deleted, or replaced under another label: what has no id any more is nobody's.
-      if (!deleted && id !== undefined) yield { id, vector: Uint8Array.prototype.slice.call(chunk, at + vectorOffset, at + labelOffset) };
+      if (!deleted && id !== undefined)
+        yield { id, vector: Uint8Array.prototype.slice.call(chunk, at + vectorOffset, at + labelOffset) };
     }
   }
 }
 
 function damaged(name: string, why: string): PinakesError {
-  return new PinakesError("CORRUPT", `${name}: the files of this Chroma index are damaged or incomplete: ${why}. Upload the directory again.`);
+  return new PinakesError(
+    "CORRUPT",
+    `${name}: the files of this Chroma index are damaged or incomplete: ${why}. Upload the directory again.`,
+  );
 }

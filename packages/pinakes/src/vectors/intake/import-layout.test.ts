@@ -21,15 +21,30 @@ import {
   type Stores,
 } from "./test-support.ts";
 
-const row = (i: number, extra: object = {}) => ({ id: `r${i}`, vector: [i + 1, 1], text: `row ${i}`, metadata: { i }, ...extra });
+const row = (i: number, extra: object = {}) => ({
+  id: `r${i}`,
+  vector: [i + 1, 1],
+  text: `row ${i}`,
+  metadata: { i },
+  ...extra,
+});
 const rowsUpTo = (count: number) => Array.from({ length: count }, (_, i) => row(i));
 
 /** A small layout: a snapshot of 5 rows, then a delta that changes and deletes some of them, then one that puts one back. */
 async function putLayout({ objects }: Stores, prefix = ""): Promise<void> {
   await objects.put(acme, `${prefix}snapshot/latest/rows.jsonl`, ndjson(rowsUpTo(5)));
-  const changes = [row(1, { text: "changed" }), { id: "r2", op: "delete" }, { id: "r3", op: "patch", metadata: { late: true } }, row(9)];
+  const changes = [
+    row(1, { text: "changed" }),
+    { id: "r2", op: "delete" },
+    { id: "r3", op: "patch", metadata: { late: true } },
+    row(9),
+  ];
   await objects.put(acme, `${prefix}delta/2025-08-02T08-05-27Z.ndjson`, ndjson(changes));
-  await objects.put(acme, `${prefix}delta/2025-08-03T00-00-00Z/part.jsonl`, ndjson([row(2, { text: "back" }), { id: "r9", op: "delete" }]));
+  await objects.put(
+    acme,
+    `${prefix}delta/2025-08-03T00-00-00Z/part.jsonl`,
+    ndjson([row(2, { text: "back" }), { id: "r9", op: "delete" }]),
+  );
 }
 
 const imported = ["row 0", "changed", "back", "row 3", "row 4"];
@@ -48,7 +63,11 @@ describe("import of a layout", () => {
         onProgress: ({ key, source, sources }) => progress.push(`${source}/${sources} ${key}`),
       });
     const first = await run();
-    expect(progress).toEqual(["1/3 snapshot/latest/", "2/3 delta/2025-08-02T08-05-27Z.ndjson", "3/3 delta/2025-08-03T00-00-00Z/"]);
+    expect(progress).toEqual([
+      "1/3 snapshot/latest/",
+      "2/3 delta/2025-08-02T08-05-27Z.ndjson",
+      "3/3 delta/2025-08-03T00-00-00Z/",
+    ]);
     expect(first).toMatchObject({ rows: 11, partsNow: 3, ignored: [] });
     expect(await texts(process.vectors)).toEqual(imported);
     expect((await process.vectors.get(acme, "papers", ["r3"]))[0]?.metadata).toEqual({ i: 3, late: true });
@@ -71,33 +90,36 @@ describe("import of a layout", () => {
     }
   });
 
-  it.each(["before", "after"] as const)("R-CMP-41 a crash %s any call: the next run goes on, and newer writes in between stay", async (moment) => {
-    for (let at = 1; ; at += 1) {
-      await using stores = await openStores("memory");
-      await stores.objects.put(acme, "snapshot/latest/rows.jsonl", ndjson(rowsUpTo(3)));
-      await stores.objects.put(acme, "delta/1.jsonl", ndjson([row(1, { text: "changed" })]));
-      const small = { ...options, partRowsMax: 2 };
-      const doomed = dying(stores, at, moment);
-      const crashed = await (async () => {
-        await using process = await openProcess(doomed);
-        await importLayout(process.vectors, doomed.objects, acme, small);
-      })().then(
-        () => false,
-        () => true,
-      );
-      await using process = await openProcess(stores);
-      const there = await process.vectors.get(acme, "papers", ["r0"]).catch(() => []);
-      const written = there[0] !== undefined;
-      // r0 is in the first part: once it is there, a newer write to it must survive the rest of the import.
-      if (written) await process.vectors.append(acme, "papers", { upsert: [row(0, { text: "newer" })] });
-      // Also in parts of another size: a part that was appended stays what it was.
-      await importLayout(process.vectors, stores.objects, acme, { ...small, partRowsMax: at % 2 === 0 ? 2 : 100 });
-      expect(await texts(process.vectors), `call ${at}`).toEqual([written ? "newer" : "row 0", "changed", "row 2"]);
-      expect(await importLayout(process.vectors, stores.objects, acme, small)).toMatchObject({ partsNow: 0 });
-      expect(await process.vectors.fsck(acme, "papers")).toMatchObject({ ok: true });
-      if (!crashed) return expect(at).toBeGreaterThan(25);
-    }
-  });
+  it.each(["before", "after"] as const)(
+    "R-CMP-41 a crash %s any call: the next run goes on, and newer writes in between stay",
+    async (moment) => {
+      for (let at = 1; ; at += 1) {
+        await using stores = await openStores("memory");
+        await stores.objects.put(acme, "snapshot/latest/rows.jsonl", ndjson(rowsUpTo(3)));
+        await stores.objects.put(acme, "delta/1.jsonl", ndjson([row(1, { text: "changed" })]));
+        const small = { ...options, partRowsMax: 2 };
+        const doomed = dying(stores, at, moment);
+        const crashed = await (async () => {
+          await using process = await openProcess(doomed);
+          await importLayout(process.vectors, doomed.objects, acme, small);
+        })().then(
+          () => false,
+          () => true,
+        );
+        await using process = await openProcess(stores);
+        const there = await process.vectors.get(acme, "papers", ["r0"]).catch(() => []);
+        const written = there[0] !== undefined;
+        // r0 is in the first part: once it is there, a newer write to it must survive the rest of the import.
+        if (written) await process.vectors.append(acme, "papers", { upsert: [row(0, { text: "newer" })] });
+        // Also in parts of another size: a part that was appended stays what it was.
+        await importLayout(process.vectors, stores.objects, acme, { ...small, partRowsMax: at % 2 === 0 ? 2 : 100 });
+        expect(await texts(process.vectors), `call ${at}`).toEqual([written ? "newer" : "row 0", "changed", "row 2"]);
+        expect(await importLayout(process.vectors, stores.objects, acme, small)).toMatchObject({ partsNow: 0 });
+        expect(await process.vectors.fsck(acme, "papers")).toMatchObject({ ok: true });
+        if (!crashed) return expect(at).toBeGreaterThan(25);
+      }
+    },
+  );
 
   it("two imports at the same time end as one", async () => {
     await using stores = await openStores("sqlite");
@@ -119,24 +141,42 @@ describe("import of a layout", () => {
     const result = await importLayout(process.vectors, stores.objects, acme, { ...options, prefix: "old/" });
     expect(result).toMatchObject({ rows: answer.length, ignored: ["old/snapshot/latest/embeddings.parquet"] });
     expect((await process.vectors.stats(acme, "papers")).settings).toMatchObject({ dims: 8, metric: "l2" });
-    expect((await allRows(process.vectors, "papers")).map(({ id, text }) => [id, text])).toEqual(byId(answer).map(({ id, text }) => [id, text]));
+    expect((await allRows(process.vectors, "papers")).map(({ id, text }) => [id, text])).toEqual(
+      byId(answer).map(({ id, text }) => [id, text]),
+    );
     const wanted = answer[17] as PlainRow;
     const { hits } = await process.vectors.query(acme, "papers", { vector: [...wanted.vector], limit: 1 });
     expect(hits[0]).toMatchObject({ id: wanted.id });
-    const files = [...(await chromaFiles("queue"))].map(([path, bytes]) => [`delta/2025-08-02T08-05-27Z/${path}`, bytes] as const);
+    const files = [...(await chromaFiles("queue"))].map(
+      ([path, bytes]) => [`delta/2025-08-02T08-05-27Z/${path}`, bytes] as const,
+    );
     await using folder = await tempFolder(new Map(files));
-    const local = { ...options, collection: "local", from: folderReader(folder.path), chromaCollection: "docs", create: { language: "none" } };
+    const local = {
+      ...options,
+      collection: "local",
+      from: folderReader(folder.path),
+      chromaCollection: "docs",
+      create: { language: "none" },
+    };
     expect(await importLayout(process.vectors, stores.objects, acme, local)).toMatchObject({ rows: 41, ignored: [] });
-    expect((await process.vectors.stats(acme, "local")).settings).toEqual({ dims: 8, metric: "cosine", language: "none" });
+    expect((await process.vectors.stats(acme, "local")).settings).toEqual({
+      dims: 8,
+      metric: "cosine",
+      language: "none",
+    });
   });
 
   it("waits while the collection takes no more, and compacts it itself", async () => {
     await using stores = await openStores("memory");
     await using process = await openProcess(stores);
     await process.vectors.create(acme, "papers", { dims: 2 });
-    const full = Array.from({ length: vectorLimits.pendingDeltasMax }, (_, i) => process.vectors.append(acme, "papers", { upsert: [row(i)] }));
+    const full = Array.from({ length: vectorLimits.pendingDeltasMax }, (_, i) =>
+      process.vectors.append(acme, "papers", { upsert: [row(i)] }),
+    );
     await Promise.all(full);
-    expect(await refusal(() => process.vectors.append(acme, "papers", { upsert: [row(0)] }))).toMatchObject({ code: "THROTTLED" });
+    expect(await refusal(() => process.vectors.append(acme, "papers", { upsert: [row(0)] }))).toMatchObject({
+      code: "THROTTLED",
+    });
     await putLayout(stores);
     await importLayout(process.vectors, stores.objects, acme, { prefix: "", collection: "papers" });
     expect((await process.vectors.get(acme, "papers", ["r1"]))[0]?.text).toBe("changed");
@@ -147,7 +187,11 @@ describe("import of a layout: refused", () => {
   it("a source that is wrong somewhere changes nothing, and what came before it stays", async () => {
     await using stores = await openStores("memory");
     await putLayout(stores);
-    await stores.objects.put(acme, "delta/2025-08-02T09-00-00Z.jsonl", ndjson([...rowsUpTo(3), { id: "x", vector: [1, 2, 3] }]));
+    await stores.objects.put(
+      acme,
+      "delta/2025-08-02T09-00-00Z.jsonl",
+      ndjson([...rowsUpTo(3), { id: "x", vector: [1, 2, 3] }]),
+    );
     await using process = await openProcess(stores);
     const run = () => importLayout(process.vectors, stores.objects, acme, { ...options, partRowsMax: 1 });
     expect(await refusal(run)).toMatchObject({
@@ -171,7 +215,9 @@ describe("import of a layout: refused", () => {
       code: "CONFLICT",
       detail: expect.stringMatching(/^snapshot\/latest\/: was taken in before, with other content/) as unknown,
     });
-    expect(await importLayout(process.vectors, stores.objects, acme, { ...options, snapshot: false })).toMatchObject({ partsNow: 1 });
+    expect(await importLayout(process.vectors, stores.objects, acme, { ...options, snapshot: false })).toMatchObject({
+      partsNow: 1,
+    });
     expect(await texts(process.vectors)).toEqual([...imported, "row 7"]);
   });
 

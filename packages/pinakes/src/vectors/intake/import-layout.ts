@@ -58,21 +58,32 @@ export interface ImportResult {
  * await importLayout(pinakes.vectors, pinakes.objects, scope, { prefix: "", collection: "papers", create: {} });
  * await importLayout(pinakes.vectors, pinakes.objects, scope, { prefix: "", collection: "papers", from: folderReader("./old"), create: { metric: "cosine" } });
  */
-export async function importLayout(vectors: Vectors, objects: ObjectStore, scope: Scope, options: ImportOptions): Promise<ImportResult> {
+export async function importLayout(
+  vectors: Vectors,
+  objects: ObjectStore,
+  scope: Scope,
+  options: ImportOptions,
+): Promise<ImportResult> {
   const { collection, label = "", signal, onProgress, partRowsMax } = options;
   const reader = options.from ?? objectsReader(objects, scope);
   const target = { vectors, objects, scope, collection };
   const { keys, ignored } = await layoutOf(reader, options);
   const sources: (Applied & { key: string })[] = [];
   for (const [i, key] of keys.entries()) {
-    await using source = await openSource(reader, key, { collection: options.chromaCollection, preferred: collection }, signal);
+    await using source = await openSource(
+      reader,
+      key,
+      { collection: options.chromaCollection, preferred: collection },
+      signal,
+    );
     const applied = await applySource(target, source, {
       key: label + key,
       create: options.create,
       split: partRowsMax === undefined ? undefined : { rows: partRowsMax },
       signal,
       append: (input) => appendPatiently(target, input, signal),
-      onPart: ({ rowsAppended, rows }) => onProgress?.({ key, source: i + 1, sources: keys.length, rowsAppended, rows }),
+      onPart: ({ rowsAppended, rows }) =>
+        onProgress?.({ key, source: i + 1, sources: keys.length, rowsAppended, rows }),
     });
     ignored.push(...source.ignored);
     sources.push({ key, ...applied });
@@ -81,7 +92,10 @@ export async function importLayout(vectors: Vectors, objects: ObjectStore, scope
   return { sources, rows: sum("rows"), partsNow: sum("partsNow"), ignored };
 }
 
-async function layoutOf(reader: IntakeReader, { prefix, snapshot = true, signal }: ImportOptions): Promise<{ keys: string[]; ignored: string[] }> {
+async function layoutOf(
+  reader: IntakeReader,
+  { prefix, snapshot = true, signal }: ImportOptions,
+): Promise<{ keys: string[]; ignored: string[] }> {
   const latest = `${prefix}snapshot/latest/`;
   const folder = `${prefix}delta/`;
   const keys: string[] = [];
@@ -99,12 +113,17 @@ async function layoutOf(reader: IntakeReader, { prefix, snapshot = true, signal 
     else ignored.push(key);
   }
   keys.push(...[...deltas].toSorted(compareUtf8));
-  if (keys.length === 0) throw new PinakesError("NOT_FOUND", `There is neither ${latest} nor anything in ${folder}; check the prefix.`);
+  if (keys.length === 0)
+    throw new PinakesError("NOT_FOUND", `There is neither ${latest} nor anything in ${folder}; check the prefix.`);
   return { keys, ignored };
 }
 
 /** A collection that takes no more is compacted here and now: an import must not depend on somebody else's background work. */
-async function appendPatiently({ vectors, scope, collection }: IntakeTarget, input: AppendInput, signal: AbortSignal | undefined): Promise<void> {
+async function appendPatiently(
+  { vectors, scope, collection }: IntakeTarget,
+  input: AppendInput,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const deadline = performance.now() + intakeLimits.waitMsMax;
   for (let pauseMs: number = intakeLimits.pauseMsFirst; ; pauseMs = Math.min(pauseMs * 2, intakeLimits.pauseMsMax)) {
     try {

@@ -1,4 +1,12 @@
 export { chromaCollections, chromaRows } from "./chroma-folder.ts";
 export { importLayout, type ImportOptions, type ImportProgress, type ImportResult } from "./import-layout.ts";
-export { announceDelta, dropBoxQueue, processDropBox, type DropBoxOptions, type DropBoxPlace, type DropBoxParts, type DropBoxRound } from "./drop-box.ts";
+export {
+  announceDelta,
+  dropBoxQueue,
+  processDropBox,
+  type DropBoxOptions,
+  type DropBoxPlace,
+  type DropBoxParts,
+  type DropBoxRound,
+} from "./drop-box.ts";
 export { folderReader, objectsReader, type IntakeReader } from "./reader.ts";

@@ -47,7 +47,11 @@ export class Ledger {
 
   async write(entry: LedgerEntry): Promise<void> {
     const text = JSON.stringify(entry);
-    await this.#objects.put(this.#scope, this.#place(entry.key), Buffer.from(JSON.stringify({ format: 1, sha256: hashOf(text), entry: text }), "utf8"));
+    await this.#objects.put(
+      this.#scope,
+      this.#place(entry.key),
+      Buffer.from(JSON.stringify({ format: 1, sha256: hashOf(text), entry: text }), "utf8"),
+    );
   }
 
   /** The key as it may be part of a delta id. */
@@ -63,7 +67,13 @@ export class Ledger {
 function decode(text: string): LedgerEntry | undefined {
   try {
     const outer = JSON.parse(text) as unknown;
-    if (!isJsonObject(outer) || outer["format"] !== 1 || typeof outer["entry"] !== "string" || outer["sha256"] !== hashOf(outer["entry"])) return undefined;
+    if (
+      !isJsonObject(outer) ||
+      outer["format"] !== 1 ||
+      typeof outer["entry"] !== "string" ||
+      outer["sha256"] !== hashOf(outer["entry"])
+    )
+      return undefined;
     return JSON.parse(outer["entry"]) as LedgerEntry;
   } catch {
     return undefined;

@@ -54,12 +54,16 @@ describe("ndjson", () => {
   ])("an error names file and line, case %#", async (line, message) => {
     const content = Buffer.concat([Buffer.from('{"id":"a","vector":[1,2]}\n'), Buffer.from(line)]);
     expect(await refusal(() => read(content))).toMatchObject({ detail: expect.stringMatching(message) as unknown });
-    expect(await refusal(() => read(content))).toMatchObject({ detail: expect.stringMatching(/^delta\/x\.jsonl/) as unknown });
+    expect(await refusal(() => read(content))).toMatchObject({
+      detail: expect.stringMatching(/^delta\/x\.jsonl/) as unknown,
+    });
   });
 
   it("lines that cross the pieces in which a file is read come out whole", async () => {
     const text = "ü".repeat(100_000);
-    const rows = await read(Array.from({ length: 40 }, (_, i) => JSON.stringify({ id: `r${i}`, vector: [i, 1], text })).join("\n"));
+    const rows = await read(
+      Array.from({ length: 40 }, (_, i) => JSON.stringify({ id: `r${i}`, vector: [i, 1], text })).join("\n"),
+    );
     expect(rows).toHaveLength(40);
     expect(rows.every(({ row }) => "text" in row && row.text === text)).toBe(true);
   });

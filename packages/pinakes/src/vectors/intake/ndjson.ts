@@ -43,7 +43,10 @@ async function* lines(path: string, where: () => string): AsyncGenerator<Buffer>
 }
 
 function tooLong(where: string): PinakesError {
-  return new PinakesError("LIMIT_EXCEEDED", `${where}: is longer than ${lineBytesMax} bytes. Write one row a line, each line ended by "\\n".`);
+  return new PinakesError(
+    "LIMIT_EXCEEDED",
+    `${where}: is longer than ${lineBytesMax} bytes. Write one row a line, each line ended by "\\n".`,
+  );
 }
 
 function decode(bytes: Buffer, where: string, first: boolean): string {
@@ -63,7 +66,10 @@ function parseRow(text: string, where: string): ForeignRow {
   }
   if (!isJsonObject(value)) throw invalid(`${where}: must be an object with id and vector, got ${show(value)}.`);
   const unknown = Object.keys(value).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw invalid(`${where}: ${show(unknown)} is not known; a row has ${known.join(", ")}. Put other fields into metadata.`);
+  if (unknown !== undefined)
+    throw invalid(
+      `${where}: ${show(unknown)} is not known; a row has ${known.join(", ")}. Put other fields into metadata.`,
+    );
   return toRow(value, where);
 }
 
@@ -73,11 +79,13 @@ function toRow(value: JsonObject, where: string): ForeignRow {
   const vector = either(value, "vector", "embedding", where);
   const text = either(value, "text", "document", where);
   if (op === "delete") {
-    if (vector !== undefined || text !== undefined || metadata !== undefined) throw invalid(`${where}: a delete has nothing but an id.`);
+    if (vector !== undefined || text !== undefined || metadata !== undefined)
+      throw invalid(`${where}: a delete has nothing but an id.`);
     return { op, row: { id }, where };
   }
   if (op === "patch") {
-    if (vector !== undefined || text !== undefined) throw invalid(`${where}: a patch changes metadata only; put the whole row to change its vector or text.`);
+    if (vector !== undefined || text !== undefined)
+      throw invalid(`${where}: a patch changes metadata only; put the whole row to change its vector or text.`);
     return { op, row: { id, metadata: metadata as JsonObject }, where };
   }
   if (op !== "put") throw invalid(`${where}: op must be put, patch or delete, got ${show(op)}.`);

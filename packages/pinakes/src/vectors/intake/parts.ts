@@ -52,7 +52,11 @@ class PartBuilder {
   }
 
   end(): Part {
-    const changes = { upsert: [...this.#puts.values()], patch: [...this.#patches.values()].flat(), delete: [...this.#deletes] };
+    const changes = {
+      upsert: [...this.#puts.values()],
+      patch: [...this.#patches.values()].flat(),
+      delete: [...this.#deletes],
+    };
     const count = changes.upsert.length + changes.patch.length + changes.delete.length;
     invariant(count > 0 && count <= this.rows, "INTERNAL", "a part of a source has other rows than were put into it");
     return { changes, rows: this.rows };

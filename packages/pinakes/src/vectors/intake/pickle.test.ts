@@ -40,14 +40,18 @@ describe("pickle", () => {
   it("refuses every other class, and runs nothing", async () => {
     for (const base64 of hostile) {
       const error = await refusal(() => readPickle(Buffer.from(base64, "base64"), "d/index_metadata.pickle"));
-      expect(error).toMatchObject({ code: "CORRUPT", detail: expect.stringMatching(/d\/index_metadata\.pickle.*posix.*not Chroma's/) as unknown });
+      expect(error).toMatchObject({
+        code: "CORRUPT",
+        detail: expect.stringMatching(/d\/index_metadata\.pickle.*posix.*not Chroma's/) as unknown,
+      });
     }
     expect(existsSync("/tmp/pk/owned")).toBe(false);
   });
 
   it("a file that is cut off or changed at any byte is read or refused, and never throws anything else", async () => {
     const whole = Buffer.from(byPython[5], "base64");
-    for (let end = 0; end < whole.length; end += 1) expect(await refusal(() => readPickle(whole.subarray(0, end), "x"))).toMatchObject({ code: "CORRUPT" });
+    for (let end = 0; end < whole.length; end += 1)
+      expect(await refusal(() => readPickle(whole.subarray(0, end), "x"))).toMatchObject({ code: "CORRUPT" });
     for (let at = 0; at < whole.length; at += 1) {
       for (const value of [0x00, 0x28, 0x2e, 0x52, 0x62, 0x63, 0x75, 0x81, 0xff]) {
         const changed = Buffer.from(whole);

@@ -46,7 +46,8 @@ class PickleReader {
       if (code === 0x2e) return this.#pop(); // STOP
       const value = this.#constant(code);
       if (value !== undefined) this.#stack.push(value);
-      else if (!this.#operation(code)) throw this.#refused(`operation 0x${code.toString(16)} at byte ${at} is not one of those Chroma writes`);
+      else if (!this.#operation(code))
+        throw this.#refused(`operation 0x${code.toString(16)} at byte ${at} is not one of those Chroma writes`);
     }
   }
 
@@ -128,14 +129,16 @@ class PickleReader {
         return true;
       }
       case 0x81: // NEWOBJ
-        if (!Array.isArray(this.#pop()) || this.#pop() !== knownClass) throw this.#refused("it makes an object of something else than a class");
+        if (!Array.isArray(this.#pop()) || this.#pop() !== knownClass)
+          throw this.#refused("it makes an object of something else than a class");
         this.#stack.push(new Map());
         return true;
       case 0x62: {
         // BUILD
         const fields = this.#pop();
         const target = this.#top();
-        if (!(fields instanceof Map) || !(target instanceof Map)) throw this.#refused("an object's fields are not a dictionary");
+        if (!(fields instanceof Map) || !(target instanceof Map))
+          throw this.#refused("an object's fields are not a dictionary");
         for (const [key, value] of fields) target.set(key, value);
         return true;
       }
@@ -145,7 +148,8 @@ class PickleReader {
   }
 
   #class(module: PickleValue, name: PickleValue): void {
-    if (module !== knownModule || name !== knownName) throw this.#refused(`it names ${show([module, name])}, which is not Chroma's`);
+    if (module !== knownModule || name !== knownName)
+      throw this.#refused(`it names ${show([module, name])}, which is not Chroma's`);
     this.#stack.push(knownClass);
   }
 
@@ -221,5 +225,8 @@ function isMark(entry: Entry): entry is Mark {
 }
 
 function unreadable(name: string, why: string): PinakesError {
-  return new PinakesError("CORRUPT", `${name}: cannot be read as the labels of a Chroma index: ${why}. Upload the directory again, or convert it to NDJSON.`);
+  return new PinakesError(
+    "CORRUPT",
+    `${name}: cannot be read as the labels of a Chroma index: ${why}. Upload the directory again, or convert it to NDJSON.`,
+  );
 }

@@ -37,10 +37,16 @@ interface Wanted {
 }
 
 /** Of a Chroma directory: the database with its log, and what its indexes keep on disk. No other name ever becomes a path. */
-const chromaFiles = /^(?:chroma\.sqlite3(?:-wal)?|(?:index\/)?[0-9A-Fa-f-]{36}\/(?:header\.bin|data_level0\.bin|index_metadata\.pickle))$/;
+const chromaFiles =
+  /^(?:chroma\.sqlite3(?:-wal)?|(?:index\/)?[0-9A-Fa-f-]{36}\/(?:header\.bin|data_level0\.bin|index_metadata\.pickle))$/;
 const chromaRest = /^(?:chroma\.sqlite3-shm|(?:index\/)?[0-9A-Fa-f-]{36}\/(?:length|link_lists)\.bin)$/;
 
-export async function openSource(reader: IntakeReader, key: string, choice: ChromaChoice, signal?: AbortSignal): Promise<Source> {
+export async function openSource(
+  reader: IntakeReader,
+  key: string,
+  choice: ChromaChoice,
+  signal?: AbortSignal,
+): Promise<Source> {
   const wanted = await choose(reader, key, signal);
   await using undo = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "pinakes-intake-"));
@@ -71,14 +77,16 @@ async function choose(reader: IntakeReader, key: string, signal: AbortSignal | u
   const names: string[] = [];
   for await (const { key: found } of reader.list(key, signal)) {
     names.push(found.slice(key.length));
-    if (names.length > intakeLimits.sourceFilesMax) throw new PinakesError("LIMIT_EXCEEDED", `${key}: has more than ${intakeLimits.sourceFilesMax} files.`);
+    if (names.length > intakeLimits.sourceFilesMax)
+      throw new PinakesError("LIMIT_EXCEEDED", `${key}: has more than ${intakeLimits.sourceFilesMax} files.`);
   }
   if (names.length === 0) throw missing(key);
   return chooseAmong(key, names);
 }
 
 function chooseAmong(key: string, names: readonly string[]): Wanted {
-  const rest = (read: readonly string[]) => names.filter((name) => !read.includes(name) && !chromaRest.test(name)).map((name) => key + name);
+  const rest = (read: readonly string[]) =>
+    names.filter((name) => !read.includes(name) && !chromaRest.test(name)).map((name) => key + name);
   if (names.includes(chromaFile)) {
     const read = names.filter((name) => chromaFiles.test(name));
     return { files: read.map((name) => ({ key: key + name, path: name })), kind: "chroma", ignored: rest(read) };
@@ -90,7 +98,13 @@ function chooseAmong(key: string, names: readonly string[]): Wanted {
   return { files: read.map((name, i) => ({ key: key + name, path: String(i) })), kind: "ndjson", ignored: rest(read) };
 }
 
-async function copy(reader: IntakeReader, key: string, path: string, bytesMax: number, signal: AbortSignal | undefined): Promise<number> {
+async function copy(
+  reader: IntakeReader,
+  key: string,
+  path: string,
+  bytesMax: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   const stream = await reader.stream(key, signal);
   if (stream === undefined) throw missing(key);
   await mkdir(dirname(path), { recursive: true });
@@ -99,11 +113,18 @@ async function copy(reader: IntakeReader, key: string, path: string, bytesMax: n
     for await (const chunk of chunks) {
       bytes += chunk.byteLength;
       if (bytes > bytesMax)
-        throw new PinakesError("LIMIT_EXCEEDED", `${key}: a snapshot or delta may have ${intakeLimits.sourceBytesMax} bytes; split it into several deltas.`);
+        throw new PinakesError(
+          "LIMIT_EXCEEDED",
+          `${key}: a snapshot or delta may have ${intakeLimits.sourceBytesMax} bytes; split it into several deltas.`,
+        );
       yield chunk;
     }
   }
-  await pipeline(Readable.from(counted(stream), { objectMode: true }), createWriteStream(path), signal === undefined ? {} : { signal });
+  await pipeline(
+    Readable.from(counted(stream), { objectMode: true }),
+    createWriteStream(path),
+    signal === undefined ? {} : { signal },
+  );
   return bytes;
 }
 
@@ -112,7 +133,10 @@ function missing(key: string): PinakesError {
 }
 
 function unknown(key: string, why: string): PinakesError {
-  return new PinakesError("NOT_SUPPORTED", `${key}: ${why}. Give rows as NDJSON, or a directory that Chroma 0.4 or later wrote.`);
+  return new PinakesError(
+    "NOT_SUPPORTED",
+    `${key}: ${why}. Give rows as NDJSON, or a directory that Chroma 0.4 or later wrote.`,
+  );
 }
 
 function parquet(key: string): PinakesError {

@@ -23,8 +23,17 @@ export class Box implements AsyncDisposable {
   readonly logged: string[] = [];
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(parts: Pick<Box, "clock" | "faults" | "objects" | "queue" | "vectors">, stack: AsyncDisposableStack) {
-    ({ clock: this.clock, faults: this.faults, objects: this.objects, queue: this.queue, vectors: this.vectors } = parts);
+  private constructor(
+    parts: Pick<Box, "clock" | "faults" | "objects" | "queue" | "vectors">,
+    stack: AsyncDisposableStack,
+  ) {
+    ({
+      clock: this.clock,
+      faults: this.faults,
+      objects: this.objects,
+      queue: this.queue,
+      vectors: this.vectors,
+    } = parts);
     this.#stack = stack;
   }
 
@@ -52,9 +61,16 @@ export class Box implements AsyncDisposable {
     await this.queue.send(acme, dropBoxQueue, { group, body });
   }
 
-  round(options: Partial<DropBoxOptions> = {}, scope: Scope = acme, queue: DropBoxParts["queue"] = this.queue): Promise<DropBoxRound> {
+  round(
+    options: Partial<DropBoxOptions> = {},
+    scope: Scope = acme,
+    queue: DropBoxParts["queue"] = this.queue,
+  ): Promise<DropBoxRound> {
     const { vectors, objects } = this;
-    return processDropBox({ vectors, objects, queue, log: (line) => this.logged.push(line) }, scope, { owner: "worker", ...options });
+    return processDropBox({ vectors, objects, queue, log: (line) => this.logged.push(line) }, scope, {
+      owner: "worker",
+      ...options,
+    });
   }
 
   /** Rounds until nothing is left, with the time of retries passing in between. */
@@ -70,7 +86,9 @@ export class Box implements AsyncDisposable {
 
   async dead(): Promise<DeadLetter[]> {
     const { letters } = await this.queue.dead.list(acme, dropBoxQueue);
-    return Promise.all(letters.map(async (letter) => (await this.queue.dead.inspect(acme, dropBoxQueue, letter)) as DeadLetter));
+    return Promise.all(
+      letters.map(async (letter) => (await this.queue.dead.inspect(acme, dropBoxQueue, letter)) as DeadLetter),
+    );
   }
 
   async texts(collection = "papers"): Promise<PlainRow["text"][]> {

@@ -44,11 +44,18 @@ export async function chromaAnswer(fixture: ChromaFixture): Promise<PlainRow[]> 
   return JSON.parse(await readFile(join(fixtures, fixture, "expected.json"), "utf8")) as PlainRow[];
 }
 
-export async function putFiles(objects: ObjectStore, scope: Scope, prefix: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
+export async function putFiles(
+  objects: ObjectStore,
+  scope: Scope,
+  prefix: string,
+  files: ReadonlyMap<string, Uint8Array>,
+): Promise<void> {
   for (const [path, bytes] of files) await objects.put(scope, prefix + path, bytes);
 }
 
-export async function tempFolder(files: ReadonlyMap<string, Uint8Array | string> = new Map()): Promise<AsyncDisposable & { readonly path: string }> {
+export async function tempFolder(
+  files: ReadonlyMap<string, Uint8Array | string> = new Map(),
+): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "pinakes-test-"));
   for (const [name, content] of files) {
     await mkdir(dirname(join(path, name)), { recursive: true });
@@ -95,18 +102,32 @@ export async function openStores(engine: "memory" | "sqlite", clock?: Clock): Pr
   const timing = clock === undefined ? {} : { clock };
   const objects = stack.use(openMemoryObjects(timing));
   const folder = engine === "sqlite" ? stack.use(await tempFolder()) : undefined;
-  const items = stack.use(folder === undefined ? await openMemoryItems(timing) : await openSqliteItems({ dir: folder.path, database: "test", ...timing }));
+  const items = stack.use(
+    folder === undefined
+      ? await openMemoryItems(timing)
+      : await openSqliteItems({ dir: folder.path, database: "test", ...timing }),
+  );
   return { items, objects, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 /** The vectors as one process has them. */
 export async function openProcess({ items, objects }: Stores, clock?: Clock): Promise<OpenedVectors & AsyncDisposable> {
-  const opened = await openVectors({ items, objects, system: systemScope("test", () => {}), threads: 1, ...(clock === undefined ? {} : { clock }) });
+  const opened = await openVectors({
+    items,
+    objects,
+    system: systemScope("test", () => {}),
+    threads: 1,
+    ...(clock === undefined ? {} : { clock }),
+  });
   return { ...opened, [Symbol.asyncDispose]: () => opened.close() };
 }
 
 /** Stores of a process that ends at its nth call: before the call, or after it, with the answer lost. */
-export function dying({ items, objects }: Stores, at: number, moment: "before" | "after"): Stores & { readonly calls: () => number } {
+export function dying(
+  { items, objects }: Stores,
+  at: number,
+  moment: "before" | "after",
+): Stores & { readonly calls: () => number } {
   let calls = 0;
   const wrap = <T extends object>(store: T): T =>
     new Proxy(store, {
@@ -128,7 +149,8 @@ export function dying({ items, objects }: Stores, at: number, moment: "before" |
 
 export async function allRows(vectors: Vectors, collection: string): Promise<PlainRow[]> {
   const rows: PlainRow[] = [];
-  for await (const { id, vector, text, metadata } of vectors.rows(acme, collection)) rows.push({ id, vector: [...vector], text: text ?? null, metadata });
+  for await (const { id, vector, text, metadata } of vectors.rows(acme, collection))
+    rows.push({ id, vector: [...vector], text: text ?? null, metadata });
   return byId(rows);
 }
 

@@ -58,7 +58,8 @@ export function scratchOf(header: Pick<SegmentHeader, "rows" | "dims" | "ivf">):
 export function writeContext(segment: SegmentBytes, area: number): void {
   const { header } = segment;
   const scratch = scratchOf(header);
-  const table = (prefix: string): number[] => ["i8", "scale", "bias", "sum"].map((part) => segment.address(`${prefix}.${part}`));
+  const table = (prefix: string): number[] =>
+    ["i8", "scale", "bias", "sum"].map((part) => segment.address(`${prefix}.${part}`));
   const words = [
     header.rows,
     codeStrideOf(header.dims),
@@ -70,7 +71,9 @@ export function writeContext(segment: SegmentBytes, area: number): void {
     ...(header.ivf === undefined ? [0, 0, 0, 0] : table("ivf")),
     header.ivf?.lists ?? 0,
     header.ivf === undefined ? 0 : segment.address("ivf.offsets"),
-    ...[scratch.query, scratch.codes, scratch.excluded, scratch.heap, scratch.chunk, scratch.probes, scratch.trace].map((offset) => area + offset),
+    ...[scratch.query, scratch.codes, scratch.excluded, scratch.heap, scratch.chunk, scratch.probes, scratch.trace].map(
+      (offset) => area + offset,
+    ),
   ];
   new Uint32Array(segment.buffer, area, words.length).set(words);
 }

@@ -29,18 +29,30 @@ describe.each(metrics)("kernels, %s", (metric) => {
 
     const most = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
     const codes = new Uint8Array(segment.buffer, ctx + scratch.codes, codeStrideOf(dims));
-    vector.forEach((value, i) => expect(Math.abs((codes[i] as number) - 64 - (value * 63) / most)).toBeLessThanOrEqual(0.5001));
+    vector.forEach((value, i) =>
+      expect(Math.abs((codes[i] as number) - 64 - (value * 63) / most)).toBeLessThanOrEqual(0.5001),
+    );
     expect(codes.every((code) => code <= 127)).toBe(true);
 
     const view = new DataView(segment.buffer, ctx);
     const queryScale = view.getFloat32(108, true);
-    const [i8, scale, bias, sum] = [segment.i8("vectors.i8"), segment.f32("vectors.scale"), segment.f32("vectors.bias"), segment.i32("vectors.sum")];
+    const [i8, scale, bias, sum] = [
+      segment.i8("vectors.i8"),
+      segment.f32("vectors.scale"),
+      segment.f32("vectors.bias"),
+      segment.i32("vectors.sum"),
+    ];
     for (let row = 0; row < rows; row += 1) {
       let product = 0;
-      for (let i = 0; i < dims; i += 1) product += (i8[row * codeStrideOf(dims) + i] as number) * ((codes[i] as number) - 64);
-      const expected = Math.fround(Math.fround(Math.fround((scale[row] as number) * Math.fround(product)) * queryScale) + (bias[row] as number));
+      for (let i = 0; i < dims; i += 1)
+        product += (i8[row * codeStrideOf(dims) + i] as number) * ((codes[i] as number) - 64);
+      const expected = Math.fround(
+        Math.fround(Math.fround((scale[row] as number) * Math.fround(product)) * queryScale) + (bias[row] as number),
+      );
       expect(int8Scores(row)).toEqual([expected, expected, expected]);
-      expect(sum[row]).toBe(i8.subarray(row * codeStrideOf(dims), (row + 1) * codeStrideOf(dims)).reduce((all, code) => all + code, 0));
+      expect(sum[row]).toBe(
+        i8.subarray(row * codeStrideOf(dims), (row + 1) * codeStrideOf(dims)).reduce((all, code) => all + code, 0),
+      );
       const exact = plainScore(metric, vectors.subarray(row * dims, (row + 1) * dims), vector);
       expect(kernels.exactScore(ctx, row)).toBeCloseTo(exact, 3);
     }
@@ -49,7 +61,11 @@ describe.each(metrics)("kernels, %s", (metric) => {
     function int8Scores(row: number): number[] {
       const list = ctx + scratch.chunk;
       new Uint32Array(segment.buffer, list, 4).fill(row);
-      return [() => kernels.scanRange(ctx, row, row + 1), () => kernels.scanRows(ctx, list, 1), () => kernels.scanRows(ctx, list, 4)].map((scan) => {
+      return [
+        () => kernels.scanRange(ctx, row, row + 1),
+        () => kernels.scanRows(ctx, list, 1),
+        () => kernels.scanRows(ctx, list, 4),
+      ].map((scan) => {
         view.setUint32(96, 0, true);
         view.setUint32(100, 1, true);
         view.setFloat32(104, -Infinity, true);

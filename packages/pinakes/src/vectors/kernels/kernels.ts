@@ -11,16 +11,34 @@ export interface Kernels {
   scanMasked(ctx: number, first: number, end: number): void;
   exactScore(ctx: number, row: number): number;
   searchRows(ctx: number, candidates: number, masked: boolean): number;
-  searchLists(ctx: number, candidates: number, masked: boolean, atMost: number, slack: number, weight: number, ease: number): number;
+  searchLists(
+    ctx: number,
+    candidates: number,
+    masked: boolean,
+    atMost: number,
+    slack: number,
+    weight: number,
+    ease: number,
+  ): number;
   searchGivenLists(ctx: number, candidates: number, masked: boolean, list: number, count: number): number;
   searchGivenRows(ctx: number, candidates: number, list: number, count: number): number;
   roughLog2(x: number): number;
   orderLists(ctx: number): number;
   traceLists(ctx: number, candidates: number, limit: number): number;
   assign(...args: [...rows: KernelRows, ...centroids: KernelCentroids, centroidCount: number, out: number]): void;
-  assignNear(...args: [...rows: KernelRows, ...centroids: KernelCentroids, near: number, nearCount: number, assigned: number]): void;
+  assignNear(
+    ...args: [...rows: KernelRows, ...centroids: KernelCentroids, near: number, nearCount: number, assigned: number]
+  ): void;
   scoreAll(...args: [...rows: KernelRows, ...centroids: KernelCentroids, centroidCount: number, out: number]): void;
-  accumulate(codes: number, scales: number, rows: number, stride: number, assigned: number, totals: number, counts: number): void;
+  accumulate(
+    codes: number,
+    scales: number,
+    rows: number,
+    stride: number,
+    assigned: number,
+    totals: number,
+    counts: number,
+  ): void;
 }
 
 /** Addresses of int8 codes, scales and sums of codes, by row; then how many rows, and the bytes of a row's codes. */

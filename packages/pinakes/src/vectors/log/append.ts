@@ -40,12 +40,20 @@ export class Appender {
   async append(site: CollectionSite, input: AppendInput): Promise<AppendResult> {
     const { deltaId = site.parts.uniqueName(), ...changes } = input;
     if (typeof deltaId !== "string" || !deltaIdPattern.test(deltaId))
-      throw invalid(`deltaId: must be 1–${vectorLimits.deltaIdCharsMax} letters, digits or any of "._:@+-"; got ${show(deltaId)}.`);
+      throw invalid(
+        `deltaId: must be 1–${vectorLimits.deltaIdCharsMax} letters, digits or any of "._:@+-"; got ${show(deltaId)}.`,
+      );
     const { fence, head, log } = await site.state();
     if (fence.status === "diverged") throw diverged(fence);
     const { rows, duplicates } = checkRows(changes, fence.settings);
     const built = await site.parts.builder.delta(site.collection, fence.settings, rows);
-    const { seq, logId, repeated } = await this.#store(site, { deltaId, built, known: input.deltaId !== undefined, head, log });
+    const { seq, logId, repeated } = await this.#store(site, {
+      deltaId,
+      built,
+      known: input.deltaId !== undefined,
+      head,
+      log,
+    });
     return { deltaId, seq, session: encodeToken({ logId, seq }), repeated, duplicates };
   }
 
@@ -65,7 +73,11 @@ export class Appender {
       await site.parts.objects.put(site.scope, key, built.bytes);
       const { sha256, headBytes, rows, contentHash } = built;
       try {
-        return await this.#commit(site, { deltaId, key, sha256, bytes: built.bytes.byteLength, headBytes, rows, contentHash }, generation);
+        return await this.#commit(
+          site,
+          { deltaId, key, sha256, bytes: built.bytes.byteLength, headBytes, rows, contentHash },
+          generation,
+        );
       } catch (error) {
         // What was put is garbage now; a failure to remove it is left to the next collection of garbage.
         if (isRefused(error)) await site.parts.objects.delete(site.scope, [key]).catch(() => {});
@@ -76,7 +88,11 @@ export class Appender {
     throw new PinakesError("UNAVAILABLE", "Garbage was collected again and again during this append; try again.");
   }
 
-  async #commit(site: CollectionSite, delta: Parameters<GroupCommit["commit"]>[0], generation: number): Promise<Committed> {
+  async #commit(
+    site: CollectionSite,
+    delta: Parameters<GroupCommit["commit"]>[0],
+    generation: number,
+  ): Promise<Committed> {
     const { name } = site;
     const group = this.#groups.get(name) ?? new GroupCommit(site, this.#work);
     this.#groups.set(name, group);

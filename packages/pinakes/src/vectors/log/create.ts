@@ -17,8 +17,10 @@ export function checkSettings(input: NewCollection): CollectionSettings {
   const { dimsMin, dimsMax } = vectorLimits;
   if (!Number.isInteger(dims) || dims < dimsMin || dims > dimsMax)
     throw invalid(`dims: must be a whole number from ${dimsMin} to ${dimsMax}, got ${show(dims)}.`);
-  if (metric !== "cosine" && metric !== "dot" && metric !== "l2") throw invalid(`metric: must be cosine, dot or l2, got ${show(metric)}.`);
-  if (!languages.includes(language)) throw invalid(`language: must be one of ${languages.join(", ")}; got ${show(language)}.`);
+  if (metric !== "cosine" && metric !== "dot" && metric !== "l2")
+    throw invalid(`metric: must be cosine, dot or l2, got ${show(metric)}.`);
+  if (!languages.includes(language))
+    throw invalid(`language: must be one of ${languages.join(", ")}; got ${show(language)}.`);
   return { dims, metric, language };
 }
 
@@ -43,7 +45,10 @@ export async function createCollection(site: CollectionSite, settings: Collectio
       { op: "create", document: site.document(itemIds.lease, lease) },
       {
         op: "create",
-        document: site.document(itemIds.history(0), historyDocument({ manifest, key, sha256, committedAt: now }, Buffer.from(bytes).toString("utf8"))),
+        document: site.document(
+          itemIds.history(0),
+          historyDocument({ manifest, key, sha256, committedAt: now }, Buffer.from(bytes).toString("utf8")),
+        ),
       },
     ]);
   } catch (error) {
@@ -63,7 +68,11 @@ async function settle(site: CollectionSite, settings: CollectionSettings, key: s
   throw new PinakesError("CONFLICT", `The vectors of ${show(site.collection)} exist: the collection ${reason}.`);
 }
 
-function emptyManifest(site: CollectionSite, settings: CollectionSettings, fields: { logId: string; commitId: string; now: number }): Manifest {
+function emptyManifest(
+  site: CollectionSite,
+  settings: CollectionSettings,
+  fields: { logId: string; commitId: string; now: number },
+): Manifest {
   return {
     format: 1,
     collection: site.collection,

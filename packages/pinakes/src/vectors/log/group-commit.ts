@@ -68,7 +68,8 @@ export class GroupCommit {
 
   async #commitGroup(group: Waiting[]): Promise<void> {
     for (let attempt = 0; group.length > 0; attempt += 1) {
-      if (attempt >= attemptsMax) throw new PinakesError("UNAVAILABLE", "Too many others append to this collection at once; try again.");
+      if (attempt >= attemptsMax)
+        throw new PinakesError("UNAVAILABLE", "Too many others append to this collection at once; try again.");
       if (attempt > 1) await this.#site.parts.timers.pause(Math.random() * Math.min(100, 2 ** attempt)); // Jitter, so that writers do not meet again.
       let log = await this.#readLog();
       if (group.some(({ generation }) => generation !== log.generation)) {
@@ -80,7 +81,8 @@ export class GroupCommit {
       if (!log.dirty) await this.#announce();
       try {
         const next = await this.#write(group, log);
-        for (const [i, { outcome }] of group.entries()) outcome.resolve({ seq: log.nextSeq + i, logId: log.logId, repeated: false });
+        for (const [i, { outcome }] of group.entries())
+          outcome.resolve({ seq: log.nextSeq + i, logId: log.logId, repeated: false });
         this.#log = next;
         return;
       } catch (error) {
@@ -119,7 +121,14 @@ export class GroupCommit {
       {
         op: "replace",
         document: this.#site.document(itemIds.log, next),
-        where: { nextSeq: log.nextSeq, generation: log.generation, rests: log.rests, restored: log.restored, logId: log.logId, dirty: log.dirty },
+        where: {
+          nextSeq: log.nextSeq,
+          generation: log.generation,
+          rests: log.rests,
+          restored: log.restored,
+          logId: log.logId,
+          dirty: log.dirty,
+        },
       },
     ];
     for (const [i, { delta }] of group.entries()) {
@@ -150,7 +159,8 @@ export class GroupCommit {
       const known = await this.#site.read<DeltaId>(itemIds.deltaId(waiting.delta.deltaId));
       if (known === undefined) continue;
       group.splice(group.indexOf(waiting), 1);
-      if (known.contentHash === waiting.delta.contentHash) waiting.outcome.resolve({ seq: known.seq, logId: log?.logId ?? "", repeated: true });
+      if (known.contentHash === waiting.delta.contentHash)
+        waiting.outcome.resolve({ seq: known.seq, logId: log?.logId ?? "", repeated: true });
       else waiting.outcome.reject(otherContent(waiting.delta.deltaId));
     }
   }
@@ -159,13 +169,20 @@ export class GroupCommit {
 const settleable = new Set(["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND", "UNAVAILABLE"]);
 
 export function otherContent(deltaId: string): PinakesError {
-  return new PinakesError("CONFLICT", `The delta id "${deltaId}" was used before, with other content; choose another id.`);
+  return new PinakesError(
+    "CONFLICT",
+    `The delta id "${deltaId}" was used before, with other content; choose another id.`,
+  );
 }
 
 export function diverged(fence: Fence): PinakesError {
-  return new PinakesError("UNAVAILABLE", `This collection takes no writes until it is repaired: ${fence.reason ?? "its items and its bucket differ"}.`, {
-    retryable: false,
-  });
+  return new PinakesError(
+    "UNAVAILABLE",
+    `This collection takes no writes until it is repaired: ${fence.reason ?? "its items and its bucket differ"}.`,
+    {
+      retryable: false,
+    },
+  );
 }
 
 function dropOvertaken(group: Waiting[], log: Log): void {

@@ -25,7 +25,13 @@ export async function listCollections(
 ): Promise<CollectionPage> {
   requireScope(scope);
   const filter = { status: { ne: "deleted" } };
-  const page = await parts.items.query(scope, vectorsContainer.name, { index: "collections", equals: { kind: "fence" }, filter, limit, cursor });
+  const page = await parts.items.query(scope, vectorsContainer.name, {
+    index: "collections",
+    equals: { kind: "fence" },
+    filter,
+    limit,
+    cursor,
+  });
   const collections = page.items.map(({ document }) => {
     const { collection, status, settings, createdAt, purgeAt } = document as unknown as Fence & { collection: string };
     return { collection, status, settings, createdAt, ...(purgeAt === undefined ? {} : { purgeAt }) };

@@ -34,11 +34,15 @@ export interface CheckedRows {
 export function checkRows(changes: Changes, settings: CollectionSettings): CheckedRows {
   if (!isObject(changes)) throw invalid("The changes must be an object with upsert, patch or delete.");
   const { upsert = [], patch = [], delete: deletes = [] } = changes;
-  for (const [name, list] of Object.entries({ upsert, patch, delete: deletes })) if (!Array.isArray(list)) throw invalid(`${name}: must be a list.`);
+  for (const [name, list] of Object.entries({ upsert, patch, delete: deletes }))
+    if (!Array.isArray(list)) throw invalid(`${name}: must be a list.`);
   const count = upsert.length + patch.length + deletes.length;
   if (count === 0) throw invalid("There is nothing to append: give rows to upsert, patch or delete.");
   if (count > vectorLimits.deltaRowsMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `${count} rows in one delta; at most ${vectorLimits.deltaRowsMax} are allowed. Append them in parts.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `${count} rows in one delta; at most ${vectorLimits.deltaRowsMax} are allowed. Append them in parts.`,
+    );
   const byId = new Map<string, Row>();
   const duplicates = new Set<string>();
   const add = (row: Row): void => {
@@ -50,7 +54,9 @@ export function checkRows(changes: Changes, settings: CollectionSettings): Check
     byId.set(row.id, earlier === undefined ? row : combined(earlier, row));
   };
   // One block for all vectors, and one that threads share: sent to the thread that builds the file, it is not copied.
-  const vectors = new Float32Array(new SharedArrayBuffer(upsert.length * settings.dims * Float32Array.BYTES_PER_ELEMENT));
+  const vectors = new Float32Array(
+    new SharedArrayBuffer(upsert.length * settings.dims * Float32Array.BYTES_PER_ELEMENT),
+  );
   accountShared(vectors.buffer);
   const place = (i: number): Float32Array => vectors.subarray(i * settings.dims, (i + 1) * settings.dims);
   for (const [i, row] of upsert.entries()) add(upsertRow(row, `upsert[${i}]`, place(i)));
@@ -65,11 +71,15 @@ export function checkRows(changes: Changes, settings: CollectionSettings): Check
 function combined(earlier: Row, row: Row): Row {
   if (row.op !== "patch" || earlier.op === "delete") return row;
   const metadata = { ...earlier.metadata, ...row.metadata };
-  return earlier.op === "patch" ? { ...earlier, metadata } : { ...earlier, metadata: patchMetadata(earlier.metadata ?? {}, row.metadata ?? {}) };
+  return earlier.op === "patch"
+    ? { ...earlier, metadata }
+    : { ...earlier, metadata: patchMetadata(earlier.metadata ?? {}, row.metadata ?? {}) };
 }
 
 export function patchMetadata(metadata: JsonObject, patch: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries({ ...metadata, ...patch }).filter(([key, value]) => !(value === null && Object.hasOwn(patch, key))));
+  return Object.fromEntries(
+    Object.entries({ ...metadata, ...patch }).filter(([key, value]) => !(value === null && Object.hasOwn(patch, key))),
+  );
 }
 
 /** @param place where its vector goes */
@@ -88,7 +98,8 @@ function upsertRow(row: UpsertRow, where: string, place: Float32Array): Row {
 function patchRow(row: PatchRow, where: string): Row {
   if (!isObject(row)) throw invalid(`${where}: must be an object with id and metadata.`);
   const id = checkId(row.id, `${where}.id`);
-  if (row.metadata === undefined) throw invalid(`${where}.metadata: is missing; give the keys to change, null to clear one.`);
+  if (row.metadata === undefined)
+    throw invalid(`${where}.metadata: is missing; give the keys to change, null to clear one.`);
   return { id, op: "patch", metadata: checkMetadata(row.metadata, `${where}.metadata`) };
 }
 
@@ -97,16 +108,29 @@ function isObject(value: unknown): boolean {
 }
 
 function checkId(id: unknown, where: string): string {
-  if (typeof id !== "string" || id === "" || id.includes("\0") || !id.isWellFormed() || Buffer.byteLength(id, "utf8") > vectorLimits.rowIdBytesMax)
+  if (
+    typeof id !== "string" ||
+    id === "" ||
+    id.includes("\0") ||
+    !id.isWellFormed() ||
+    Buffer.byteLength(id, "utf8") > vectorLimits.rowIdBytesMax
+  )
     throw invalid(`${where}: must be a text of 1–${vectorLimits.rowIdBytesMax} bytes without NUL, got ${show(id)}.`);
   return id;
 }
 
 /** A copy, in `into` where that is given. */
-export function checkVector(vector: unknown, where: string, dims: number, into: Float32Array = new Float32Array(dims)): Float32Array {
-  if (!Array.isArray(vector) && !(vector instanceof Float32Array)) throw invalid(`${where}: must be a list of ${dims} numbers.`);
+export function checkVector(
+  vector: unknown,
+  where: string,
+  dims: number,
+  into: Float32Array = new Float32Array(dims),
+): Float32Array {
+  if (!Array.isArray(vector) && !(vector instanceof Float32Array))
+    throw invalid(`${where}: must be a list of ${dims} numbers.`);
   const numbers = vector as ArrayLike<unknown>;
-  if (numbers.length !== dims) throw invalid(`${where}: has ${numbers.length} numbers; this collection's vectors have ${dims}.`);
+  if (numbers.length !== dims)
+    throw invalid(`${where}: has ${numbers.length} numbers; this collection's vectors have ${dims}.`);
   if (vector instanceof Float32Array && hasOnlyNumbers(vector)) {
     into.set(vector);
     return into;
@@ -134,7 +158,10 @@ function numberText(value: unknown): string {
 function checkText(text: unknown, where: string): string {
   if (typeof text !== "string" || !text.isWellFormed()) throw invalid(`${where}: must be a text of valid Unicode.`);
   if (Buffer.byteLength(text, "utf8") > vectorLimits.rowTextBytesMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `${where}: is longer than ${vectorLimits.rowTextBytesMax} bytes; split it into chunks.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `${where}: is longer than ${vectorLimits.rowTextBytesMax} bytes; split it into chunks.`,
+    );
   return text;
 }
 
@@ -142,7 +169,10 @@ function checkMetadata(metadata: unknown, where: string): JsonObject {
   if (!isJsonObject(metadata)) throw invalid(`${where}: must be an object.`);
   checkJson(metadata, where);
   if (Buffer.byteLength(JSON.stringify(metadata), "utf8") > vectorLimits.rowMetadataBytesMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `${where}: is larger than ${vectorLimits.rowMetadataBytesMax} bytes as JSON.`);
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `${where}: is larger than ${vectorLimits.rowMetadataBytesMax} bytes as JSON.`,
+    );
   return metadata;
 }
 

@@ -8,8 +8,19 @@ it("an entry of the first version is found when it is due, is renewed in the sam
   const system = systemScope("tests of the registry of work", () => {});
   const scope = system.forTenant("pinakes.system");
   const items = await openMemoryItems();
-  await items.openContainer({ name: "vector-work", partitionKey: ["shard"], indexes: { due: { partition: ["shard"], sort: ["notBefore"] } } });
-  const document = { id: "compact:acme:papers", shard: "0", kind: "compact", tenant: "acme", collection: "papers", notBefore: 7 };
+  await items.openContainer({
+    name: "vector-work",
+    partitionKey: ["shard"],
+    indexes: { due: { partition: ["shard"], sort: ["notBefore"] } },
+  });
+  const document = {
+    id: "compact:acme:papers",
+    shard: "0",
+    kind: "compact",
+    tenant: "acme",
+    collection: "papers",
+    notBefore: 7,
+  };
   await items.write(scope, "vector-work", ["0"], { op: "create", document });
 
   // The same declaration: nothing is built anew.

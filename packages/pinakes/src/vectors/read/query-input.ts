@@ -45,7 +45,8 @@ export interface CheckedQuery {
 const limitDefault = 10;
 
 export function checkQuery(input: QueryInput, dims: number): CheckedQuery {
-  if (typeof input !== "object" || input === null) throw invalid("A query must be an object with vector, text or both.");
+  if (typeof input !== "object" || input === null)
+    throw invalid("A query must be an object with vector, text or both.");
   const mode = checkMode(input);
   const limit = input.limit ?? limitDefault;
   if (!Number.isInteger(limit) || limit < 1 || limit > vectorLimits.queryHitsMax)
@@ -53,7 +54,8 @@ export function checkQuery(input: QueryInput, dims: number): CheckedQuery {
   const { recall, minScore, filter } = input;
   if (recall !== undefined && !(typeof recall === "number" && recall > 0 && recall <= 1))
     throw invalid(`recall: must be a number above 0 and up to 1, got ${show(recall)}.`);
-  if (minScore !== undefined && !Number.isFinite(minScore)) throw invalid(`minScore: must be a number, got ${show(minScore)}.`);
+  if (minScore !== undefined && !Number.isFinite(minScore))
+    throw invalid(`minScore: must be a number, got ${show(minScore)}.`);
   if (filter !== undefined) compileFilter(filter);
   return {
     mode,
@@ -77,7 +79,8 @@ function checkMode({ mode, vector, text }: QueryInput): QueryMode {
   if (vector === undefined && text === undefined) throw invalid("A query needs a vector, a text, or both.");
   const given = vector === undefined ? "keyword" : text === undefined ? "vector" : "hybrid";
   if (mode === undefined) return given;
-  if (mode !== "vector" && mode !== "keyword" && mode !== "hybrid") throw invalid(`mode: must be vector, keyword or hybrid, got ${show(mode)}.`);
+  if (mode !== "vector" && mode !== "keyword" && mode !== "hybrid")
+    throw invalid(`mode: must be vector, keyword or hybrid, got ${show(mode)}.`);
   if (mode !== "keyword" && vector === undefined) throw invalid(`mode: ${mode} needs a vector.`);
   if (mode !== "vector" && text === undefined) throw invalid(`mode: ${mode} needs a text.`);
   return mode;
@@ -86,8 +89,11 @@ function checkMode({ mode, vector, text }: QueryInput): QueryMode {
 function checkCounts(counts: TermCounts): TermCounts {
   const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
   const { rows, tokens, frequencies } = (counts ?? {}) as Partial<TermCounts>;
-  const known = frequencies instanceof Map && frequencies.values().every((frequency) => isCount(frequency) && frequency <= (rows as number));
-  if (!isCount(rows) || !isCount(tokens) || !known) throw invalid("elsewhere: must be what countTerms told of other collections, added up.");
+  const known =
+    frequencies instanceof Map &&
+    frequencies.values().every((frequency) => isCount(frequency) && frequency <= (rows as number));
+  if (!isCount(rows) || !isCount(tokens) || !known)
+    throw invalid("elsewhere: must be what countTerms told of other collections, added up.");
   return counts;
 }
 

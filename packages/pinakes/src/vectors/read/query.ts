@@ -68,7 +68,10 @@ const searchables = new WeakMap<View, readonly SearchSource[]>();
 function searchable(cache: SegmentCache, view: View): readonly SearchSource[] {
   const known = searchables.get(view);
   if (known !== undefined) return known;
-  const sources = view.sources.map(({ rows, dead }): SearchSource => ({ segment: cache.poolId(rows.segment), ...(dead === undefined ? {} : { dead }) }));
+  const sources = view.sources.map(({ rows, dead }): SearchSource => ({
+    segment: cache.poolId(rows.segment),
+    ...(dead === undefined ? {} : { dead }),
+  }));
   searchables.set(view, sources);
   return sources;
 }
@@ -79,7 +82,10 @@ function readHit(view: View, hit: ReturnType<typeof rank>[number], includeVector
   return {
     id: rows.id(hit.row),
     score: hit.score,
-    scores: { ...(hit.vector === undefined ? {} : { vector: hit.vector }), ...(hit.keyword === undefined ? {} : { keyword: hit.keyword }) },
+    scores: {
+      ...(hit.vector === undefined ? {} : { vector: hit.vector }),
+      ...(hit.keyword === undefined ? {} : { keyword: hit.keyword }),
+    },
     ...(text === undefined ? {} : { text }),
     metadata: rows.metadata(hit.row),
     ...(includeVectors ? { vector: rows.vector(hit.row) } : {}),
@@ -99,7 +105,8 @@ function fieldsOf(view: View): readonly FieldHeader[] {
   if (known !== undefined) return known;
   const types = new Map<string, Set<FieldHeader["types"][number]>>();
   for (const { rows } of view.sources) {
-    for (const field of rows.segment.header.fields) types.set(field.path, new Set([...(types.get(field.path) ?? []), ...field.types]));
+    for (const field of rows.segment.header.fields)
+      types.set(field.path, new Set([...(types.get(field.path) ?? []), ...field.types]));
   }
   const fields = [...types].map(([path, seen]) => ({ path, types: [...seen] }));
   knownFields.set(view, fields);
@@ -112,6 +119,7 @@ export function countView(view: View, filter: Filter | undefined): number {
   compileFilter(filter);
   checkFilter(view, filter);
   let count = 0;
-  for (const { rows, dead } of view.sources) for (const row of evaluateFilter(rows.segment, filter)) if (!(dead?.has(row) ?? false)) count += 1;
+  for (const { rows, dead } of view.sources)
+    for (const row of evaluateFilter(rows.segment, filter)) if (!(dead?.has(row) ?? false)) count += 1;
   return count;
 }

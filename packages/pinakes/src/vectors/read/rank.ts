@@ -25,7 +25,13 @@ export function rank(result: SearchResult, mode: QueryMode, limit: number): Rank
   const add = (hits: readonly Hit[], part: "vector" | "keyword"): void => {
     for (const [place, hit] of hits.entries()) {
       const name = `${hit.source}/${hit.row}`;
-      const known = joined.get(name) ?? { source: hit.source, row: hit.row, score: 0, vector: undefined, keyword: undefined };
+      const known = joined.get(name) ?? {
+        source: hit.source,
+        row: hit.row,
+        score: 0,
+        vector: undefined,
+        keyword: undefined,
+      };
       joined.set(name, { ...known, [part]: hit.score, score: known.score + 1 / (rankOffset + place + 1) });
     }
   };

@@ -44,18 +44,21 @@ export class Reader {
   }
 
   async view(site: CollectionSite, options: ReadOptions = {}): Promise<View> {
-    if (typeof options !== "object" || options === null) throw invalid(`The options of a read must be an object, got ${show(options)}.`);
+    if (typeof options !== "object" || options === null)
+      throw invalid(`The options of a read must be an object, got ${show(options)}.`);
     if (options.asOf !== undefined) return this.#earlier(site, options.asOf);
     const token = options.session === undefined ? undefined : decodeToken(options.session);
     const fresh = this.#fresh(site, options.staleMs);
-    if (fresh !== undefined && (token === undefined || (token.logId === fresh.logId && token.seq <= fresh.view.seq))) return fresh.view;
+    if (fresh !== undefined && (token === undefined || (token.logId === fresh.logId && token.seq <= fresh.view.seq)))
+      return fresh.view;
     const deadline = site.parts.monotonic() + site.parts.policy.sessionWaitMs;
     for (;;) {
       const current = await this.#current(site);
       if (token === undefined) return current.view;
       if (token.logId !== current.logId || isDiscarded(current.view.manifest, token.seq)) throw staleToken();
       if (token.seq <= current.view.seq) return current.view;
-      if (site.parts.monotonic() >= deadline) throw new PinakesError("UNAVAILABLE", "session: the write of this token does not show here yet; try again.");
+      if (site.parts.monotonic() >= deadline)
+        throw new PinakesError("UNAVAILABLE", "session: the write of this token does not show here yet; try again.");
       await site.parts.timers.pause(sessionPollMs);
     }
   }
@@ -67,7 +70,8 @@ export class Reader {
 
   /** Lets go of views that hold this file: it leaves memory. */
   drop(segment: SegmentBytes): void {
-    for (const [name, { view }] of this.#cached) if (view.sources.some(({ rows }) => rows.segment === segment)) this.#cached.delete(name);
+    for (const [name, { view }] of this.#cached)
+      if (view.sources.some(({ rows }) => rows.segment === segment)) this.#cached.delete(name);
   }
 
   #fresh(site: CollectionSite, staleMs: number | undefined): Cached | undefined {
@@ -123,7 +127,8 @@ export class Reader {
 
   /** Undefined when the head moved while the tail was read. */
   async #build(site: CollectionSite, { head, log, cached, readAt }: Seen): Promise<Cached | undefined> {
-    const sameHead = cached !== undefined && cached.view.manifest.commitId === head.commitId && cached.logId === log.logId;
+    const sameHead =
+      cached !== undefined && cached.view.manifest.commitId === head.commitId && cached.logId === log.logId;
     const entry = sameHead ? undefined : await site.history(head.version);
     if (!sameHead && entry?.manifest.commitId !== head.commitId) return undefined;
     const from = sameHead ? cached.view.seq : head.appliedSeq;
@@ -132,7 +137,10 @@ export class Reader {
     const tail = wanted <= 0 ? [] : await site.deltas(from + 1, wanted);
     if (tail.length < wanted || tail.some((delta, i) => delta.seq !== from + 1 + i)) return undefined;
     // Side by side: a cold open waits for its slowest file, not for one kind after the other.
-    const [base, files] = await Promise.all([entry === undefined ? (cached as Cached).view : openView(site, entry.manifest), openDeltas(site, tail)]);
+    const [base, files] = await Promise.all([
+      entry === undefined ? (cached as Cached).view : openView(site, entry.manifest),
+      openDeltas(site, tail),
+    ]);
     const view = tail.length === 0 ? base : await extendView(site, base, files);
     return { view, nextSeq: view.seq + 1, logId: log.logId, readAt };
   }
@@ -140,7 +148,11 @@ export class Reader {
   async #earlier(site: CollectionSite, asOf: NonNullable<ReadOptions["asOf"]>): Promise<View> {
     await site.state(); // A collection that is gone has no past either.
     const entry = await findVersion(site, asOf, "asOf");
-    const gone = (): PinakesError => new PinakesError("NOT_FOUND", `asOf: the collection ${show(site.collection)} has no version ${show(asOf)} (any more).`);
+    const gone = (): PinakesError =>
+      new PinakesError(
+        "NOT_FOUND",
+        `asOf: the collection ${show(site.collection)} has no version ${show(asOf)} (any more).`,
+      );
     if (entry === undefined) throw gone();
     try {
       return await openView(site, entry.manifest);
@@ -152,7 +164,11 @@ export class Reader {
 }
 
 /** By its number, or by a time; `where` is for messages. */
-export async function findVersion(site: CollectionSite, wanted: unknown, where: string): Promise<HistoryEntry | undefined> {
+export async function findVersion(
+  site: CollectionSite,
+  wanted: unknown,
+  where: string,
+): Promise<HistoryEntry | undefined> {
   if (typeof wanted === "object" && wanted !== null) {
     if ("version" in wanted) return site.history(checkVersion(wanted.version, where));
     if ("time" in wanted) return historyAt(site, checkTime(wanted.time, where));
@@ -175,12 +191,14 @@ function sameState(cached: Cached, head: Head, log: Log): boolean {
 }
 
 function checkVersion(version: unknown, where: string): number {
-  if (!Number.isInteger(version) || (version as number) < 0) throw invalid(`${where}.version: must be a whole number, got ${show(version)}.`);
+  if (!Number.isInteger(version) || (version as number) < 0)
+    throw invalid(`${where}.version: must be a whole number, got ${show(version)}.`);
   return version as number;
 }
 
 function checkTime(time: unknown, where: string): number {
   const parsed = typeof time === "string" ? Date.parse(time) : time;
-  if (typeof parsed !== "number" || !Number.isFinite(parsed)) throw invalid(`${where}.time: must be a time such as 2030-01-01T00:00:00Z, got ${show(time)}.`);
+  if (typeof parsed !== "number" || !Number.isFinite(parsed))
+    throw invalid(`${where}.time: must be a time such as 2030-01-01T00:00:00Z, got ${show(time)}.`);
   return parsed;
 }

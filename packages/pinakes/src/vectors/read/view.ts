@@ -29,7 +29,10 @@ export interface View {
 
 export async function openView(site: CollectionSite, manifest: Manifest): Promise<View> {
   const segments = await openSegments(site, manifest);
-  const sources = segments.map(({ rows, deleted, entry }) => ({ rows, dead: entry.puts === rows.rows ? deleted : withoutRows(rows, deleted) }));
+  const sources = segments.map(({ rows, deleted, entry }) => ({
+    rows,
+    dead: entry.puts === rows.rows ? deleted : withoutRows(rows, deleted),
+  }));
   return { manifest, seq: manifest.appliedSeq, sources };
 }
 
@@ -39,7 +42,10 @@ export async function openDeltas(site: CollectionSite, deltas: readonly Delta[])
 
 /** The view with the next deltas of the log, which follow its seq without a gap. */
 export async function extendView(site: CollectionSite, view: View, opened: readonly SegmentRows[]): Promise<View> {
-  const sources: { rows: SegmentRows; dead: Bitmap | undefined; shared: boolean }[] = view.sources.map((source) => ({ ...source, shared: true }));
+  const sources: { rows: SegmentRows; dead: Bitmap | undefined; shared: boolean }[] = view.sources.map((source) => ({
+    ...source,
+    shared: true,
+  }));
   const mask = (at: Place): void => {
     const source = sources[at.source] as (typeof sources)[number];
     // Other views use the bitmap too: copy it before its first change here.
@@ -59,11 +65,20 @@ export async function extendView(site: CollectionSite, view: View, opened: reado
       if (place !== undefined) mask(place);
     }
     sources.push({ rows, dead: withoutRows(rows, undefined), shared: false });
-    if (patched.length > 0) sources.push({ rows: await rowsInMemory(site, view.manifest.settings, patched, rows.seq(0)), dead: undefined, shared: false });
+    if (patched.length > 0)
+      sources.push({
+        rows: await rowsInMemory(site, view.manifest.settings, patched, rows.seq(0)),
+        dead: undefined,
+        shared: false,
+      });
   }
   // One without a row that counts is left out: of two deltas with the same bytes, which are one file to the search, only the later stays.
   const live = sources.filter(({ rows, dead }) => (dead?.count() ?? 0) < rows.rows);
-  return { manifest: view.manifest, seq: view.seq + opened.length, sources: live.map(({ rows, dead }) => ({ rows, dead })) };
+  return {
+    manifest: view.manifest,
+    seq: view.seq + opened.length,
+    sources: live.map(({ rows, dead }) => ({ rows, dead })),
+  };
 }
 
 interface Place {

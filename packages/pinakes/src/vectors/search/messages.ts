@@ -42,7 +42,9 @@ export interface TaskParts {
   readonly counts?: TermCounts | undefined;
 }
 
-export type Answer = ({ readonly call: number } & TaskParts) | { readonly call: number; readonly error: { readonly code: ErrorCode; readonly detail: string } };
+export type Answer =
+  | ({ readonly call: number } & TaskParts)
+  | { readonly call: number; readonly error: { readonly code: ErrorCode; readonly detail: string } };
 
 export function sendError(error: unknown): { readonly code: ErrorCode; readonly detail: string } {
   if (PinakesError.isInstance(error)) return { code: error.code, detail: error.detail };

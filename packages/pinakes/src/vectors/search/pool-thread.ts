@@ -28,7 +28,9 @@ export class PoolThread {
     });
     this.#worker.on("exit", () => {
       if (this.#ended) return;
-      this.#end(new PinakesError("UNAVAILABLE", "A search thread stopped; ask again, another takes its place.", { cause }));
+      this.#end(
+        new PinakesError("UNAVAILABLE", "A search thread stopped; ask again, another takes its place.", { cause }),
+      );
       onEnd();
     });
     // The process may end while the pool is idle.

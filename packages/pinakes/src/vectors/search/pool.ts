@@ -91,14 +91,17 @@ export class SearchPool {
     this.#inlineBytesMax = options.inlineBytesMax ?? inlineBytesMaxDefault;
     this.#turn = new TurnBudget(this.#inlineBytesMax);
     this.#splitBytesMin = options.splitBytesMin ?? splitBytesMinDefault;
-    this.#script = options.script ?? new URL(import.meta.url.endsWith(".ts") ? "./search-thread.ts" : "./search-thread.js", import.meta.url);
+    this.#script =
+      options.script ??
+      new URL(import.meta.url.endsWith(".ts") ? "./search-thread.ts" : "./search-thread.js", import.meta.url);
     // Started by the first search that needs them: a process that never searches has none.
     this.#threads = Array.from({ length: this.#threadCount }, () => undefined);
   }
 
   /** From now on searches can name this segment. What `loaded` lacks of its bytes must come before a search reads it. */
   load(id: string, loaded: LoadedSegment): void {
-    if (loaded.slots < this.slots) throw new PinakesError("INTERNAL", `Segment ${id} has ${loaded.slots} slots; load it with pool.slots.`);
+    if (loaded.slots < this.slots)
+      throw new PinakesError("INTERNAL", `Segment ${id} has ${loaded.slots} slots; load it with pool.slots.`);
     this.#segments.set(id, loaded);
     this.#own.delete(id);
     for (const thread of this.#threads) thread?.order({ kind: "load", id, loaded });
@@ -126,7 +129,8 @@ export class SearchPool {
         ...(text === undefined ? {} : { text: hitsOf(this.#inlineWords({ ...request, text }).text ?? []) }),
       };
     }
-    const groups = cost < this.#splitBytesMin || vector === undefined ? [request.sources.map((_, i) => i)] : this.#groups(costs);
+    const groups =
+      cost < this.#splitBytesMin || vector === undefined ? [request.sources.map((_, i) => i)] : this.#groups(costs);
     if (groups.length === 1) return resultOf(await this.#ask(request, groups[0] as number[], { vector, text }));
     const [words, ...vectors] = await Promise.all([
       request.text === undefined
@@ -149,7 +153,9 @@ export class SearchPool {
     const inline = cost < this.#inlineBytesMax && (await this.#turn.take(cost));
     const request = { sources, k: 0 };
     const all = sources.map((_, i) => i);
-    const { counts } = inline ? this.#inlineWords({ ...request, counted: text }) : await this.#ask(request, all, { counted: text });
+    const { counts } = inline
+      ? this.#inlineWords({ ...request, counted: text })
+      : await this.#ask(request, all, { counted: text });
     return counts ?? noTerms;
   }
 
@@ -184,10 +190,19 @@ export class SearchPool {
     const sources = numbers.map((number): TaskSource => {
       const { segment, dead, lists } = request.sources[number] as SearchSource;
       if (dead !== undefined) thread.useDead(segment, dead);
-      return lists === undefined ? { id: segment, number, dead: dead !== undefined } : { id: segment, number, dead: dead !== undefined, lists };
+      return lists === undefined
+        ? { id: segment, number, dead: dead !== undefined }
+        : { id: segment, number, dead: dead !== undefined, lists };
     });
     const { k, recall, filter, elsewhere } = request;
-    const task: SearchTask = { sources, k, recall, filter, elsewhere: asked.text === undefined ? undefined : elsewhere, ...asked };
+    const task: SearchTask = {
+      sources,
+      k,
+      recall,
+      filter,
+      elsewhere: asked.text === undefined ? undefined : elsewhere,
+      ...asked,
+    };
     return thread.search(task);
   }
 
@@ -211,15 +226,26 @@ export class SearchPool {
     return words + read * codeStrideOf(dims);
   }
 
-  #inlineWords({ sources, k, filter, elsewhere, text, counted }: Omit<SearchRequest, "vector" | "recall"> & Asked): TaskParts {
+  #inlineWords({
+    sources,
+    k,
+    filter,
+    elsewhere,
+    text,
+    counted,
+  }: Omit<SearchRequest, "vector" | "recall"> & Asked): TaskParts {
     const named = sources.map(({ segment, dead }, number) => ({ id: segment, number, dead: dead !== undefined }));
     const deadOf = new Map(sources.map(({ segment, dead }) => [segment, dead]));
-    return runTask({ sources: named, k, filter, elsewhere, text, counted }, (id) => ({ search: this.#ownSearch(id), dead: deadOf.get(id) }));
+    return runTask({ sources: named, k, filter, elsewhere, text, counted }, (id) => ({
+      search: this.#ownSearch(id),
+      dead: deadOf.get(id),
+    }));
   }
 
   #ownSearch(segment: string): SegmentSearch {
     let search = this.#own.get(segment);
-    if (search === undefined) this.#own.set(segment, (search = new SegmentSearch(this.#loaded(segment), this.#threadCount)));
+    if (search === undefined)
+      this.#own.set(segment, (search = new SegmentSearch(this.#loaded(segment), this.#threadCount)));
     return search;
   }
 
@@ -230,14 +256,20 @@ export class SearchPool {
       // Many rows are found faster by lists.
       const given = equal !== undefined && equal.count <= exactRowsMax ? equal : undefined;
       const allowed = filter === undefined || given !== undefined ? undefined : evaluateFilter(search.segment, filter);
-      return flatHits(number, search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, given, lists }));
+      return flatHits(
+        number,
+        search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, given, lists }),
+      );
     });
     return flat.length === 1 ? (flat[0] as FlatHits) : bestOf(flat, k);
   }
 
   /** As many groups as threads: the largest sources first, each to the smallest group. */
   #groups(costs: readonly number[]): number[][] {
-    const groups = Array.from({ length: Math.min(this.#threadCount, costs.length) }, () => ({ cost: 0, numbers: [] as number[] }));
+    const groups = Array.from({ length: Math.min(this.#threadCount, costs.length) }, () => ({
+      cost: 0,
+      numbers: [] as number[],
+    }));
     for (const number of [...costs.keys()].sort((a, b) => (costs[b] as number) - (costs[a] as number))) {
       const group = groups.reduce((least, other) => (other.cost < least.cost ? other : least));
       group.cost += costs[number] as number;
@@ -251,11 +283,15 @@ export class SearchPool {
 type Asked = Pick<SearchTask, "vector" | "text" | "counted">;
 
 function resultOf({ vector, text }: TaskParts): SearchResult {
-  return { ...(vector === undefined ? {} : { vector: hitsOf(vector) }), ...(text === undefined ? {} : { text: hitsOf(text) }) };
+  return {
+    ...(vector === undefined ? {} : { vector: hitsOf(vector) }),
+    ...(text === undefined ? {} : { text: hitsOf(text) }),
+  };
 }
 
 function hitsOf(flat: FlatHits): Hit[] {
   const hits: Hit[] = [];
-  for (let i = 0; i < flat.length; i += 3) hits.push({ source: flat[i] as number, row: flat[i + 1] as number, score: flat[i + 2] as number });
+  for (let i = 0; i < flat.length; i += 3)
+    hits.push({ source: flat[i] as number, row: flat[i + 1] as number, score: flat[i + 2] as number });
   return hits;
 }

@@ -70,7 +70,10 @@ function textHits({ k, elsewhere }: SearchTask, text: string, sources: readonly 
 function countsOf(text: string, sources: readonly Source[]): TermCounts {
   const first = sources[0];
   if (first === undefined) return noTerms;
-  const live = sources.map(({ search, dead }) => ({ segment: search.segment, ...(dead === undefined ? {} : { dead }) }));
+  const live = sources.map(({ search, dead }) => ({
+    segment: search.segment,
+    ...(dead === undefined ? {} : { dead }),
+  }));
   return countTerms(live, text, analyzerFor(first.search.segment.header.language));
 }
 
@@ -78,7 +81,8 @@ function countsOf(text: string, sources: readonly Source[]): TermCounts {
 export function bestOf(lists: readonly FlatHits[], k: number): FlatHits {
   const hits: (readonly [source: number, row: number, score: number])[] = [];
   for (const flat of lists) {
-    for (let i = 0; i < flat.length; i += 3) hits.push([flat[i] as number, flat[i + 1] as number, flat[i + 2] as number]);
+    for (let i = 0; i < flat.length; i += 3)
+      hits.push([flat[i] as number, flat[i + 1] as number, flat[i + 2] as number]);
   }
   hits.sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
   return hits.slice(0, k).flat();

@@ -4,7 +4,15 @@ import { segmentOf } from "../segment/load-segment.ts";
 import type { Metric } from "../segment/row.ts";
 import { bytesOf } from "../segment/quantize.ts";
 import { SegmentSearch } from "./search-segment.ts";
-import { clusteredVectors, flatSegment, hardVectors, listedSegment, mergedVectors, plainSearch, randomVectors } from "./testing.ts";
+import {
+  clusteredVectors,
+  flatSegment,
+  hardVectors,
+  listedSegment,
+  mergedVectors,
+  plainSearch,
+  randomVectors,
+} from "./testing.ts";
 
 const metrics: readonly Metric[] = ["cosine", "dot", "l2"];
 
@@ -30,7 +38,10 @@ describe.each(metrics)("exact search, %s", (metric) => {
   it("gives all rows where k is larger, none twice, and zero vectors too", () => {
     const vectors = randomVectors(37, 20, 3);
     vectors.fill(0, 0, 20);
-    const hits = new SegmentSearch(flatSegment(vectors, 20, metric), 0).search({ vector: randomVectors(1, 20, 4), k: 1_000 });
+    const hits = new SegmentSearch(flatSegment(vectors, 20, metric), 0).search({
+      vector: randomVectors(1, 20, 4),
+      k: 1_000,
+    });
     expect([...hits.rows].sort((a, b) => a - b)).toEqual(Array.from({ length: 37 }, (_, i) => i));
     if (metric !== "l2") expect(hits.scores[hits.rows.indexOf(0)]).toBe(0);
   });
@@ -43,11 +54,17 @@ describe.each(metrics)("exact search, %s", (metric) => {
     for (let row = 0; row < 3_001; row += 3) dead.add(row);
     for (let row = 0; row < 3_001; row += 500) allowed.add(row);
     const vector = randomVectors(1, 16, 6);
-    expect([...search.search({ vector, k: 20, dead }).rows]).toEqual(plainSearch(vectors, 16, metric, vector, 20, dead).map(({ row }) => row));
+    expect([...search.search({ vector, k: 20, dead }).rows]).toEqual(
+      plainSearch(vectors, 16, metric, vector, 20, dead).map(({ row }) => row),
+    );
     expect([...search.search({ vector, k: 20, allowed }).rows].sort((a, b) => a - b)).toEqual([...allowed]);
-    expect([...search.search({ vector, k: 20, allowed, dead }).rows].sort((a, b) => a - b)).toEqual([...allowed].filter((row) => !dead.has(row)));
+    expect([...search.search({ vector, k: 20, allowed, dead }).rows].sort((a, b) => a - b)).toEqual(
+      [...allowed].filter((row) => !dead.has(row)),
+    );
     expect(search.search({ vector, k: 20, allowed: new Bitmap(3_001) }).rows.length).toBe(0);
-    expect([...search.search({ vector, k: 20, dead }).rows]).toEqual(plainSearch(vectors, 16, metric, vector, 20, dead).map(({ row }) => row));
+    expect([...search.search({ vector, k: 20, dead }).rows]).toEqual(
+      plainSearch(vectors, 16, metric, vector, 20, dead).map(({ row }) => row),
+    );
   });
 });
 
@@ -132,10 +149,15 @@ describe.each([
 describe("merging", () => {
   const dims = 31;
   const vectors = clusteredVectors(3_000, dims, 21);
-  const sources = [vectors.subarray(0, 1_000 * dims), vectors.subarray(1_000 * dims)].map((part) => ({ segment: segmentOf(flatSegment(part, dims, "l2")) }));
+  const sources = [vectors.subarray(0, 1_000 * dims), vectors.subarray(1_000 * dims)].map((part) => ({
+    segment: segmentOf(flatSegment(part, dims, "l2")),
+  }));
   // Every second row, the last first.
   const rows = Array.from({ length: 1_500 }, (_, i) => 2_998 - 2 * i);
-  const picks = { source: Uint32Array.from(rows, (row) => (row < 1_000 ? 0 : 1)), row: Uint32Array.from(rows, (row) => (row < 1_000 ? row : row - 1_000)) };
+  const picks = {
+    source: Uint32Array.from(rows, (row) => (row < 1_000 ? 0 : 1)),
+    row: Uint32Array.from(rows, (row) => (row < 1_000 ? row : row - 1_000)),
+  };
 
   it.each([0, 20_000])("copies vectors and codes as they are (lists from %i rows)", (ivfRowsMin) => {
     const { sections, order } = mergedVectors(sources, picks, ivfRowsMin);
@@ -152,7 +174,12 @@ describe("merging", () => {
       const bytes = merged.get(name) as Uint8Array;
       order.forEach((pick, row) => {
         const from = rows[pick] as number;
-        expect(Buffer.compare(bytes.subarray(row * stride, (row + 1) * stride), all.subarray(from * stride, (from + 1) * stride))).toBe(0);
+        expect(
+          Buffer.compare(
+            bytes.subarray(row * stride, (row + 1) * stride),
+            all.subarray(from * stride, (from + 1) * stride),
+          ),
+        ).toBe(0);
       });
     }
   });

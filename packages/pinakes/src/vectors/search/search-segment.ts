@@ -4,7 +4,14 @@
  * Plan: rows without lists, or few rows that pass the filter, are scanned exactly; otherwise lists are probed as far as the segment's
  * own calibration says for the wanted recall.
  */
-import { calibratedK, candidatesOf, contextFields, floatStrideOf, scratchOf, writeContext } from "../kernels/context.ts";
+import {
+  calibratedK,
+  candidatesOf,
+  contextFields,
+  floatStrideOf,
+  scratchOf,
+  writeContext,
+} from "../kernels/context.ts";
 import { kernelsFor, type Kernels } from "../kernels/kernels.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import { scratchAddress, segmentOf, type LoadedSegment } from "../segment/load-segment.ts";
@@ -106,7 +113,8 @@ export class SegmentSearch {
       this.#lists.set(query.lists);
       return this.#kernels.searchGivenLists(this.#ctx, candidates, masked, this.#lists.byteOffset, query.lists.length);
     }
-    const effort = ivf === undefined || matching <= exactRowsMax ? undefined : effortOf(ivf, query.recall ?? recallDefault);
+    const effort =
+      ivf === undefined || matching <= exactRowsMax ? undefined : effortOf(ivf, query.recall ?? recallDefault);
     if (effort === undefined || ivf === undefined) return this.#kernels.searchRows(this.#ctx, candidates, masked);
     // Where k is larger or rows are rarer than in calibration, the best are spread over more lists.
     const ease = Math.min(1, Math.sqrt((calibratedK / query.k) * (matching / this.segment.header.rows)));

@@ -6,16 +6,35 @@ import { loadSegment, segmentOf, type LoadedSegment } from "../segment/load-segm
 import type { Metric } from "../segment/row.ts";
 import type { Section } from "../segment/section.ts";
 import type { IvfHeader, SegmentBytes, SegmentHeader } from "../segment/segment-bytes.ts";
-import { buildVectorSections, copyVectorSections, planVectors, writeListedFile, type Picks } from "../segment/vector-sections.ts";
+import {
+  buildVectorSections,
+  copyVectorSections,
+  planVectors,
+  writeListedFile,
+  type Picks,
+} from "../segment/vector-sections.ts";
 
-export function loadSections(sections: readonly Section[], shape: { rows: number; dims: number; metric: Metric; ivf?: IvfHeader }, slots = 1): LoadedSegment {
+export function loadSections(
+  sections: readonly Section[],
+  shape: { rows: number; dims: number; metric: Metric; ivf?: IvfHeader },
+  slots = 1,
+): LoadedSegment {
   const places: Record<string, [number, number]> = {};
   let end = 0;
   for (const { name, bytes } of sections) {
     places[name] = [end, bytes.length];
     end = align(end + bytes.length);
   }
-  const header: SegmentHeader = { format: 1, kind: "segment", collection: "c", language: "none", fields: [], tokens: 0, sections: places, ...shape };
+  const header: SegmentHeader = {
+    format: 1,
+    kind: "segment",
+    collection: "c",
+    language: "none",
+    fields: [],
+    tokens: 0,
+    sections: places,
+    ...shape,
+  };
   return loadSegment(
     header,
     end,
@@ -30,11 +49,20 @@ export function flatSegment(vectors: Float32Array, dims: number, metric: Metric,
 }
 
 /** With lists, however few rows there are. `order[i]`: the vector that became row i. */
-export function listedSegment(vectors: Float32Array, dims: number, metric: Metric, slots = 1): { loaded: LoadedSegment; order: Uint32Array } {
+export function listedSegment(
+  vectors: Float32Array,
+  dims: number,
+  metric: Metric,
+  slots = 1,
+): { loaded: LoadedSegment; order: Uint32Array } {
   const rows = vectors.length / dims;
   const source = new Uint32Array(rows);
   const row = Uint32Array.from({ length: rows }, (_, i) => i);
-  const { sections, ivf, order } = mergedVectors([{ segment: segmentOf(flatSegment(vectors, dims, metric)) }], { source, row }, 0);
+  const { sections, ivf, order } = mergedVectors(
+    [{ segment: segmentOf(flatSegment(vectors, dims, metric)) }],
+    { source, row },
+    0,
+  );
   if (ivf === undefined) throw new Error("No lists were made.");
   return { loaded: loadSections(sections, { rows, dims, metric, ivf }, slots), order };
 }
@@ -69,7 +97,10 @@ export function clusteredVectors(rows: number, dims: number, seed: number): Floa
   const normal = normals(seed);
   const random = seededRandom(seed + 1);
   const make = (scale: number): Float32Array => Float32Array.from({ length: dims }, () => normal() * scale);
-  const topics = Array.from({ length: 60 }, () => ({ centre: make(1), directions: Array.from({ length: 8 }, () => make(0.4)) }));
+  const topics = Array.from({ length: 60 }, () => ({
+    centre: make(1),
+    directions: Array.from({ length: 8 }, () => make(0.4)),
+  }));
   const vectors = new Float32Array(rows * dims);
   for (let row = 0; row < rows; row += 1) {
     const { centre, directions } = topics[Math.floor(random() ** 2 * topics.length)] as (typeof topics)[number];
@@ -127,7 +158,8 @@ export function plainSearch(
 ): { row: number; score: number }[] {
   const hits: { row: number; score: number }[] = [];
   for (let row = 0; row < vectors.length / dims; row += 1) {
-    if (skip?.has(row) !== true) hits.push({ row, score: plainScore(metric, vectors.subarray(row * dims, (row + 1) * dims), query) });
+    if (skip?.has(row) !== true)
+      hits.push({ row, score: plainScore(metric, vectors.subarray(row * dims, (row + 1) * dims), query) });
   }
   return hits.sort((a, b) => b.score - a.score || a.row - b.row).slice(0, k);
 }

@@ -18,7 +18,13 @@ describe("a turn's budget", () => {
 
   it("keeps what fits into the turn, lets one wait for the next, and sends the others away", async () => {
     const budget = new TurnBudget(10);
-    expect(await Promise.all([6, 4, 6, 6, 6].map((cost) => budget.take(cost)))).toEqual([true, true, true, false, false]);
+    expect(await Promise.all([6, 4, 6, 6, 6].map((cost) => budget.take(cost)))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
     expect(await budget.take(4)).toBe(true);
   });
 });

@@ -37,7 +37,8 @@ export class Bitmap {
 
   *[Symbol.iterator](): Generator<number> {
     for (let i = 0; i < this.words.length; i += 1) {
-      for (let word = this.words[i] as number; word !== 0; word &= word - 1) yield i * 32 + (31 - Math.clz32(word & -word));
+      for (let word = this.words[i] as number; word !== 0; word &= word - 1)
+        yield i * 32 + (31 - Math.clz32(word & -word));
     }
   }
 }

@@ -24,12 +24,24 @@ export function buildDelta(collection: string, settings: CollectionSettings, row
     analyzerFor(language),
   );
   const columns = buildColumnSections(puts.map((row) => row?.metadata));
-  const file = writeFile({ kind: "delta", collection, rows: rows.length, dims, metric, language, fields: columns.fields, tokens: text.tokens }, [
-    ...buildVectorSections(vectorsOf(rows, dims), rows.length, dims, metric),
-    ...rowSections,
-    ...columns.sections,
-    ...text.sections,
-  ]);
+  const file = writeFile(
+    {
+      kind: "delta",
+      collection,
+      rows: rows.length,
+      dims,
+      metric,
+      language,
+      fields: columns.fields,
+      tokens: text.tokens,
+    },
+    [
+      ...buildVectorSections(vectorsOf(rows, dims), rows.length, dims, metric),
+      ...rowSections,
+      ...columns.sections,
+      ...text.sections,
+    ],
+  );
   const hashes = rowSections.find(({ name }) => name === "hash")?.bytes ?? new Uint8Array();
   return { ...file, rows: rows.length, contentHash: hash("sha256", hashes, "hex") };
 }
@@ -38,8 +50,11 @@ export function buildDelta(collection: string, settings: CollectionSettings, row
 function vectorsOf(rows: readonly Row[], dims: number): Float32Array {
   const first = rows[0]?.vector;
   const follows = ({ vector }: Row, i: number): boolean =>
-    vector !== undefined && vector.buffer === first?.buffer && vector.byteOffset === first.byteOffset + i * dims * Float32Array.BYTES_PER_ELEMENT;
-  if (first !== undefined && rows.every(follows)) return new Float32Array(first.buffer, first.byteOffset, rows.length * dims);
+    vector !== undefined &&
+    vector.buffer === first?.buffer &&
+    vector.byteOffset === first.byteOffset + i * dims * Float32Array.BYTES_PER_ELEMENT;
+  if (first !== undefined && rows.every(follows))
+    return new Float32Array(first.buffer, first.byteOffset, rows.length * dims);
   const vectors = new Float32Array(rows.length * dims);
   for (const [i, { vector }] of rows.entries()) if (vector !== undefined) vectors.set(vector, i * dims);
   return vectors;

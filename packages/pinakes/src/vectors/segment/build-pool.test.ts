@@ -40,8 +40,13 @@ describe("builders in threads", () => {
     const block = new Float32Array(new SharedArrayBuffer(vectors.byteLength));
     block.set(vectors);
     const inBlock = (part: readonly Row[], first: number): Row[] =>
-      part.map((row, i) => ({ ...row, vector: block.subarray((first + i) * settings.dims, (first + i + 1) * settings.dims) }));
-    const built = await Promise.all([...parts, inBlock(parts[1] as Row[], 500)].map((part) => two.delta("c", settings, part)));
+      part.map((row, i) => ({
+        ...row,
+        vector: block.subarray((first + i) * settings.dims, (first + i + 1) * settings.dims),
+      }));
+    const built = await Promise.all(
+      [...parts, inBlock(parts[1] as Row[], 500)].map((part) => two.delta("c", settings, part)),
+    );
     for (const [i, file] of built.entries()) {
       const same = expected[i === 4 ? 1 : i] as (typeof expected)[number];
       expect(Buffer.compare(file.bytes, same.bytes)).toBe(0);
@@ -63,14 +68,23 @@ describe("builders in threads", () => {
     const ref = { key: "k", sha256: file.sha256, bytes: file.bytes.byteLength, headBytes: file.headBytes };
     expect(ref.bytes).toBeGreaterThan(sharedVerifyBytesMin);
     const { header } = readHead(file.bytes, ref);
-    for (const places of [[], [file.headBytes], [ref.bytes - 1], [file.headBytes, file.headBytes + 3 * pageBytes + 7, ref.bytes - 1]]) {
+    for (const places of [
+      [],
+      [file.headBytes],
+      [ref.bytes - 1],
+      [file.headBytes, file.headBytes + 3 * pageBytes + 7, ref.bytes - 1],
+    ]) {
       const loaded = loadSegment(header, ref.bytes, 1, [{ offset: 0, bytes: file.bytes }]);
       for (const place of places) fileBytesOf(loaded)[place] = 1 + (file.bytes[place] as number);
       expect(await two.damagedPages(loaded, ref)).toBe(places.length);
       expect(await new BuildPool(2).damagedPages(loaded, ref)).toBe(places.length);
     }
     const loaded = loadSegment(header, ref.bytes, 1, [{ offset: 0, bytes: file.bytes }]);
-    const [damaged, built] = await Promise.all([two.damagedPages(loaded, ref), merge(two), two.delta("c", settings, rowsOf(0, 500))]);
+    const [damaged, built] = await Promise.all([
+      two.damagedPages(loaded, ref),
+      merge(two),
+      two.delta("c", settings, rowsOf(0, 500)),
+    ]);
     expect(damaged).toBe(0);
     expect(built.sha256).toBe(file.sha256);
   });
@@ -85,6 +99,9 @@ describe("builders in threads", () => {
     );
     await closing.close();
     for (const outcome of await Promise.all(refused)) expect(["built", "UNAVAILABLE"]).toContain(outcome);
-    await expect(closing.delta("c", settings, rowsOf(0, 500))).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: false });
+    await expect(closing.delta("c", settings, rowsOf(0, 500))).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: false,
+    });
   });
 });

@@ -29,13 +29,24 @@ export class BuildPool implements SegmentBuilder {
   }
 
   async delta(collection: string, settings: CollectionSettings, rows: readonly Row[]): Promise<BuiltDelta> {
-    if (rows.length <= inlineRowsMax && rows.length * settings.dims <= inlineValuesMax) return inlineBuilder.delta(collection, settings, rows);
+    if (rows.length <= inlineRowsMax && rows.length * settings.dims <= inlineValuesMax)
+      return inlineBuilder.delta(collection, settings, rows);
     return (await this.#build({ kind: "delta", collection, settings, rows })) as BuiltDelta;
   }
 
-  async merge(collection: string, settings: CollectionSettings, sources: readonly MergeSource[], picks: Picks): Promise<EncodedFile> {
+  async merge(
+    collection: string,
+    settings: CollectionSettings,
+    sources: readonly MergeSource[],
+    picks: Picks,
+  ): Promise<EncodedFile> {
     if (picks.row.length <= inlineRowsMax) return inlineBuilder.merge(collection, settings, sources, picks);
-    const sent = sources.map(({ segment, deltaSeq }): SentSource => ({ header: segment.header, buffer: segment.buffer, base: segment.base, deltaSeq }));
+    const sent = sources.map(({ segment, deltaSeq }): SentSource => ({
+      header: segment.header,
+      buffer: segment.buffer,
+      base: segment.base,
+      deltaSeq,
+    }));
     return this.#build({ kind: "merge", collection, settings, sources: sent, picks });
   }
 
@@ -47,12 +58,23 @@ export class BuildPool implements SegmentBuilder {
     const file = fileBytesOf(loaded);
     const head = readHead(file, ref);
     const workers = [...this.#workers];
-    if (workers.length === 0 || workers.some(({ building }) => building) || this.#closed || ref.bytes < sharedVerifyBytesMin)
+    if (
+      workers.length === 0 ||
+      workers.some(({ building }) => building) ||
+      this.#closed ||
+      ref.bytes < sharedVerifyBytesMin
+    )
       return damagedPages(file, head).length;
     const pagesEach = Math.ceil(head.pages / workers.length);
     const parts = workers.map((worker, i) => {
       const from = head.headBytes + i * pagesEach * pageBytes;
-      return worker.damagedPages({ kind: "verify", memory: loaded.memory, ref, from, to: Math.min(from + pagesEach * pageBytes, ref.bytes) });
+      return worker.damagedPages({
+        kind: "verify",
+        memory: loaded.memory,
+        ref,
+        from,
+        to: Math.min(from + pagesEach * pageBytes, ref.bytes),
+      });
     });
     return (await Promise.all(parts)).reduce((sum, damaged) => sum + damaged, 0);
   }
@@ -69,7 +91,9 @@ export class BuildPool implements SegmentBuilder {
 
   #idlest(): BuildWorker {
     const [idlest] = [...this.#workers].toSorted((a, b) => a.waiting - b.waiting);
-    return idlest === undefined || (idlest.waiting > 0 && this.#workers.size < this.#threadsMax) ? this.#start() : idlest;
+    return idlest === undefined || (idlest.waiting > 0 && this.#workers.size < this.#threadsMax)
+      ? this.#start()
+      : idlest;
   }
 
   #start(): BuildWorker {

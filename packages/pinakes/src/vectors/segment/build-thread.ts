@@ -26,7 +26,16 @@ function answer(call: number, work: BuildWork | VerifyWork): [BuildAnswer, Array
     return [{ call, result: file }, file.bytes.buffer instanceof ArrayBuffer ? [file.bytes.buffer] : []];
   } catch (error) {
     const known = PinakesError.isInstance(error);
-    return [{ call, error: { code: known ? error.code : "INTERNAL", detail: known ? error.detail : `A file could not be built: ${String(error)}` } }, []];
+    return [
+      {
+        call,
+        error: {
+          code: known ? error.code : "INTERNAL",
+          detail: known ? error.detail : `A file could not be built: ${String(error)}`,
+        },
+      },
+      [],
+    ];
   }
 }
 

@@ -31,7 +31,9 @@ export interface VerifyWork {
   readonly to: number;
 }
 
-export type BuildOrder = { readonly call: number; readonly work: BuildWork | VerifyWork } | { readonly help: HelpOrder };
+export type BuildOrder =
+  | { readonly call: number; readonly work: BuildWork | VerifyWork }
+  | { readonly help: HelpOrder };
 /** A file, or how many pages are damaged. */
 export type BuildResult = EncodedFile | BuiltDelta | number;
 
@@ -48,12 +50,18 @@ export interface BuildEvents {
 export class BuildWorker {
   readonly #worker: Worker;
   readonly #events: BuildEvents;
-  readonly #waiting = new Map<number, PromiseWithResolvers<BuildResult> & { readonly kind: (BuildWork | VerifyWork)["kind"] }>();
+  readonly #waiting = new Map<
+    number,
+    PromiseWithResolvers<BuildResult> & { readonly kind: (BuildWork | VerifyWork)["kind"] }
+  >();
   #calls = 0;
 
   constructor(events: BuildEvents) {
     this.#events = events;
-    const script = new URL(import.meta.url.endsWith(".ts") ? "./build-thread.ts" : "./build-thread.js", import.meta.url);
+    const script = new URL(
+      import.meta.url.endsWith(".ts") ? "./build-thread.ts" : "./build-thread.js",
+      import.meta.url,
+    );
     this.#worker = new Worker(script, { name: "pinakes vectors build", execArgv: [] });
     this.#worker.on("message", (answer: BuildAnswer) => this.#receive(answer));
     this.#worker.on("error", (error) => this.#stop(error));
@@ -117,7 +125,11 @@ export class BuildWorker {
     this.#events.stopped();
     for (const { reject } of this.#waiting.values())
       reject(
-        new PinakesError("UNAVAILABLE", `The thread that builds vector files stopped: ${cause instanceof Error ? cause.message : "it was closed"}.`, { cause }),
+        new PinakesError(
+          "UNAVAILABLE",
+          `The thread that builds vector files stopped: ${cause instanceof Error ? cause.message : "it was closed"}.`,
+          { cause },
+        ),
       );
     this.#waiting.clear();
   }

@@ -30,10 +30,21 @@ export function encodeDeletions(bitmaps: readonly Bitmap[]): { bytes: Uint8Array
 }
 
 /** `file` is the whole object. */
-export function decodeDeletions(file: Uint8Array, piece: DeletionsPiece & { readonly key: string }, rows: number): Bitmap {
+export function decodeDeletions(
+  file: Uint8Array,
+  piece: DeletionsPiece & { readonly key: string },
+  rows: number,
+): Bitmap {
   const part = Buffer.from(file.subarray(piece.offset, piece.offset + piece.bytes));
-  if (!Buffer.from(file.subarray(0, magic.length)).equals(magic) || hash("sha256", part, "hex") !== piece.sha256 || part.readUInt32LE(4) !== rows)
-    throw new PinakesError("CORRUPT", `The object ${piece.key} is damaged: its deletions do not have the hash that was recorded. Run fsck on its collection.`);
+  if (
+    !Buffer.from(file.subarray(0, magic.length)).equals(magic) ||
+    hash("sha256", part, "hex") !== piece.sha256 ||
+    part.readUInt32LE(4) !== rows
+  )
+    throw new PinakesError(
+      "CORRUPT",
+      `The object ${piece.key} is damaged: its deletions do not have the hash that was recorded. Run fsck on its collection.`,
+    );
   const bitmap = new Bitmap(rows);
   const words = new Uint32Array(new Uint8Array(part.subarray(8)).buffer);
   if (part.readUInt32LE(0) === asBitmap) bitmap.words.set(words);
@@ -45,5 +56,8 @@ function encodePiece(bitmap: Bitmap): Buffer {
   const count = bitmap.count();
   const list = count < bitmap.words.length;
   const words = list ? Uint32Array.from(bitmap) : bitmap.words;
-  return Buffer.concat([Buffer.from(Uint32Array.of(list ? asList : asBitmap, bitmap.rows).buffer), Buffer.from(words.slice().buffer)]);
+  return Buffer.concat([
+    Buffer.from(Uint32Array.of(list ? asList : asBitmap, bitmap.rows).buffer),
+    Buffer.from(words.slice().buffer),
+  ]);
 }

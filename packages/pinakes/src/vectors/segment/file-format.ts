@@ -55,7 +55,8 @@ export function writeFile(fields: HeaderFields, sections: readonly Section[]): E
   const layout = layOut(sections.map(({ name, bytes }) => [name, bytes.byteLength]));
   const bodyAt = headBytesOf(fields, layout);
   const bytes = new Uint8Array(bodyAt + layout.bodyBytes);
-  for (const section of sections) bytes.set(section.bytes, bodyAt + (layout.places[section.name] as readonly [number, number])[0]);
+  for (const section of sections)
+    bytes.set(section.bytes, bodyAt + (layout.places[section.name] as readonly [number, number])[0]);
   return sealFile(bytes.buffer, bodyAt, layout, fields);
 }
 
@@ -66,11 +67,16 @@ export function headBytesOf(fields: HeaderFields, layout: Layout): number {
 /** Writes the head just before a body that is complete. What comes before the head in the buffer is not part of the file. */
 export function sealFile(buffer: ArrayBufferLike, bodyAt: number, layout: Layout, fields: HeaderFields): EncodedFile {
   const { json, tableAt, pages, headBytes } = planHead(fields, layout);
-  invariant(bodyAt >= headBytes, "INTERNAL", `The head of a file needs ${headBytes} bytes; ${bodyAt} were left for it.`);
+  invariant(
+    bodyAt >= headBytes,
+    "INTERNAL",
+    `The head of a file needs ${headBytes} bytes; ${bodyAt} were left for it.`,
+  );
   const start = bodyAt - headBytes;
   const bytes = new Uint8Array(buffer, start, headBytes + layout.bodyBytes);
   bytes.set(json, fixedBytes);
-  for (let page = 0; page < pages; page += 1) bytes.set(pageHash(pageOf(bytes, headBytes, page)), tableAt + page * pageHashBytes);
+  for (let page = 0; page < pages; page += 1)
+    bytes.set(pageHash(pageOf(bytes, headBytes, page)), tableAt + page * pageHashBytes);
   const fixed = new DataView(buffer, start);
   bytes.set(magic, 0);
   fixed.setUint32(8, 1, true);
@@ -81,7 +87,10 @@ export function sealFile(buffer: ArrayBufferLike, bodyAt: number, layout: Layout
   return { bytes, sha256: headHash(bytes.subarray(0, headBytes)), headBytes };
 }
 
-function planHead(fields: HeaderFields, { places, bodyBytes }: Layout): { json: Buffer; tableAt: number; pages: number; headBytes: number } {
+function planHead(
+  fields: HeaderFields,
+  { places, bodyBytes }: Layout,
+): { json: Buffer; tableAt: number; pages: number; headBytes: number } {
   const json = Buffer.from(JSON.stringify({ ...fields, sections: places }), "utf8");
   const pages = Math.ceil(bodyBytes / pageBytes);
   const tableAt = aligned(fixedBytes + json.byteLength);
@@ -99,32 +108,48 @@ export interface FileHead {
 
 /** Verified against the hash that the manifest or log entry has. Throws CORRUPT. */
 export function readHead(head: Uint8Array, ref: FileRef): FileHead {
-  const damaged = (what: string): PinakesError => new PinakesError("CORRUPT", `The object ${ref.key} is damaged: ${what}. Run fsck on its collection.`);
-  if (head.byteLength < fixedBytes || head.byteLength < ref.headBytes) throw damaged(`it ends after ${head.byteLength} bytes`);
+  const damaged = (what: string): PinakesError =>
+    new PinakesError("CORRUPT", `The object ${ref.key} is damaged: ${what}. Run fsck on its collection.`);
+  if (head.byteLength < fixedBytes || head.byteLength < ref.headBytes)
+    throw damaged(`it ends after ${head.byteLength} bytes`);
   const own = head.slice(0, ref.headBytes);
   if (headHash(own) !== ref.sha256) throw damaged("its head does not have the hash that was recorded");
   const fixed = new DataView(own.buffer);
   const format = fixed.getUint32(8, true);
-  if (format !== 1) throw new PinakesError("CORRUPT", `The object ${ref.key} has format ${format}; this version reads format 1.`);
+  if (format !== 1)
+    throw new PinakesError("CORRUPT", `The object ${ref.key} has format ${format}; this version reads format 1.`);
   const jsonBytes = fixed.getUint32(12, true);
   const bytes = fixed.getFloat64(16, true);
   const headBytes = fixed.getFloat64(24, true);
   if (bytes !== ref.bytes || headBytes !== ref.headBytes) throw damaged("its lengths are not those that were recorded");
-  const parsed = JSON.parse(Buffer.from(own.subarray(fixedBytes, fixedBytes + jsonBytes)).toString("utf8")) as Omit<SegmentHeader, "format">;
-  const sections = Object.fromEntries(Object.entries(parsed.sections).map(([name, [offset, length]]) => [name, [headBytes + offset, length] as const]));
+  const parsed = JSON.parse(Buffer.from(own.subarray(fixedBytes, fixedBytes + jsonBytes)).toString("utf8")) as Omit<
+    SegmentHeader,
+    "format"
+  >;
+  const sections = Object.fromEntries(
+    Object.entries(parsed.sections).map(([name, [offset, length]]) => [name, [headBytes + offset, length] as const]),
+  );
   const tableAt = aligned(fixedBytes + jsonBytes);
   const pages = Math.ceil((bytes - headBytes) / pageBytes);
-  return { header: { ...parsed, format: 1, sections }, bytes, headBytes, pages, table: own.subarray(tableAt, tableAt + pages * pageHashBytes) };
+  return {
+    header: { ...parsed, format: 1, sections },
+    bytes,
+    headBytes,
+    pages,
+    table: own.subarray(tableAt, tableAt + pages * pageHashBytes),
+  };
 }
 
 /** For files whose hash nobody recorded, such as a delta found in the bucket: the reference that the file itself claims. */
 export function claimedRef(key: string, start: Uint8Array): FileRef {
-  const damaged = (): PinakesError => new PinakesError("CORRUPT", `The object ${key} is not a segment or delta of Pinakes, or is damaged.`);
+  const damaged = (): PinakesError =>
+    new PinakesError("CORRUPT", `The object ${key} is not a segment or delta of Pinakes, or is damaged.`);
   if (start.byteLength < fixedBytes || !magic.equals(start.subarray(0, 8))) throw damaged();
   const fixed = new DataView(start.buffer, start.byteOffset);
   const bytes = fixed.getFloat64(16, true);
   const headBytes = fixed.getFloat64(24, true);
-  if (!(headBytes >= fixedBytes && headBytes <= Math.min(bytes, headBytesMax) && headBytes <= start.byteLength)) throw damaged();
+  if (!(headBytes >= fixedBytes && headBytes <= Math.min(bytes, headBytesMax) && headBytes <= start.byteLength))
+    throw damaged();
   const head = start.slice(0, headBytes);
   if (!sha(head.subarray(fixedBytes)).equals(head.subarray(32, 64))) throw damaged();
   return { key, sha256: headHash(head), bytes, headBytes };
@@ -145,11 +170,17 @@ export function damagedPages(file: Uint8Array, head: FileHead, from = 0, to = he
 /** A whole file, verified. The bytes are used where they are when they are aligned, else copied. */
 export function openFile(file: Uint8Array, ref: FileRef): SegmentBytes {
   if (file.byteLength !== ref.bytes)
-    throw new PinakesError("CORRUPT", `The object ${ref.key} has ${file.byteLength} bytes instead of ${ref.bytes}. Run fsck on its collection.`);
+    throw new PinakesError(
+      "CORRUPT",
+      `The object ${ref.key} has ${file.byteLength} bytes instead of ${ref.bytes}. Run fsck on its collection.`,
+    );
   const head = readHead(file, ref);
   const damaged = damagedPages(file, head);
   if (damaged.length > 0)
-    throw new PinakesError("CORRUPT", `The object ${ref.key} is damaged in ${damaged.length} of ${head.pages} pages. Run fsck on its collection.`);
+    throw new PinakesError(
+      "CORRUPT",
+      `The object ${ref.key} is damaged in ${damaged.length} of ${head.pages} pages. Run fsck on its collection.`,
+    );
   const at = file.byteOffset % align === 0 ? file : new Uint8Array(file);
   return new SegmentBytes(head.header, at.buffer, at.byteOffset);
 }

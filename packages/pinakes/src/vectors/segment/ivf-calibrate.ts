@@ -89,7 +89,10 @@ function tracesOf(loaded: LoadedSegment, queries: readonly number[], lists: numb
       const list = steps[2 * step] as number;
       sizes[step] = (offsets[list + 1] as number) - (offsets[list] as number);
     }
-    const ranks = Array.from({ length: found }, (_, j) => rankOf[listOf[~(keys[2 * j] as number) >>> 0] as number] as number);
+    const ranks = Array.from(
+      { length: found },
+      (_, j) => rankOf[listOf[~(keys[2 * j] as number) >>> 0] as number] as number,
+    );
     for (const rank of ranks) widest = Math.max(widest, gaps[2 * rank + 1] as number);
     return { gaps: Float32Array.from({ length: reached }, (_, step) => gaps[2 * step + 1] as number), sizes, ranks };
   });
@@ -127,7 +130,9 @@ function costOf(traces: readonly Trace[], logs: Float32Array, weight: number, sl
 
 /** How much the gaps differ between the nearest. */
 function spread(traces: readonly Trace[]): number {
-  const gaps = traces.flatMap(({ gaps: all, ranks }) => ranks.map((rank) => all[rank] as number)).filter(Number.isFinite);
+  const gaps = traces
+    .flatMap(({ gaps: all, ranks }) => ranks.map((rank) => all[rank] as number))
+    .filter(Number.isFinite);
   gaps.sort((a, b) => a - b);
   return gaps.length === 0 ? 0 : quantile(gaps, 0.95) - quantile(gaps, 0.5);
 }

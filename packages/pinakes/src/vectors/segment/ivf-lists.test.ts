@@ -15,7 +15,8 @@ function meansOf(vectors: Float32Array, { lists, order, offsets }: Lists): Float
     const [from, to] = [offsets[list] as number, offsets[list + 1] as number];
     for (let i = from; i < to; i += 1) {
       for (let d = 0; d < dims; d += 1)
-        means[list * dims + d] = (means[list * dims + d] as number) + (vectors[(order[i] as number) * dims + d] as number) / (to - from);
+        means[list * dims + d] =
+          (means[list * dims + d] as number) + (vectors[(order[i] as number) * dims + d] as number) / (to - from);
     }
   }
   return means;
@@ -23,7 +24,8 @@ function meansOf(vectors: Float32Array, { lists, order, offsets }: Lists): Float
 
 function distance(vectors: Float32Array, row: number, means: Float64Array, list: number): number {
   let squares = 0;
-  for (let d = 0; d < dims; d += 1) squares += ((vectors[row * dims + d] as number) - (means[list * dims + d] as number)) ** 2;
+  for (let d = 0; d < dims; d += 1)
+    squares += ((vectors[row * dims + d] as number) - (means[list * dims + d] as number)) ** 2;
   return squares;
 }
 
@@ -49,7 +51,8 @@ describe.each([
         const row = planned.order[i] as number;
         own += distance(vectors, row, means, list);
         let nearest = Infinity;
-        for (let other = 0; other < planned.lists; other += 1) nearest = Math.min(nearest, distance(vectors, row, means, other));
+        for (let other = 0; other < planned.lists; other += 1)
+          nearest = Math.min(nearest, distance(vectors, row, means, other));
         least += nearest;
       }
     }
@@ -65,6 +68,10 @@ describe.each([
     });
     await helper.terminate();
     expect(asked).toBe(1);
-    expect([helped.order, helped.offsets, helped.centroids]).toEqual([planned.order, planned.offsets, planned.centroids]);
+    expect([helped.order, helped.offsets, helped.centroids]).toEqual([
+      planned.order,
+      planned.offsets,
+      planned.centroids,
+    ]);
   });
 });

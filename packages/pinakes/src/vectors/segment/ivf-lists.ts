@@ -111,7 +111,13 @@ class Space {
     const assigned = this.means.assigned.byteOffset;
     const given = this.means.rows(rows);
     this.#shared.run("assign", [...given, ...this.#groups.centroids, this.#groups.lists, assigned]);
-    this.#shared.run("assignNear", [...given, ...this.means.centroids, this.#near.byteOffset, this.#nearCount, assigned]);
+    this.#shared.run("assignNear", [
+      ...given,
+      ...this.means.centroids,
+      this.#near.byteOffset,
+      this.#nearCount,
+      assigned,
+    ]);
   }
 
   close(): void {
@@ -155,7 +161,10 @@ class Space {
 }
 
 /** The rows list by list, and as centroids the means of all rows of the lists. */
-function ordered({ lists, dims, stride, assigned, counts, totals }: Means, codes: Codes): Pick<Lists, "order" | "offsets" | "centroids"> {
+function ordered(
+  { lists, dims, stride, assigned, counts, totals }: Means,
+  codes: Codes,
+): Pick<Lists, "order" | "offsets" | "centroids"> {
   const rows = assigned.length;
   const offsets = new Uint32Array(lists + 1);
   for (let list = 0; list < lists; list += 1) offsets[list + 1] = (offsets[list] as number) + (counts[list] as number);

@@ -48,7 +48,13 @@ export class Means {
 
   /** The addresses of rows first … first + rows − 1. */
   rows(rows: number, first = 0): KernelRows {
-    return [this.codes.byteOffset + first * this.stride, this.scale.byteOffset + first * 4, this.sum.byteOffset + first * 4, rows, this.stride];
+    return [
+      this.codes.byteOffset + first * this.stride,
+      this.scale.byteOffset + first * 4,
+      this.sum.byteOffset + first * 4,
+      rows,
+      this.stride,
+    ];
   }
 
   get centroids(): KernelCentroids {
@@ -66,7 +72,8 @@ export class Means {
   /** The centroid of a list becomes row `row`. */
   seed(list: number, row: number): void {
     const scale = this.scale[row] as number;
-    for (let i = 0; i < this.stride; i += 1) this.totals[list * this.stride + i] = (this.codes[row * this.stride + i] as number) * scale;
+    for (let i = 0; i < this.stride; i += 1)
+      this.totals[list * this.stride + i] = (this.codes[row * this.stride + i] as number) * scale;
     this.#setCentroid(list, 1);
   }
 
@@ -85,7 +92,15 @@ export class Means {
     this.totals.fill(0);
     this.counts.fill(0);
     const { codes, scale, stride, assigned, totals, counts } = this;
-    kernels.accumulate(codes.byteOffset, scale.byteOffset, rows, stride, assigned.byteOffset, totals.byteOffset, counts.byteOffset);
+    kernels.accumulate(
+      codes.byteOffset,
+      scale.byteOffset,
+      rows,
+      stride,
+      assigned.byteOffset,
+      totals.byteOffset,
+      counts.byteOffset,
+    );
   }
 
   /** The centroids as rows of another level: the same codes, signed. */
@@ -115,7 +130,8 @@ export class Means {
     this.#centroidScale[list] = most / 63;
     this.centroidBias[list] = -squares / 2;
     const step = most === 0 ? 0 : (63 * factor) / most;
-    for (let i = at; i < at + this.dims; i += 1) this.#centroids[i] = 64 + Math.round((this.totals[i] as number) * step);
+    for (let i = at; i < at + this.dims; i += 1)
+      this.#centroids[i] = 64 + Math.round((this.totals[i] as number) * step);
   }
 }
 
@@ -124,7 +140,17 @@ function places(rows: number, lists: number, dims: number): { starts: number[]; 
   const stride = codeStrideOf(dims);
   const starts: number[] = [];
   let end = 0;
-  for (const bytes of [rows * stride, rows * 4, rows * 4, rows * 4, lists * stride, lists * 4, lists * 4, lists * stride * 4, lists * 4]) {
+  for (const bytes of [
+    rows * stride,
+    rows * 4,
+    rows * 4,
+    rows * 4,
+    lists * stride,
+    lists * 4,
+    lists * 4,
+    lists * stride * 4,
+    lists * 4,
+  ]) {
     starts.push(end);
     end = align(end + bytes);
   }

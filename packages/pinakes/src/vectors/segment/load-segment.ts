@@ -47,6 +47,10 @@ export function segmentOf(loaded: LoadedSegment): SegmentBytes {
 
 /** Where the scratch area of a slot begins. */
 export function scratchAddress(loaded: LoadedSegment, slot: number): number {
-  invariant(slot >= 0 && slot < loaded.slots, "INTERNAL", `Slot ${slot} is not one of the ${loaded.slots} of the segment; load it with pool.slots.`);
+  invariant(
+    slot >= 0 && slot < loaded.slots,
+    "INTERNAL",
+    `Slot ${slot} is not one of the ${loaded.slots} of the segment; load it with pool.slots.`,
+  );
   return align(loaded.fileBytes) + slot * scratchOf(loaded.header).bytes;
 }

@@ -34,7 +34,8 @@ export function mergeSegments(
   const source = Uint32Array.from(planned.order, (i) => picks.source[i] as number);
   const row = Uint32Array.from(planned.order, (i) => picks.row[i] as number);
   const renumbered = sources.map(({ segment }) => ({ segment, newRow: new Int32Array(segment.header.rows).fill(-1) }));
-  for (let i = 0; i < rows; i += 1) (renumbered[source[i] as number] as (typeof renumbered)[number]).newRow[row[i] as number] = i;
+  for (let i = 0; i < rows; i += 1)
+    (renumbered[source[i] as number] as (typeof renumbered)[number]).newRow[row[i] as number] = i;
   const text = mergeTextSections(renumbered, rows);
   const columns = mergeColumnSections(renumbered, rows);
   const rowSections = copyRowSections(
@@ -43,8 +44,16 @@ export function mergeSegments(
     row,
   );
   const others = [...rowSections, ...columns.sections, ...text.sections];
-  const fields = { kind: "segment", collection, rows, ...settings, fields: columns.fields, tokens: text.tokens } as const;
-  if (planned.lists === undefined) return writeFile(fields, [...copyVectorSections(sources, picks, planned), ...others]);
+  const fields = {
+    kind: "segment",
+    collection,
+    rows,
+    ...settings,
+    fields: columns.fields,
+    tokens: text.tokens,
+  } as const;
+  if (planned.lists === undefined)
+    return writeFile(fields, [...copyVectorSections(sources, picks, planned), ...others]);
   const { loaded, bodyAt, layout, ivf } = writeListedFile(sources, picks, planned.lists, fields, others);
   return sealFile(loaded.memory.buffer, bodyAt, layout, { ...fields, ivf });
 }

@@ -26,7 +26,14 @@ export function emptyCodes(rows: number, dims: number): Codes {
 }
 
 /** Quantises `dims` floats from `at` into row `row`, multiplied by `factor`. */
-export function quantizeRow(floats: Float32Array, at: number, dims: number, factor: number, codes: Codes, row: number): void {
+export function quantizeRow(
+  floats: Float32Array,
+  at: number,
+  dims: number,
+  factor: number,
+  codes: Codes,
+  row: number,
+): void {
   let most = 0;
   for (let i = 0; i < dims; i += 1) {
     const value = Math.abs(floats[at + i] as number);
@@ -47,7 +54,12 @@ export function quantizeRow(floats: Float32Array, at: number, dims: number, fact
 }
 
 /** vectors: rows × dims, row by row. */
-export function quantize(vectors: Float32Array, rows: number, dims: number, metric: Metric): { codes: Codes; inverse: Float32Array } {
+export function quantize(
+  vectors: Float32Array,
+  rows: number,
+  dims: number,
+  metric: Metric,
+): { codes: Codes; inverse: Float32Array } {
   const codes = emptyCodes(rows, dims);
   const inverse = new Float32Array(metric === "cosine" ? rows : 0);
   for (let row = 0; row < rows; row += 1) {

@@ -9,11 +9,14 @@ export function buildRowSections(rows: readonly Row[]): Section[] {
   const ids = rows.map((row) => Buffer.from(row.id, "utf8"));
   const texts = rows.map((row) => (row.text === undefined ? empty : Buffer.from(row.text, "utf8")));
   const metas = rows.map((row) =>
-    row.metadata === undefined || Object.keys(row.metadata).length === 0 ? empty : Buffer.from(JSON.stringify(row.metadata), "utf8"),
+    row.metadata === undefined || Object.keys(row.metadata).length === 0
+      ? empty
+      : Buffer.from(JSON.stringify(row.metadata), "utf8"),
   );
   const hashes = new Uint8Array(rows.length * 16);
   const hasher = new RowHasher();
-  for (const [i, row] of rows.entries()) hasher.hash(row, ids[i] as Buffer, texts[i] as Buffer, metas[i] as Buffer).copy(hashes, i * 16, 0, 16);
+  for (const [i, row] of rows.entries())
+    hasher.hash(row, ids[i] as Buffer, texts[i] as Buffer, metas[i] as Buffer).copy(hashes, i * 16, 0, 16);
   return [
     ...keySections(ids),
     { name: "op", bytes: Uint8Array.from(rows, (row) => opCodes[row.op]) },
@@ -60,8 +63,11 @@ class RowHasher {
 
   /** The lengths keep pieces apart: no two different rows feed the hash with the same bytes. */
   hash(row: Row, id: Buffer, text: Buffer, meta: Buffer): Buffer {
-    const vector = row.vector === undefined ? empty : Buffer.from(row.vector.buffer, row.vector.byteOffset, row.vector.byteLength);
-    const lengths = Buffer.from(Uint32Array.of(opCodes[row.op], id.length, vector.length, text.length, meta.length).buffer);
+    const vector =
+      row.vector === undefined ? empty : Buffer.from(row.vector.buffer, row.vector.byteOffset, row.vector.byteLength);
+    const lengths = Buffer.from(
+      Uint32Array.of(opCodes[row.op], id.length, vector.length, text.length, meta.length).buffer,
+    );
     const parts = [lengths, id, vector, text, meta];
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     if (bytes > this.#joined.length) this.#joined = Buffer.alloc(2 * bytes);

@@ -7,12 +7,18 @@ import type { Row } from "./row.ts";
 
 export interface SegmentBuilder {
   delta(collection: string, settings: CollectionSettings, rows: readonly Row[]): Promise<BuiltDelta>;
-  merge(collection: string, settings: CollectionSettings, sources: readonly MergeSource[], picks: Picks): Promise<EncodedFile>;
+  merge(
+    collection: string,
+    settings: CollectionSettings,
+    sources: readonly MergeSource[],
+    picks: Picks,
+  ): Promise<EncodedFile>;
   close(): Promise<void>;
 }
 
 export const inlineBuilder: SegmentBuilder = Object.freeze({
-  delta: async (collection: string, settings: CollectionSettings, rows: readonly Row[]) => buildDelta(collection, settings, rows),
+  delta: async (collection: string, settings: CollectionSettings, rows: readonly Row[]) =>
+    buildDelta(collection, settings, rows),
   merge: async (collection: string, settings: CollectionSettings, sources: readonly MergeSource[], picks: Picks) =>
     mergeSegments(collection, settings, sources, picks),
   close: async () => {},

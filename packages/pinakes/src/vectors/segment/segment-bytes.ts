@@ -87,7 +87,8 @@ export class SegmentBytes {
 
   #place(name: string): readonly [number, number] {
     const place = this.header.sections[name];
-    if (place === undefined) throw new PinakesError("CORRUPT", `A segment has no section "${name}"; run fsck on its collection.`);
+    if (place === undefined)
+      throw new PinakesError("CORRUPT", `A segment has no section "${name}"; run fsck on its collection.`);
     return place;
   }
 }

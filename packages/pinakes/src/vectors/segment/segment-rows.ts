@@ -74,7 +74,13 @@ export class SegmentRows {
   /** A put, with all that it holds. */
   put(row: number): Put {
     const text = this.text(row);
-    return { id: this.id(row), op: "put", vector: this.vector(row), metadata: this.metadata(row), ...(text === undefined ? {} : { text }) };
+    return {
+      id: this.id(row),
+      op: "put",
+      vector: this.vector(row),
+      metadata: this.metadata(row),
+      ...(text === undefined ? {} : { text }),
+    };
   }
 
   /** The row with this id (its UTF-8 and idHash of it), or -1. */

@@ -10,7 +10,12 @@ const [rows, lists, dims] = [5_000, 64, 32];
 const near = 16;
 
 /** Random rows, the first of them as centroids, and for each list some lists to look among. */
-function prepared(callForHelp?: (order: HelpOrder) => void): { shared: SharedRows; means: Means; all: RowArguments; some: RowArguments } {
+function prepared(callForHelp?: (order: HelpOrder) => void): {
+  shared: SharedRows;
+  means: Means;
+  all: RowArguments;
+  some: RowArguments;
+} {
   const nearAt = Means.bytesOf(rows, lists, dims);
   const memory = sharedMemory(nearAt + lists * near * 4);
   const means = new Means(memory, 0, rows, lists, dims);
@@ -22,7 +27,12 @@ function prepared(callForHelp?: (order: HelpOrder) => void): { shared: SharedRow
   });
   const shared = new SharedRows(memory, callForHelp);
   const given = [...means.rows(rows), ...means.centroids] as const;
-  return { shared, means, all: [...given, lists, means.assigned.byteOffset], some: [...given, nearAt, near, means.assigned.byteOffset] };
+  return {
+    shared,
+    means,
+    all: [...given, lists, means.assigned.byteOffset],
+    some: [...given, nearAt, near, means.assigned.byteOffset],
+  };
 }
 
 /** By plain code: the best of all lists. */
@@ -30,7 +40,10 @@ function plain(means: Means, row: number): number {
   const scores = Array.from({ length: lists }, (_, list) => {
     let score = means.centroidBias[list] as number;
     for (let d = 0; d < dims; d += 1)
-      score += (means.codes[row * dims + d] as number) * (means.scale[row] as number) * (means.totals[list * dims + d] as number);
+      score +=
+        (means.codes[row * dims + d] as number) *
+        (means.scale[row] as number) *
+        (means.totals[list * dims + d] as number);
     return score;
   });
   return scores.indexOf(Math.max(...scores));
@@ -64,7 +77,12 @@ describe("loops over rows", () => {
     for (let round = 0; round < 200; round += 1) {
       const kernel = round % 2 === 0 ? "assign" : "assignNear";
       for (const { shared, all, some } of [alone, helped]) shared.run(kernel, kernel === "assign" ? all : some);
-      if (Buffer.compare(Buffer.from(alone.means.assigned.slice().buffer), Buffer.from(helped.means.assigned.slice().buffer)) !== 0)
+      if (
+        Buffer.compare(
+          Buffer.from(alone.means.assigned.slice().buffer),
+          Buffer.from(helped.means.assigned.slice().buffer),
+        ) !== 0
+      )
         throw new Error(`round ${round} differs`);
     }
     alone.shared.close();

@@ -4,7 +4,14 @@
  * gets does not depend on who does it, so the outcome is the same with and without help.
  */
 import { PinakesError } from "../../domain/errors.ts";
-import { accountShared, kernelsFor, type KernelCentroids, type KernelRows, type Kernels, type WasmMemory } from "../kernels/kernels.ts";
+import {
+  accountShared,
+  kernelsFor,
+  type KernelCentroids,
+  type KernelRows,
+  type Kernels,
+  type WasmMemory,
+} from "../kernels/kernels.ts";
 
 /** What a helper needs: it is sent to it. */
 export interface HelpOrder {
@@ -46,7 +53,11 @@ export class SharedRows {
     Atomics.notify(board, places.round);
     takeParts(board, this.kernels);
     Atomics.add(board, places.round, 1);
-    for (let working = Atomics.load(board, places.working); working > 0; working = Atomics.load(board, places.working)) {
+    for (
+      let working = Atomics.load(board, places.working);
+      working > 0;
+      working = Atomics.load(board, places.working)
+    ) {
       if (Atomics.wait(board, places.working, working, silenceMsMax) === "timed-out")
         throw new PinakesError("UNAVAILABLE", "A thread that helped to build a vector file stopped; try again.");
     }

@@ -46,7 +46,11 @@ export interface PlanOptions {
 }
 
 /** In which order the rows are to lie: grouped into lists where there are many. The same input gives the same order. */
-export function planVectors(sources: Sources, picks: Picks, { ivfRowsMin = vectorLimits.ivfRowsMin, callForHelp }: PlanOptions = {}): PlannedVectors {
+export function planVectors(
+  sources: Sources,
+  picks: Picks,
+  { ivfRowsMin = vectorLimits.ivfRowsMin, callForHelp }: PlanOptions = {},
+): PlannedVectors {
   const rows = picks.row.length;
   const order = Uint32Array.from({ length: rows }, (_, i) => i);
   const { dims } = headerOf(sources);
@@ -60,7 +64,10 @@ export function planVectors(sources: Sources, picks: Picks, { ivfRowsMin = vecto
 export function copyVectorSections(sources: Sources, picks: Picks, { codes, order }: PlannedVectors): Section[] {
   const { dims, metric } = headerOf(sources);
   const rows = order.length;
-  const floats = { floats: new Float32Array(rows * floatStrideOf(dims)), inverse: new Float32Array(metric === "cosine" ? rows : 0) };
+  const floats = {
+    floats: new Float32Array(rows * floatStrideOf(dims)),
+    inverse: new Float32Array(metric === "cosine" ? rows : 0),
+  };
   return sectionsOf(copyFloats(sources, picks, order, floats), codes, metric);
 }
 
@@ -86,15 +93,30 @@ export function writeListedFile(
 ): ListedFile {
   const { dims, metric } = headerOf(sources);
   const rows = lists.order.length;
-  const given = [...codeSections("ivf", lists.centroids), { name: "ivf.offsets", bytes: bytesOf(lists.offsets) }, ...others];
-  const layout = layOut([...sizesOf(rows, dims, metric), ["ivf.rule", 4], ...given.map(({ name, bytes }) => [name, bytes.byteLength] as const)]);
+  const given = [
+    ...codeSections("ivf", lists.centroids),
+    { name: "ivf.offsets", bytes: bytesOf(lists.offsets) },
+    ...others,
+  ];
+  const layout = layOut([
+    ...sizesOf(rows, dims, metric),
+    ["ivf.rule", 4],
+    ...given.map(({ name, bytes }) => [name, bytes.byteLength] as const),
+  ]);
   const header = { ...fields, rows, dims, metric, ivf: { lists: lists.lists, calibration: [] } };
   const bodyAt = headBytesOf(header, layout) + calibrationBytesMax;
-  const sections = Object.fromEntries(Object.entries(layout.places).map(([name, [offset, bytes]]) => [name, [bodyAt + offset, bytes] as const]));
+  const sections = Object.fromEntries(
+    Object.entries(layout.places).map(([name, [offset, bytes]]) => [name, [bodyAt + offset, bytes] as const]),
+  );
   const loaded = loadSegment({ ...header, format: 1, sections }, bodyAt + layout.bodyBytes, 1);
   const segment = segmentOf(loaded);
   for (const { name, bytes } of given) segment.u8(name).set(bytes);
-  const codes = { i8: segment.i8("vectors.i8"), scale: segment.f32("vectors.scale"), bias: segment.f32("vectors.bias"), sum: segment.i32("vectors.sum") };
+  const codes = {
+    i8: segment.i8("vectors.i8"),
+    scale: segment.f32("vectors.scale"),
+    bias: segment.f32("vectors.bias"),
+    sum: segment.i32("vectors.sum"),
+  };
   copyCodes(sources, picks, lists.order, codes);
   const inverse = metric === "cosine" ? segment.f32("vectors.inverse") : new Float32Array();
   copyFloats(sources, picks, lists.order, { floats: segment.f32("vectors.f32"), inverse });

@@ -6,7 +6,16 @@ import type { BatchResult, Operation } from "../../ports/item-store.ts";
 import { vectorLimits } from "../limits.ts";
 import { decodeManifest } from "./manifest.ts";
 import type { VectorParts } from "./parts.ts";
-import { itemIds, vectorsContainer, type Delta, type Fence, type Head, type HistoryEntry, type Lease, type Log } from "./records.ts";
+import {
+  itemIds,
+  vectorsContainer,
+  type Delta,
+  type Fence,
+  type Head,
+  type HistoryEntry,
+  type Lease,
+  type Log,
+} from "./records.ts";
 
 const container = vectorsContainer.name;
 const idPattern = new RegExp(`^[A-Za-z0-9._-]{1,${vectorLimits.collectionIdCharsMax}}$`);
@@ -20,7 +29,9 @@ export class CollectionSite {
   constructor(parts: VectorParts, scope: Scope, collection: string) {
     this.tenant = requireScope(scope);
     if (typeof collection !== "string" || !idPattern.test(collection) || /^\.+$/.test(collection))
-      throw invalid(`A collection's id is 1–${vectorLimits.collectionIdCharsMax} letters, digits, ".", "_" or "-"; got ${show(collection)}.`);
+      throw invalid(
+        `A collection's id is 1–${vectorLimits.collectionIdCharsMax} letters, digits, ".", "_" or "-"; got ${show(collection)}.`,
+      );
     this.parts = parts;
     this.scope = scope;
     this.collection = collection;
@@ -68,7 +79,10 @@ export class CollectionSite {
       // The three are not read at one moment: a purge may have taken the rest away after the fence was read.
       const again = await this.fence();
       if (again?.status !== "active" && again?.status !== "diverged") throw this.notFound();
-      throw new PinakesError("CORRUPT", `The vectors of ${show(this.collection)} have lost their head or log; repair them from the bucket.`);
+      throw new PinakesError(
+        "CORRUPT",
+        `The vectors of ${show(this.collection)} have lost their head or log; repair them from the bucket.`,
+      );
     }
     return {
       fence: this.#known<Fence>("fence", fence.document),
@@ -88,7 +102,9 @@ export class CollectionSite {
   }
 
   async history(version: number): Promise<HistoryEntry | undefined> {
-    const entry = await this.read<{ text: string; key: string; sha256: string; committedAt: number }>(itemIds.history(version));
+    const entry = await this.read<{ text: string; key: string; sha256: string; committedAt: number }>(
+      itemIds.history(version),
+    );
     return entry === undefined ? undefined : historyEntry(entry);
   }
 
@@ -96,7 +112,12 @@ export class CollectionSite {
   async *all<Document>(prefix: string, from?: string): AsyncGenerator<Document & { readonly id: string }> {
     const range = from === undefined ? { prefix } : { gte: from, lt: `${prefix}~` };
     for (let cursor: string | undefined; ;) {
-      const page = await this.parts.items.query(this.scope, container, { equals: { collection: this.collection }, range, limit: 200, cursor });
+      const page = await this.parts.items.query(this.scope, container, {
+        equals: { collection: this.collection },
+        range,
+        limit: 200,
+        cursor,
+      });
       for (const { id, document } of page.items) yield this.#known<Document & { readonly id: string }>(id, document);
       cursor = page.cursor;
       if (cursor === undefined) return;
@@ -114,7 +135,8 @@ export class CollectionSite {
   }
 
   async *histories(): AsyncGenerator<HistoryEntry> {
-    for await (const entry of this.all<{ text: string; key: string; sha256: string; committedAt: number }>("history.")) yield historyEntry(entry);
+    for await (const entry of this.all<{ text: string; key: string; sha256: string; committedAt: number }>("history."))
+      yield historyEntry(entry);
   }
 
   async batch(operations: readonly Operation[]): Promise<BatchResult> {
@@ -138,7 +160,10 @@ export class CollectionSite {
 
   #known<Document>(id: string, document: JsonObject): Document {
     if (document["v"] !== 1)
-      throw new PinakesError("CORRUPT", `The record "${id}" of collection ${show(this.collection)} has version ${show(document["v"])}; this program reads 1.`);
+      throw new PinakesError(
+        "CORRUPT",
+        `The record "${id}" of collection ${show(this.collection)} has version ${show(document["v"])}; this program reads 1.`,
+      );
     return document as unknown as Document;
   }
 }
@@ -148,7 +173,17 @@ export function historyDocument(entry: HistoryEntry, text: string): object {
   return { key: entry.key, sha256: entry.sha256, committedAt: entry.committedAt, text };
 }
 
-function historyEntry({ text, key, sha256, committedAt }: { text: string; key: string; sha256: string; committedAt: number }): HistoryEntry {
+function historyEntry({
+  text,
+  key,
+  sha256,
+  committedAt,
+}: {
+  text: string;
+  key: string;
+  sha256: string;
+  committedAt: number;
+}): HistoryEntry {
   return { manifest: decodeManifest(Buffer.from(text, "utf8"), key, sha256), key, sha256, committedAt };
 }
 

@@ -21,7 +21,17 @@ const segment = z.object({
   sum,
   deletions: deletions.optional(),
 });
-const dead = z.object({ seq: count, deltaId: z.string(), key: z.string(), sha256, bytes: count, headBytes: count, rows: count, error: z.string(), at: count });
+const dead = z.object({
+  seq: count,
+  deltaId: z.string(),
+  key: z.string(),
+  sha256,
+  bytes: count,
+  headBytes: count,
+  rows: count,
+  error: z.string(),
+  at: count,
+});
 
 const manifestSchema = z.object({
   format: z.literal(1),
@@ -57,7 +67,8 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; sha256:
 export function decodeManifest(bytes: Uint8Array, key: string, expected?: string): Manifest {
   const damaged = (what: string, cause?: unknown): PinakesError =>
     new PinakesError("CORRUPT", `The manifest ${key} is damaged: ${what}. Run fsck on its collection.`, { cause });
-  if (expected !== undefined && hash("sha256", bytes, "hex") !== expected) throw damaged("it does not have the hash that was recorded");
+  if (expected !== undefined && hash("sha256", bytes, "hex") !== expected)
+    throw damaged("it does not have the hash that was recorded");
   try {
     return manifestSchema.parse(JSON.parse(Buffer.from(bytes).toString("utf8")));
   } catch (error) {
@@ -68,7 +79,10 @@ export function decodeManifest(bytes: Uint8Array, key: string, expected?: string
 /** Everything that must be in the bucket for this manifest to be read. */
 export function keysOf(manifest: Manifest): string[] {
   return [
-    ...manifest.segments.flatMap((entry) => [entry.key, ...(entry.deletions === undefined ? [] : [entry.deletions.key])]),
+    ...manifest.segments.flatMap((entry) => [
+      entry.key,
+      ...(entry.deletions === undefined ? [] : [entry.deletions.key]),
+    ]),
     ...manifest.dead.map((delta) => delta.key),
   ];
 }

@@ -25,7 +25,14 @@ export async function openSegments(site: CollectionSite, manifest: Manifest): Pr
         entry.deletions === undefined ? undefined : fetchDeletions(entry.deletions.key),
       ]);
       const rows = new SegmentRows(segment);
-      return { entry, rows, deleted: file === undefined || entry.deletions === undefined ? undefined : decodeDeletions(file, entry.deletions, rows.rows) };
+      return {
+        entry,
+        rows,
+        deleted:
+          file === undefined || entry.deletions === undefined
+            ? undefined
+            : decodeDeletions(file, entry.deletions, rows.rows),
+      };
     }),
   );
 }

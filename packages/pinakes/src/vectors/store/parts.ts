@@ -52,7 +52,11 @@ export interface VectorPolicy {
   /** Whether a tombstone must stay in the segments: while an older delta may still come back. */
   readonly keepsTombstone: (seq: number, deadSeqs: readonly number[]) => boolean;
   /** Whether a version may be read at `now`; `supersededAt` is absent for the newest. */
-  readonly isRetained: (version: { createdAt: number; supersededAt: number | undefined }, now: number, retentionMs: number) => boolean;
+  readonly isRetained: (
+    version: { createdAt: number; supersededAt: number | undefined },
+    now: number,
+    retentionMs: number,
+  ) => boolean;
 }
 
 export const defaultPolicy: VectorPolicy = Object.freeze({

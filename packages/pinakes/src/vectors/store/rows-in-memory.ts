@@ -5,7 +5,12 @@ import type { Row } from "../segment/row.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import type { CollectionSite } from "./collection-site.ts";
 
-export async function rowsInMemory(site: CollectionSite, settings: CollectionSettings, rows: readonly Row[], seq: number): Promise<SegmentRows> {
+export async function rowsInMemory(
+  site: CollectionSite,
+  settings: CollectionSettings,
+  rows: readonly Row[],
+  seq: number,
+): Promise<SegmentRows> {
   const { bytes, sha256, headBytes } = await site.parts.builder.delta(site.collection, settings, rows);
   return new SegmentRows(openFile(bytes, { key: "rows in memory", sha256, bytes: bytes.byteLength, headBytes }), seq);
 }

@@ -15,7 +15,11 @@ export const uncachedFiles: SegmentFiles = Object.freeze({
 });
 
 /** In pieces, where it is larger than the object store gives at once. */
-export async function fetchWhole(site: CollectionSite, ref: Pick<FileRef, "key" | "bytes">, signal?: AbortSignal): Promise<Uint8Array> {
+export async function fetchWhole(
+  site: CollectionSite,
+  ref: Pick<FileRef, "key" | "bytes">,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
   if (ref.bytes <= limits.objectGetBytesMax) return site.getObject(ref.key);
   const whole = new Uint8Array(ref.bytes);
   const stream = await site.parts.objects.stream(site.scope, ref.key, signal === undefined ? {} : { signal });

@@ -25,7 +25,15 @@ describe("analyzer", () => {
   });
 
   it("drops English tails after an apostrophe and separates at others", () => {
-    expect(english.tokens("John's dog, the dogs’ bone, we'll see O'Brien")).toEqual(["john", "dog", "dog", "bone", "see", "o", "brien"]);
+    expect(english.tokens("John's dog, the dogs’ bone, we'll see O'Brien")).toEqual([
+      "john",
+      "dog",
+      "dog",
+      "bone",
+      "see",
+      "o",
+      "brien",
+    ]);
     expect(analyzerFor("french").tokens("l'avion")).toEqual(["avion"]);
     expect(plain.tokens("john's")).toEqual(["john", "s"]);
   });

@@ -26,7 +26,13 @@ export interface Analyzer {
 const termCharsMax = 64;
 /** A cache of stems that reaches this size starts anew; the vocabulary in use fills it again at once. */
 const stemCacheWordsMax = 100_000;
-const { word: wordKind, pair: pairKind, mark: markKind, joiner: joinerKind, apostrophe: apostropheKind } = characterKinds;
+const {
+  word: wordKind,
+  pair: pairKind,
+  mark: markKind,
+  joiner: joinerKind,
+  apostrophe: apostropheKind,
+} = characterKinds;
 const nonAscii = /[^\0-\x7f]/;
 const digit = /\d/;
 const invisible = /[\u00ad\u200c\u200d]/g;
@@ -38,7 +44,8 @@ const analyzers = new Map<string, Analyzer>();
 export function analyzerFor(language: string): Analyzer {
   const known = analyzers.get(language);
   if (known !== undefined) return known;
-  if (!languages.includes(language)) throw invalid(`Unknown language ${show(language)}; use one of ${languages.join(", ")}.`);
+  if (!languages.includes(language))
+    throw invalid(`Unknown language ${show(language)}; use one of ${languages.join(", ")}.`);
   const analyzer = new LanguageAnalyzer(language);
   analyzers.set(language, analyzer);
   return analyzer;
@@ -68,7 +75,9 @@ class LanguageAnalyzer implements Analyzer {
   }
 
   #scan(text: string, toIndex: boolean): string[] {
-    const clean = nonAscii.test(text) ? text.normalize("NFKC").toLowerCase().replace(invisible, "") : text.toLowerCase();
+    const clean = nonAscii.test(text)
+      ? text.normalize("NFKC").toLowerCase().replace(invisible, "")
+      : text.toLowerCase();
     const out: string[] = [];
     // Where the compound began that the current word belongs to.
     let compound = -1;

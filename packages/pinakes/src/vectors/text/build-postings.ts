@@ -13,7 +13,12 @@ export function buildTextSections(texts: readonly (string | undefined)[], analyz
   for (const [term, id] of sorted(terms)) {
     const start = starts[id] as number;
     const count = frequencies.values[id] as number;
-    writer.add(Buffer.from(term, "utf8"), rows.subarray(start, start + count), counts.subarray(start, start + count), count);
+    writer.add(
+      Buffer.from(term, "utf8"),
+      rows.subarray(start, start + count),
+      counts.subarray(start, start + count),
+      count,
+    );
   }
   return writer.done();
 }
@@ -66,10 +71,14 @@ function collect(texts: readonly (string | undefined)[], analyzer: Analyzer, len
 }
 
 /** From row after row to term after term: one counting sort, which leaves the rows of a term ascending. */
-function byTerm(collected: Collected, rowCount: number): { rows: Uint32Array; counts: Uint32Array; starts: Uint32Array } {
+function byTerm(
+  collected: Collected,
+  rowCount: number,
+): { rows: Uint32Array; counts: Uint32Array; starts: Uint32Array } {
   const { frequencies, ids, counts: countsByRow, distinct, terms } = collected;
   const starts = new Uint32Array(terms.size);
-  for (let id = 1; id < terms.size; id += 1) starts[id] = (starts[id - 1] as number) + (frequencies.values[id - 1] as number);
+  for (let id = 1; id < terms.size; id += 1)
+    starts[id] = (starts[id - 1] as number) + (frequencies.values[id - 1] as number);
   const next = starts.slice();
   const rows = new Uint32Array(ids.length);
   const counts = new Uint32Array(ids.length);

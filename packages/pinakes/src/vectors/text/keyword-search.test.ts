@@ -8,9 +8,17 @@ import { segmentOf } from "./testing.ts";
 
 const analyzer = analyzerFor("none");
 
-function sourceOf(texts: readonly (string | undefined)[], dead: readonly number[] = [], allowed?: readonly number[]): KeywordSource {
+function sourceOf(
+  texts: readonly (string | undefined)[],
+  dead: readonly number[] = [],
+  allowed?: readonly number[],
+): KeywordSource {
   const segment = segmentOf(buildTextSections(texts, analyzer).sections, texts.length);
-  return { segment, dead: bitmapOf(texts.length, dead), ...(allowed === undefined ? {} : { allowed: bitmapOf(texts.length, allowed) }) };
+  return {
+    segment,
+    dead: bitmapOf(texts.length, dead),
+    ...(allowed === undefined ? {} : { allowed: bitmapOf(texts.length, allowed) }),
+  };
 }
 
 function bitmapOf(size: number, rows: readonly number[]): Bitmap {
@@ -45,14 +53,24 @@ function reference(texts: readonly (string | undefined)[], query: string, k: num
 function randomTexts(count: number, seed: number): string[] {
   let state = seed;
   const random = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
-  return Array.from({ length: count }, () => Array.from({ length: 3 + Math.floor(random() * 40) }, () => `w${Math.floor(400 ** random()) - 1}`).join(" "));
+  return Array.from({ length: count }, () =>
+    Array.from({ length: 3 + Math.floor(random() * 40) }, () => `w${Math.floor(400 ** random()) - 1}`).join(" "),
+  );
 }
 
 describe("keywordSearch", () => {
   it("gives the rows, order and scores of a brute force BM25, over many windows and blocks", () => {
     const texts = randomTexts(6_000, 7);
     const sources = [sourceOf(texts)];
-    for (const query of ["w0 w1 w2", "w3 w50 w399", "w120", "w7 w7 w9", "w200 w300 w0 w1 w30 w31", "nothing w250", "nothing"]) {
+    for (const query of [
+      "w0 w1 w2",
+      "w3 w50 w399",
+      "w120",
+      "w7 w7 w9",
+      "w200 w300 w0 w1 w30 w31",
+      "nothing w250",
+      "nothing",
+    ]) {
       for (const k of [1, 10, 250]) {
         const hits = keywordSearch(sources, query, { k, analyzer });
         const expected = reference(texts, query, k);
@@ -74,7 +92,9 @@ describe("keywordSearch", () => {
     }),
     { maxLength: 80 },
   );
-  const query = fc.array(fc.constantFrom("a", "b", "c", "d", "zz", '"a b"', '"c a d"'), { minLength: 1, maxLength: 6 }).map((words) => words.join(" "));
+  const query = fc
+    .array(fc.constantFrom("a", "b", "c", "d", "zz", '"a b"', '"c a d"'), { minLength: 1, maxLength: 6 })
+    .map((words) => words.join(" "));
 
   it("scores to the bit as if all live rows were in one segment, however they are spread and whatever is dead", () => {
     fc.assert(
@@ -107,7 +127,10 @@ describe("keywordSearch", () => {
             textOf: (_, row) => together[row]?.text,
           },
         );
-        const found = spread.map(({ source, row, score }) => ({ row: together.indexOf(parts[source]?.[row] as (typeof together)[0]), score }));
+        const found = spread.map(({ source, row, score }) => ({
+          row: together.indexOf(parts[source]?.[row] as (typeof together)[0]),
+          score,
+        }));
         expect(found).toEqual(one.map(({ row, score }) => ({ row, score })));
       }),
       { numRuns: 500 },
@@ -117,7 +140,10 @@ describe("keywordSearch", () => {
   it("does so over segments of very different lengths of text, with many windows", () => {
     const all = [...randomTexts(3_000, 1), ...randomTexts(2_500, 2).map((text) => `${text} ${text} ${text}`)];
     const dead = all.map((_, i) => i).filter((i) => i % 3 === 1);
-    const spread = [0, 1, 2].map((part) => ({ from: [0, 2_900, 3_400][part] as number, to: [2_900, 3_400, 5_500][part] as number }));
+    const spread = [0, 1, 2].map((part) => ({
+      from: [0, 2_900, 3_400][part] as number,
+      to: [2_900, 3_400, 5_500][part] as number,
+    }));
     const sources = spread.map(({ from, to }) =>
       sourceOf(
         all.slice(from, to),
@@ -149,7 +175,12 @@ describe("keywordSearch", () => {
         const counts = collections.map((part) => countTerms(sourcesOf(part), asked, analyzer));
         const found = collections.flatMap((part, side) => {
           const elsewhere = counts[1 - side];
-          const hits = keywordSearch(sourcesOf(part), asked, { k, analyzer, textOf: (_, row) => part[row]?.text, elsewhere });
+          const hits = keywordSearch(sourcesOf(part), asked, {
+            k,
+            analyzer,
+            textOf: (_, row) => part[row]?.text,
+            elsewhere,
+          });
           return hits.map(({ row, score }) => ({ row: rows.indexOf(part[row] as (typeof rows)[0]), score }));
         });
         const one = keywordSearch(sourcesOf(rows), asked, { k, analyzer, textOf: (_, row) => rows[row]?.text });
@@ -163,9 +194,18 @@ describe("keywordSearch", () => {
   it("counts live rows, their terms, and the rows of each term of the question, once however often it is asked", () => {
     const source = sourceOf(["a b b", "a", undefined, "a b c", ""], [3], [0]);
     const none = { rows: 0, tokens: 0, frequencies: new Map([["a", 0]]) };
-    expect(countTerms([source], "b a zz b", analyzer)).toEqual({ rows: 2, tokens: 4, frequencies: new Map(Object.entries({ b: 1, a: 2, zz: 0 })) });
-    expect(countTerms([source, source], "c", analyzer)).toEqual({ rows: 4, tokens: 8, frequencies: new Map([["c", 0]]) });
-    for (const empty of [[], [sourceOf([])], [sourceOf([undefined, ""])], [sourceOf(["a"], [0])]]) expect(countTerms(empty, "a", analyzer)).toEqual(none);
+    expect(countTerms([source], "b a zz b", analyzer)).toEqual({
+      rows: 2,
+      tokens: 4,
+      frequencies: new Map(Object.entries({ b: 1, a: 2, zz: 0 })),
+    });
+    expect(countTerms([source, source], "c", analyzer)).toEqual({
+      rows: 4,
+      tokens: 8,
+      frequencies: new Map([["c", 0]]),
+    });
+    for (const empty of [[], [sourceOf([])], [sourceOf([undefined, ""])], [sourceOf(["a"], [0])]])
+      expect(countTerms(empty, "a", analyzer)).toEqual(none);
   });
 
   it("stays as it is beside collections without rows, and finds nothing where only others have the words", () => {
@@ -186,7 +226,8 @@ describe("keywordSearch", () => {
     const held = ["red big car", "big red car", "big red car and a small green bus", "bus", "blue"];
     const textOf = (_: number, row: number): string | undefined => held[row];
     const score = (asked: string, row: number): number =>
-      keywordSearch([sourceOf(held)], asked, { k: 10, analyzer, textOf }).find((hit) => hit.row === row)?.score as number;
+      keywordSearch([sourceOf(held)], asked, { k: 10, analyzer, textOf }).find((hit) => hit.row === row)
+        ?.score as number;
     expect(score('"big red" car', 1) / score("big red car", 1)).toBe(1.5);
     expect(score('"big red" car', 0)).toBe(score("big red car", 0));
     expect(score('"big red" “green bus”', 2) / score("big red green bus", 2)).toBe(2.25);
@@ -200,7 +241,11 @@ describe("keywordSearch", () => {
     const held = ["state and art", "the state of the art", "art state"];
     const { sections } = buildTextSections(held, english);
     const source = { segment: segmentOf(sections, 3) };
-    const hits = keywordSearch([source], '"state of the art"', { k: 3, analyzer: english, textOf: (_, row) => held[row] });
+    const hits = keywordSearch([source], '"state of the art"', {
+      k: 3,
+      analyzer: english,
+      textOf: (_, row) => held[row],
+    });
     expect(hits.map(({ row }) => row)).toEqual([1, 0, 2]);
     expect(keywordSearch([source], '"of the"', { k: 3, analyzer: english, textOf: (_, row) => held[row] })).toEqual([]);
   });

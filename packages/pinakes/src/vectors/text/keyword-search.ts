@@ -62,7 +62,11 @@ export function keywordSearch(sources: readonly KeywordSource[], query: string, 
 }
 
 /** What a search for this question counts here, for searches elsewhere. */
-export function countTerms(sources: readonly Omit<KeywordSource, "allowed">[], query: string, analyzer: Analyzer): TermCounts {
+export function countTerms(
+  sources: readonly Omit<KeywordSource, "allowed">[],
+  query: string,
+  analyzer: Analyzer,
+): TermCounts {
   const indexed = indexedSources(sources);
   const frequencies = new Map<string, number>();
   for (const token of new Set(analyzer.tokens(query))) {
@@ -75,7 +79,12 @@ function indexedSources(sources: readonly KeywordSource[]): IndexedSource[] {
   return sources.map(({ segment, dead, allowed }) => ({ index: textIndexOf(segment), dead, allowed }));
 }
 
-function queryTerms(sources: readonly IndexedSource[], rows: number, tokens: readonly string[], elsewhere: TermCounts | undefined): QueryTerm[] {
+function queryTerms(
+  sources: readonly IndexedSource[],
+  rows: number,
+  tokens: readonly string[],
+  elsewhere: TermCounts | undefined,
+): QueryTerm[] {
   const repeats = new Map<string, number>();
   for (const token of tokens) repeats.set(token, (repeats.get(token) ?? 0) + 1);
   const terms: QueryTerm[] = [];
@@ -91,7 +100,10 @@ function queryTerms(sources: readonly IndexedSource[], rows: number, tokens: rea
 }
 
 /** The number of a term in each source, and how many live rows hold it. */
-function lookUp(sources: readonly IndexedSource[], token: string): { readonly numbers: readonly number[]; readonly frequency: number } {
+function lookUp(
+  sources: readonly IndexedSource[],
+  token: string,
+): { readonly numbers: readonly number[]; readonly frequency: number } {
   const bytes = Buffer.from(token, "utf8");
   let frequency = 0;
   const numbers = sources.map((source) => {
@@ -102,7 +114,12 @@ function lookUp(sources: readonly IndexedSource[], token: string): { readonly nu
   return { numbers, frequency };
 }
 
-function bestRows(sources: readonly IndexedSource[], terms: readonly QueryTerm[], average: number, k: number): KeywordHit[] {
+function bestRows(
+  sources: readonly IndexedSource[],
+  terms: readonly QueryTerm[],
+  average: number,
+  k: number,
+): KeywordHit[] {
   const hits = new TopHits(k);
   // Every share of a score is rounded to a multiple of this, small enough to lose nothing that matters and large enough that a sum of
   // them is exact: the order of adding, which differs from segment to segment, does not change a score by a bit.
@@ -117,7 +134,13 @@ function bestRows(sources: readonly IndexedSource[], terms: readonly QueryTerm[]
       if (term < 0) continue;
       // The impact is kept in 32 bits, which may have rounded it down.
       const impactFactor = weight * larger * (1 + 1e-6);
-      const scale: TermScale = { weight, lengthFactor: (bm25.k1 * bm25.b) / average, rounder, impactFactor, slack: quantum };
+      const scale: TermScale = {
+        weight,
+        lengthFactor: (bm25.k1 * bm25.b) / average,
+        rounder,
+        impactFactor,
+        slack: quantum,
+      };
       const cursor = cursorAt(cursors.length);
       cursor.open(index, term, scale);
       cursors.push(cursor);

@@ -6,7 +6,21 @@ import * as stopword from "stopword";
  * The list for English has "do" but not "does". In a small collection such a word is rare, and a question that begins with "What does …"
  * would find whoever else says "does". No word that could be a topic (may, will, no, not).
  */
-const pronounsToo = ["myself", "ours", "ourselves", "yours", "yourself", "yourselves", "she", "hers", "herself", "its", "itself", "theirs", "themselves"];
+const pronounsToo = [
+  "myself",
+  "ours",
+  "ourselves",
+  "yours",
+  "yourself",
+  "yourselves",
+  "she",
+  "hers",
+  "herself",
+  "its",
+  "itself",
+  "theirs",
+  "themselves",
+];
 const wordsToo = ["whom", "when", "why", "having", "does", "doing", "nor", "so", "just"];
 
 /** By name of the Snowball algorithm. There is no list for Tamil. */
@@ -48,5 +62,9 @@ export function stemmerOf(language: string): (word: string) => string {
 /** Entries that are several words (a few lists hold some) could never equal a token and are left out. */
 export function stopWordsOf(language: string): ReadonlySet<string> {
   const list = stopListOf[language] ?? [];
-  return new Set(list.map((word) => word.normalize("NFKC").toLowerCase().trim()).filter((word) => /^[\p{L}\p{N}\p{M}]+$/u.test(word)));
+  return new Set(
+    list
+      .map((word) => word.normalize("NFKC").toLowerCase().trim())
+      .filter((word) => /^[\p{L}\p{N}\p{M}]+$/u.test(word)),
+  );
 }

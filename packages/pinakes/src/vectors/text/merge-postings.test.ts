@@ -7,7 +7,18 @@ import { TextIndex } from "./text-index.ts";
 import { segmentOf } from "./testing.ts";
 
 const analyzer = analyzerFor("none");
-const word = fc.constantFrom("a", "b", "cat", "dog-house", "été", "東京", "\u{10400}\u{10401}", "\uffee", "zz", "y".repeat(70));
+const word = fc.constantFrom(
+  "a",
+  "b",
+  "cat",
+  "dog-house",
+  "été",
+  "東京",
+  "\u{10400}\u{10401}",
+  "\uffee",
+  "zz",
+  "y".repeat(70),
+);
 const text = fc.option(
   fc.array(word, { maxLength: 12 }).map((words) => words.join(" ")),
   { nil: undefined },
@@ -16,39 +27,49 @@ const text = fc.option(
 describe("text sections", () => {
   it("merged, in any order and with rows left out, are byte for byte those built from the surviving texts", () => {
     fc.assert(
-      fc.property(fc.array(fc.array(fc.record({ text, order: fc.option(fc.integer(), { nil: undefined }) }), { maxLength: 60 }), { maxLength: 5 }), (parts) => {
-        const survivors = parts
-          .flatMap((rows, source) => rows.map((row, i) => ({ ...row, source, i })))
-          .filter(({ order }) => order !== undefined)
-          .sort((a, b) => (a.order as number) - (b.order as number));
-        const newRows = parts.map((rows) => new Int32Array(rows.length).fill(-1));
-        survivors.forEach(({ source, i }, to) => ((newRows[source] as Int32Array)[i] = to));
-        const sources = parts.map((rows, i) => {
-          const { sections } = buildTextSections(
-            rows.map((row) => row.text),
-            analyzer,
+      fc.property(
+        fc.array(fc.array(fc.record({ text, order: fc.option(fc.integer(), { nil: undefined }) }), { maxLength: 60 }), {
+          maxLength: 5,
+        }),
+        (parts) => {
+          const survivors = parts
+            .flatMap((rows, source) => rows.map((row, i) => ({ ...row, source, i })))
+            .filter(({ order }) => order !== undefined)
+            .sort((a, b) => (a.order as number) - (b.order as number));
+          const newRows = parts.map((rows) => new Int32Array(rows.length).fill(-1));
+          survivors.forEach(({ source, i }, to) => ((newRows[source] as Int32Array)[i] = to));
+          const sources = parts.map((rows, i) => {
+            const { sections } = buildTextSections(
+              rows.map((row) => row.text),
+              analyzer,
+            );
+            return { segment: segmentOf(sections, rows.length), newRow: newRows[i] as Int32Array };
+          });
+          const merged = mergeTextSections(sources, survivors.length);
+          expect(merged).toEqual(
+            buildTextSections(
+              survivors.map((row) => row.text),
+              analyzer,
+            ),
           );
-          return { segment: segmentOf(sections, rows.length), newRow: newRows[i] as Int32Array };
-        });
-        const merged = mergeTextSections(sources, survivors.length);
-        expect(merged).toEqual(
-          buildTextSections(
-            survivors.map((row) => row.text),
-            analyzer,
-          ),
-        );
-      }),
+        },
+      ),
       { numRuns: 200 },
     );
   });
 
   it("merge many rows of one term that arrive out of order", () => {
-    const texts = Array.from({ length: 3_000 }, (_, i) => `common ${i % 7 === 0 ? "common ".repeat(i % 200) : ""} w${i % 50}`);
+    const texts = Array.from(
+      { length: 3_000 },
+      (_, i) => `common ${i % 7 === 0 ? "common ".repeat(i % 200) : ""} w${i % 50}`,
+    );
     const { sections } = buildTextSections(texts, analyzer);
     const newRow = Int32Array.from(texts, (_, i) => (i * 1_009) % 3_000);
     const moved: string[] = [];
     texts.forEach((each, i) => (moved[newRow[i] as number] = each));
-    expect(mergeTextSections([{ segment: segmentOf(sections, 3_000), newRow }], 3_000)).toEqual(buildTextSections(moved, analyzer));
+    expect(mergeTextSections([{ segment: segmentOf(sections, 3_000), newRow }], 3_000)).toEqual(
+      buildTextSections(moved, analyzer),
+    );
   });
 
   it("hold every term with its rows and counts, found by binary search", () => {

@@ -80,5 +80,7 @@ function byTerm(a: Head, b: Head): number {
 
 function isTerm(head: Head, bytes: Uint8Array): boolean {
   const { terms, offsets } = head.index;
-  return compareBytes(terms, offsets[head.term] as number, offsets[head.term + 1] as number, bytes, 0, bytes.length) === 0;
+  return (
+    compareBytes(terms, offsets[head.term] as number, offsets[head.term + 1] as number, bytes, 0, bytes.length) === 0
+  );
 }

@@ -90,7 +90,11 @@ function rowsWithAll({ index, allowed }: IndexedSource, terms: readonly Uint8Arr
 }
 
 function includesSequence(words: readonly string[], sequence: readonly string[]): boolean {
-  for (let start = words.indexOf(sequence[0] as string); start >= 0; start = words.indexOf(sequence[0] as string, start + 1)) {
+  for (
+    let start = words.indexOf(sequence[0] as string);
+    start >= 0;
+    start = words.indexOf(sequence[0] as string, start + 1)
+  ) {
     if (sequence.every((word, i) => words[start + i] === word)) return true;
   }
   return false;

@@ -24,7 +24,8 @@ export class RowList {
   /** Linear: nothing if the rows ascend already (no lists), else insertion for a few rows and two counting passes for many. */
   sort(): void {
     let ascending = true;
-    for (let i = 1; i < this.length && ascending; i += 1) ascending = (this.rows[i - 1] as number) < (this.rows[i] as number);
+    for (let i = 1; i < this.length && ascending; i += 1)
+      ascending = (this.rows[i - 1] as number) < (this.rows[i] as number);
     if (ascending) return;
     if (this.length <= 32) {
       this.#insertion();
@@ -61,7 +62,8 @@ export class RowList {
       const digit = (((rows[i] as number) >>> shift) & mask) + 1;
       starts[digit] = (starts[digit] as number) + 1;
     }
-    for (let digit = 1; digit <= mask; digit += 1) starts[digit] = (starts[digit] as number) + (starts[digit - 1] as number);
+    for (let digit = 1; digit <= mask; digit += 1)
+      starts[digit] = (starts[digit] as number) + (starts[digit - 1] as number);
     for (let i = 0; i < length; i += 1) {
       const digit = ((rows[i] as number) >>> shift) & mask;
       const place = starts[digit] as number;

@@ -37,7 +37,9 @@ export function searchRows(source: IndexedSource, number: number, cursors: TermC
 function findableIn(start: number, end: number, allowed: Bitmap | undefined, dead: Bitmap | undefined): boolean {
   let any = 0;
   for (let word = start >>> 5; word <= (end - 1) >>> 5; word += 1) {
-    const bits = (allowed === undefined ? -1 : (allowed.words[word] as number)) & ~(dead === undefined ? 0 : (dead.words[word] as number));
+    const bits =
+      (allowed === undefined ? -1 : (allowed.words[word] as number)) &
+      ~(dead === undefined ? 0 : (dead.words[word] as number));
     findable[word - (start >>> 5)] = bits;
     any |= bits;
   }
@@ -49,7 +51,8 @@ function sortByCeiling(cursors: TermCursor[]): void {
   for (let i = 1; i < cursors.length; i += 1) {
     const cursor = cursors[i] as TermCursor;
     let j = i;
-    for (; j > 0 && (cursors[j - 1] as TermCursor).ceiling > cursor.ceiling; j -= 1) cursors[j] = cursors[j - 1] as TermCursor;
+    for (; j > 0 && (cursors[j - 1] as TermCursor).ceiling > cursor.ceiling; j -= 1)
+      cursors[j] = cursors[j - 1] as TermCursor;
     cursors[j] = cursor;
   }
 }
@@ -85,7 +88,14 @@ function oneEssential(cursors: readonly TermCursor[], start: number, end: number
   }
 }
 
-function severalEssential(cursors: readonly TermCursor[], optional: number, start: number, end: number, number: number, hits: TopHits): void {
+function severalEssential(
+  cursors: readonly TermCursor[],
+  optional: number,
+  start: number,
+  end: number,
+  number: number,
+  hits: TopHits,
+): void {
   let rest = 0;
   for (let i = 0; i < optional; i += 1) rest += (cursors[i] as TermCursor).ceiling;
   for (let i = optional; i < cursors.length; i += 1) accumulate(cursors[i] as TermCursor, start, end);
@@ -121,7 +131,15 @@ function accumulate(cursor: TermCursor, start: number, end: number): void {
 }
 
 /** Adds the optional terms, the weightiest first, for as long as the row can still get in. */
-function complete(cursors: readonly TermCursor[], optional: number, rest: number, row: number, essentialScore: number, number: number, hits: TopHits): void {
+function complete(
+  cursors: readonly TermCursor[],
+  optional: number,
+  rest: number,
+  row: number,
+  essentialScore: number,
+  number: number,
+  hits: TopHits,
+): void {
   let score = essentialScore;
   let left = rest;
   for (let i = optional - 1; i >= 0; i -= 1) {

@@ -36,7 +36,14 @@ export class TextIndex {
     let high = this.frequencies.length - 1;
     while (low <= high) {
       const middle = (low + high) >>> 1;
-      const order = compareBytes(this.terms, this.offsets[middle] as number, this.offsets[middle + 1] as number, term, 0, term.length);
+      const order = compareBytes(
+        this.terms,
+        this.offsets[middle] as number,
+        this.offsets[middle + 1] as number,
+        term,
+        0,
+        term.length,
+      );
       if (order === 0) return middle;
       if (order < 0) low = middle + 1;
       else high = middle - 1;
@@ -103,7 +110,14 @@ export function textIndexOf(segment: SegmentBytes): TextIndex {
 }
 
 /** Order of a[aFrom…aTo) and b[bFrom…bTo) as bytes. */
-export function compareBytes(a: Uint8Array, aFrom: number, aTo: number, b: Uint8Array, bFrom: number, bTo: number): number {
+export function compareBytes(
+  a: Uint8Array,
+  aFrom: number,
+  aTo: number,
+  b: Uint8Array,
+  bFrom: number,
+  bTo: number,
+): number {
   const length = Math.min(aTo - aFrom, bTo - bFrom);
   for (let i = 0; i < length; i += 1) {
     const difference = (a[aFrom + i] as number) - (b[bFrom + i] as number);

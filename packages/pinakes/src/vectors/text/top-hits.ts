@@ -55,7 +55,8 @@ export class TopHits {
     for (;;) {
       let child = 2 * i + 1;
       if (child >= length) break;
-      if (child + 1 < length && this.#worse(child + 1, this.#scores[child] as number, this.#places[child] as number)) child += 1;
+      if (child + 1 < length && this.#worse(child + 1, this.#scores[child] as number, this.#places[child] as number))
+        child += 1;
       if (!this.#worse(child, score, place)) break;
       this.#move(child, i);
       i = child;

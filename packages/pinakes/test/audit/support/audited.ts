@@ -5,7 +5,13 @@
 import { expect } from "vitest";
 import type { OpenOptions } from "../../../src/open.ts";
 import type { AuditReport, FsckInput } from "../../../src/knowledge/index.ts";
-import { openTestPinakes, uploaded, type Engine, type Place, type TestPinakes } from "../../knowledge/support/test-pinakes.ts";
+import {
+  openTestPinakes,
+  uploaded,
+  type Engine,
+  type Place,
+  type TestPinakes,
+} from "../../knowledge/support/test-pinakes.ts";
 import { until } from "../../knowledge/support/until.ts";
 
 export const hourMs = 3_600_000;
@@ -22,7 +28,10 @@ export class Audited implements AsyncDisposable {
 
   static async open(engine: Engine | "elsewhere", options: OpenOptions = {}): Promise<Audited> {
     const time = { shift: 0 };
-    return new Audited(await openTestPinakes(engine, { clock: { now: () => Date.now() + time.shift }, ...options }), time);
+    return new Audited(
+      await openTestPinakes(engine, { clock: { now: () => Date.now() + time.shift }, ...options }),
+      time,
+    );
   }
 
   get scope() {
@@ -63,7 +72,9 @@ export class Audited implements AsyncDisposable {
 
   /** What is found, in one line each. */
   async kinds(input: FsckInput = {}): Promise<readonly string[]> {
-    return (await this.fsck(input)).findings.map(({ kind, repaired }) => (repaired ? `${kind} repaired` : kind)).toSorted();
+    return (await this.fsck(input)).findings
+      .map(({ kind, repaired }) => (repaired ? `${kind} repaired` : kind))
+      .toSorted();
   }
 
   /** Until every document of a place is indexed or failed. */
@@ -77,9 +88,13 @@ export class Audited implements AsyncDisposable {
   /** Everything of a life that an audit could touch, so that "as it was" can be said. */
   async state({ repository, incarnation }: Filled): Promise<unknown> {
     const { items, objects, triples, vectors } = this.test.pinakes;
-    const documents = await items.query(this.scope, "documents", { equals: { repository_id: repository, incarnation }, limit: 1_000 });
+    const documents = await items.query(this.scope, "documents", {
+      equals: { repository_id: repository, incarnation },
+      limit: 1_000,
+    });
     const { keys } = await objects.list(this.scope, `knowledge/${incarnation}/`, { limit: 1_000 });
-    const rows = async (name: string) => (await Array.fromAsync(vectors.rows(this.scope, name))).map(({ id }) => id).toSorted();
+    const rows = async (name: string) =>
+      (await Array.fromAsync(vectors.rows(this.scope, name))).map(({ id }) => id).toSorted();
     return {
       documents: documents.items.map(({ id, document }) => [id, document]),
       objects: keys.map(({ key, bytes }) => [key, bytes]),

@@ -29,7 +29,11 @@ export async function startChatServer(): Promise<ChatServer> {
   const server = createServer((request, response) => {
     void json(request).then((parsed) => {
       const body = parsed as ChatRequest["body"];
-      const current: ChatRequest = { authorization: request.headers.authorization, body, passage: textOf(body.messages.at(-1)?.content) };
+      const current: ChatRequest = {
+        authorization: request.headers.authorization,
+        body,
+        passage: textOf(body.messages.at(-1)?.content),
+      };
       seen.push(current);
       const behaviour = chat.behave(current);
       if (behaviour === undefined) says(response, JSON.stringify(factsOf(current.passage)));
@@ -77,13 +81,24 @@ export const fails =
   };
 
 function textOf(content: unknown): string {
-  return typeof content === "string" ? content : (content as readonly { readonly text?: string }[]).map(({ text = "" }) => text).join("");
+  return typeof content === "string"
+    ? content
+    : (content as readonly { readonly text?: string }[]).map(({ text = "" }) => text).join("");
 }
 
 /** "Ada works_for Acme." */
-function factsOf(passage: string): { entities: { name: string; type: string }[]; relations: { subject: string; predicate: string; object: string }[] } {
+function factsOf(passage: string): {
+  entities: { name: string; type: string }[];
+  relations: { subject: string; predicate: string; object: string }[];
+} {
   const found = [...passage.matchAll(/(\p{Lu}\p{L}+) ([a-z]+_[a-z]+) (\p{Lu}\p{L}+|\d{4}-\d{2}-\d{2})\./gu)];
-  const relations = found.map(([, subject, predicate, object]) => ({ subject: subject as string, predicate: predicate as string, object: object as string }));
-  const names = new Set(relations.flatMap(({ subject, object }) => (/^\d/.test(object) ? [subject] : [subject, object])));
+  const relations = found.map(([, subject, predicate, object]) => ({
+    subject: subject as string,
+    predicate: predicate as string,
+    object: object as string,
+  }));
+  const names = new Set(
+    relations.flatMap(({ subject, object }) => (/^\d/.test(object) ? [subject] : [subject, object])),
+  );
   return { entities: [...names].map((name) => ({ name, type: "Thing" })), relations };
 }

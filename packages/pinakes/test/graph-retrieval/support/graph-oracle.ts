@@ -31,16 +31,26 @@ export async function expectedSupports(stores: GraphStores, place: GraphPlace): 
     const { live } = document;
     if (live === null) continue;
     const key = `knowledge/${record.incarnation}/${document.document_id}/${live.version}/text`;
-    const parsed = JSON.parse(Buffer.from((await stores.objects.get(place.caller.scope, key)) as Uint8Array).toString("utf8")) as ParsedText;
+    const parsed = JSON.parse(
+      Buffer.from((await stores.objects.get(place.caller.scope, key)) as Uint8Array).toString("utf8"),
+    ) as ParsedText;
     const ids = Array.from({ length: live.chunk_count }, (_, i) => `${document.document_id}.${live.run}.${i}`);
     const rows = await stores.vectors.get(place.caller.scope, `${record.incarnation}.${live.generation}`, ids);
     const chunks = rows.map((row, index): Chunk => {
       const { start, end } = (row as VectorRow).metadata as unknown as { start: number; end: number };
       return { index, text: row?.text ?? "", start, end };
     });
-    const { parts } = await extractDocument({ place: record, document, parsed, chunks, settings, signal: new AbortController().signal });
+    const { parts } = await extractDocument({
+      place: record,
+      document,
+      parsed,
+      chunks,
+      settings,
+      signal: new AbortController().signal,
+    });
     for (const [part, quads] of parts)
-      for (const quad of quads) lines.push(`${lineOf(quad)} ← ${document.document_id}.${live.run}.${live.generation} #${part}`);
+      for (const quad of quads)
+        lines.push(`${lineOf(quad)} ← ${document.document_id}.${live.run}.${live.generation} #${part}`);
   }
   return lines.toSorted();
 }
@@ -87,7 +97,8 @@ async function readPlace(
   { items }: GraphStores,
   { caller, repository, collection }: GraphPlace,
 ): Promise<{ record: CollectionRecord; documents: DocumentRecord[]; settings: GraphSettings }> {
-  const read = async (id: string) => (await items.read(caller.scope, "collections", { partition: [repository], id }))?.document;
+  const read = async (id: string) =>
+    (await items.read(caller.scope, "collections", { partition: [repository], id }))?.document;
   const parent = (await read("repository")) as unknown as RepositoryRecord;
   const record = (await read(`collection:${collection}`)) as unknown as CollectionRecord;
   const documents: DocumentRecord[] = [];

@@ -18,9 +18,16 @@ export class GraphPlace {
     this.caller = caller;
   }
 
-  static async make(test: TestPinakes, collection = "papers", repository = `r-${Math.random().toString(36).slice(2, 10)}`): Promise<GraphPlace> {
+  static async make(
+    test: TestPinakes,
+    collection = "papers",
+    repository = `r-${Math.random().toString(36).slice(2, 10)}`,
+  ): Promise<GraphPlace> {
     await test.knowledge.createRepository(test.admin, { repository_id: repository }).catch(() => {});
-    await test.knowledge.createCollection(test.admin, repository, { collection_id: collection, name: `Name ${Math.random().toString(36).slice(2)}` });
+    await test.knowledge.createCollection(test.admin, repository, {
+      collection_id: collection,
+      name: `Name ${Math.random().toString(36).slice(2)}`,
+    });
     return new GraphPlace(test, repository, collection);
   }
 
@@ -32,8 +39,15 @@ export class GraphPlace {
     return this.test.knowledge.graph;
   }
 
-  async load(text: string | Uint8Array, more: Partial<LoadInput> & { readonly format?: RdfFormat } = {}): Promise<LoadResult> {
-    return this.graph.loadTriples(this.caller, this.repository, this.collection, { format: "turtle", body: body(text), ...more });
+  async load(
+    text: string | Uint8Array,
+    more: Partial<LoadInput> & { readonly format?: RdfFormat } = {},
+  ): Promise<LoadResult> {
+    return this.graph.loadTriples(this.caller, this.repository, this.collection, {
+      format: "turtle",
+      body: body(text),
+      ...more,
+    });
   }
 
   async match(query: TripleQuery = {}) {
@@ -54,7 +68,11 @@ export class GraphPlace {
 
   async text(format: RdfWriteFormat, query: TripleQuery = {}): Promise<string> {
     const { s, p, o, g } = query;
-    return (await Array.fromAsync(await this.graph.exportTriples(this.caller, this.repository, this.collection, { s, p, o, g, format }))).join("");
+    return (
+      await Array.fromAsync(
+        await this.graph.exportTriples(this.caller, this.repository, this.collection, { s, p, o, g, format }),
+      )
+    ).join("");
   }
 
   async sparql(input: SparqlInput) {

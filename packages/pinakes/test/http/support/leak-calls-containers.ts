@@ -28,8 +28,12 @@ const inSystem = (call: (place: (target: StateTarget) => Place) => StateCall, bu
 const nameless = { wid: "", aid: "", sid: "", unit: "", id: "", threadId: "", agentId: "", date: "" } as StateTarget;
 const companions = '"~';
 
-const params = (place: (target: StateTarget) => Place) => (target: StateTarget) => ({ c: place(target).c, id: place(target).id });
-const query = (place: (target: StateTarget) => Place) => (target: StateTarget) => `pk=${encodeURIComponent(place(target).pk)}`;
+const params = (place: (target: StateTarget) => Place) => (target: StateTarget) => ({
+  c: place(target).c,
+  id: place(target).id,
+});
+const query = (place: (target: StateTarget) => Place) => (target: StateTarget) =>
+  `pk=${encodeURIComponent(place(target).pk)}`;
 const at = (place: (target: StateTarget) => Place) => ({ params: params(place), query: query(place) });
 
 const patch = { operations: [{ op: "set", path: "/text", value: "mine" }] };
@@ -38,10 +42,18 @@ const count = { query: "SELECT VALUE COUNT(1) FROM c" };
 const theirs = { query: 'SELECT * FROM c WHERE c.workspace_id = "w1"' };
 const mine = ({ id, pk }: StateTarget) => ({ id, owner: pk, text: "mine" });
 const entity = ({ agentId }: StateTarget) => ({ id: agentId, agentId, mine: true });
-const memory = ({ aid, sid, id }: StateTarget) => ({ id, agent_id: aid, session_id: sid, content: "mine", message_type: "user" });
+const memory = ({ aid, sid, id }: StateTarget) => ({
+  id,
+  agent_id: aid,
+  session_id: sid,
+  content: "mine",
+  message_type: "user",
+});
 const metric = ({ aid, id }: StateTarget) => ({ id, agent_id: aid, metric_type: "cost", value: 1 });
 const into = (c: string) => ({ params: () => ({ c }) });
-const ifMatch = (sort: "item" | "container") => ({ headers: ({ etags }: StateTarget) => ({ "if-match": `"${etags[sort]}"` }) });
+const ifMatch = (sort: "item" | "container") => ({
+  headers: ({ etags }: StateTarget) => ({ "if-match": `"${etags[sort]}"` }),
+});
 const reads = { changes: false } as const;
 const appendOnly = ["tool-invocations"];
 
@@ -58,10 +70,20 @@ const itemCalls: Readonly<Record<string, Calls>> = {
     { kind: "makes", body: entity, ...into("agent-entity-store") },
     { kind: "makes", body: memory, ...into("agent-memories") },
     { kind: "makes", body: metric, ...into("agent-metrics") },
-    { kind: "makes", body: ({ threadId, id }) => ({ threadId, id }), query: () => "upsert=true", ...into("thread-message-store") },
+    {
+      kind: "makes",
+      body: ({ threadId, id }) => ({ threadId, id }),
+      query: () => "upsert=true",
+      ...into("thread-message-store"),
+    },
     { kind: "refused", status: 409, body: ({ date, id }) => ({ tool_date: date, id }), ...into("tool-invocations") },
     { kind: "foreign", body: (t) => ({ ...memory(t), workspace_id: "w1" }), ...into("agent-memories") },
-    { kind: "foreign", body: (t) => ({ ...entity(t), workspace_id: "w1" }), query: () => "upsert=true", ...into("agent-entity-store") },
+    {
+      kind: "foreign",
+      body: (t) => ({ ...entity(t), workspace_id: "w1" }),
+      query: () => "upsert=true",
+      ...into("agent-entity-store"),
+    },
     { kind: "foreign", body: (t) => ({ ...metric(t), workspace_id: "w1" }), ...into("agent-metrics") },
   ],
   getItem: [
@@ -91,17 +113,39 @@ const itemCalls: Readonly<Record<string, Calls>> = {
 const manyCalls: Readonly<Record<string, Calls>> = {
   readManyItems: [
     { kind: "thing", body: ({ pk, id }) => ({ keys: [{ pk, id }] }), ...reads },
-    ...inSystem((place) => ({ kind: "empty", params: params(place), body: (t) => ({ keys: [{ pk: place(t).pk, id: place(t).id }] }), ...reads })),
+    ...inSystem((place) => ({
+      kind: "empty",
+      params: params(place),
+      body: (t) => ({ keys: [{ pk: place(t).pk, id: place(t).id }] }),
+      ...reads,
+    })),
   ],
   batchItems: [
     { kind: "thing", body: (t) => ({ pk: t.pk, operations: [{ op: "create", document: mine(t) }] }) },
     ...inSystem(
-      (place) => ({ kind: "thing", params: params(place), body: (t) => ({ pk: place(t).pk, operations: [{ op: "read", id: place(t).id }] }) }),
+      (place) => ({
+        kind: "thing",
+        params: params(place),
+        body: (t) => ({ pk: place(t).pk, operations: [{ op: "read", id: place(t).id }] }),
+      }),
       [companions, ...appendOnly],
     ),
-    { kind: "refused", status: 404, body: ({ aid, id }) => ({ pk: aid, operations: [{ op: "delete", id }] }), ...into("agent-memories") },
-    { kind: "makes", body: (t) => ({ pk: t.agentId, operations: [{ op: "upsert", document: entity(t) }] }), ...into("agent-entity-store") },
-    { kind: "makes", body: ({ agentId, id }) => ({ pk: agentId, operations: [{ op: "check", id, exists: false }] }), ...into("agent-entity-store") },
+    {
+      kind: "refused",
+      status: 404,
+      body: ({ aid, id }) => ({ pk: aid, operations: [{ op: "delete", id }] }),
+      ...into("agent-memories"),
+    },
+    {
+      kind: "makes",
+      body: (t) => ({ pk: t.agentId, operations: [{ op: "upsert", document: entity(t) }] }),
+      ...into("agent-entity-store"),
+    },
+    {
+      kind: "makes",
+      body: ({ agentId, id }) => ({ pk: agentId, operations: [{ op: "check", id, exists: false }] }),
+      ...into("agent-entity-store"),
+    },
     {
       kind: "foreign",
       body: (t) => ({ pk: t.agentId, operations: [{ op: "upsert", document: { ...entity(t), workspace_id: "w1" } }] }),
@@ -110,9 +154,21 @@ const manyCalls: Readonly<Record<string, Calls>> = {
   ],
   bulkItems: [
     { kind: "thing", body: (t) => ({ operations: [{ op: "upsert", document: mine(t) }] }) },
-    { kind: "makes", body: (t) => ({ operations: [{ op: "upsert", document: entity(t) }] }), ...into("agent-entity-store") },
-    { kind: "makes", body: ({ aid, id }) => ({ operations: [{ op: "delete", pk: aid, id }] }), ...into("agent-memories") },
-    { kind: "makes", body: ({ aid, id }) => ({ operations: [{ op: "patch", pk: aid, id, ...patch }] }), ...into("agent-memories") },
+    {
+      kind: "makes",
+      body: (t) => ({ operations: [{ op: "upsert", document: entity(t) }] }),
+      ...into("agent-entity-store"),
+    },
+    {
+      kind: "makes",
+      body: ({ aid, id }) => ({ operations: [{ op: "delete", pk: aid, id }] }),
+      ...into("agent-memories"),
+    },
+    {
+      kind: "makes",
+      body: ({ aid, id }) => ({ operations: [{ op: "patch", pk: aid, id, ...patch }] }),
+      ...into("agent-memories"),
+    },
     {
       kind: "foreign",
       status: 200,
@@ -122,7 +178,10 @@ const manyCalls: Readonly<Record<string, Calls>> = {
   ],
   deletePartition: [
     { kind: "thing" },
-    ...inSystem((place) => ({ kind: "empty", params: (t) => ({ c: place(t).c, pk: place(t).pk }) }), [companions, ...appendOnly]),
+    ...inSystem(
+      (place) => ({ kind: "empty", params: (t) => ({ c: place(t).c, pk: place(t).pk }) }),
+      [companions, ...appendOnly],
+    ),
   ],
 };
 
@@ -131,10 +190,28 @@ const askCalls: Readonly<Record<string, Calls>> = {
     ...questions([selectAll, { index: "byTag", equals: { tag: "x" } }, { equals: { owner: "x" } }]),
     ...inSystem((place) => ({ kind: "empty", params: params(place), body: () => theirs, ...reads }), [companions]),
     ...inSystem((place) => ({ kind: "empty", params: params(place), body: () => count, ...reads }), [companions]),
-    ...inSystem((place) => ({ kind: "empty", params: params(place), body: (t) => ({ ...selectAll, pk: place(t).pk }), ...reads }), [companions]),
-    { kind: "empty", ...into("agent-metrics"), body: () => ({ index: "byTime", equals: { workspace_id: "w1" } }), ...reads },
-    { kind: "empty", ...into("agent-metrics"), body: ({ aid }) => ({ index: "byAgent", equals: { agent_id: aid } }), ...reads },
-    { kind: "empty", ...into("tool-invocations"), body: ({ tool }) => ({ index: "byTool", equals: { tool_name: tool } }), ...reads },
+    ...inSystem(
+      (place) => ({ kind: "empty", params: params(place), body: (t) => ({ ...selectAll, pk: place(t).pk }), ...reads }),
+      [companions],
+    ),
+    {
+      kind: "empty",
+      ...into("agent-metrics"),
+      body: () => ({ index: "byTime", equals: { workspace_id: "w1" } }),
+      ...reads,
+    },
+    {
+      kind: "empty",
+      ...into("agent-metrics"),
+      body: ({ aid }) => ({ index: "byAgent", equals: { agent_id: aid } }),
+      ...reads,
+    },
+    {
+      kind: "empty",
+      ...into("tool-invocations"),
+      body: ({ tool }) => ({ index: "byTool", equals: { tool_name: tool } }),
+      ...reads,
+    },
     { kind: "empty", ...into("workflow-states"), body: ({ wid }) => ({ equals: { workflow_id: wid } }), ...reads },
   ],
   explainContainerQuery: questions([selectAll]),
@@ -142,7 +219,10 @@ const askCalls: Readonly<Record<string, Calls>> = {
     { kind: "thing" },
     { kind: "thing", query: () => "mode=all&from=oldest" },
     { kind: "thing", headers: () => ({ accept: "text/event-stream" }), streams: true },
-    ...inSystem((place) => ({ kind: "empty", params: params(place), query: () => "mode=all" }), [companions, "agent-metrics"]),
+    ...inSystem(
+      (place) => ({ kind: "empty", params: params(place), query: () => "mode=all" }),
+      [companions, "agent-metrics"],
+    ),
     { kind: "refused", status: 501, ...into("agent-metrics") },
   ],
 };
@@ -158,7 +238,10 @@ export const containerCalls: Readonly<Record<string, Calls>> = {
     { kind: "makes", body: () => spec, headers: () => ({ "if-none-match": "*" }) },
     { kind: "refused", status: 412, body: () => spec, ...ifMatch("container") },
   ],
-  getContainer: [{ kind: "thing" }, { kind: "thing", headers: ({ etags }) => ({ "if-none-match": `"${etags.container}"` }) }],
+  getContainer: [
+    { kind: "thing" },
+    { kind: "thing", headers: ({ etags }) => ({ "if-none-match": `"${etags.container}"` }) },
+  ],
   deleteContainer: [{ kind: "thing" }],
   listContainerIndexes: [{ kind: "thing" }],
   ...itemCalls,

@@ -7,7 +7,15 @@ import { containerCalls } from "./leak-calls-containers.ts";
 import { telemetryCalls } from "./leak-calls-telemetry.ts";
 
 /** Operations of these tags are about agents' state. Every caller of a workspace may all in it, so only other workspaces are outsiders. */
-export const stateTags: ReadonlySet<string> = new Set(["workflows", "memories", "threads", "metrics", "tools", "telemetry", "containers"]);
+export const stateTags: ReadonlySet<string> = new Set([
+  "workflows",
+  "memories",
+  "threads",
+  "metrics",
+  "tools",
+  "telemetry",
+  "containers",
+]);
 
 /** What a call is about: names, and versions that somebody may have seen. */
 export interface StateTarget extends Names {
@@ -44,23 +52,43 @@ export interface StateCall {
 
 const thing: StateCall = { kind: "thing" };
 const empty: StateCall = { kind: "empty" };
-const sending = (kind: StateKind, body: StateCall["body"] & {}, more: Partial<StateCall> = {}): StateCall => ({ kind, body, ...more });
-const asking = (kind: StateKind, query: string, more: Partial<StateCall> = {}): StateCall => ({ kind, query: () => query, ...more });
+const sending = (kind: StateKind, body: StateCall["body"] & {}, more: Partial<StateCall> = {}): StateCall => ({
+  kind,
+  body,
+  ...more,
+});
+const asking = (kind: StateKind, query: string, more: Partial<StateCall> = {}): StateCall => ({
+  kind,
+  query: () => query,
+  ...more,
+});
 const matching = (sort: keyof Etags, more: Partial<StateCall> = {}): StateCall => ({
   ...thing,
   headers: ({ etags }) => ({ "if-match": `"${etags[sort]}"` }),
   ...more,
 });
-const seen = (sort: keyof Etags): StateCall => ({ ...thing, headers: ({ etags }) => ({ "if-none-match": `"${etags[sort]}"` }) });
+const seen = (sort: keyof Etags): StateCall => ({
+  ...thing,
+  headers: ({ etags }) => ({ "if-none-match": `"${etags[sort]}"` }),
+});
 const verb: readonly StateCall[] = [thing, asking("thing", "fencing_token=1"), matching("workflow")];
 
-const newWorkflow = ({ wid }: Names) => ({ id: wid, workflow_id: wid, type: "sequential", name: "Mine", total_steps: 2 });
+const newWorkflow = ({ wid }: Names) => ({
+  id: wid,
+  workflow_id: wid,
+  type: "sequential",
+  name: "Mine",
+  total_steps: 2,
+});
 const newCheckpoint = { step: 1, state: { mine: true } };
 
 const workflowCalls: Readonly<Record<string, readonly StateCall[]>> = {
   createWorkflow: [
     sending("makes", newWorkflow),
-    sending("makes", (t) => ({ ...newWorkflow(t), checkpoints: [{ step: 0, timestamp: "2026-01-01T00:00:00Z", state: {}, agent_context: {} }] })),
+    sending("makes", (t) => ({
+      ...newWorkflow(t),
+      checkpoints: [{ step: 0, timestamp: "2026-01-01T00:00:00Z", state: {}, agent_context: {} }],
+    })),
     sending("foreign", (t) => ({ ...newWorkflow(t), workspace_id: "w1" })),
   ],
   listWorkflows: [empty, asking("empty", "status=in_progress"), asking("empty", "type=saga&order=asc&limit=1")],
@@ -80,8 +108,14 @@ const workflowCalls: Readonly<Record<string, readonly StateCall[]>> = {
   skipWorkflow: verb,
   failWorkflow: [...verb, sending("thing", () => ({ error_type: "mine", error_message: "x" }))],
   resumeWorkflow: [...verb, sending("thing", () => ({ owner: "intruder" }))],
-  setWorkflowAgent: [sending("thing", () => ({ status: "completed" })), matching("workflow", { body: () => ({ status: "skipped" }) })],
-  addCheckpoint: [sending("thing", () => newCheckpoint), sending("thing", () => newCheckpoint, { query: () => "fencing_token=1" })],
+  setWorkflowAgent: [
+    sending("thing", () => ({ status: "completed" })),
+    matching("workflow", { body: () => ({ status: "skipped" }) }),
+  ],
+  addCheckpoint: [
+    sending("thing", () => newCheckpoint),
+    sending("thing", () => newCheckpoint, { query: () => "fencing_token=1" }),
+  ],
   listCheckpoints: [thing, asking("thing", "limit=1&order=desc")],
   getCheckpoint: [thing, { ...thing, params: () => ({ step: "latest" }) }],
   getLease: [thing],
@@ -104,27 +138,43 @@ const memoryCalls: Readonly<Record<string, readonly StateCall[]>> = {
     sending("foreign", (t) => ({ ...said(t), workspace_id: "w1" })),
     sending("foreign", (t) => ({ messages: [said(t), { ...said(t), workspace_id: "w1" }] })),
   ],
-  listMemories: [empty, { ...empty, query: ({ sid }) => `session_id=${sid}&message_type=user&order=desc` }, asking("empty", "sort=relevance")],
+  listMemories: [
+    empty,
+    { ...empty, query: ({ sid }) => `session_id=${sid}&message_type=user&order=desc` },
+    asking("empty", "sort=relevance"),
+  ],
   getMemory: [
     thing,
     seen("memory"),
     { ...thing, params: ({ id }) => ({ id: `root-${id}` }) },
     { ...thing, params: ({ unit }) => ({ id: `~session-${unit}` }) },
   ],
-  changeMemory: [sending("thing", () => ({ content: "mine" })), matching("memory", { body: () => ({ content: "mine" }) })],
+  changeMemory: [
+    sending("thing", () => ({ content: "mine" })),
+    matching("memory", { body: () => ({ content: "mine" }) }),
+  ],
   deleteMemory: [thing, matching("memory")],
   getMemoryThread: [thing],
   listAgents: [empty, asking("empty", "limit=1")],
   listSessions: [empty],
-  getSession: [thing, { ...thing, params: ({ unit }) => ({ sid: unit }) }, { ...thing, params: ({ sid }) => ({ sid: `fork-${sid}` }) }],
+  getSession: [
+    thing,
+    { ...thing, params: ({ unit }) => ({ sid: unit }) },
+    { ...thing, params: ({ sid }) => ({ sid: `fork-${sid}` }) },
+  ],
   deleteSession: [empty, { ...empty, params: ({ unit }) => ({ sid: unit }) }],
   listSessionMessages: [empty, asking("empty", "sort=relevance&limit=1")],
-  forkSession: [sending("thing", () => ({ session_id: "mine" })), sending("thing", ({ id }) => ({ session_id: "mine", up_to: id }))],
+  forkSession: [
+    sending("thing", () => ({ session_id: "mine" })),
+    sending("thing", ({ id }) => ({ session_id: "mine", up_to: id })),
+  ],
   getContext: [asking("empty", "max_tokens=1000"), asking("empty", "max_tokens=1000&strategy=relevance")],
   searchMemories: [
     sending("empty", () => ({ ...search, mode: "keyword" }), { changes: false }),
     sending("empty", () => search, { changes: false }),
-    sending("empty", ({ aid, sid }) => ({ ...search, agent_id: aid, session_id: sid, mode: "semantic" }), { changes: false }),
+    sending("empty", ({ aid, sid }) => ({ ...search, agent_id: aid, session_id: sid, mode: "semantic" }), {
+      changes: false,
+    }),
   ],
 };
 
@@ -154,7 +204,14 @@ const threadCalls: Readonly<Record<string, readonly StateCall[]>> = {
 };
 
 const metric = ({ id, aid }: Names) => ({ id, agent_id: aid, metric_type: "cost", value: 1 });
-const invocation = ({ id, aid, sid, tool }: Names) => ({ id, agent_id: aid, session_id: sid, tool_name: tool, status: "success", duration_ms: 1 });
+const invocation = ({ id, aid, sid, tool }: Names) => ({
+  id,
+  agent_id: aid,
+  session_id: sid,
+  tool_name: tool,
+  status: "success",
+  duration_ms: 1,
+});
 /** A time that is the same in two calls: the answer tells it. */
 const every = ({ dayBefore, date }: Names) => ({
   aggregates: ["count", "sum", "p99"],
@@ -170,15 +227,25 @@ const seriesCalls: Readonly<Record<string, readonly StateCall[]>> = {
   ingestMetrics: [
     sending("makes", (t) => ({ items: [metric(t)] }), { query: () => "all_or_nothing=true&report=all" }),
     sending("makes", (t) => lines(metric(t)), ndjson),
-    sending("makes", (t) => ({ items: [{ ...metric(t), id: `own-${t.id}`, metric_type: `custom.${t.name}`, dimensions: { [t.name]: "mine" } }] })),
+    sending("makes", (t) => ({
+      items: [{ ...metric(t), id: `own-${t.id}`, metric_type: `custom.${t.name}`, dimensions: { [t.name]: "mine" } }],
+    })),
     sending("foreign", (t) => ({ items: [{ ...metric(t), workspace_id: "w1" }] }), { status: 200 }),
-    sending("foreign", (t) => lines({ ...metric(t), workspace_id: "w1" }), { ...ndjson, status: 200, query: () => "all_or_nothing=true" }),
+    sending("foreign", (t) => lines({ ...metric(t), workspace_id: "w1" }), {
+      ...ndjson,
+      status: 200,
+      query: () => "all_or_nothing=true",
+    }),
   ],
   listMetrics: [empty, { ...empty, query: (t) => `${span(t)}&agent_id=${t.aid}&metric_type=cost&order=asc` }],
   aggregateMetrics: [
     sending("empty", (t) => ({ ...every(t), bucket: "hour" }), { changes: false }),
     sending("empty", (t) => ({ ...every(t), filter: { agent_id: t.aid } }), { changes: false }),
-    sending("empty", (t) => ({ ...every(t), group_by: [`dimensions.${t.name}`], filter: { metric_type: `custom.${t.name}` } }), { changes: false }),
+    sending(
+      "empty",
+      (t) => ({ ...every(t), group_by: [`dimensions.${t.name}`], filter: { metric_type: `custom.${t.name}` } }),
+      { changes: false },
+    ),
   ],
   listMetricNames: [empty],
   forgetMetricName: [

@@ -2,7 +2,9 @@
 import type { StateCall, StateTarget } from "./leak-calls-state.ts";
 
 const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
-const resource = ({ aid }: StateTarget) => ({ attributes: [text("service.name", aid), text("workspace_id", "w1"), text("tenant", "w1")] });
+const resource = ({ aid }: StateTarget) => ({
+  attributes: [text("service.name", aid), text("workspace_id", "w1"), text("tenant", "w1")],
+});
 const ids = { traceId: "5b8efff798038103d269b633813fc60c", spanId: "00000000000000e1" };
 const nanos = (t: StateTarget) => `${Date.parse(`${t.date}T00:00:01Z`)}000000`;
 
@@ -32,14 +34,25 @@ const points = (t: StateTarget) => [
           timeUnixNano: nanos(t),
           count: "1",
           sum: 7,
-          attributes: [text("gen_ai.operation.name", "chat"), text("gen_ai.token.type", "input"), text("gen_ai.request.model", "m")],
+          attributes: [
+            text("gen_ai.operation.name", "chat"),
+            text("gen_ai.token.type", "input"),
+            text("gen_ai.request.model", "m"),
+          ],
         },
       ],
     },
   },
 ];
 const gauges = (t: StateTarget) => [
-  { name: t.name, gauge: { dataPoints: [{ timeUnixNano: nanos(t), asDouble: 0.5, attributes: [text(t.name, "mine"), text("workspace_id", "w1")] }] } },
+  {
+    name: t.name,
+    gauge: {
+      dataPoints: [
+        { timeUnixNano: nanos(t), asDouble: 0.5, attributes: [text(t.name, "mine"), text("workspace_id", "w1")] },
+      ],
+    },
+  },
 ];
 const records = (t: StateTarget) => [
   {
@@ -51,10 +64,17 @@ const records = (t: StateTarget) => [
 ];
 
 export const telemetryCalls: Readonly<Record<string, readonly StateCall[]>> = {
-  exportTraces: [{ kind: "makes", body: (t) => ({ resourceSpans: [{ resource: resource(t), scopeSpans: [{ spans: spans(t) }] }] }) }],
+  exportTraces: [
+    { kind: "makes", body: (t) => ({ resourceSpans: [{ resource: resource(t), scopeSpans: [{ spans: spans(t) }] }] }) },
+  ],
   exportMetrics: [points, gauges].map((metrics) => ({
     kind: "makes",
     body: (t) => ({ resourceMetrics: [{ resource: resource(t), scopeMetrics: [{ metrics: metrics(t) }] }] }),
   })),
-  exportLogs: [{ kind: "makes", body: (t) => ({ resourceLogs: [{ resource: resource(t), scopeLogs: [{ logRecords: records(t) }] }] }) }],
+  exportLogs: [
+    {
+      kind: "makes",
+      body: (t) => ({ resourceLogs: [{ resource: resource(t), scopeLogs: [{ logRecords: records(t) }] }] }),
+    },
+  ],
 };

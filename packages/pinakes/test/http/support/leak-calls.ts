@@ -55,7 +55,11 @@ export interface HowToCall {
 const thing: HowToCall = { kind: "thing" };
 const list: HowToCall = { kind: "list" };
 const free: HowToCall = { kind: "free" };
-const withBody = (body: (target: Target) => unknown, more: Partial<HowToCall> = {}): HowToCall => ({ kind: "thing", body, ...more });
+const withBody = (body: (target: Target) => unknown, more: Partial<HowToCall> = {}): HowToCall => ({
+  kind: "thing",
+  body,
+  ...more,
+});
 const odd = (body: (target: Target) => unknown): HowToCall => ({ kind: "odd", body });
 const citation = ({ rid, cid, did }: Target): Json => ({
   repository_id: rid,
@@ -79,16 +83,33 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
     withBody(({ cid }) => ({ collection_id: cid, name: "Same id" })),
   ],
   listCollections: [{ kind: "thing" }, { kind: "thing", query: () => "status=all&q=a" }],
-  listAllCollections: [list, { kind: "list", query: () => "status=all&sort=name" }, { kind: "list", query: () => "status=all&sort=last_used_at" }],
+  listAllCollections: [
+    list,
+    { kind: "list", query: () => "status=all&sort=name" },
+    { kind: "list", query: () => "status=all&sort=last_used_at" },
+  ],
   manageCollections: [
     { kind: "free", body: () => ({ operation: "list-collections", tag_filter: ["a"] }), changes: false },
     withBody(({ cid }) => ({ operation: "archive-collection", collection: cid })),
     withBody(({ cid }) => ({ operation: "delete-collection", collection: cid, confirm: cid })),
-    withBody(({ rid, cid }) => ({ operation: "migrate-collection", repository: rid, collection: cid, target_collection: "taken" })),
+    withBody(({ rid, cid }) => ({
+      operation: "migrate-collection",
+      repository: rid,
+      collection: cid,
+      target_collection: "taken",
+    })),
   ],
   getCollection: [thing, { kind: "thing", query: () => "deleted=true" }],
-  updateCollection: [withBody(() => ({ description: "taken over", private: false })), odd(() => ({ name: "" })), odd(() => ({ colour: "red" }))],
-  deleteCollection: [{ kind: "thing", query: ({ cid }) => `confirm=${cid}` }, { kind: "thing", query: ({ cid }) => `confirm=${cid}&purge=true` }, thing],
+  updateCollection: [
+    withBody(() => ({ description: "taken over", private: false })),
+    odd(() => ({ name: "" })),
+    odd(() => ({ colour: "red" })),
+  ],
+  deleteCollection: [
+    { kind: "thing", query: ({ cid }) => `confirm=${cid}` },
+    { kind: "thing", query: ({ cid }) => `confirm=${cid}&purge=true` },
+    thing,
+  ],
   archiveCollection: [thing],
   unarchiveCollection: [thing],
   restoreCollection: [thing, withBody(({ did }) => ({ incarnation: did }))],
@@ -110,7 +131,13 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   deleteDocuments: [{ kind: "thing", query: ({ cid }) => `confirm=${cid}` }, thing],
   deleteDocument: [thing],
   reindexDocument: [thing],
-  previewChunking: [{ kind: "free", body: () => ({ text: "one two", chunking_strategy: { type: "FIXED", chunk_size: 100 } }), changes: false }],
+  previewChunking: [
+    {
+      kind: "free",
+      body: () => ({ text: "one two", chunking_strategy: { type: "FIXED", chunk_size: 100 } }),
+      changes: false,
+    },
+  ],
   grantUpload: [withBody(() => ({ name: "intruder.txt" }))],
   useUploadGrant: [{ kind: "public", body: () => new TextEncoder().encode("intruded") }],
   grantDownload: [thing],
@@ -118,22 +145,36 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   search: [
     { kind: "list", body: () => ({ query: "plans of the vault", limit: 100 }), changes: false },
     { kind: "list", body: () => ({ query: "plans", mode: "keyword", archived: true, explain: true }), changes: false },
-    withBody(({ rid, cid }) => ({ query: "plans of the vault", collections: [{ repository: rid, collection: cid }] }), { changes: false }),
-    withBody(({ rid, cid }) => ({ query: "plans", collections: [{ repository: rid, collection: cid }], as_user: { user_id: "somebody" } }), {
+    withBody(({ rid, cid }) => ({ query: "plans of the vault", collections: [{ repository: rid, collection: cid }] }), {
       changes: false,
-      adminsOnly: true,
     }),
+    withBody(
+      ({ rid, cid }) => ({
+        query: "plans",
+        collections: [{ repository: rid, collection: cid }],
+        as_user: { user_id: "somebody" },
+      }),
+      {
+        changes: false,
+        adminsOnly: true,
+      },
+    ),
   ],
   searchCollection: [withBody(() => ({ query: "plans of the vault", mode: "keyword" }), { changes: false })],
   searchRepository: [withBody(() => ({ query: "plans of the vault", mode: "keyword" }), { changes: false })],
   verifyCitations: [{ kind: "same", body: (target) => ({ citations: [citation(target)] }), changes: false }],
-  upsertVectors: [odd(() => ({ items: [{ id: "", vector: [] }] })), withBody(() => ({ items: [{ id: "intruder", vector: [1, 2, 3] }] }))],
+  upsertVectors: [
+    odd(() => ({ items: [{ id: "", vector: [] }] })),
+    withBody(() => ({ items: [{ id: "intruder", vector: [1, 2, 3] }] })),
+  ],
   deleteVectors: [withBody(() => ({ ids: ["own"] }))],
   queryVectors: [withBody(() => ({ vector: [1, 2, 3] }), { changes: false })],
   loadTriples: [withBody(() => [{ s: "a:intruder", p: "a:p", o: "a:o" }]), odd(() => [{ s: "no iri" }])],
   matchTriples: [thing, { kind: "thing", query: () => "p=a:of&limit=1" }],
   tripleProvenance: [{ kind: "thing", query: () => "s=a:plans&p=a:of&o=a:vault" }],
-  matchTriplesAcross: [withBody(({ rid, cid }) => ({ collections: [{ repository: rid, collection: cid }] }), { changes: false })],
+  matchTriplesAcross: [
+    withBody(({ rid, cid }) => ({ collections: [{ repository: rid, collection: cid }] }), { changes: false }),
+  ],
   removeMatchingTriples: [
     { kind: "thing", query: ({ cid }) => `confirm=${cid}` },
     { kind: "thing", query: () => "p=a:of" },
@@ -144,7 +185,12 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
     withBody(() => "SELECT * { ?s ?p ?o }", { changes: false, contentType: "application/sparql-query" }),
     withBody(() => "CLEAR ALL", { contentType: "application/sparql-update" }),
   ],
-  sparqlAcross: [withBody(({ rid, cid }) => ({ query: "SELECT * { ?s ?p ?o }", collections: [{ repository: rid, collection: cid }] }), { changes: false })],
+  sparqlAcross: [
+    withBody(
+      ({ rid, cid }) => ({ query: "SELECT * { ?s ?p ?o }", collections: [{ repository: rid, collection: cid }] }),
+      { changes: false },
+    ),
+  ],
   getManifest: [thing],
   compactCollection: [thing],
   createPipeline: [withBody(() => ({ trigger: "schedule", source: "file:/etc" }))],
@@ -168,7 +214,9 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   runEvaluation: [thing],
   createMigration: [
     { kind: "admin", body: ({ rid }) => ({ source: { kind: "unregistered", repository: rid } }) },
-    withBody(({ rid, cid }) => ({ source: { kind: "collection", repository: rid, collection: cid, to: { collection: "stolen" } } })),
+    withBody(({ rid, cid }) => ({
+      source: { kind: "collection", repository: rid, collection: cid, to: { collection: "stolen" } },
+    })),
   ],
   listMigrations: [{ kind: "admin" }],
   getMigration: [{ ...thing, adminsOnly: true }],
@@ -205,7 +253,10 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   explainAccess: [
     withBody(({ rid, cid }) => ({ repository: rid, collection: cid }), { changes: false }),
     withBody(({ rid, cid, did }) => ({ repository: rid, collection: cid, document: did }), { changes: false }),
-    withBody(({ rid, cid }) => ({ repository: rid, collection: cid, user: { user_id: "somebody" } }), { changes: false, adminsOnly: true }),
+    withBody(({ rid, cid }) => ({ repository: rid, collection: cid, user: { user_id: "somebody" } }), {
+      changes: false,
+      adminsOnly: true,
+    }),
   ],
   createKey: [{ kind: "admin", body: () => ({ user_id: "intruder", role: "admin" }) }],
   listKeys: [{ kind: "admin" }],
@@ -222,7 +273,15 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
 };
 
 /** Operations that need no credentials at all. */
-export const publicOperations = new Set(["health", "ready", "metrics", "info", "createSession", "useUploadGrant", "useDownloadGrant"]);
+export const publicOperations = new Set([
+  "health",
+  "ready",
+  "metrics",
+  "info",
+  "createSession",
+  "useUploadGrant",
+  "useDownloadGrant",
+]);
 
 function intruderForm(): FormData {
   const form = new FormData();

@@ -26,7 +26,9 @@ export class StateLeaks implements AsyncDisposable {
     this.server = server;
     this.world = world;
     this.operations = operations;
-    this.calls = operations.flatMap((operation) => (howToCallState[operation.id] ?? []).map((how) => ({ ...operation, how })));
+    this.calls = operations.flatMap((operation) =>
+      (howToCallState[operation.id] ?? []).map((how) => ({ ...operation, how })),
+    );
   }
 
   static async open(): Promise<StateLeaks> {
@@ -48,19 +50,37 @@ export class StateLeaks implements AsyncDisposable {
     const body = how.body?.(target);
     const headers = { "x-request-id": "leak-1", ...how.headers?.(target) };
     const stop = new AbortController();
-    const response = await this.server.app.request(url, requestInit(method, { key, body, headers, signal: stop.signal }));
+    const response = await this.server.app.request(
+      url,
+      requestInit(method, { key, body, headers, signal: stop.signal }),
+    );
     const sent = `${decodeURIComponent(url)} ${JSON.stringify(body) ?? ""} ${JSON.stringify(headers)}`;
     if (how.streams !== true || response.status !== 200) return { reply: await readReply(response), sent };
     const first = await response.body?.getReader().read();
     stop.abort();
-    return { reply: { status: 200, headers: response.headers, text: new TextDecoder().decode(first?.value as Uint8Array), json: {} }, sent };
+    return {
+      reply: {
+        status: 200,
+        headers: response.headers,
+        text: new TextDecoder().decode(first?.value as Uint8Array),
+        json: {},
+      },
+      sent,
+    };
   }
 
   /** No text of the world, and no name or version but what the caller sent. With `sameNames` the caller's own things are called so, too. */
-  expectNothing({ text, headers }: Pick<Reply, "text" | "headers">, sent: string, what: string, options: { sameNames?: true } = {}): void {
+  expectNothing(
+    { text, headers }: Pick<Reply, "text" | "headers">,
+    sent: string,
+    what: string,
+    options: { sameNames?: true } = {},
+  ): void {
     const answer = `${text}\n${[...headers].map(([name, value]) => `${name}: ${value}`).join("\n")}`;
     const { secret, marker, ids } = this.world;
-    const secrets = [marker, ...ids].filter((id) => !sent.includes(id) && !(options.sameNames === true && id.includes(marker)));
+    const secrets = [marker, ...ids].filter(
+      (id) => !sent.includes(id) && !(options.sameNames === true && id.includes(marker)),
+    );
     const leaked = [secret, ...secrets].filter((id) => answer.includes(id));
     expect(leaked, `${what} tells of another's world: ${answer}`).toEqual([]);
   }
@@ -78,7 +98,8 @@ export class StateLeaks implements AsyncDisposable {
       if (expected === 200 && call.how.kind === "empty") expectEmpty(reply, what);
       if (call.how.kind === "foreign" && expected === 200) expect(reply.text, what).toContain('"FORBIDDEN"');
       this.expectSame(reply, (await this.send(call, never, key)).reply, what);
-      if (call.how.kind === "thing" && call.method === "GET") expect((await this.send({ ...call, method: "HEAD" }, target, key)).reply.status, what).toBe(404);
+      if (call.how.kind === "thing" && call.method === "GET")
+        expect((await this.send({ ...call, method: "HEAD" }, target, key)).reply.status, what).toBe(404);
     }
     return chosen.length;
   }
@@ -93,9 +114,12 @@ export class StateLeaks implements AsyncDisposable {
       const key = await this.server.key(`fresh-${this.#fresh}`, "mallory", { role });
       const { reply, sent } = await this.send(call, target, key);
       this.expectNothing(reply, sent, what);
-      expect(call.how.adminsOnly === true && role !== "admin" ? [403] : [200, 201], `${what}: ${reply.text}`).toContain(reply.status);
+      expect(call.how.adminsOnly === true && role !== "admin" ? [403] : [200, 201], `${what}: ${reply.text}`).toContain(
+        reply.status,
+      );
       // Every line and span was taken: none was known, none refused.
-      if (/^(ingest|export)/.test(call.id)) expect(reply.text, what).not.toMatch(/partialSuccess|"(failed|duplicates)":[1-9]/);
+      if (/^(ingest|export)/.test(call.id))
+        expect(reply.text, what).not.toMatch(/partialSuccess|"(failed|duplicates)":[1-9]/);
       const other = (await this.send(call, never, key)).reply;
       expect([other.status, shapeOf(other.json)], what).toEqual([reply.status, shapeOf(reply.json)]);
     }
@@ -104,10 +128,13 @@ export class StateLeaks implements AsyncDisposable {
 
   expectSame(reply: Reply, never: Reply, what: string): void {
     const { marker, neverMarker } = this.world;
-    const plain = (text: string) => text.replaceAll(marker, neverMarker).replaceAll(/"cursor":"[^"]+"/g, '"cursor":"…"');
+    const plain = (text: string) =>
+      text.replaceAll(marker, neverMarker).replaceAll(/"cursor":"[^"]+"/g, '"cursor":"…"');
     expect(plain(reply.text), what).toBe(plain(never.text));
     const shown = ({ headers }: Reply) =>
-      [...headers].filter(([name]) => !name.startsWith("ratelimit") && name !== "etag").map(([name, value]) => `${name}: ${plain(value)}`);
+      [...headers]
+        .filter(([name]) => !name.startsWith("ratelimit") && name !== "etag")
+        .map(([name, value]) => `${name}: ${plain(value)}`);
     expect(shown(reply), what).toEqual(shown(never));
   }
 
@@ -131,21 +158,28 @@ function expectedStatus({ kind, status, adminsOnly }: StateCall, admin: boolean)
 
 /** Lists without items, figures that are 0, or a file with nothing but its head. */
 function expectEmpty(reply: Reply, what: string): void {
-  const told = (reply.json["items"] ?? reply.json["hits"] ?? reply.json["messages"]) as (Json | null | number)[] | undefined;
+  const told = (reply.json["items"] ?? reply.json["hits"] ?? reply.json["messages"]) as
+    | (Json | null | number)[]
+    | undefined;
   // The containers of the system are everybody's; COUNT has a row that says 0.
-  const rows = (told ?? []).filter((row) => row !== null && row !== 0 && !(typeof row === "object" && row["kind"] === "system"));
+  const rows = (told ?? []).filter(
+    (row) => row !== null && row !== 0 && !(typeof row === "object" && row["kind"] === "system"),
+  );
   expect(rows, `${what}: ${reply.text}`).toEqual([]);
   expect(reply.json["next_cursor"] ?? null, what).toBeNull();
   for (const figure of ["total", "deleted", "omitted", "token_count", "rows_aggregated", "entries"])
     expect(reply.json[figure] ?? 0, `${what}: ${figure}`).toBe(0);
   expect(reply.json["hash_chain"] ?? false, what).toBe(false);
-  if (!/\bjson\b/.test(reply.headers.get("content-type") ?? "")) expect(reply.text.trim().split("\n").length, reply.text).toBe(1);
+  if (!/\bjson\b/.test(reply.headers.get("content-type") ?? ""))
+    expect(reply.text.trim().split("\n").length, reply.text).toBe(1);
 }
 
 /** Which properties there are, and what is neither a text nor a moment. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value === "object" && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, name === "_ts" ? 0 : shapeOf(inner)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, name === "_ts" ? 0 : shapeOf(inner)]),
+    );
   return typeof value === "string" ? "text" : value;
 }

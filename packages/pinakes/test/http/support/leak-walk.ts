@@ -35,7 +35,9 @@ export class Leaks implements AsyncDisposable {
     this.server = server;
     this.world = world;
     this.operations = operations;
-    this.calls = operations.flatMap((operation) => (howToCall[operation.id] ?? []).map((how) => ({ ...operation, how })));
+    this.calls = operations.flatMap((operation) =>
+      (howToCall[operation.id] ?? []).map((how) => ({ ...operation, how })),
+    );
   }
 
   static async open(): Promise<Leaks> {
@@ -54,26 +56,57 @@ export class Leaks implements AsyncDisposable {
   }
 
   /** One user of the world's workspace or of another, and the same in the workspace without secrets. */
-  async who(workspace: string, user: string, wishes: { groups?: readonly string[]; role?: "admin" } = {}): Promise<Who> {
-    const [key, stranger] = [await this.server.key(workspace, user, wishes), await this.server.key(workspace === "w1" ? "w3" : "w5", user, wishes)];
+  async who(
+    workspace: string,
+    user: string,
+    wishes: { groups?: readonly string[]; role?: "admin" } = {},
+  ): Promise<Who> {
+    const [key, stranger] = [
+      await this.server.key(workspace, user, wishes),
+      await this.server.key(workspace === "w1" ? "w3" : "w5", user, wishes),
+    ];
     return { key, stranger, admin: wishes.role === "admin" };
   }
 
   /** With a request id of its own, so that two answers can be compared byte for byte. */
-  async send({ method, path, how }: Call, target: Target, key: string | undefined, token = neverGiven): Promise<{ reply: Reply; sent: string }> {
-    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === "token" ? token : target[name as keyof Target]));
+  async send(
+    { method, path, how }: Call,
+    target: Target,
+    key: string | undefined,
+    token = neverGiven,
+  ): Promise<{ reply: Reply; sent: string }> {
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      name === "token" ? token : target[name as keyof Target],
+    );
     const query = how.query?.(target);
     const url = query === undefined ? filled : `${filled}?${query}`;
     const body = how.kind === "signin" ? { token: key ?? "nothing" } : how.body?.(target);
-    const headers = { "x-request-id": "leak-1", ...(body instanceof Uint8Array ? { "content-type": "application/octet-stream" } : {}), ...typeOf(how) };
+    const headers = {
+      "x-request-id": "leak-1",
+      ...(body instanceof Uint8Array ? { "content-type": "application/octet-stream" } : {}),
+      ...typeOf(how),
+    };
     const stop = new AbortController();
-    const init = requestInit(method, { key: how.kind === "signin" ? undefined : key, body, headers, signal: stop.signal });
+    const init = requestInit(method, {
+      key: how.kind === "signin" ? undefined : key,
+      body,
+      headers,
+      signal: stop.signal,
+    });
     const response = await this.server.app.request(url, init);
     const sent = `${url} ${JSON.stringify(body) ?? ""} ${key ?? ""}`;
     if (how.kind !== "stream" || response.status !== 200) return { reply: await readReply(response), sent };
     const first = await response.body?.getReader().read();
     stop.abort();
-    return { reply: { status: 200, headers: response.headers, text: new TextDecoder().decode(first?.value as Uint8Array), json: {} }, sent };
+    return {
+      reply: {
+        status: 200,
+        headers: response.headers,
+        text: new TextDecoder().decode(first?.value as Uint8Array),
+        json: {},
+      },
+      sent,
+    };
   }
 
   /** Nothing of the world but what the caller sent. */
@@ -100,7 +133,9 @@ export class Leaks implements AsyncDisposable {
       if (kind === "thing" || kind === "same" || kind === "odd" || kind === "public")
         expectBytesOf(reply, (await this.send(call, target, who.stranger)).reply, what);
       if (kind === "thing" && call.method === "GET")
-        expect((await this.send({ ...call, method: "HEAD" }, target, who.key)).reply.status, what).toBe(expectedStatus(call, who));
+        expect((await this.send({ ...call, method: "HEAD" }, target, who.key)).reply.status, what).toBe(
+          expectedStatus(call, who),
+        );
     }
     return chosen.length;
   }
@@ -118,9 +153,16 @@ export async function operationsOf(server: TestServer): Promise<readonly Operati
     readonly operationId: string;
     readonly tags: readonly [string];
   }
-  const { paths } = (await server.call("GET", "/v1/openapi.json")).json as { paths: Record<string, Record<string, Declared>> };
+  const { paths } = (await server.call("GET", "/v1/openapi.json")).json as {
+    paths: Record<string, Record<string, Declared>>;
+  };
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, tags }]) => ({ id: operationId, method: method.toUpperCase(), path, tag: tags[0] })),
+    Object.entries(methods).map(([method, { operationId, tags }]) => ({
+      id: operationId,
+      method: method.toUpperCase(),
+      path,
+      tag: tags[0],
+    })),
   );
 }
 

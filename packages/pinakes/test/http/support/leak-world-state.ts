@@ -35,7 +35,9 @@ export async function buildStateWorld(server: TestServer): Promise<StateWorld> {
 /** Of the stored rows: versions, ids, hashes of the chain, lives of stamps. */
 function idsIn(lines: readonly string[]): ReadonlySet<string> {
   const found = lines.flatMap((line) =>
-    [...line.matchAll(/\\?"(?:etag|id|hash|previous|life|incarnation)\\?":\\?"([^"\\]+)/g)].map((match) => match[1] as string),
+    [...line.matchAll(/\\?"(?:etag|id|hash|previous|life|incarnation)\\?":\\?"([^"\\]+)/g)].map(
+      (match) => match[1] as string,
+    ),
   );
   return new Set(found.filter((id) => id.length >= 12 && !known.has(id)));
 }

@@ -30,7 +30,10 @@ export async function buildLeakWorld(server: TestServer): Promise<LeakWorld> {
   const ann = await server.key("w1", `ann-${marker}`, { groups: [group] });
   const make = maker(server, boss);
   await make(boss, "/v1/repositories", { repository_id: "vault-3141", ...describe("Vault"), allowed_groups: groups });
-  await make(await server.key("w1", "steward", { role: "admin" }), "/v1/repositories", { repository_id: commons, name: "Commons" });
+  await make(await server.key("w1", "steward", { role: "admin" }), "/v1/repositories", {
+    repository_id: commons,
+    name: "Commons",
+  });
   const own = await server.call("GET", "/v1/repositories/me", { key: ann });
   const personal = own.json["repository_id"] as string;
   const targets = {
@@ -61,7 +64,11 @@ function maker(server: TestServer, boss: string): Make {
 }
 
 function describe(name: string): Json {
-  return { name: `${name} ${marker}`, description: `What ${marker} hides`, metadata: { tags: [`tag ${marker}`], custom_fields: { secret: marker } } };
+  return {
+    name: `${name} ${marker}`,
+    description: `What ${marker} hides`,
+    metadata: { tags: [`tag ${marker}`], custom_fields: { secret: marker } },
+  };
 }
 
 async function fill(server: TestServer, make: Make, key: string, rid: string, fields: Json): Promise<Target> {
@@ -76,14 +83,20 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
   })) as { documents: Json[] };
   const did = documents[0]?.["document_id"] as string;
   await server.settled(key, `${at}/documents/${did}`);
-  await make(key, `${at}/vectors:upsert`, { items: [{ id: "own", vector: [1, 2, 3], text: `row of ${marker}`, metadata: { owner: marker } }] });
+  await make(key, `${at}/vectors:upsert`, {
+    items: [{ id: "own", vector: [1, 2, 3], text: `row of ${marker}`, metadata: { owner: marker } }],
+  });
   await make(key, `${at}/triples`, [{ s: "a:plans", p: "a:of", o: { type: "literal", value: marker } }]);
   const grant = await make(key, `${at}/uploads`, { name: `granted ${marker}.txt` });
   const { job_id } = await make(key, `${at}:reindex`, {});
-  await until(async () => (await server.call("GET", `/v1/jobs/${job_id as string}`, { key })).json["status"] === "succeeded");
+  await until(
+    async () => (await server.call("GET", `/v1/jobs/${job_id as string}`, { key })).json["status"] === "succeeded",
+  );
   await server.settled(key, `${at}/documents/${did}`);
   await make(key, `${at}:archive`, {});
-  const { items } = (await server.call("GET", `/v1/operations?repository=${rid}&collection=${cid}`, { key })).json as { items: Json[] };
+  const { items } = (await server.call("GET", `/v1/operations?repository=${rid}&collection=${cid}`, { key })).json as {
+    items: Json[];
+  };
   const oid = items[0]?.["operation_id"] as string;
   await make(key, `${at}:unarchive`, {});
   const { evaluation_id } = await make(key, "/v1/evaluations", {
@@ -93,15 +106,28 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
   });
   const { job_id: run } = (await make(key, `/v1/evaluations/${evaluation_id as string}:run`, {})) as { job_id: string };
   await until(async () => (await server.call("GET", `/v1/jobs/${run}`, { key })).json["status"] === "succeeded");
-  const { pipeline_id } = await make(key, `${at}/pipelines`, { trigger: "schedule", schedule: "0 0 1 1 *", source: `file:${server.dir}` });
+  const { pipeline_id } = await make(key, `${at}/pipelines`, {
+    trigger: "schedule",
+    schedule: "0 0 1 1 *",
+    source: `file:${server.dir}`,
+  });
   const { key_id } = await make("", "/v1/keys", { user_id: `user-${marker}`, name: `key ${marker}` });
-  const { migration_id: mid } = (await make("", "/v1/migrations", { source: { kind: "unregistered", repository: marker } })) as { migration_id: string };
-  await until(async () => (await server.call("GET", `/v1/migrations/${mid}`, { key: admin })).json["state"] === "planned");
+  const { migration_id: mid } = (await make("", "/v1/migrations", {
+    source: { kind: "unregistered", repository: marker },
+  })) as { migration_id: string };
+  await until(
+    async () => (await server.call("GET", `/v1/migrations/${mid}`, { key: admin })).json["state"] === "planned",
+  );
   const token = (grant["url"] as string).split("/").at(-1) as string;
   const [jid, kid, eid, pid] = [job_id, key_id, evaluation_id, pipeline_id] as [string, string, string, string];
   const { incarnation } = (await server.call("GET", at, { key })).json as { incarnation: string };
   const { scope } = server.pinakes.as({ tenant: "w1", userId: "boss", role: "admin" });
-  const qid = await plantEntry(server.pinakes.objects, scope, { repository_id: rid, collection_id: cid, incarnation }, marker);
+  const qid = await plantEntry(
+    server.pinakes.objects,
+    scope,
+    { repository_id: rid, collection_id: cid, incarnation },
+    marker,
+  );
   return { rid, cid, did, jid, kid, eid, pid, run, oid, mid, qid, token, q: "documents", dead: `${did}.1` };
 }
 
@@ -110,15 +136,36 @@ const idFields =
 
 async function collectIds(server: TestServer, boss: string, targets: readonly Target[]): Promise<ReadonlySet<string>> {
   const ids = new Set<string>(targets.flatMap((target) => Object.values(target)));
-  const paths = ["/v1/repositories", "/v1/collections?status=all", "/v1/jobs", "/v1/operations", "/v1/keys", "/v1/evaluations", "/v1/collections?limit=1"];
+  const paths = [
+    "/v1/repositories",
+    "/v1/collections?status=all",
+    "/v1/jobs",
+    "/v1/operations",
+    "/v1/keys",
+    "/v1/evaluations",
+    "/v1/collections?limit=1",
+  ];
   for (const { rid, cid, did } of targets) {
     const at = `/v1/repositories/${rid}/collections/${cid}`;
-    paths.push(`/v1/repositories/${rid}`, at, `${at}/documents`, `${at}/documents/${did}`, `${at}/documents/${did}/chunks`, `${at}/documents/${did}/versions`);
+    paths.push(
+      `/v1/repositories/${rid}`,
+      at,
+      `${at}/documents`,
+      `${at}/documents/${did}`,
+      `${at}/documents/${did}/chunks`,
+      `${at}/documents/${did}/versions`,
+    );
   }
   for (const path of paths) collect((await server.call("GET", path, { key: boss })).json, ids);
   // What every workspace has is nobody's secret, nor is the open repository with its default collection.
-  const shared = ["/v1/info", `/v1/repositories/${commons}`, `/v1/repositories/${commons}/collections/all-MiniLM-L6-v2`];
-  const known = (await Promise.all(shared.map(async (path) => (await server.call("GET", path, { key: boss })).text))).join("\n");
+  const shared = [
+    "/v1/info",
+    `/v1/repositories/${commons}`,
+    `/v1/repositories/${commons}/collections/all-MiniLM-L6-v2`,
+  ];
+  const known = (
+    await Promise.all(shared.map(async (path) => (await server.call("GET", path, { key: boss })).text))
+  ).join("\n");
   for (const id of ids) if (id.length < 6 || known.includes(id) || id === "documents") ids.delete(id);
   return ids;
 }
@@ -141,7 +188,10 @@ export async function stateOf(server: TestServer, { boss, targets }: LeakWorld):
     const records = new Map<string, unknown>();
     let cursor: string | undefined;
     for (;;) {
-      const page = await server.pinakes.items.changes(scope, container, { limit: 100, ...(cursor === undefined ? { from: "oldest" } : { cursor }) });
+      const page = await server.pinakes.items.changes(scope, container, {
+        limit: 100,
+        ...(cursor === undefined ? { from: "oldest" } : { cursor }),
+      });
       for (const { kind, partition, id, etag, document } of page.changes) {
         const place = JSON.stringify([partition, id]);
         records.delete(place);
@@ -154,11 +204,15 @@ export async function stateOf(server: TestServer, { boss, targets }: LeakWorld):
     hash.update(JSON.stringify([...records].toSorted(([a], [b]) => (a < b ? -1 : 1))));
   }
   hash.update((await server.call("GET", "/v1/evaluations", { key: boss })).text);
-  for (const prefix of ["knowledge/", "evaluations/"]) hash.update(JSON.stringify((await server.pinakes.objects.list(scope, prefix, { limit: 1000 })).keys));
+  for (const prefix of ["knowledge/", "evaluations/"])
+    hash.update(JSON.stringify((await server.pinakes.objects.list(scope, prefix, { limit: 1000 })).keys));
   const { json } = await server.call("GET", "/v1/keys?limit=100", { key: boss });
   hash.update(JSON.stringify((json["items"] as Json[]).map((key) => ({ ...key, last_used_at: undefined }))));
   for (const { rid, cid } of Object.values(targets)) {
-    const rows = await server.call("POST", `/v1/repositories/${rid}/collections/${cid}/vectors:query`, { key: boss, body: { vector: [1, 2, 3] } });
+    const rows = await server.call("POST", `/v1/repositories/${rid}/collections/${cid}/vectors:query`, {
+      key: boss,
+      body: { vector: [1, 2, 3] },
+    });
     hash.update(rows.text);
     hash.update((await server.call("GET", `/v1/repositories/${rid}/collections/${cid}/triples`, { key: boss })).text);
   }

@@ -55,7 +55,11 @@ export interface TestServer extends AsyncDisposable {
   settled(key: string, documentPath: string): Promise<Json>;
 }
 
-export async function openTestServer(engine: "memory" | "sqlite" = "memory", options: OpenOptions = {}, more: AppOptions = {}): Promise<TestServer> {
+export async function openTestServer(
+  engine: "memory" | "sqlite" = "memory",
+  options: OpenOptions = {},
+  more: AppOptions = {},
+): Promise<TestServer> {
   const dir = await mkdtemp(join(tmpdir(), "pinakes-http-"));
   let offsetMs = 0;
   const clock = { now: () => Date.now() + offsetMs };
@@ -63,8 +67,10 @@ export async function openTestServer(engine: "memory" | "sqlite" = "memory", opt
   const pinakes = await open({ dir, ...stores, clock, rootToken, pipelineFolders: [dir], ...options });
   const limiter = new RateLimiter({ caller: wide, authFailures: wide });
   const app = await createApp(pinakes, { checkAnswers: true, limiter, ...more });
-  const raw = async (method: string, path: string, call: CallOptions = {}) => app.request(path, requestInit(method, call));
-  const call = async (method: string, path: string, wishes: CallOptions = {}) => readReply(await raw(method, path, wishes));
+  const raw = async (method: string, path: string, call: CallOptions = {}) =>
+    app.request(path, requestInit(method, call));
+  const call = async (method: string, path: string, wishes: CallOptions = {}) =>
+    readReply(await raw(method, path, wishes));
   return {
     pinakes,
     app,
@@ -91,7 +97,11 @@ export async function openTestServer(engine: "memory" | "sqlite" = "memory", opt
 }
 
 export function requestInit(method: string, { key, body, headers = {}, signal }: CallOptions): RequestInit {
-  const asIs = typeof body === "string" || body instanceof Uint8Array || body instanceof FormData || body instanceof ReadableStream;
+  const asIs =
+    typeof body === "string" ||
+    body instanceof Uint8Array ||
+    body instanceof FormData ||
+    body instanceof ReadableStream;
   return {
     method,
     headers: {
@@ -113,10 +123,14 @@ export async function readReply(response: Response): Promise<Reply> {
 }
 
 /** A form with files, and fields before them. */
-export function form(files: Readonly<Record<string, string | Uint8Array>>, fields: Readonly<Record<string, string>> = {}): FormData {
+export function form(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  fields: Readonly<Record<string, string>> = {},
+): FormData {
   const made = new FormData();
   for (const [name, value] of Object.entries(fields)) made.append(name, value);
-  for (const [name, content] of Object.entries(files)) made.append("file", new Blob([typeof content === "string" ? content : Buffer.from(content)]), name);
+  for (const [name, content] of Object.entries(files))
+    made.append("file", new Blob([typeof content === "string" ? content : Buffer.from(content)]), name);
   return made;
 }
 
@@ -135,14 +149,27 @@ export async function newSite(server: TestServer, key: string, fields: object = 
   sites += 1;
   const repository = `r${sites}`;
   const made = await server.call("POST", "/v1/repositories", { key, body: { repository_id: repository } });
-  const collection = await server.call("POST", `/v1/repositories/${repository}/collections`, { key, body: { name: "Papers", ...fields } });
-  if (made.status !== 201 || collection.status !== 201) throw new Error(`no place was made: ${made.text} ${collection.text}`);
+  const collection = await server.call("POST", `/v1/repositories/${repository}/collections`, {
+    key,
+    body: { name: "Papers", ...fields },
+  });
+  if (made.status !== 201 || collection.status !== 201)
+    throw new Error(`no place was made: ${made.text} ${collection.text}`);
   const id = collection.json["collection_id"] as string;
   return { server, key, repository, collection: id, at: `/v1/repositories/${repository}/collections/${id}` };
 }
 
-export async function sendText({ server, key, at }: Site, name: string, text: string, more: object = {}): Promise<Json> {
-  const { status, json, text: told } = await server.call("POST", `${at}/documents`, { key, body: { name, text, ...more } });
+export async function sendText(
+  { server, key, at }: Site,
+  name: string,
+  text: string,
+  more: object = {},
+): Promise<Json> {
+  const {
+    status,
+    json,
+    text: told,
+  } = await server.call("POST", `${at}/documents`, { key, body: { name, text, ...more } });
   if (status !== 202) throw new Error(`${name} was not taken: ${told}`);
   return (json["documents"] as Json[])[0] as Json;
 }

@@ -30,6 +30,8 @@ async function answer({ userId, groups, repository, collection, query }: Questio
   return {
     read: await knowledge.collection(caller, repository, collection).then(({ name }) => name, codeOf),
     listed: await knowledge.listDocuments(caller, repository, collection).then(({ items }) => names(items), codeOf),
-    found: await knowledge.search(caller, { query, collections: [{ repository, collection }] }).then(({ hits }) => hits.map(({ text }) => text), codeOf),
+    found: await knowledge
+      .search(caller, { query, collections: [{ repository, collection }] })
+      .then(({ hits }) => hits.map(({ text }) => text), codeOf),
   };
 }

@@ -33,17 +33,21 @@ export const onRepository: Readonly<Record<string, Attempt>> = {
 export const onCollection: Readonly<Record<string, Attempt>> = {
   collection: (k, caller, t) => k.collection(caller, t.repository, t.collection),
   "collection, deleted": (k, caller, t) => k.collection(caller, t.repository, t.deleted, { deleted: true }),
-  updateCollection: (k, caller, t) => k.updateCollection(caller, t.repository, t.collection, { description: "mine now" }),
+  updateCollection: (k, caller, t) =>
+    k.updateCollection(caller, t.repository, t.collection, { description: "mine now" }),
   archiveCollection: (k, caller, t) => k.archiveCollection(caller, t.repository, t.collection),
   unarchiveCollection: (k, caller, t) => k.unarchiveCollection(caller, t.repository, t.collection),
   deleteCollection: (k, caller, t) => k.deleteCollection(caller, t.repository, t.collection),
-  "deleteCollection, purge": (k, caller, t) => k.deleteCollection(caller, t.repository, t.collection, { purge: true, confirm: t.collection }),
+  "deleteCollection, purge": (k, caller, t) =>
+    k.deleteCollection(caller, t.repository, t.collection, { purge: true, confirm: t.collection }),
   restoreCollection: (k, caller, t) => k.restoreCollection(caller, t.repository, t.deleted),
   reindexCollection: (k, caller, t) => k.reindexCollection(caller, t.repository, t.collection),
   upload: (k, caller, t) => k.upload(caller, t.repository, t.collection, { name: "intruder.txt", body: body("x") }),
-  "upload, replacing": (k, caller, t) => k.upload(caller, t.repository, t.collection, { name: "secret.txt", replace: true, body: body("x") }),
+  "upload, replacing": (k, caller, t) =>
+    k.upload(caller, t.repository, t.collection, { name: "secret.txt", replace: true, body: body("x") }),
   checkUpload: (k, caller, t) => k.checkUpload(caller, t.repository, t.collection),
-  uploadMany: (k, caller, t) => k.uploadMany(caller, t.repository, t.collection, (take) => take({ name: "intruder.txt", body: body("x") })),
+  uploadMany: (k, caller, t) =>
+    k.uploadMany(caller, t.repository, t.collection, (take) => take({ name: "intruder.txt", body: body("x") })),
   document: (k, caller, t) => k.document(caller, t.repository, t.collection, t.document),
   listDocuments: (k, caller, t) => k.listDocuments(caller, t.repository, t.collection),
   deleteDocuments: (k, caller, t) => k.deleteDocuments(caller, t.repository, t.collection, t.collection),
@@ -54,14 +58,17 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   passages: (k, caller, t) => k.passages(caller, t.repository, t.collection, t.document),
   documentText: (k, caller, t) => k.documentText(caller, t.repository, t.collection, t.document, { version: 1 }),
   documentTriples: (k, caller, t) => k.documentTriples(caller, t.repository, t.collection, t.document),
-  "pipelines.create": (k, caller, t) => k.pipelines.create(caller, t.repository, t.collection, { trigger: "schedule", source: "file:/tmp" }),
+  "pipelines.create": (k, caller, t) =>
+    k.pipelines.create(caller, t.repository, t.collection, { trigger: "schedule", source: "file:/tmp" }),
   "pipelines.list": (k, caller, t) => k.pipelines.list(caller, t.repository, t.collection),
   "pipelines.delete": (k, caller, t) => k.pipelines.delete(caller, t.repository, t.collection, t.pipeline),
   "pipelines.plan": (k, caller, t) => k.pipelines.plan(caller, t.repository, t.collection, t.pipeline),
   "pipelines.run": (k, caller, t) => k.pipelines.run(caller, t.repository, t.collection, t.pipeline),
   "pipelines.notify": (k, caller, t) => k.pipelines.notify(caller, t.repository, t.collection, t.pipeline, {}),
-  provenance: (k, caller, t) => k.provenance(caller, t.repository, t.collection, { s: "urn:s", p: "urn:p", o: "urn:o" }),
-  "search of one": (k, caller, t) => k.search(caller, { query: "tangerine", collections: [{ repository: t.repository, collection: t.collection }] }),
+  provenance: (k, caller, t) =>
+    k.provenance(caller, t.repository, t.collection, { s: "urn:s", p: "urn:p", o: "urn:o" }),
+  "search of one": (k, caller, t) =>
+    k.search(caller, { query: "tangerine", collections: [{ repository: t.repository, collection: t.collection }] }),
   "evaluations.create": (k, caller, t) =>
     k.evaluations.create(caller, {
       name: "Intruder",
@@ -71,28 +78,44 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   usage: (k, caller, t) => k.usage(caller, t.repository, t.collection),
   "usage, repairing": (k, caller, t) => k.usage(caller, t.repository, t.collection, { repair: true }),
   explainAccess: (k, caller, t) => k.explainAccess(caller, t.repository, t.collection),
-  "rows.upsert": (k, caller, t) => k.rows.upsert(caller, t.repository, t.collection, { items: [{ id: "x", vector: [1, 2, 3] }] }),
+  "rows.upsert": (k, caller, t) =>
+    k.rows.upsert(caller, t.repository, t.collection, { items: [{ id: "x", vector: [1, 2, 3] }] }),
   "rows.delete": (k, caller, t) => k.rows.delete(caller, t.repository, t.collection, { ids: ["x"] }),
   "rows.query": (k, caller, t) => k.rows.query(caller, t.repository, t.collection, { vector: [1, 2, 3] }),
   "rows.manifest": (k, caller, t) => k.rows.manifest(caller, t.repository, t.collection),
   "rows.text": (k, caller, t) => k.rows.text(caller, t.repository, t.collection, "x"),
   "rows.compact": (k, caller, t) => k.rows.compact(caller, t.repository, t.collection),
-  "graph.loadTriples": (k, caller, t) => k.graph.loadTriples(caller, t.repository, t.collection, { format: "ntriples", body: body("<a:b> <a:b> <a:b> .\n") }),
-  "graph.matchTriples": (k, caller, t) => k.graph.matchTriples(caller, t.repository, t.collection, { include_metadata: true }),
-  "graph.exportTriples": async (k, caller, t) => Array.fromAsync(await k.graph.exportTriples(caller, t.repository, t.collection, { format: "nquads" })),
-  "graph.removeTriples": (k, caller, t) => k.graph.removeTriples(caller, t.repository, t.collection, { confirm: t.collection }),
+  "graph.loadTriples": (k, caller, t) =>
+    k.graph.loadTriples(caller, t.repository, t.collection, {
+      format: "ntriples",
+      body: body("<a:b> <a:b> <a:b> .\n"),
+    }),
+  "graph.matchTriples": (k, caller, t) =>
+    k.graph.matchTriples(caller, t.repository, t.collection, { include_metadata: true }),
+  "graph.exportTriples": async (k, caller, t) =>
+    Array.fromAsync(await k.graph.exportTriples(caller, t.repository, t.collection, { format: "nquads" })),
+  "graph.removeTriples": (k, caller, t) =>
+    k.graph.removeTriples(caller, t.repository, t.collection, { confirm: t.collection }),
   "graph.removeTriples, given": (k, caller, t) =>
-    k.graph.removeTriples(caller, t.repository, t.collection, { triples: [{ s: "a:secret", p: "a:of", o: '"tangerine"' }] }),
-  "graph.sparql": (k, caller, t) => k.graph.sparql(caller, t.repository, t.collection, { query: "SELECT * { ?s ?p ?o }" }),
+    k.graph.removeTriples(caller, t.repository, t.collection, {
+      triples: [{ s: "a:secret", p: "a:of", o: '"tangerine"' }],
+    }),
+  "graph.sparql": (k, caller, t) =>
+    k.graph.sparql(caller, t.repository, t.collection, { query: "SELECT * { ?s ?p ?o }" }),
   "graph.sparql, update": (k, caller, t) => k.graph.sparql(caller, t.repository, t.collection, { update: "CLEAR ALL" }),
-  "graph.matchAcross": (k, caller, t) => k.graph.matchAcross(caller, { collections: [{ repository: t.repository, collection: t.collection }] }),
+  "graph.matchAcross": (k, caller, t) =>
+    k.graph.matchAcross(caller, { collections: [{ repository: t.repository, collection: t.collection }] }),
   "graph.sparqlAcross": (k, caller, t) =>
-    k.graph.sparqlAcross(caller, { query: "ASK { ?s ?p ?o }", collections: [{ repository: t.repository, collection: t.collection }] }),
+    k.graph.sparqlAcross(caller, {
+      query: "ASK { ?s ?p ?o }",
+      collections: [{ repository: t.repository, collection: t.collection }],
+    }),
   "grants.upload": (k, caller, t) => k.grants.upload(caller, t.repository, t.collection, { name: "intruder.txt" }),
   "grants.download": (k, caller, t) => k.grants.download(caller, t.repository, t.collection, t.document),
   operation: (k, caller, t) => k.operation(caller, t.operation),
   retryOperation: (k, caller, t) => k.retryOperation(caller, t.operation),
-  "restoreCollection by incarnation": (k, caller, t) => k.restoreCollection(caller, t.repository, t.deleted, { incarnation: t.document }),
+  "restoreCollection by incarnation": (k, caller, t) =>
+    k.restoreCollection(caller, t.repository, t.deleted, { incarnation: t.document }),
   "jobs.get": (k, caller, t) => k.jobs.get(caller, t.job),
   "jobs.retry": (k, caller, t) => k.jobs.retry(caller, t.job),
   "jobs.cancel": (k, caller, t) => k.jobs.cancel(caller, t.job),
@@ -111,7 +134,8 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   search: (k, caller) => k.search(caller, { query: "tangerine", explain: true }),
   operations: (k, caller) => k.operations(caller, { limit: 100 }),
   "operations of one": (k, caller, t) => k.operations(caller, { repository: t.repository, collection: t.collection }),
-  "listCollections by tag": (k, caller) => k.listCollections(caller, { limit: 100, status: "all", tags: ["secret"], sort: "size" }),
+  "listCollections by tag": (k, caller) =>
+    k.listCollections(caller, { limit: 100, status: "all", tags: ["secret"], sort: "size" }),
   "librarian.manage": (k, caller) => k.librarian.manage(caller, { operation: "list-collections" }),
   "jobs.list": (k, caller) => k.jobs.list(caller, { limit: 100 }),
   "evaluations.list": (k, caller) => k.evaluations.list(caller, { limit: 100 }),
@@ -128,20 +152,38 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   export: (k, caller) => Array.fromAsync(k.export(caller), ({ path }) => path),
   verifyCitations: (k, caller, t) =>
     k.verifyCitations(caller, [
-      { repository_id: t.repository, collection_id: t.collection, document_id: t.document, version: 1, start: 0, end: 100, quote: "tangerine" },
+      {
+        repository_id: t.repository,
+        collection_id: t.collection,
+        document_id: t.document,
+        version: 1,
+        start: 0,
+        end: 100,
+        quote: "tangerine",
+      },
     ]),
 };
 
 /** Names an entry of the quarantine: for admins, and to those of another workspace as if there was none. */
 export const onQuarantine: Readonly<Record<string, Attempt>> = {
-  "quarantine.list of one": (k, caller, t) => k.quarantine.list(caller, { repository: t.repository, collection: t.collection }),
+  "quarantine.list of one": (k, caller, t) =>
+    k.quarantine.list(caller, { repository: t.repository, collection: t.collection }),
   "quarantine.get": (k, caller, t) => k.quarantine.get(caller, t.quarantined),
   "quarantine.restore": (k, caller, t) => k.quarantine.restore(caller, t.quarantined),
   "quarantine.drop": (k, caller, t) => k.quarantine.drop(caller, t.quarantined),
 };
 
 /** Touches nothing of anybody. */
-export const harmless: readonly string[] = ["models", "trashDays", "createRepository", "previewChunking", "embed", "actingAs", "import", "events"];
+export const harmless: readonly string[] = [
+  "models",
+  "trashDays",
+  "createRepository",
+  "previewChunking",
+  "embed",
+  "actingAs",
+  "import",
+  "events",
+];
 /** Needs a token, which is a credential of its own; or nobody can call it from outside; or it only words an error. */
 export const withoutCaller: readonly string[] = [
   "quarantine.sweep",

@@ -38,7 +38,14 @@ export class Machine implements AsyncDisposable {
   readonly #models: OpenedModels;
   readonly #parser: Parser;
 
-  private constructor(parts: { items: ItemStore; objects: ObjectStore; vectors: OpenedVectors; triples: TripleStore; models: OpenedModels; parser: Parser }) {
+  private constructor(parts: {
+    items: ItemStore;
+    objects: ObjectStore;
+    vectors: OpenedVectors;
+    triples: TripleStore;
+    models: OpenedModels;
+    parser: Parser;
+  }) {
     this.items = parts.items;
     this.objects = parts.objects;
     this.vectors = parts.vectors;
@@ -54,7 +61,14 @@ export class Machine implements AsyncDisposable {
     const objects = openMemoryObjects({ clock });
     const vectors = await openVectors({ items, objects, clock, system, threads: 1 });
     const triples = await openItemTriples({ items, scope: system });
-    later.machine = new Machine({ items, objects, vectors, triples, models: await openModels(undefined), parser: await openParsers() });
+    later.machine = new Machine({
+      items,
+      objects,
+      vectors,
+      triples,
+      models: await openModels(undefined),
+      parser: await openParsers(),
+    });
     return later.machine;
   }
 

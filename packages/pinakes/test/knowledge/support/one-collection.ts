@@ -19,10 +19,19 @@ export class OneCollection implements AsyncDisposable {
     const { knowledge } = process;
     await knowledge.createRepository(machine.admin, { repository_id: "kb" });
     const { collection_id } = await knowledge.createCollection(machine.admin, "kb", { name: "Papers" });
-    return new OneCollection(machine, process, { knowledge, caller: machine.admin, repository: "kb", collection: collection_id });
+    return new OneCollection(machine, process, {
+      knowledge,
+      caller: machine.admin,
+      repository: "kb",
+      collection: collection_id,
+    });
   }
 
-  async send(name: string, text: string, { replace = false, from = this.process }: { readonly replace?: boolean; readonly from?: Process } = {}) {
+  async send(
+    name: string,
+    text: string,
+    { replace = false, from = this.process }: { readonly replace?: boolean; readonly from?: Process } = {},
+  ) {
     return from.knowledge.upload(this.machine.admin, "kb", this.place.collection, { name, body: body(text), replace });
   }
 

@@ -32,7 +32,9 @@ export async function openTestPinakes(engine: Engine | "elsewhere", options: Ope
   const own = { objects: `file:${join(dir, "objects")}`, database: `test-${randomUUID()}` };
   const stores = engine === "memory" ? { items: "memory:", objects: "memory:" } : engine === "elsewhere" ? own : {};
   const names = ["items", "objects", "database"] as const;
-  const chosen = Object.fromEntries(names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
+  const chosen = Object.fromEntries(
+    names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
   const pinakes = await open({ dir, ...stores, log: (line) => void lines.push(line), ...options });
   const as = (userId: string, who: Partial<CallerInput> = {}) => pinakes.as({ tenant: "acme", userId, ...who });
   return {
@@ -71,8 +73,17 @@ export async function newPlace(test: TestPinakes, name = "Papers", caller = test
   return { knowledge: test.knowledge, caller, repository, collection: collection_id };
 }
 
-export async function upload(place: Place, name: string, content: string | Uint8Array, more: Partial<UploadInput> = {}) {
-  return place.knowledge.upload(place.caller, place.repository, place.collection, { name, body: body(content), ...more });
+export async function upload(
+  place: Place,
+  name: string,
+  content: string | Uint8Array,
+  more: Partial<UploadInput> = {},
+) {
+  return place.knowledge.upload(place.caller, place.repository, place.collection, {
+    name,
+    body: body(content),
+    ...more,
+  });
 }
 
 export async function settled(place: Place, documentId: string): Promise<DocumentView> {
@@ -82,7 +93,12 @@ export async function settled(place: Place, documentId: string): Promise<Documen
   });
 }
 
-export async function uploaded(place: Place, name: string, content: string | Uint8Array, more: Partial<UploadInput> = {}): Promise<DocumentView> {
+export async function uploaded(
+  place: Place,
+  name: string,
+  content: string | Uint8Array,
+  more: Partial<UploadInput> = {},
+): Promise<DocumentView> {
   return settled(place, (await upload(place, name, content, more)).document_id);
 }
 
@@ -104,7 +120,8 @@ export async function recount(place: Place): Promise<{ told: object; counted: ob
   } while (cursor !== undefined);
   const view = await knowledge.collection(caller, repository, collection);
   const { document_count, total_size_bytes, chunk_count, documents_by_status } = view;
-  const sum = (of: (document: DocumentView) => number) => documents.reduce((total, document) => total + of(document), 0);
+  const sum = (of: (document: DocumentView) => number) =>
+    documents.reduce((total, document) => total + of(document), 0);
   const by = (status: string) => documents.filter((document) => document.status === status).length;
   return {
     told: { document_count, total_size_bytes, chunk_count, documents_by_status },
@@ -112,12 +129,20 @@ export async function recount(place: Place): Promise<{ told: object; counted: ob
       document_count: documents.length,
       total_size_bytes: sum((document) => document.size_bytes),
       chunk_count: sum((document) => document.chunk_count),
-      documents_by_status: { uploading: by("uploading"), pending: by("pending"), indexing: by("indexing"), indexed: by("indexed"), failed: by("failed") },
+      documents_by_status: {
+        uploading: by("uploading"),
+        pending: by("pending"),
+        indexing: by("indexing"),
+        indexed: by("indexed"),
+        failed: by("failed"),
+      },
     },
   };
 }
 
-export async function walk<View>(list: (cursor: string | undefined) => Promise<{ items: readonly View[]; next_cursor: string | null }>): Promise<View[]> {
+export async function walk<View>(
+  list: (cursor: string | undefined) => Promise<{ items: readonly View[]; next_cursor: string | null }>,
+): Promise<View[]> {
   const all: View[] = [];
   let cursor: string | undefined;
   do {

@@ -13,9 +13,18 @@ export interface SuiteStore {
 }
 
 const scope = tenantScope("acme");
-const newLife = (over: Partial<Life> = {}): Life => ({ repository_id: "kb", collection_id: "papers", incarnation: randomUUID(), ...over });
+const newLife = (over: Partial<Life> = {}): Life => ({
+  repository_id: "kb",
+  collection_id: "papers",
+  incarnation: randomUUID(),
+  ...over,
+});
 
-async function remove({ participant }: SuiteStore, life: Life, limit = 500): Promise<{ deleted: number; steps: number }> {
+async function remove(
+  { participant }: SuiteStore,
+  life: Life,
+  limit = 500,
+): Promise<{ deleted: number; steps: number }> {
   let deleted = 0;
   for (let steps = 1; ; steps += 1) {
     const step = await participant.deleteStep(scope, life, { limit });
@@ -124,7 +133,9 @@ export function participantSuite(open: () => SuiteStore, { own }: { readonly own
     await expect.poll(() => held(store)).toEqual(expect.arrayContaining(lives.map(({ incarnation }) => incarnation)));
     for (const life of lives.slice(0, 4)) await remove(store, life);
     await expect
-      .poll(async () => (await held(store)).filter((one) => lives.some(({ incarnation }) => incarnation === one)).toSorted())
+      .poll(async () =>
+        (await held(store)).filter((one) => lives.some(({ incarnation }) => incarnation === one)).toSorted(),
+      )
       .toEqual(
         lives
           .slice(4)

@@ -57,7 +57,13 @@ export class World implements AsyncDisposable {
   readonly triples: TripleStore;
   readonly #options: WorldOptions;
 
-  private constructor(items: ItemStore, objects: ObjectStore, vectors: OpenedVectors, triples: TripleStore, options: WorldOptions) {
+  private constructor(
+    items: ItemStore,
+    objects: ObjectStore,
+    vectors: OpenedVectors,
+    triples: TripleStore,
+    options: WorldOptions,
+  ) {
     this.items = items;
     this.objects = objects;
     this.vectors = vectors;
@@ -101,7 +107,13 @@ export class World implements AsyncDisposable {
       newId: () => randomUUID(),
       log: (line) => void this.lines.push(line),
     };
-    const opened = await openKnowledge({ ...parts, ...more, owner: randomUUID(), ingestPlaces: 1, topicPrefix: this.#options.topicPrefix });
+    const opened = await openKnowledge({
+      ...parts,
+      ...more,
+      owner: randomUUID(),
+      ingestPlaces: 1,
+      topicPrefix: this.#options.topicPrefix,
+    });
     gate.on = true;
     return new Process(opened, calls, queue, this);
   }
@@ -115,8 +127,11 @@ export class World implements AsyncDisposable {
   ): Promise<Place> {
     const { files = 2, rows = 3, repository = "kb" } = input;
     const { knowledge } = process;
-    const { repository_id, collection_id, incarnation } = await knowledge.createCollection(caller, repository, { collection_id: id });
-    for (let i = 0; i < files; i += 1) await knowledge.upload(caller, repository, id, { name: `f${i}.txt`, body: `file ${i} of ${id}` });
+    const { repository_id, collection_id, incarnation } = await knowledge.createCollection(caller, repository, {
+      collection_id: id,
+    });
+    for (let i = 0; i < files; i += 1)
+      await knowledge.upload(caller, repository, id, { name: `f${i}.txt`, body: `file ${i} of ${id}` });
     const items = Array.from({ length: rows }, (_, i) => ({ id: `r${i}`, vector: [i, 1] }));
     if (rows > 0) await knowledge.rows.upsert(caller, repository, id, { items });
     if (rows > 0) await this.know(caller.scope, incarnation, rows);
@@ -125,13 +140,21 @@ export class World implements AsyncDisposable {
 
   async know(scope: Scope, incarnation: string, quads: number): Promise<void> {
     await this.triples.open(scope, incarnation);
-    const insert = Array.from({ length: quads }, (_, i) => ({ s: `<urn:s${i}>`, p: "<urn:p>", o: `"o${i}"`, g: i % 2 === 0 ? defaultGraph : "<urn:g>" }));
+    const insert = Array.from({ length: quads }, (_, i) => ({
+      s: `<urn:s${i}>`,
+      p: "<urn:p>",
+      o: `"o${i}"`,
+      g: i % 2 === 0 ? defaultGraph : "<urn:g>",
+    }));
     await this.triples.write(scope, incarnation, { insert });
   }
 
   /** What is in the stores of a life, counted without any code of the lifecycle. */
   async left({ repository_id, incarnation }: Place, scope: Scope = this.admin.scope): Promise<typeof nothing> {
-    const documents = await this.items.query(scope, "documents", { equals: { repository_id, incarnation }, limit: 1_000 });
+    const documents = await this.items.query(scope, "documents", {
+      equals: { repository_id, incarnation },
+      limit: 1_000,
+    });
     const { keys } = await this.objects.list(scope, `knowledge/${incarnation}/`, { limit: 1_000 });
     const own = await this.objects.list(scope, `vectors/${incarnation}.own/`, { limit: 1_000 });
     const passages = await this.objects.list(scope, `vectors/${incarnation}.1/`, { limit: 1_000 });
@@ -170,7 +193,10 @@ export class Process {
   }
 
   async purge({ repository_id, collection_id }: Place, caller: Caller = this.#world.admin): Promise<JobView> {
-    return this.knowledge.deleteCollection(caller, repository_id, collection_id, { purge: true, confirm: collection_id });
+    return this.knowledge.deleteCollection(caller, repository_id, collection_id, {
+      purge: true,
+      confirm: collection_id,
+    });
   }
 
   /** One look at what is unfinished; what fails is what the next one is for. */

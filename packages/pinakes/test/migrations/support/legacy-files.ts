@@ -19,13 +19,21 @@ export function tablesOf(path: string): Readonly<Record<string, readonly unknown
   try {
     const names = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all();
     const rowsOf = (name: string) => db.prepare(`SELECT s, p, o FROM "${name}" ORDER BY s, p, o`).all();
-    return Object.fromEntries(names.map(({ name }) => [name as string, rowsOf(name as string).map(({ s, p, o }) => [s, p, o])]));
+    return Object.fromEntries(
+      names.map(({ name }) => [name as string, rowsOf(name as string).map(({ s, p, o }) => [s, p, o])]),
+    );
   } finally {
     db.close();
   }
 }
 
-export const source = (sqlite: string, more: object = {}) => ({ kind: "triples", sqlite, separator: "__", objects: "absolute", ...more });
+export const source = (sqlite: string, more: object = {}) => ({
+  kind: "triples",
+  sqlite,
+  separator: "__",
+  objects: "absolute",
+  ...more,
+});
 
 export const makeUser = (userId: string): Caller => makeCaller({ tenant: "acme", userId });
 

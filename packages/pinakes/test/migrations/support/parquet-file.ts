@@ -1,5 +1,7 @@
 /** A small Parquet file, written by hand: id as text, values as a repeated float, metadata as JSON text; one group, plain and uncompressed. */
-export function parquetFile(rows: readonly { readonly id: string; readonly values: readonly number[]; readonly metadata?: string }[]): Uint8Array {
+export function parquetFile(
+  rows: readonly { readonly id: string; readonly values: readonly number[]; readonly metadata?: string }[],
+): Uint8Array {
   const magic = Buffer.from("PAR1");
   const parts: Buffer[] = [magic];
   let at = magic.length;
@@ -61,7 +63,9 @@ function pageHeader(bytes: number, count: number): Buffer {
 
 function footerOf(rows: number, columns: readonly Column[]): Buffer {
   const root = struct([binary(4, "schema"), i32(5, columns.length)]);
-  const schema = columns.map(({ name, type, repetition, text }) => struct([i32(1, type), i32(3, repetition), binary(4, name), ...(text ? [i32(6, 0)] : [])]));
+  const schema = columns.map(({ name, type, repetition, text }) =>
+    struct([i32(1, type), i32(3, repetition), binary(4, name), ...(text ? [i32(6, 0)] : [])]),
+  );
   const chunks = columns.map((column) => {
     const meta = struct([
       i32(1, column.type),
@@ -103,7 +107,10 @@ function struct(fields: readonly Field[]): Buffer {
 }
 
 function list(type: number, elements: readonly Buffer[]): Buffer {
-  const head = elements.length < 15 ? Buffer.from([(elements.length << 4) | type]) : Buffer.concat([Buffer.from([0xf0 | type]), varint(elements.length)]);
+  const head =
+    elements.length < 15
+      ? Buffer.from([(elements.length << 4) | type])
+      : Buffer.concat([Buffer.from([0xf0 | type]), varint(elements.length)]);
   return Buffer.concat([head, ...elements]);
 }
 

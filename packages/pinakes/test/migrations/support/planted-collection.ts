@@ -16,11 +16,22 @@ export const settings = {
 } satisfies Partial<NewCollection>;
 
 const base = (collection: string, repository = "kb") => `<urn:pinakes:${repository}:${collection}:`;
-export const entity = (collection: string, name: string, repository?: string): string => `${base(collection, repository)}e/${name}>`;
+export const entity = (collection: string, name: string, repository?: string): string =>
+  `${base(collection, repository)}e/${name}>`;
 
-export async function plant(world: World, { knowledge }: Process, collection: string, more: Partial<NewCollection> = {}): Promise<CollectionView> {
+export async function plant(
+  world: World,
+  { knowledge }: Process,
+  collection: string,
+  more: Partial<NewCollection> = {},
+): Promise<CollectionView> {
   const { scope } = world.admin;
-  const made = await knowledge.createCollection(world.admin, "kb", { collection_id: collection, name: `The ${collection}`, ...settings, ...more });
+  const made = await knowledge.createCollection(world.admin, "kb", {
+    collection_id: collection,
+    name: `The ${collection}`,
+    ...settings,
+    ...more,
+  });
   const place = { repository_id: "kb", collection_id: collection, incarnation: made.incarnation };
   const shelf = new Shelf(world.items, scope, place);
   await shelf.ensure();
@@ -28,11 +39,19 @@ export async function plant(world: World, { knowledge }: Process, collection: st
   await vectors.create(scope, shelf.vectors(1), { dims: 4 });
   for (const [number, id] of [`${collection}-one`, `${collection}-two`].entries()) {
     const record = documentOf(shelf, id, number);
-    for (const { version } of record.versions) await world.objects.put(scope, `${shelf.prefix}${id}/${version}/content`, contentOf(id, version));
-    await world.objects.put(scope, `${shelf.prefix}${id}/2/text`, Buffer.from(JSON.stringify({ format: 1, text: `words of ${id}` })));
+    for (const { version } of record.versions)
+      await world.objects.put(scope, `${shelf.prefix}${id}/${version}/content`, contentOf(id, version));
+    await world.objects.put(
+      scope,
+      `${shelf.prefix}${id}/2/text`,
+      Buffer.from(JSON.stringify({ format: 1, text: `words of ${id}` })),
+    );
     await shelf.write([
       { op: "create", document: shelf.document(itemIds.document(id), record) },
-      { op: "create", document: shelf.document(itemIds.source(record.source_key), { kind: "source", document_id: id }) },
+      {
+        op: "create",
+        document: shelf.document(itemIds.source(record.source_key), { kind: "source", document_id: id }),
+      },
       shelf.move({ to: "indexed", bytes: record.size_bytes, chunks: 2 }),
     ]);
     const upsert = [0, 1].map((chunk) => ({
@@ -51,9 +70,17 @@ export async function plant(world: World, { knowledge }: Process, collection: st
   });
   await world.triples.open(scope, made.incarnation);
   const at = (o: string, g = "") => ({ s: entity(collection, "newton"), p: "<http://x/p>", o, g });
-  await world.triples.write(scope, made.incarnation, { insert: [at('"asserted"'), at(entity(collection, "apple"), "<http://x/g>")] });
-  await world.triples.write(scope, made.incarnation, { insert: [at('"found"')], source: { source: `${collection}-one.1.1`, part: 0 } });
-  await world.triples.write(scope, made.incarnation, { insert: [at('"found"')], source: { source: `${collection}-two.1.1`, part: 1 } });
+  await world.triples.write(scope, made.incarnation, {
+    insert: [at('"asserted"'), at(entity(collection, "apple"), "<http://x/g>")],
+  });
+  await world.triples.write(scope, made.incarnation, {
+    insert: [at('"found"')],
+    source: { source: `${collection}-one.1.1`, part: 0 },
+  });
+  await world.triples.write(scope, made.incarnation, {
+    insert: [at('"found"')],
+    source: { source: `${collection}-two.1.1`, part: 1 },
+  });
   return made;
 }
 
@@ -63,7 +90,12 @@ export async function contentsOf(world: World, repository: string, collection: s
   if (found === undefined) return [];
   const stores = { items: world.items, objects: world.objects, vectors: world.vectors.vectors, triples: world.triples };
   const rows: LifeRow[] = [];
-  for await (const row of lifeRows(stores, { scope: world.admin.scope, record: found.record, signal: new AbortController().signal })) rows.push(row);
+  for await (const row of lifeRows(stores, {
+    scope: world.admin.scope,
+    record: found.record,
+    signal: new AbortController().signal,
+  }))
+    rows.push(row);
   return rows.toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 

@@ -40,7 +40,13 @@ export class World implements AsyncDisposable {
   readonly folder: string;
 
   private constructor(parts: Pick<World, "items" | "objects" | "triples" | "vectors" | "folder">) {
-    ({ items: this.items, objects: this.objects, triples: this.triples, vectors: this.vectors, folder: this.folder } = parts);
+    ({
+      items: this.items,
+      objects: this.objects,
+      triples: this.triples,
+      vectors: this.vectors,
+      folder: this.folder,
+    } = parts);
   }
 
   static async open(stores: WorldStores = {}): Promise<World> {
@@ -63,7 +69,11 @@ export class World implements AsyncDisposable {
     const clock = { now: () => this.now };
     const gate = { on: false };
     const items = watched("items", this.items, calls, gate);
-    const stores = { items, triples: watched("triples", this.triples, calls, gate), vectors: watched("vectors", this.vectors.vectors, calls, gate) };
+    const stores = {
+      items,
+      triples: watched("triples", this.triples, calls, gate),
+      vectors: watched("vectors", this.vectors.vectors, calls, gate),
+    };
     const parts: KnowledgeParts = {
       ...stores,
       objects: watched("objects", this.objects, calls, gate),
@@ -79,7 +89,12 @@ export class World implements AsyncDisposable {
     const owner = randomUUID();
     const opened = await openKnowledge({ ...parts, owner, ingestPlaces: 1 });
     const common = { clock, system, callerOf: makeCaller, newId: () => randomUUID(), log: () => {}, owner, sources };
-    const migrations = await new Migrations({ ...stores, ...common, knowledge: opened.knowledge, intake: opened.intake }).open();
+    const migrations = await new Migrations({
+      ...stores,
+      ...common,
+      knowledge: opened.knowledge,
+      intake: opened.intake,
+    }).open();
     gate.on = true;
     return new Process(this, {
       knowledge: opened.knowledge,
@@ -139,7 +154,10 @@ export class Process implements ProcessParts {
   }
 
   /** Asks for one step after the other, and does each. */
-  async run(id: string, ...steps: readonly ("plan" | "copy" | "validate" | "cutover" | "rollback")[]): Promise<MigrationView> {
+  async run(
+    id: string,
+    ...steps: readonly ("plan" | "copy" | "validate" | "cutover" | "rollback")[]
+  ): Promise<MigrationView> {
     for (const step of steps) {
       await this.migrations[step](this.world.admin, id);
       await this.drive(id);
@@ -158,7 +176,11 @@ export class Process implements ProcessParts {
 }
 
 /** A legacy file: one table a collection, with texts only. */
-export function legacyFile(path: string, tables: Readonly<Record<string, readonly (readonly (string | null)[])[]>>, columns = "s TEXT, p TEXT, o TEXT"): void {
+export function legacyFile(
+  path: string,
+  tables: Readonly<Record<string, readonly (readonly (string | null)[])[]>>,
+  columns = "s TEXT, p TEXT, o TEXT",
+): void {
   const db = new DatabaseSync(path);
   for (const [name, rows] of Object.entries(tables)) {
     db.exec(`CREATE TABLE "${name}" (${columns})`);
@@ -176,5 +198,9 @@ export function legacyFile(path: string, tables: Readonly<Record<string, readonl
 }
 
 export function triples(count: number, salt = ""): (readonly [string, string, string])[] {
-  return Array.from({ length: count }, (_, i) => [`http://x/s${salt}${i % 37}`, `http://x/p${i % 5}`, i % 3 === 0 ? `http://x/o${i}` : `words ${i}`] as const);
+  return Array.from(
+    { length: count },
+    (_, i) =>
+      [`http://x/s${salt}${i % 37}`, `http://x/p${i % 5}`, i % 3 === 0 ? `http://x/o${i}` : `words ${i}`] as const,
+  );
 }

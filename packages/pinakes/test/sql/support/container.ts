@@ -47,11 +47,22 @@ export class Documents {
 
   run(
     query: string,
-    options: QueryOptions & { readonly parameters?: Readonly<Record<string, JsonValue>>; readonly definition?: QueryDefinition } = {},
+    options: QueryOptions & {
+      readonly parameters?: Readonly<Record<string, JsonValue>>;
+      readonly definition?: QueryDefinition;
+    } = {},
   ): Promise<QueryResult> {
     const { parameters, definition: other, ...rest } = options;
     const merged = { key, session: this.sessions, ...rest };
-    return runQuery({ items: this.store, scope: this.scope, container: "docs", definition: other ?? definition, query, parameters, options: merged });
+    return runQuery({
+      items: this.store,
+      scope: this.scope,
+      container: "docs",
+      definition: other ?? definition,
+      query,
+      parameters,
+      options: merged,
+    });
   }
 
   /** All pages together. */

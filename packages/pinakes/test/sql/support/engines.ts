@@ -34,7 +34,10 @@ async function open(name: EngineName): Promise<Opened> {
     return { store, close };
   }
   const server = await (name === "postgres" ? startPostgres() : startDynamo());
-  const store = "url" in server ? await openPostgresItems({ url: server.url, database: "sql" }) : await new TestStores(() => server.endpoint).open();
+  const store =
+    "url" in server
+      ? await openPostgresItems({ url: server.url, database: "sql" })
+      : await new TestStores(() => server.endpoint).open();
   const close = async () => {
     await store.close();
     await server.stop();
@@ -43,7 +46,10 @@ async function open(name: EngineName): Promise<Opened> {
 }
 
 /** Opens the engines before the tests of the file, with one container on each. */
-export function engines(container: ContainerDefinition, names: readonly EngineName[] = engineNames): (name: EngineName) => ItemStore {
+export function engines(
+  container: ContainerDefinition,
+  names: readonly EngineName[] = engineNames,
+): (name: EngineName) => ItemStore {
   const opened = new Map<EngineName, Opened>();
   beforeAll(async () => {
     for (const name of names) {

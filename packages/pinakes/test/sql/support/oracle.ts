@@ -34,7 +34,10 @@ const scalars: readonly JsonValue[] = [
   "it's",
 ];
 
-const anything = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...scalars) }, fc.constantFrom<JsonValue>([1], { k: 1 }, []));
+const anything = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(...scalars) },
+  fc.constantFrom<JsonValue>([1], { k: 1 }, []),
+);
 
 export const documents: fc.Arbitrary<readonly JsonObject[]> = fc
   .array(
@@ -45,7 +48,9 @@ export const documents: fc.Arbitrary<readonly JsonObject[]> = fc
         n: anything,
         s: fc.constantFrom<JsonValue>("a", "ab", "abc", "b", "", 5),
         m: fc.oneof(fc.record({ u: anything }), fc.constant("flat")),
-        tags: fc.array(fc.oneof(fc.constantFrom<JsonValue>("a", 1, 2), fc.record({ t: fc.constantFrom(1, 2) })), { maxLength: 3 }),
+        tags: fc.array(fc.oneof(fc.constantFrom<JsonValue>("a", 1, 2), fc.record({ t: fc.constantFrom(1, 2) })), {
+          maxLength: 3,
+        }),
         "odd.key\"'": anything,
         q: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: -50, max: 50 }) }, fc.constantFrom<JsonValue>("x", null)),
       },
@@ -61,10 +66,15 @@ interface Property {
 }
 
 const own = (value: Value, name: string): Value =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined;
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
+    ? (value as JsonObject)[name]
+    : undefined;
 
 const properties: readonly Property[] = [
-  ...["id", "p", "w", "n", "s"].map((name) => ({ text: `c.${name}`, of: (document: JsonObject) => own(document, name) })),
+  ...["id", "p", "w", "n", "s"].map((name) => ({
+    text: `c.${name}`,
+    of: (document: JsonObject) => own(document, name),
+  })),
   { text: "c.m.u", of: (document) => own(own(document, "m"), "u") },
   { text: 'c["odd.key\\"\'"]', of: (document) => own(document, "odd.key\"'") },
   { text: "c.tags[0]", of: (document) => (own(document, "tags") as readonly JsonValue[] | undefined)?.[0] },
@@ -106,8 +116,10 @@ function compared(operator: string, a: Value, b: Value): Truth {
   return operator === "<" ? sign < 0 : operator === "<=" ? sign <= 0 : operator === ">" ? sign > 0 : sign >= 0;
 }
 
-const and = (parts: readonly Truth[]): Truth => (parts.includes(false) ? false : parts.includes(undefined) ? undefined : true);
-const or = (parts: readonly Truth[]): Truth => (parts.includes(true) ? true : parts.includes(undefined) ? undefined : false);
+const and = (parts: readonly Truth[]): Truth =>
+  parts.includes(false) ? false : parts.includes(undefined) ? undefined : true;
+const or = (parts: readonly Truth[]): Truth =>
+  parts.includes(true) ? true : parts.includes(undefined) ? undefined : false;
 const not = (value: Truth): Truth => (value === undefined ? undefined : !value);
 
 const comparison = fc
@@ -115,21 +127,30 @@ const comparison = fc
   .map(([path, operator, value, turned]): Condition => {
     const flip: Record<string, string> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
     return {
-      text: turned ? `${JSON.stringify(value)} ${flip[operator] ?? operator} ${path.text}` : `${path.text} ${operator} ${JSON.stringify(value)}`,
+      text: turned
+        ? `${JSON.stringify(value)} ${flip[operator] ?? operator} ${path.text}`
+        : `${path.text} ${operator} ${JSON.stringify(value)}`,
       of: (document) => compared(operator, path.of(document), value),
     };
   });
 
-const among = fc.tuple(property, fc.array(anything, { minLength: 1, maxLength: 3 }), fc.boolean()).map(([path, values, negated]): Condition => {
-  const of = (document: JsonObject) => or(values.map((value) => compared("=", path.of(document), value)));
-  const list = values.map((value) => JSON.stringify(value)).join(", ");
-  return { text: `${path.text} ${negated ? "NOT " : ""}IN (${list})`, of: negated ? (document) => not(of(document)) : of };
-});
+const among = fc
+  .tuple(property, fc.array(anything, { minLength: 1, maxLength: 3 }), fc.boolean())
+  .map(([path, values, negated]): Condition => {
+    const of = (document: JsonObject) => or(values.map((value) => compared("=", path.of(document), value)));
+    const list = values.map((value) => JSON.stringify(value)).join(", ");
+    return {
+      text: `${path.text} ${negated ? "NOT " : ""}IN (${list})`,
+      of: negated ? (document) => not(of(document)) : of,
+    };
+  });
 
-const between = fc.tuple(property, fc.constantFrom(...scalars), fc.constantFrom(...scalars)).map(([path, low, high]): Condition => ({
-  text: `${path.text} BETWEEN ${JSON.stringify(low)} AND ${JSON.stringify(high)}`,
-  of: (document) => and([compared(">=", path.of(document), low), compared("<=", path.of(document), high)]),
-}));
+const between = fc
+  .tuple(property, fc.constantFrom(...scalars), fc.constantFrom(...scalars))
+  .map(([path, low, high]): Condition => ({
+    text: `${path.text} BETWEEN ${JSON.stringify(low)} AND ${JSON.stringify(high)}`,
+    of: (document) => and([compared(">=", path.of(document), low), compared("<=", path.of(document), high)]),
+  }));
 
 const test = (name: string, of: (value: Value) => Truth) =>
   property.map((path): Condition => ({ text: `${name}(${path.text})`, of: (document) => of(path.of(document)) }));
@@ -146,7 +167,8 @@ const prefix = fc
     return { text: how === "LIKE" ? `${path.text} LIKE '${part}%'` : `${how}(${path.text}, '${part}')`, of };
   });
 
-const tags = (document: JsonObject): readonly JsonValue[] | undefined => own(document, "tags") as readonly JsonValue[] | undefined;
+const tags = (document: JsonObject): readonly JsonValue[] | undefined =>
+  own(document, "tags") as readonly JsonValue[] | undefined;
 const inArray = fc.constantFrom<JsonValue>("a", 1, { t: 1 }).map((value): Condition => ({
   text: `ARRAY_CONTAINS(c.tags, ${JSON.stringify(value)})`,
   of: (document) => tags(document)?.some((tag) => text(tag) === text(value)),
@@ -175,18 +197,29 @@ const condition: fc.Arbitrary<Condition> = fc.letrec<{ node: Condition }>((tie) 
     { weight: 3, arbitrary: leaf },
     {
       weight: 2,
-      arbitrary: fc.tuple(fc.constantFrom("AND", "OR"), fc.array(tie("node"), { minLength: 2, maxLength: 3 })).map(([operator, parts]): Condition => ({
-        text: `(${parts.map((part) => part.text).join(` ${operator} `)})`,
-        of: (document) => (operator === "AND" ? and : or)(parts.map((part) => part.of(document))),
+      arbitrary: fc
+        .tuple(fc.constantFrom("AND", "OR"), fc.array(tie("node"), { minLength: 2, maxLength: 3 }))
+        .map(([operator, parts]): Condition => ({
+          text: `(${parts.map((part) => part.text).join(` ${operator} `)})`,
+          of: (document) => (operator === "AND" ? and : or)(parts.map((part) => part.of(document))),
+        })),
+    },
+    {
+      weight: 1,
+      arbitrary: tie("node").map((part): Condition => ({
+        text: `NOT (${part.text})`,
+        of: (document) => not(part.of(document)),
       })),
     },
-    { weight: 1, arbitrary: tie("node").map((part): Condition => ({ text: `NOT (${part.text})`, of: (document) => not(part.of(document)) })) },
   ),
 })).node;
 
 const named = (wanted: string): Property => properties.find((candidate) => candidate.text === wanted) as Property;
 const lookUp = (path: string, values: readonly JsonValue[]): Condition => ({
-  text: values.length === 1 ? `${path} = ${JSON.stringify(values[0])}` : `${path} IN (${values.map((value) => JSON.stringify(value)).join(", ")})`,
+  text:
+    values.length === 1
+      ? `${path} = ${JSON.stringify(values[0])}`
+      : `${path} IN (${values.map((value) => JSON.stringify(value)).join(", ")})`,
   of: (document) => or(values.map((value) => compared("=", named(path).of(document), value))),
 });
 
@@ -203,7 +236,11 @@ const all = (parts: readonly Condition[]): Condition => ({
 const alsoSorted = fc.oneof(
   fc.subarray(["a", "ab", "b"], { minLength: 1 }).map((values) => lookUp("c.s", values)),
   fc
-    .tuple(fc.constantFrom("c.n", "c.s", "c.id"), fc.constantFrom("<", "<=", ">", ">="), fc.constantFrom<JsonValue>(1, 0, "a", "d3"))
+    .tuple(
+      fc.constantFrom("c.n", "c.s", "c.id"),
+      fc.constantFrom("<", "<=", ">", ">="),
+      fc.constantFrom<JsonValue>(1, 0, "a", "d3"),
+    )
     .map(([path, operator, value]): Condition => ({
       text: `${path} ${operator} ${JSON.stringify(value)}`,
       of: (document) => compared(operator, named(path).of(document), value),
@@ -214,9 +251,10 @@ export const filter: fc.Arbitrary<Condition> = fc.oneof(
   condition,
   lookedUp,
   // Of two properties by OR neither can be looked up.
-  fc
-    .tuple(lookedUp, lookedUp)
-    .map((parts): Condition => ({ text: `(${parts.map((part) => part.text).join(" OR ")})`, of: (document) => or(parts.map((part) => part.of(document))) })),
+  fc.tuple(lookedUp, lookedUp).map((parts): Condition => ({
+    text: `(${parts.map((part) => part.text).join(" OR ")})`,
+    of: (document) => or(parts.map((part) => part.of(document))),
+  })),
   fc.tuple(lookedUp, alsoSorted).map(all),
   fc.tuple(lookedUp, condition).map(all),
   fc.tuple(lookedUp, alsoSorted, alsoSorted).map(all),
@@ -224,10 +262,18 @@ export const filter: fc.Arbitrary<Condition> = fc.oneof(
 
 const served = fc
   .tuple(fc.constantFrom("n", "s-,n", "s", "id", "n,s-", "w,n", "p,n"), fc.boolean())
-  .map(([keys, turned]) => keys.split(",").map((key) => ({ property: named(`c.${key.replace("-", "")}`), descending: key.endsWith("-") !== turned })));
+  .map(([keys, turned]) =>
+    keys
+      .split(",")
+      .map((key) => ({ property: named(`c.${key.replace("-", "")}`), descending: key.endsWith("-") !== turned })),
+  );
 
 export const orderKeys = fc.oneof(
   served,
-  fc.uniqueArray(fc.record({ property, descending: fc.boolean() }), { minLength: 1, maxLength: 3, selector: (entry) => entry.property.text }),
+  fc.uniqueArray(fc.record({ property, descending: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 3,
+    selector: (entry) => entry.property.text,
+  }),
 );
 export { property as anyProperty };

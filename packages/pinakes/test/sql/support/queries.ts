@@ -14,36 +14,42 @@ const clause = (filter: Condition | undefined) => (filter === undefined ? "" : `
 const matching = (documents: readonly JsonObject[], filter: Condition | undefined) =>
   documents.filter((document) => filter === undefined || filter.of(document) === true);
 const bag = (values: readonly JsonValue[]) => values.map(text).toSorted();
-const defined = (entries: readonly (readonly [string, Value])[]) => Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+const defined = (entries: readonly (readonly [string, Value])[]) =>
+  Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 
 const plain = where.map((filter): Case => ({
   query: `SELECT * FROM c${clause(filter)}`,
   judge: (answer, documents) => expect(bag(answer)).toEqual(bag(matching(documents, filter))),
 }));
 
-const ordered = fc.tuple(where, orderKeys, fc.option(fc.tuple(fc.nat(4), fc.nat(6)), { nil: undefined })).map(([filter, keys, limits]): Case => {
-  const by = keys.map(({ property, descending }) => `${property.text}${descending ? " DESC" : ""}`).join(", ");
-  const keysOf = (document: JsonObject) => keys.map(({ property }) => property.of(document));
-  const compare = (a: JsonObject, b: JsonObject) => {
-    for (const { property, descending } of keys) {
-      const sign = order(property.of(a), property.of(b));
-      if (sign !== 0) return descending ? -sign : sign;
-    }
-    return 0;
-  };
-  const rank = (value: Value) => (typeof value === "object" && value !== null ? (Array.isArray(value) ? "array" : "object") : text(value));
-  return {
-    query: `SELECT VALUE c.id FROM c${clause(filter)} ORDER BY ${by}${limits === undefined ? "" : ` OFFSET ${limits[0]} LIMIT ${limits[1]}`}`,
-    judge: (answer, documents) => {
-      const all = matching(documents, filter).toSorted(compare);
-      const expected = limits === undefined ? all : all.slice(limits[0], limits[0] + limits[1]);
-      const byId = new Map(all.map((document) => [document["id"], document]));
-      expect(new Set(answer).size).toBe(answer.length);
-      const shown = answer.map((id) => byId.get(id) as JsonObject);
-      expect(shown.map((document) => keysOf(document).map(rank))).toEqual(expected.map((document) => keysOf(document).map(rank)));
-    },
-  };
-});
+const ordered = fc
+  .tuple(where, orderKeys, fc.option(fc.tuple(fc.nat(4), fc.nat(6)), { nil: undefined }))
+  .map(([filter, keys, limits]): Case => {
+    const by = keys.map(({ property, descending }) => `${property.text}${descending ? " DESC" : ""}`).join(", ");
+    const keysOf = (document: JsonObject) => keys.map(({ property }) => property.of(document));
+    const compare = (a: JsonObject, b: JsonObject) => {
+      for (const { property, descending } of keys) {
+        const sign = order(property.of(a), property.of(b));
+        if (sign !== 0) return descending ? -sign : sign;
+      }
+      return 0;
+    };
+    const rank = (value: Value) =>
+      typeof value === "object" && value !== null ? (Array.isArray(value) ? "array" : "object") : text(value);
+    return {
+      query: `SELECT VALUE c.id FROM c${clause(filter)} ORDER BY ${by}${limits === undefined ? "" : ` OFFSET ${limits[0]} LIMIT ${limits[1]}`}`,
+      judge: (answer, documents) => {
+        const all = matching(documents, filter).toSorted(compare);
+        const expected = limits === undefined ? all : all.slice(limits[0], limits[0] + limits[1]);
+        const byId = new Map(all.map((document) => [document["id"], document]));
+        expect(new Set(answer).size).toBe(answer.length);
+        const shown = answer.map((id) => byId.get(id) as JsonObject);
+        expect(shown.map((document) => keysOf(document).map(rank))).toEqual(
+          expected.map((document) => keysOf(document).map(rank)),
+        );
+      },
+    };
+  });
 
 const first = fc.tuple(where, fc.nat(6)).map(([filter, count]): Case => ({
   query: `SELECT TOP ${count} VALUE c.id FROM c${clause(filter)}`,
@@ -67,7 +73,9 @@ const joined = fc.tuple(where, fc.boolean()).map(([filter, some]): Case => ({
 
 function totals(rows: readonly JsonObject[]): readonly (readonly [string, Value])[] {
   const numbers = rows.map((row) => row["q"]).filter((value) => value !== undefined);
-  const sum = numbers.every((value) => typeof value === "number") ? numbers.reduce<number>((total, value) => total + value, 0) : undefined;
+  const sum = numbers.every((value) => typeof value === "number")
+    ? numbers.reduce<number>((total, value) => total + value, 0)
+    : undefined;
   const extreme = numbers.toSorted(order);
   return [
     ["a", rows.length],
@@ -95,7 +103,9 @@ const groups = fc.tuple(where, anyProperty).map(([filter, property]): Case => ({
   query: `SELECT ${property.text} AS k, ${sums} FROM c${clause(filter)} GROUP BY ${property.text}`,
   judge: (answer, documents) => {
     const found = Map.groupBy(matching(documents, filter), (document) => text(property.of(document)));
-    expect(bag(answer)).toEqual(bag([...found.values()].map((rows) => defined([["k", property.of(rows[0] as JsonObject)], ...totals(rows)]))));
+    expect(bag(answer)).toEqual(
+      bag([...found.values()].map((rows) => defined([["k", property.of(rows[0] as JsonObject)], ...totals(rows)]))),
+    );
   },
 }));
 

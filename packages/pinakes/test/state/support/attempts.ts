@@ -15,9 +15,11 @@ const all = ["count", "sum", "p95"] as const;
 const bothDays = ({ dayBefore, date }: Names) => ({ from: `${dayBefore}T00:00:00Z`, to: `${date}T23:59:59Z` });
 const soon = (): AbortSignal => AbortSignal.timeout(50);
 const flow = ({ wid }: Names) => ({ id: wid, workflow_id: wid, type: "saga", name: "Mine", total_steps: 1 }) as const;
-const said = ({ aid, sid, id }: Names) => ({ id, agent_id: aid, session_id: sid, content: "mine", message_type: "user" }) as const;
+const said = ({ aid, sid, id }: Names) =>
+  ({ id, agent_id: aid, session_id: sid, content: "mine", message_type: "user" }) as const;
 const metric = ({ id, aid }: Names) => ({ id, agent_id: aid, metric_type: "cost", value: 1 }) as const;
-const called = ({ id, aid, sid, tool }: Names) => ({ id, agent_id: aid, session_id: sid, tool_name: tool, status: "success", duration_ms: 1 }) as const;
+const called = ({ id, aid, sid, tool }: Names) =>
+  ({ id, agent_id: aid, session_id: sid, tool_name: tool, status: "success", duration_ms: 1 }) as const;
 const kept = ({ id, pk }: Names) => ({ id, owner: pk, text: "mine" });
 const question = { query: "SELECT * FROM c" };
 
@@ -37,8 +39,10 @@ export const onThings: Readonly<Record<string, Attempt>> = {
   "workflows.retry": (s, who, t) => s.workflows.retry(who, t.wid),
   "workflows.skip": (s, who, t) => s.workflows.skip(who, t.wid),
   "workflows.resume": (s, who, t) => s.workflows.resume(who, t.wid, { owner: "intruder", fencingToken: 1 }),
-  "workflows.setAgent": (s, who, t) => s.workflows.setAgent(who, t.wid, t.aid, { status: "completed" }, { fencingToken: 1 }),
-  "workflows.checkpoint": (s, who, t) => s.workflows.checkpoint(who, t.wid, { step: 1, state: {} }, { fencingToken: 1 }),
+  "workflows.setAgent": (s, who, t) =>
+    s.workflows.setAgent(who, t.wid, t.aid, { status: "completed" }, { fencingToken: 1 }),
+  "workflows.checkpoint": (s, who, t) =>
+    s.workflows.checkpoint(who, t.wid, { step: 1, state: {} }, { fencingToken: 1 }),
   "workflows.checkpoints": (s, who, t) => s.workflows.checkpoints(who, t.wid),
   "workflows.checkpointAt": (s, who, t) => s.workflows.checkpointAt(who, t.wid, "latest"),
   "workflows.lease": (s, who, t) => s.workflows.lease(who, t.wid),
@@ -72,13 +76,16 @@ export const onThings: Readonly<Record<string, Attempt>> = {
   "containers.read": (s, who, t) => s.containers.read(who, t.c, t.pk, t.id),
   "containers.read, a memory": (s, who, t) => s.containers.read(who, "agent-memories", t.aid, t.id),
   "containers.read, a lease": (s, who, t) => s.containers.read(who, "workflow-states", t.wid, "~lease"),
-  "containers.patch": (s, who, t) => s.containers.patch(who, t.c, t.pk, t.id, [{ op: "set", path: "/text", value: "mine" }]),
-  "containers.patch, a metric": (s, who, t) => s.containers.patch(who, "agent-metrics", t.date, t.id, [{ op: "set", path: "/value", value: 0 }]),
+  "containers.patch": (s, who, t) =>
+    s.containers.patch(who, t.c, t.pk, t.id, [{ op: "set", path: "/text", value: "mine" }]),
+  "containers.patch, a metric": (s, who, t) =>
+    s.containers.patch(who, "agent-metrics", t.date, t.id, [{ op: "set", path: "/value", value: 0 }]),
   "containers.deleteItem": (s, who, t) => s.containers.deleteItem(who, t.c, t.pk, t.id),
   "containers.deleteItem, a workflow": (s, who, t) => s.containers.deleteItem(who, "workflow-states", t.wid, t.wid),
   "containers.readMany": (s, who, t) => s.containers.readMany(who, t.c, [{ pk: t.pk, id: t.id }]),
   "containers.batch": (s, who, t) => s.containers.batch(who, t.c, t.pk, [{ op: "read", id: t.id }]),
-  "containers.batch, a thread": (s, who, t) => s.containers.batch(who, "thread-message-store", t.threadId, [{ op: "delete", id: t.id }]),
+  "containers.batch, a thread": (s, who, t) =>
+    s.containers.batch(who, "thread-message-store", t.threadId, [{ op: "delete", id: t.id }]),
   "containers.bulk": (s, who, t) => s.containers.bulk(who, t.c, [{ op: "upsert", document: kept(t) }]),
   "containers.query": (s, who, t) => s.containers.query(who, t.c, question),
   "containers.explain": (s, who, t) => s.containers.explain(who, t.c, question),
@@ -105,25 +112,37 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "systemThreads.list": (s, who, t) => s.systemThreads.list(who, t.threadId),
   "systemThreads.clear": (s, who, t) => s.systemThreads.clear(who, t.threadId),
   "metrics.list": (s, who, t) => s.metrics.list(who, { agent_id: t.aid }),
-  "metrics.aggregate": (s, who, t) => s.metrics.aggregate(who, { aggregates: all, group_by: ["agent_id"], ...bothDays(t) }),
+  "metrics.aggregate": (s, who, t) =>
+    s.metrics.aggregate(who, { aggregates: all, group_by: ["agent_id"], ...bothDays(t) }),
   "metrics.aggregate by a custom dimension": (s, who, t) =>
-    s.metrics.aggregate(who, { aggregates: all, group_by: [`dimensions.${t.name}`], filter: { metric_type: `custom.${t.name}` }, ...bothDays(t) }),
+    s.metrics.aggregate(who, {
+      aggregates: all,
+      group_by: [`dimensions.${t.name}`],
+      filter: { metric_type: `custom.${t.name}` },
+      ...bothDays(t),
+    }),
   "metrics.list of a custom type": (s, who, t) => s.metrics.list(who, { metric_type: `custom.${t.name}` }),
   "metrics.names": (s, who) => s.metrics.names(who),
   "metrics.rollups": (s, who, t) => s.metrics.rollups(who, { from: `${t.dayBefore}T00:00:00Z` }),
   "tools.list": (s, who, t) => s.tools.list(who, { tool_name: t.tool }),
-  "tools.aggregate": (s, who, t) => s.tools.aggregate(who, { aggregates: all, filter: { tool_name: t.tool }, ...bothDays(t) }),
+  "tools.aggregate": (s, who, t) =>
+    s.tools.aggregate(who, { aggregates: all, filter: { tool_name: t.tool }, ...bothDays(t) }),
   "tools.export": (s, who) => Array.fromAsync(s.tools.export(who, { format: "csv" })),
   "tools.rules": (s, who) => s.tools.rules(who),
   "tools.settings": (s, who) => s.tools.settings(who),
   "tools.verifyChain": (s, who, t) => s.tools.verifyChain(who, t.date),
   "containers.list": (s, who) => s.containers.list(who),
-  "containers.readMany of the system's": (s, who, t) => s.containers.readMany(who, "agent-memories", [{ pk: t.aid, id: t.id }]),
-  "containers.query of the system's": (s, who) => s.containers.query(who, "tool-invocations", { query: 'SELECT * FROM c WHERE c.workspace_id = "acme"' }),
-  "containers.query by an index": (s, who) => s.containers.query(who, "agent-metrics", { index: "byTime", equals: { workspace_id: "acme" } }),
+  "containers.readMany of the system's": (s, who, t) =>
+    s.containers.readMany(who, "agent-memories", [{ pk: t.aid, id: t.id }]),
+  "containers.query of the system's": (s, who) =>
+    s.containers.query(who, "tool-invocations", { query: 'SELECT * FROM c WHERE c.workspace_id = "acme"' }),
+  "containers.query by an index": (s, who) =>
+    s.containers.query(who, "agent-metrics", { index: "byTime", equals: { workspace_id: "acme" } }),
   "containers.explain of the system's": (s, who) => s.containers.explain(who, "agent-memories", question),
-  "containers.bulk of the system's": (s, who, t) => s.containers.bulk(who, "agent-memories", [{ op: "delete", pk: t.aid, id: t.id }]),
-  "containers.deletePartition of the system's": (s, who, t) => s.containers.deletePartition(who, "agent-entity-store", t.agentId),
+  "containers.bulk of the system's": (s, who, t) =>
+    s.containers.bulk(who, "agent-memories", [{ op: "delete", pk: t.aid, id: t.id }]),
+  "containers.deletePartition of the system's": (s, who, t) =>
+    s.containers.deletePartition(who, "agent-entity-store", t.agentId),
 };
 
 /** Makes something: under a name that is taken elsewhere, as if it were free. */
@@ -138,8 +157,13 @@ export const making: Readonly<Record<string, Attempt>> = {
   "entities.put": (s, who, t) => s.entities.put(who, t.agentId, { mine: true }, { must: "absent" }),
   "metrics.ingest": (s, who, t) => s.metrics.ingest(who, [metric(t)], { allOrNothing: true }),
   "metrics.ingest of a custom type": (s, who, t) =>
-    s.metrics.ingest(who, [{ ...metric(t), id: `own-${t.id}`, metric_type: `custom.${t.name}`, dimensions: { [t.name]: "mine" } }], { allOrNothing: true }),
-  "metrics.ingestLines": (s, who, t) => s.metrics.ingestLines(who, [{ line: 1, value: metric(t) }], { allOrNothing: true }),
+    s.metrics.ingest(
+      who,
+      [{ ...metric(t), id: `own-${t.id}`, metric_type: `custom.${t.name}`, dimensions: { [t.name]: "mine" } }],
+      { allOrNothing: true },
+    ),
+  "metrics.ingestLines": (s, who, t) =>
+    s.metrics.ingestLines(who, [{ line: 1, value: metric(t) }], { allOrNothing: true }),
   "tools.ingest": (s, who, t) => s.tools.ingest(who, [called(t)], { allOrNothing: true }),
   "tools.ingestLines": (s, who, t) => s.tools.ingestLines(who, [{ line: 1, value: called(t) }], { allOrNothing: true }),
   "tools.putRule": (s, who, t) => s.tools.putRule(who, { tool_name: t.tool, sensitive: true }),

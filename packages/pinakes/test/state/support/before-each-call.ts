@@ -1,7 +1,10 @@
 /** The store, with something to happen before each call: waiting, or the end of the process. */
 import type { ItemStore } from "../../../src/ports/item-store.ts";
 
-export function beforeEachCall(items: ItemStore, before: (method: string, args: readonly unknown[]) => Promise<void>): ItemStore {
+export function beforeEachCall(
+  items: ItemStore,
+  before: (method: string, args: readonly unknown[]) => Promise<void>,
+): ItemStore {
   return new Proxy(items, {
     get: (target, property) => {
       const value: unknown = Reflect.get(target, property, target);

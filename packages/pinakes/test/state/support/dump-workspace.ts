@@ -12,10 +12,14 @@ export function dumpWorkspace(dir: string, workspace: string): readonly string[]
   const db = new DatabaseSync(join(dir, file), { readOnly: true });
   try {
     const lines: string[] = [];
-    const names = (db.prepare("SELECT name FROM containers ORDER BY name").all() as { name: string }[]).map(({ name }) => name);
+    const names = (db.prepare("SELECT name FROM containers ORDER BY name").all() as { name: string }[]).map(
+      ({ name }) => name,
+    );
     for (const name of names.filter((one) => ofState.test(one))) {
       const mine = `${JSON.stringify([workspace]).slice(0, -1)},%`;
-      for (const row of db.prepare(`SELECT pk, id, etag, modified_at, ttl, doc FROM "c_${name}" WHERE pk LIKE ? ORDER BY pk, id`).all(mine))
+      for (const row of db
+        .prepare(`SELECT pk, id, etag, modified_at, ttl, doc FROM "c_${name}" WHERE pk LIKE ? ORDER BY pk, id`)
+        .all(mine))
         lines.push(`${name}: ${JSON.stringify(row)}`);
       if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(`f_${name}`) === undefined) continue;
       for (const row of db.prepare(`SELECT * FROM "f_${name}" WHERE tenant = ? ORDER BY seq`).all(workspace))

@@ -11,7 +11,8 @@ export const traceId = "5b8efff798038103d269b633813fc60c";
 export const nanos = (ms: number) => `${BigInt(Math.round(ms * 1000)) * 1000n}`;
 
 export type Attribute = string | number | boolean | object;
-export const attributes = (values: Readonly<Record<string, Attribute>>) => Object.entries(values).map(([key, value]) => ({ key, value: anyValue(value) }));
+export const attributes = (values: Readonly<Record<string, Attribute>>) =>
+  Object.entries(values).map(([key, value]) => ({ key, value: anyValue(value) }));
 
 function anyValue(value: Attribute): object {
   if (typeof value === "string") return { stringValue: value };
@@ -44,8 +45,12 @@ export const span = ({ id, parent, name = "span", ms = 250.5, values, status = {
   events,
 });
 
-export const resource = { attributes: attributes({ "service.name": "shop", "deployment.environment.name": "production" }) };
-export const traces = (...spans: readonly object[]) => ({ resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "x" }, spans }] }] });
+export const resource = {
+  attributes: attributes({ "service.name": "shop", "deployment.environment.name": "production" }),
+};
+export const traces = (...spans: readonly object[]) => ({
+  resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "x" }, spans }] }],
+});
 
 export const agentSpan = span({
   id: "00000000000000a1",
@@ -55,7 +60,12 @@ export const agentSpan = span({
 export const chatSpan = span({
   id: "00000000000000c1",
   parent: "00000000000000a1",
-  values: { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 20 },
+  values: {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": "gpt-4o",
+    "gen_ai.usage.input_tokens": 100,
+    "gen_ai.usage.output_tokens": 20,
+  },
 });
 export const toolSpan = span({
   id: "00000000000000e1",
@@ -94,5 +104,8 @@ export const forms = [
 ] as const;
 
 export async function kept({ metrics, tools, user }: TestSeries) {
-  return { metrics: (await metrics.list(user, { order: "asc", limit: 1000 })).items, tools: (await tools.list(user, { order: "asc" })).items };
+  return {
+    metrics: (await metrics.list(user, { order: "asc", limit: 1000 })).items,
+    tools: (await tools.list(user, { order: "asc" })).items,
+  };
 }

@@ -5,7 +5,12 @@ import type { State } from "../../../src/state/index.ts";
 import type { Attempt, Target } from "./attempts.ts";
 
 /** An error that is none of ours is a failure of the test. */
-export async function outcome(state: State, attempt: Attempt | undefined, caller: Caller, target: Target): Promise<string> {
+export async function outcome(
+  state: State,
+  attempt: Attempt | undefined,
+  caller: Caller,
+  target: Target,
+): Promise<string> {
   const run = async (): Promise<unknown> => attempt?.(state, caller, target);
   return run().then(
     (value) => `answered ${JSON.stringify(value)}`,

@@ -65,7 +65,13 @@ const dayMs = 86_400_000;
 const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** By an admin, at `now`. Everything that is not a name holds the secret. */
-export async function fillState(state: State, admin: Caller, names: Names, secret: string, now: number): Promise<Etags> {
+export async function fillState(
+  state: State,
+  admin: Caller,
+  names: Names,
+  secret: string,
+  now: number,
+): Promise<Etags> {
   const workflow = await fillWorkflows(state, admin, names, secret);
   const memory = await fillMemories(state, admin, names, secret);
   const { message, entity } = await fillThreads(state, admin, names, secret);
@@ -74,9 +80,22 @@ export async function fillState(state: State, admin: Caller, names: Names, secre
   return { workflow, memory, message, entity, item, container };
 }
 
-async function fillWorkflows({ workflows }: State, admin: Caller, { wid, aid }: Names, secret: string): Promise<string> {
+async function fillWorkflows(
+  { workflows }: State,
+  admin: Caller,
+  { wid, aid }: Names,
+  secret: string,
+): Promise<string> {
   const agents = [
-    { agent_id: aid, agent_name: `name ${secret}`, status: "pending", started_at: null, completed_at: null, duration_ms: null, result: null },
+    {
+      agent_id: aid,
+      agent_name: `name ${secret}`,
+      status: "pending",
+      started_at: null,
+      completed_at: null,
+      duration_ms: null,
+      result: null,
+    },
   ] as const;
   await workflows.create(admin, {
     id: wid,
@@ -97,12 +116,32 @@ async function fillWorkflows({ workflows }: State, admin: Caller, { wid, aid }: 
   return (await workflows.get(admin, wid))._etag;
 }
 
-async function fillMemories({ memories }: State, admin: Caller, { aid, sid, unit, id }: Names, secret: string): Promise<string> {
-  const message = { agent_id: aid, session_id: sid, message_type: "user", metadata: { tags: [`tag ${secret}`], user_id: `user ${secret}` } } as const;
+async function fillMemories(
+  { memories }: State,
+  admin: Caller,
+  { aid, sid, unit, id }: Names,
+  secret: string,
+): Promise<string> {
+  const message = {
+    agent_id: aid,
+    session_id: sid,
+    message_type: "user",
+    metadata: { tags: [`tag ${secret}`], user_id: `user ${secret}` },
+  } as const;
   await memories.append(admin, { ...message, id: `root-${id}`, content: `the launch code is ${secret}` });
   await memories.append(admin, { ...message, id, content: `it is ${secret}`, parent_message_id: `root-${id}` });
-  await memories.append(admin, { ...message, id: `answer-${id}`, content: `yes, ${secret}`, message_type: "assistant", parent_message_id: id });
-  await memories.append(admin, { ...message, session_id: unit, id: `unit-${id}`, content: `ends with ${secret}`, ttl: 86_400 }, { ttlUnit: "session" });
+  await memories.append(admin, {
+    ...message,
+    id: `answer-${id}`,
+    content: `yes, ${secret}`,
+    message_type: "assistant",
+    parent_message_id: id,
+  });
+  await memories.append(
+    admin,
+    { ...message, session_id: unit, id: `unit-${id}`, content: `ends with ${secret}`, ttl: 86_400 },
+    { ttlUnit: "session" },
+  );
   await memories.fork(admin, aid, sid, { session_id: `fork-${sid}` });
   await memories.search(admin, { query: "launch code", mode: "keyword" });
   return (await memories.get(admin, aid, id))._etag;
@@ -122,10 +161,22 @@ async function fillThreads(
   return { message: (await threads.get(admin, threadId, id))._etag, entity: _etag };
 }
 
-async function fillSeries({ metrics, tools }: State, admin: Caller, names: Names, secret: string, now: number): Promise<void> {
+async function fillSeries(
+  { metrics, tools }: State,
+  admin: Caller,
+  names: Names,
+  secret: string,
+  now: number,
+): Promise<void> {
   const { id, aid, sid, wid, tool } = names;
   const moments = [now, now - 86_400_000].map((ms) => new Date(ms).toISOString());
-  const dimensions = { session_id: sid, workflow_id: wid, environment: `env ${secret}`, model: `model ${secret}`, tool_name: tool };
+  const dimensions = {
+    session_id: sid,
+    workflow_id: wid,
+    environment: `env ${secret}`,
+    model: `model ${secret}`,
+    tool_name: tool,
+  };
   const rows = moments.map((timestamp, i) => ({
     id: i === 0 ? id : `before-${id}`,
     agent_id: aid,
@@ -134,7 +185,13 @@ async function fillSeries({ metrics, tools }: State, admin: Caller, names: Names
     value: 31_415,
     dimensions,
   }));
-  const own = { id: `own-${id}`, agent_id: aid, metric_type: `custom.${names.name}`, value: 16_180, dimensions: { [names.name]: `custom ${secret}` } } as const;
+  const own = {
+    id: `own-${id}`,
+    agent_id: aid,
+    metric_type: `custom.${names.name}`,
+    value: 16_180,
+    dimensions: { [names.name]: `custom ${secret}` },
+  } as const;
   await metrics.ingest(admin, [...rows, { ...own, timestamp: new Date(now).toISOString() }], { allOrNothing: true });
   await tools.putSettings(admin, { hash_chain: true });
   await tools.putRule(admin, { tool_name: tool, drop: [`input_args.${secret}`], mask: ["input_args.password"] });
@@ -154,10 +211,30 @@ async function fillSeries({ metrics, tools }: State, admin: Caller, names: Names
   await tools.ingest(admin, invocations, { allOrNothing: true });
 }
 
-async function fillContainer({ containers }: State, admin: Caller, { c, pk, id }: Names, secret: string): Promise<{ item: string; container: string }> {
-  const { etag } = await containers.put(admin, c, { partition_key: "/owner", indexes: { byTag: { partition: ["tag"], sort: ["at"] } } });
-  const { _etag } = await containers.create(admin, c, { id, owner: pk, tag: `tag ${secret}`, at: 1, text: `kept ${secret}` });
-  await containers.create(admin, c, { id: `second-${id}`, owner: pk, tag: `tag ${secret}`, at: 2, text: `also ${secret}` });
+async function fillContainer(
+  { containers }: State,
+  admin: Caller,
+  { c, pk, id }: Names,
+  secret: string,
+): Promise<{ item: string; container: string }> {
+  const { etag } = await containers.put(admin, c, {
+    partition_key: "/owner",
+    indexes: { byTag: { partition: ["tag"], sort: ["at"] } },
+  });
+  const { _etag } = await containers.create(admin, c, {
+    id,
+    owner: pk,
+    tag: `tag ${secret}`,
+    at: 1,
+    text: `kept ${secret}`,
+  });
+  await containers.create(admin, c, {
+    id: `second-${id}`,
+    owner: pk,
+    tag: `tag ${secret}`,
+    at: 2,
+    text: `also ${secret}`,
+  });
   await containers.create(admin, c, { id: `gone-${id}`, owner: pk, text: `gone ${secret}` });
   await containers.deleteItem(admin, c, pk, `gone-${id}`);
   return { item: _etag, container: etag };

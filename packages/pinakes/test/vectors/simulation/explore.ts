@@ -20,9 +20,12 @@ export async function explore(name: ProfileName, share: number, reaches: readonl
   }
   const seconds = (performance.now() - begun) / 1000;
   const happened = Object.entries(figures).flatMap(([figure, count]) => (count === 0 ? [] : [`${count} ${figure}`]));
-  console.log(`${name}: ${schedules} schedules from seed ${firstSeed} in ${seconds.toFixed(0)} s: ${happened.join(", ")}`);
+  console.log(
+    `${name}: ${schedules} schedules from seed ${firstSeed} in ${seconds.toFixed(0)} s: ${happened.join(", ")}`,
+  );
   const missed = schedules < 200 ? [] : reaches.filter((figure) => (figures[figure] ?? 0) === 0);
-  if (missed.length > 0) throw new Error(`In ${schedules} schedules there were no ${missed.join(", ")}: they prove nothing of it.`);
+  if (missed.length > 0)
+    throw new Error(`In ${schedules} schedules there were no ${missed.join(", ")}: they prove nothing of it.`);
 }
 
 async function told(name: ProfileName, seed: number, violation: string): Promise<string> {
@@ -37,11 +40,14 @@ export async function hunt(mutant: PlannedMutant): Promise<void> {
   for (let seed = 1; seed <= mutant.schedules; seed += 1) {
     const { violation } = await runSchedule(profiles[mutant.profile], seed, { mutant });
     if (violation === undefined) continue;
-    if (!mutant.expected.test(violation)) throw new Error(`"${mutant.name}" was to be found by ${String(mutant.expected)}, and ended with: ${violation}`);
+    if (!mutant.expected.test(violation))
+      throw new Error(`"${mutant.name}" was to be found by ${String(mutant.expected)}, and ended with: ${violation}`);
     const { violation: unmutated } = await runSchedule(profiles[mutant.profile], seed);
     if (unmutated !== undefined) throw new Error(await told(mutant.profile, seed, unmutated));
     console.log(`"${mutant.name}" found by schedule ${seed} (${mutant.profile}): ${violation.slice(0, 200)}`);
     return;
   }
-  throw new Error(`"${mutant.name}" was not found in ${mutant.schedules} schedules (${mutant.profile}): the simulator is blind to it.`);
+  throw new Error(
+    `"${mutant.name}" was not found in ${mutant.schedules} schedules (${mutant.profile}): the simulator is blind to it.`,
+  );
 }

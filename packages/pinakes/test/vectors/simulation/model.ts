@@ -21,7 +21,11 @@ export function applied(model: Model, seq: number, rows: readonly Row[]): Model 
     if (before !== undefined && before.seq > seq) continue;
     if (row.op === "put") next.set(row.id, { seq, row });
     else if (row.op === "delete") next.set(row.id, { seq, row: undefined });
-    else if (before?.row !== undefined) next.set(row.id, { seq, row: { ...before.row, metadata: patched(before.row.metadata ?? {}, row.metadata ?? {}) } });
+    else if (before?.row !== undefined)
+      next.set(row.id, {
+        seq,
+        row: { ...before.row, metadata: patched(before.row.metadata ?? {}, row.metadata ?? {}) },
+      });
   }
   return next;
 }

@@ -20,9 +20,11 @@ export const mutants = {
     expected: /^I4/,
     batch: (operations) =>
       operations.map((operation): Operation => {
-        if (operation.op === "replace" && idOf(operation) === itemIds.head) return { op: "replace", document: operation.document };
+        if (operation.op === "replace" && idOf(operation) === itemIds.head)
+          return { op: "replace", document: operation.document };
         // The version's entry in the history would refuse a second one, too.
-        if (operation.op === "create" && idOf(operation).startsWith("history.")) return { op: "upsert", document: operation.document };
+        if (operation.op === "create" && idOf(operation).startsWith("history."))
+          return { op: "upsert", document: operation.document };
         return operation;
       }),
   },
@@ -45,7 +47,8 @@ export const mutants = {
     profile: "races",
     schedules: 2_000,
     expected: /^I[45]/,
-    batch: (operations) => (isAppend(operations) ? withoutCondition(operations, itemIds.log, "generation") : operations),
+    batch: (operations) =>
+      isAppend(operations) ? withoutCondition(operations, itemIds.log, "generation") : operations,
   },
   retentionFromCreation: {
     name: "retention from the creation of a version",
@@ -54,7 +57,13 @@ export const mutants = {
     expected: /^R-CMP-28/,
     policy: { isRetained: ({ createdAt }, now, retentionMs) => now - createdAt < retentionMs },
   },
-  tombstonesDropped: { name: "tombstones dropped at once", profile: "dead", schedules: 2_000, expected: /^I2/, policy: { keepsTombstone: () => false } },
+  tombstonesDropped: {
+    name: "tombstones dropped at once",
+    profile: "dead",
+    schedules: 2_000,
+    expected: /^I2/,
+    policy: { keepsTombstone: () => false },
+  },
   ownerlessHeartbeat: {
     name: "a heartbeat that takes the lease back",
     profile: "stalls",
@@ -63,7 +72,13 @@ export const mutants = {
     batch: (operations, owner) => {
       if (isHeartbeat(operations))
         return operations.map((operation): Operation =>
-          operation.op === "patch" ? { op: "patch", id: operation.id, patch: [...operation.patch, { op: "set", path: "/owner", value: owner }] } : operation,
+          operation.op === "patch"
+            ? {
+                op: "patch",
+                id: operation.id,
+                patch: [...operation.patch, { op: "set", path: "/owner", value: owner }],
+              }
+            : operation,
         );
       return isPublish(operations) ? withoutCondition(operations, itemIds.lease, "epoch") : operations;
     },
@@ -109,11 +124,15 @@ function isAppend(operations: readonly Operation[]): boolean {
 }
 
 function isBarrier(operations: readonly Operation[]): boolean {
-  return operations.some((operation) => operation.op === "patch" && operation.patch.some(({ path }) => path === "/generation"));
+  return operations.some(
+    (operation) => operation.op === "patch" && operation.patch.some(({ path }) => path === "/generation"),
+  );
 }
 
 function isHeartbeat(operations: readonly Operation[]): boolean {
-  return operations.some((operation) => operation.op === "patch" && operation.patch.some(({ path }) => path === "/beat"));
+  return operations.some(
+    (operation) => operation.op === "patch" && operation.patch.some(({ path }) => path === "/beat"),
+  );
 }
 
 function without(operations: readonly Operation[], op: Operation["op"], id: string): readonly Operation[] {

@@ -7,7 +7,14 @@ import type { BatchResult, Operation } from "../../../src/ports/item-store.ts";
 import type { View } from "../../../src/vectors/read/view.ts";
 import type { Row } from "../../../src/vectors/segment/row.ts";
 import { keysOf, type Manifest } from "../../../src/vectors/store/manifest.ts";
-import { itemIds, type Delta, type Head, type Lease, type Log, type Status } from "../../../src/vectors/store/records.ts";
+import {
+  itemIds,
+  type Delta,
+  type Head,
+  type Lease,
+  type Log,
+  type Status,
+} from "../../../src/vectors/store/records.ts";
 import { applied, emptyModel, liveOf, modelText, viewText, type Model } from "./model.ts";
 
 export interface KnownVersion {
@@ -94,8 +101,10 @@ export class Oracle {
 
   acknowledge(seq: number, session: string, repeated: boolean, deltaId: string | undefined): void {
     const there = this.committed.get(seq);
-    if (there === undefined) return this.#options.fail(`I1: an append was acknowledged with seq ${seq}, which nobody committed`);
-    if (deltaId !== undefined && there.delta.deltaId !== deltaId) this.#options.fail(`I1: the append acknowledged as ${seq} is another one`);
+    if (there === undefined)
+      return this.#options.fail(`I1: an append was acknowledged with seq ${seq}, which nobody committed`);
+    if (deltaId !== undefined && there.delta.deltaId !== deltaId)
+      this.#options.fail(`I1: the append acknowledged as ${seq} is another one`);
     this.figures.acknowledged += 1;
     if (repeated) this.figures.repeated += 1;
     this.ackedSeq = Math.max(this.ackedSeq, seq);
@@ -132,7 +141,10 @@ export class Oracle {
   // Items
 
   wrote(operation: Operation): void {
-    const id = operation.op === "delete" || operation.op === "patch" || operation.op === "check" ? operation.id : String(operation.document["id"]);
+    const id =
+      operation.op === "delete" || operation.op === "patch" || operation.op === "check"
+        ? operation.id
+        : String(operation.document["id"]);
     if (operation.op === "delete") this.work.delete(id);
     else this.work.add(id);
     this.#checkDirty();
@@ -162,8 +174,11 @@ export class Oracle {
     }
     for (const [i, delta] of commits.entries()) this.#commit(delta, firstSeq + i);
     if (commits.length > 0 && this.log?.nextSeq !== firstSeq + commits.length)
-      this.#options.fail(`R-CMP-05: ${commits.length} deltas from ${firstSeq} on, and the log says ${this.log?.nextSeq}`);
-    if (publishes !== undefined && history !== undefined) this.#publish(publishes as unknown as Head, JSON.parse(String(history["text"])) as Manifest);
+      this.#options.fail(
+        `R-CMP-05: ${commits.length} deltas from ${firstSeq} on, and the log says ${this.log?.nextSeq}`,
+      );
+    if (publishes !== undefined && history !== undefined)
+      this.#publish(publishes as unknown as Head, JSON.parse(String(history["text"])) as Manifest);
     this.#checkDirty();
   }
 
@@ -171,12 +186,15 @@ export class Oracle {
     if (this.status === "purging" || this.status === "deleted") return;
     if (id.startsWith("delta.")) {
       const seq = Number(id.slice(6));
-      if (seq > (this.head?.appliedSeq ?? 0)) this.#options.fail(`I1: the log entry ${seq} was removed while it was pending`);
+      if (seq > (this.head?.appliedSeq ?? 0))
+        this.#options.fail(`I1: the log entry ${seq} was removed while it was pending`);
     } else if (id.startsWith("history.")) {
       const version = Number(id.slice(8));
       const known = this.versions.get(version);
-      if (known === undefined || version === this.head?.version) return this.#options.fail(`I5: version ${version} was removed, and is the newest`);
-      if (this.#options.clocksAgree && this.isRetained(version)) this.#options.fail(`R-CMP-28: version ${version} was removed within its retention`);
+      if (known === undefined || version === this.head?.version)
+        return this.#options.fail(`I5: version ${version} was removed, and is the newest`);
+      if (this.#options.clocksAgree && this.isRetained(version))
+        this.#options.fail(`R-CMP-28: version ${version} was removed within its retention`);
       known.kept = false;
     } else if (!id.startsWith("request.")) {
       this.#options.fail(`${id} was removed`);
@@ -184,32 +202,42 @@ export class Oracle {
   }
 
   #fenced(status: Status): void {
-    if (status === "diverged") this.#options.fail("the collection was declared diverged, and nobody restored its items");
-    if (this.status === "purging" && status !== "deleted" && status !== "purging") this.#options.fail(`I12: purging became ${status}`);
+    if (status === "diverged")
+      this.#options.fail("the collection was declared diverged, and nobody restored its items");
+    if (this.status === "purging" && status !== "deleted" && status !== "purging")
+      this.#options.fail(`I12: purging became ${status}`);
     if (this.status === "active" && status !== "active") this.inactive += 1;
     this.status = status;
   }
 
   #logged(log: Log): void {
-    if (this.log !== undefined && (log.nextSeq < this.log.nextSeq || log.generation < this.log.generation || log.bytes < this.log.bytes))
+    if (
+      this.log !== undefined &&
+      (log.nextSeq < this.log.nextSeq || log.generation < this.log.generation || log.bytes < this.log.bytes)
+    )
       this.#options.fail(`I4: the log went back: ${JSON.stringify(this.log)} → ${JSON.stringify(log)}`);
     this.log = log;
   }
 
   #leased(lease: Lease): void {
-    if (this.lease !== undefined && lease.epoch < this.lease.epoch) this.#options.fail(`I4: the epoch went back from ${this.lease.epoch} to ${lease.epoch}`);
+    if (this.lease !== undefined && lease.epoch < this.lease.epoch)
+      this.#options.fail(`I4: the epoch went back from ${this.lease.epoch} to ${lease.epoch}`);
     this.lease = lease;
   }
 
   #commit(delta: Delta, expectedSeq: number): void {
     this.figures.commits += 1;
     const rows = this.contents.get(delta.contentHash);
-    if (this.status !== "active") this.#options.fail(`I12: delta ${delta.seq} was committed while the collection was ${this.status}`);
+    if (this.status !== "active")
+      this.#options.fail(`I12: delta ${delta.seq} was committed while the collection was ${this.status}`);
     if (delta.seq !== expectedSeq) this.#options.fail(`R-CMP-05: delta ${delta.seq} instead of ${expectedSeq}`);
     if (rows === undefined) return this.#options.fail(`delta ${delta.seq} has content that nobody wrote`);
     if (this.#deltaIds.has(delta.deltaId))
-      this.#options.fail(`R-CMP-20: the delta id ${delta.deltaId} was committed as ${this.#deltaIds.get(delta.deltaId)} and ${delta.seq}`);
-    if (!this.objects.has(delta.key)) this.#options.fail(`I5: delta ${delta.seq} was committed without its object ${delta.key}`);
+      this.#options.fail(
+        `R-CMP-20: the delta id ${delta.deltaId} was committed as ${this.#deltaIds.get(delta.deltaId)} and ${delta.seq}`,
+      );
+    if (!this.objects.has(delta.key))
+      this.#options.fail(`I5: delta ${delta.seq} was committed without its object ${delta.key}`);
     this.#deltaIds.set(delta.deltaId, delta.seq);
     this.committed.set(delta.seq, { delta, rows });
   }
@@ -222,8 +250,10 @@ export class Oracle {
     if (before !== undefined) {
       this.figures.publishes += 1;
       const parent = this.versions.get(before.version) as KnownVersion;
-      if (this.status !== "active") fail(`I12: version ${head.version} was published while the collection was ${this.status}`);
-      if (manifest.epoch !== this.lease?.epoch) fail(`I9: epoch ${manifest.epoch} published version ${head.version} in epoch ${this.lease?.epoch}`);
+      if (this.status !== "active")
+        fail(`I12: version ${head.version} was published while the collection was ${this.status}`);
+      if (manifest.epoch !== this.lease?.epoch)
+        fail(`I9: epoch ${manifest.epoch} published version ${head.version} in epoch ${this.lease?.epoch}`);
       if (manifest.reason !== "restore" && manifest.writer !== this.lease?.owner)
         fail(`I9: ${manifest.writer} published while ${this.lease?.owner} has the lease`);
       if (head.version !== before.version + 1) fail(`I4: version ${head.version} after ${before.version}`);
@@ -232,19 +262,24 @@ export class Oracle {
         fail(`I7: version ${head.version} does not follow the one before`);
       model = this.#next(parent, manifest);
     }
-    for (const key of [head.key, ...keysOf(manifest)]) if (!this.objects.has(key)) fail(`I5: version ${head.version} was published without ${key}`);
-    if (manifest.stats.live !== liveOf(model)) fail(`I2: version ${head.version} says that ${manifest.stats.live} rows are live instead of ${liveOf(model)}`);
+    for (const key of [head.key, ...keysOf(manifest)])
+      if (!this.objects.has(key)) fail(`I5: version ${head.version} was published without ${key}`);
+    if (manifest.stats.live !== liveOf(model))
+      fail(`I2: version ${head.version} says that ${manifest.stats.live} rows are live instead of ${liveOf(model)}`);
     this.versions.set(head.version, { manifest, key: head.key, committedAt: head.committedAt, model, kept: true });
   }
 
   #next(parent: KnownVersion, manifest: Manifest): Model {
     const { fail } = this.#options;
     if (manifest.reason === "restore") return this.#restored(manifest);
-    if (JSON.stringify(manifest.discarded) !== JSON.stringify(parent.manifest.discarded)) fail(`I6: a ${manifest.reason} changed what is discarded`);
+    if (JSON.stringify(manifest.discarded) !== JSON.stringify(parent.manifest.discarded))
+      fail(`I6: a ${manifest.reason} changed what is discarded`);
     if (manifest.reason === "merge") {
       this.figures.merges += 1;
-      if (manifest.appliedSeq !== parent.manifest.appliedSeq || manifest.applied.length > 0) fail("I6: a merge applied something");
-      if (JSON.stringify(manifest.dead) !== JSON.stringify(parent.manifest.dead)) fail("I6: a merge changed what is dead");
+      if (manifest.appliedSeq !== parent.manifest.appliedSeq || manifest.applied.length > 0)
+        fail("I6: a merge applied something");
+      if (JSON.stringify(manifest.dead) !== JSON.stringify(parent.manifest.dead))
+        fail("I6: a merge changed what is dead");
       return parent.model;
     }
     const dead = new Set(manifest.dead.map(({ seq }) => seq));
@@ -268,16 +303,20 @@ export class Oracle {
       this.figures.deaths += 1;
       if (!this.damaged.has(key)) fail(`I6: delta ${seq} was given up, and is not damaged`);
     }
-    if (expected !== manifest.appliedSeq) fail(`I6: version ${manifest.version} says it applied up to ${manifest.appliedSeq}, and names up to ${expected}`);
+    if (expected !== manifest.appliedSeq)
+      fail(`I6: version ${manifest.version} says it applied up to ${manifest.appliedSeq}, and names up to ${expected}`);
     return model;
   }
 
   #restored(manifest: Manifest): Model {
     this.figures.restores += 1;
     // What was committed while the restore was under way comes after it, by its seq.
-    if (manifest.appliedSeq > (this.log?.nextSeq ?? 0) - 1) this.#options.fail("I6: a restore discarded what nobody has written yet");
+    if (manifest.appliedSeq > (this.log?.nextSeq ?? 0) - 1)
+      this.#options.fail("I6: a restore discarded what nobody has written yet");
     const files = JSON.stringify([manifest.segments, manifest.dead]);
-    const source = [...this.versions.values()].find((version) => version.kept && JSON.stringify([version.manifest.segments, version.manifest.dead]) === files);
+    const source = [...this.versions.values()].find(
+      (version) => version.kept && JSON.stringify([version.manifest.segments, version.manifest.dead]) === files,
+    );
     if (source === undefined) {
       this.#options.fail(`version ${manifest.version} restores none that is there`);
       return emptyModel;
@@ -292,8 +331,10 @@ export class Oracle {
   /** What is pending is found again: by `dirty`, and an entry in the registry. */
   #checkDirty(): void {
     if (this.status !== "active" || this.log === undefined || this.head === undefined) return;
-    if (this.log.nextSeq - 1 > this.head.appliedSeq && !this.log.dirty) this.#options.fail("R-CMP-11: deltas are pending, and the log is not dirty");
-    if (this.log.dirty && ![...this.work].some((id) => id.startsWith("compact:"))) this.#options.fail("R-CMP-11: the log is dirty, and nobody will look at it");
+    if (this.log.nextSeq - 1 > this.head.appliedSeq && !this.log.dirty)
+      this.#options.fail("R-CMP-11: deltas are pending, and the log is not dirty");
+    if (this.log.dirty && ![...this.work].some((id) => id.startsWith("compact:")))
+      this.#options.fail("R-CMP-11: the log is dirty, and nobody will look at it");
   }
 
   // Reads
@@ -316,8 +357,10 @@ export class Oracle {
     if (version === undefined || version.manifest.commitId !== view.manifest.commitId)
       return fail(`I3: a view of version ${view.manifest.version}, which was never published`);
     if (earlier === undefined) {
-      if (view.seq < start.ackedSeq) fail(`I11: a read shows writes up to ${view.seq}, and ${start.ackedSeq} was acknowledged before it began`);
-      if (view.manifest.version < start.version) fail(`I11: a read shows version ${view.manifest.version}, and ${start.version} was there before it began`);
+      if (view.seq < start.ackedSeq)
+        fail(`I11: a read shows writes up to ${view.seq}, and ${start.ackedSeq} was acknowledged before it began`);
+      if (view.manifest.version < start.version)
+        fail(`I11: a read shows version ${view.manifest.version}, and ${start.version} was there before it began`);
     } else {
       this.figures.earlierReads += 1;
       if (view.manifest.version !== earlier || view.seq !== view.manifest.appliedSeq)
@@ -325,12 +368,16 @@ export class Oracle {
     }
     let { model } = version;
     for (let seq = view.manifest.appliedSeq + 1; seq <= view.seq; seq += 1) {
-      if (!this.committed.has(seq)) return fail(`I2: a view shows writes up to ${view.seq}, and ${seq} was never committed`);
+      if (!this.committed.has(seq))
+        return fail(`I2: a view shows writes up to ${view.seq}, and ${seq} was never committed`);
       model = applied(model, seq, this.#rowsOf(seq));
     }
     const expected = modelText(model);
     const found = viewText(view);
-    if (found !== expected) fail(`I2: version ${view.manifest.version} with writes up to ${view.seq} shows\n${found}\ninstead of\n${expected}`);
+    if (found !== expected)
+      fail(
+        `I2: version ${view.manifest.version} with writes up to ${view.seq} shows\n${found}\ninstead of\n${expected}`,
+      );
   }
 
   /** Whether a read may fail with this code. */
@@ -341,7 +388,9 @@ export class Oracle {
   }
 
   isDiscarded(seq: number): boolean {
-    return [...this.versions.values()].some(({ manifest }) => manifest.discarded.some(([from, to]) => seq >= from && seq <= to));
+    return [...this.versions.values()].some(({ manifest }) =>
+      manifest.discarded.some(([from, to]) => seq >= from && seq <= to),
+    );
   }
 
   #damagedPending(): boolean {

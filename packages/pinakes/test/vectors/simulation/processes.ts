@@ -50,7 +50,13 @@ export function writer(index: number, { random, profile }: Setting): Job {
   };
 }
 
-async function append({ world }: Setting, { site, process }: Place, appender: Appender, { deltaId, changes }: Draft, named: boolean): Promise<void> {
+async function append(
+  { world }: Setting,
+  { site, process }: Place,
+  appender: Appender,
+  { deltaId, changes }: Draft,
+  named: boolean,
+): Promise<void> {
   for (let attempt = 0; attempt < 4; attempt += 1) {
     try {
       const { seq, session, repeated } = await appender.append(site, { ...changes, ...(named ? { deltaId } : {}) });
@@ -69,11 +75,14 @@ function randomChanges(random: Random, ids: number, value: number): Changes {
   const first = id();
   const drawn = random.next();
   if (drawn < 0.2) return { delete: [first] };
-  if (drawn < 0.4) return { patch: [{ id: first, metadata: random.chance(0.3) ? { a: null, p: value } : { a: value } }] };
+  if (drawn < 0.4)
+    return { patch: [{ id: first, metadata: random.chance(0.3) ? { a: null, p: value } : { a: value } }] };
   const upsert = [{ id: first, vector: [value, 1], metadata: { a: value } }];
   const second = id();
   if (second === first || random.chance(0.6)) return { upsert };
-  return random.chance(0.5) ? { upsert: [...upsert, { id: second, vector: [value, 2] }] } : { upsert, delete: [second] };
+  return random.chance(0.5)
+    ? { upsert: [...upsert, { id: second, vector: [value, 2] }] }
+    : { upsert, delete: [second] };
 }
 
 export function compactor({ random, profile }: Setting): Job {
@@ -88,7 +97,10 @@ export function compactor({ random, profile }: Setting): Job {
         if (outcome !== "done" && outcome !== "stopped") figures[outcome] += 1;
         // Somebody is at it: come back when the lease may have run out.
         if (outcome === "busy" && (patience -= 1) > 0) runs += 1;
-        await world.scheduler.pause(process, outcome === "busy" ? random.int(leaseMs / 3, leaseMs) : random.int(0, 300));
+        await world.scheduler.pause(
+          process,
+          outcome === "busy" ? random.int(leaseMs / 3, leaseMs) : random.int(0, 300),
+        );
       } catch (error) {
         if (!explained(world, process, error)) throw error;
       }
@@ -139,12 +151,18 @@ export function reader({ random, profile }: Setting): Job {
   };
 }
 
-async function readNewest({ oracle }: World, random: Random, views: Reader, { site, process }: Pick<Place, "site" | "process">): Promise<void> {
+async function readNewest(
+  { oracle }: World,
+  random: Random,
+  views: Reader,
+  { site, process }: Pick<Place, "site" | "process">,
+): Promise<void> {
   const token = oracle.tokens.length > 0 && random.chance(0.4) ? random.pick(oracle.tokens) : undefined;
   const start = oracle.beginRead();
   try {
     const view = await views.view(site, token === undefined ? {} : { session: token.session });
-    if (token !== undefined && view.seq < token.seq) throw new Error(`I11: a read with the token of ${token.seq} shows writes up to ${view.seq}`);
+    if (token !== undefined && view.seq < token.seq)
+      throw new Error(`I11: a read with the token of ${token.seq} shows writes up to ${view.seq}`);
     if (token !== undefined && isDiscarded(view.manifest, token.seq))
       throw new Error(`I11: a read with the token of ${token.seq} does not say that it was discarded`);
     oracle.checkView(view, start, undefined);
@@ -156,8 +174,15 @@ async function readNewest({ oracle }: World, random: Random, views: Reader, { si
 }
 
 /** Within its retention an earlier version can be read, whatever is collected meanwhile (R-CMP-28). */
-async function readEarlier({ oracle, scheduler }: World, random: Random, views: Reader, { site, process }: Pick<Place, "site" | "process">): Promise<void> {
-  const known = [...oracle.versions.values()].filter(({ kept, manifest }) => kept && oracle.isRetained(manifest.version));
+async function readEarlier(
+  { oracle, scheduler }: World,
+  random: Random,
+  views: Reader,
+  { site, process }: Pick<Place, "site" | "process">,
+): Promise<void> {
+  const known = [...oracle.versions.values()].filter(
+    ({ kept, manifest }) => kept && oracle.isRetained(manifest.version),
+  );
   if (known.length === 0) return;
   const { version } = random.pick(known).manifest;
   const start = oracle.beginRead();
@@ -198,11 +223,14 @@ export function vandal({ random }: Setting): Job {
       const pending = oracle.pending().filter(({ key }) => !oracle.damaged.has(key));
       if (pending.length === 0 || oracle.status !== "active") continue;
       const { key, seq } = random.pick(pending);
-      await scheduler.surely(place.process, `damage delta ${seq}`, () => damage(world, state, { key, seq }, random.int(3, 4)));
+      await scheduler.surely(place.process, `damage delta ${seq}`, () =>
+        damage(world, state, { key, seq }, random.int(3, 4)),
+      );
     }
     for (let tries = 0; tries < 30 && state.seq !== undefined; tries += 1) {
       await scheduler.pause(place.process, random.int(50, 200));
-      if (oracle.versions.get(oracle.head?.version ?? 0)?.manifest.dead.some(({ seq }) => seq === state.seq) !== true) continue;
+      if (oracle.versions.get(oracle.head?.version ?? 0)?.manifest.dead.some(({ seq }) => seq === state.seq) !== true)
+        continue;
       await settleDead(world, place, state, action);
       return;
     }
@@ -235,7 +263,8 @@ async function settleDead(
 ): Promise<void> {
   if (key === undefined || seq === undefined || original === undefined) return;
   world.oracle.requested.set(seq, action);
-  if (action === "redrive") await world.scheduler.surely(process, `heal delta ${seq}`, () => world.overwrite(key, original));
+  if (action === "redrive")
+    await world.scheduler.surely(process, `heal delta ${seq}`, () => world.overwrite(key, original));
   try {
     await requestDead(site, work, seq, action);
   } catch (error) {
@@ -251,7 +280,9 @@ export function remover({ random, profile }: Setting): Job {
   return async ({ world }, { site, work, process }) => {
     const { scheduler } = world;
     const steps = [
-      ...(undoes ? [() => trashCollection(site, work, scheduler.now + 1_000_000), () => undeleteCollection(site, work)] : []),
+      ...(undoes
+        ? [() => trashCollection(site, work, scheduler.now + 1_000_000), () => undeleteCollection(site, work)]
+        : []),
       ...(purges ? [() => trashCollection(site, work, scheduler.now), () => purgeCollection(site, work)] : []),
     ];
     for (const step of steps) {

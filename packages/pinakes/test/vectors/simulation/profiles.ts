@@ -69,8 +69,19 @@ export const profiles = {
     faults: { stall: 0.02, crash: 0.004, faultsMax: 5 },
   }),
   /** Short retention, much garbage, readers of earlier versions. */
-  retention: profile("retention", { writers: 2, collectors: 2, readers: 2, runs: [2, 3], retentionMs: [200, 1_200], faults: { jump: 0.01 } }),
-  restores: profile("restores", { restores: 2, collectors: 1, faults: { crash: 0.004, stall: 0.008, errorAfter: 0.004, faultsMax: 4 } }),
+  retention: profile("retention", {
+    writers: 2,
+    collectors: 2,
+    readers: 2,
+    runs: [2, 3],
+    retentionMs: [200, 1_200],
+    faults: { jump: 0.01 },
+  }),
+  restores: profile("restores", {
+    restores: 2,
+    collectors: 1,
+    faults: { crash: 0.004, stall: 0.008, errorAfter: 0.004, faultsMax: 4 },
+  }),
   /** Deltas die and come back. */
   dead: profile("dead", {
     damages: 2,
@@ -93,7 +104,15 @@ export const profiles = {
     deletion: "undone",
     compactors: 1,
     sweepers: 1,
-    faults: { crash: 0.008, stall: 0.012, errorBefore: 0.006, errorAfter: 0.008, late: 0.008, faultsMax: 10, jump: 0.005 },
+    faults: {
+      crash: 0.008,
+      stall: 0.012,
+      errorBefore: 0.006,
+      errorAfter: 0.008,
+      late: 0.008,
+      faultsMax: 10,
+      jump: 0.005,
+    },
   }),
 } as const satisfies Record<string, Profile>;
 

@@ -7,7 +7,19 @@ import { checkSettings, createCollection } from "../../../src/vectors/log/create
 import { Reader } from "../../../src/vectors/read/reader.ts";
 import { VectorWorker } from "../../../src/vectors/worker.ts";
 import type { Mutant } from "./mutant.ts";
-import { codeOf, collector, compactor, reader, remover, restorer, sweeper, vandal, writer, type Job, type Setting } from "./processes.ts";
+import {
+  codeOf,
+  collector,
+  compactor,
+  reader,
+  remover,
+  restorer,
+  sweeper,
+  vandal,
+  writer,
+  type Job,
+  type Setting,
+} from "./processes.ts";
 import type { Profile } from "./profiles.ts";
 import { Random } from "./random.ts";
 import { leaseMs, newProcess, Scheduler } from "./scheduler.ts";
@@ -24,7 +36,11 @@ const settings = checkSettings({ dims: 2, language: "none" });
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-export async function runSchedule(profile: Profile, seed: number, options: { mutant?: Mutant | undefined; trace?: boolean } = {}): Promise<ScheduleResult> {
+export async function runSchedule(
+  profile: Profile,
+  seed: number,
+  options: { mutant?: Mutant | undefined; trace?: boolean } = {},
+): Promise<ScheduleResult> {
   const random = new Random(seed);
   const scheduler = new Scheduler(random, profile.faults);
   if (options.trace === true) scheduler.trace = [];
@@ -47,7 +63,12 @@ export async function runSchedule(profile: Profile, seed: number, options: { mut
     scheduler.fail(`after the schedule: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
   const { steps, crashes, stalls, errors, violation, fingerprint, trace = [] } = scheduler;
-  return { violation, fingerprint, trace, figures: { steps, crashes, stalls, errors, ...setting.figures, ...oracle.figures } };
+  return {
+    violation,
+    fingerprint,
+    trace,
+    figures: { steps, crashes, stalls, errors, ...setting.figures, ...oracle.figures },
+  };
 }
 
 function startAll(setting: Setting): void {
@@ -83,7 +104,8 @@ function startAll(setting: Setting): void {
 async function finish(world: World): Promise<void> {
   const { oracle, scheduler } = world;
   const place = world.place(newProcess("finish", 0));
-  if (oracle.status === "trashed") await (oracle.purgeAt <= scheduler.now ? sweepAway(world, place) : undeleteCollection(place.site, place.work));
+  if (oracle.status === "trashed")
+    await (oracle.purgeAt <= scheduler.now ? sweepAway(world, place) : undeleteCollection(place.site, place.work));
   if (oracle.status !== "active") return finishPurge(world, place);
   await drain(world, place);
   for (let i = 0; i < 2; i += 1) {
@@ -104,7 +126,9 @@ async function sweepAway({ oracle, scheduler }: World, { site, work, process }: 
   scheduler.now += 2 * hourMs; // Clocks differ by less.
   await new VectorWorker(site.parts, work, new Compactor(process.name, work), async () => {}).sweep();
   if (oracle.status !== "deleted")
-    scheduler.fail(`I12: the collection is in the trash, its time is over, and nobody purges it (${[...oracle.work].join(", ")})`);
+    scheduler.fail(
+      `I12: the collection is in the trash, its time is over, and nobody purges it (${[...oracle.work].join(", ")})`,
+    );
 }
 
 /** As the sweep does it: only while the registry says that there is work. */
@@ -114,7 +138,8 @@ async function drain(world: World, { site, work, process }: Place): Promise<void
   for (let i = 0; [...oracle.work].some((id) => id.startsWith("compact:")); i += 1) {
     if (i >= 20) return scheduler.fail("the compactor does not come to an end");
     const { outcome } = await worker.run(site);
-    if (outcome === "busy" && i > 0) scheduler.fail("R-CMP-12: a lease that nobody renews was not taken over after its time");
+    if (outcome === "busy" && i > 0)
+      scheduler.fail("R-CMP-12: a lease that nobody renews was not taken over after its time");
     scheduler.now += leaseMs;
   }
 }
@@ -139,7 +164,8 @@ async function finishPurge(world: World, { site, work }: Place): Promise<void> {
   }
   const objects = await world.listAll();
   const items = await world.listItems();
-  if (objects.length > 0 || items.join(",") !== "fence") scheduler.fail(`I12: after the purge there are ${[...objects, ...items].join(", ")}`);
+  if (objects.length > 0 || items.join(",") !== "fence")
+    scheduler.fail(`I12: after the purge there are ${[...objects, ...items].join(", ")}`);
   if ([...oracle.work].some((id) => id.startsWith("purge:"))) scheduler.fail("I12: the purge is never over");
   const code = await new Reader().view(site).then(() => "read", codeOf);
   if (code !== "NOT_FOUND") scheduler.fail(`I12: a read after the purge ends with ${code}`);

@@ -87,7 +87,8 @@ export class Scheduler {
         process.finished = true;
         process.timers.clear();
       },
-      (error: unknown) => this.fail(`${name} ended with ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+      (error: unknown) =>
+        this.fail(`${name} ended with ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
     );
   }
 
@@ -127,9 +128,24 @@ export class Scheduler {
     this.direct = true;
   }
 
-  #wait<T>(process: Process, label: string, notBefore: number, run: (share: number) => Promise<T>, isPause: boolean): Promise<T> {
+  #wait<T>(
+    process: Process,
+    label: string,
+    notBefore: number,
+    run: (share: number) => Promise<T>,
+    isPause: boolean,
+  ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    if (process.alive) this.#waiting.push({ process, label, notBefore, run, resolve: resolve as (value: unknown) => void, reject, isPause });
+    if (process.alive)
+      this.#waiting.push({
+        process,
+        label,
+        notBefore,
+        run,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        isPause,
+      });
     return promise;
   }
 
@@ -156,7 +172,9 @@ export class Scheduler {
   #skipTime(): void {
     const times = [
       ...this.#waiting.map((step) => Math.max(step.notBefore, step.process.stalledUntil)),
-      ...this.#processes.flatMap((process) => [...process.timers].filter(({ busy }) => !busy).map(({ due }) => Math.max(due, process.stalledUntil))),
+      ...this.#processes.flatMap((process) =>
+        [...process.timers].filter(({ busy }) => !busy).map(({ due }) => Math.max(due, process.stalledUntil)),
+      ),
     ];
     if (times.length === 0) return this.fail("everybody waits for nothing");
     this.now = Math.max(this.now, Math.ceil(Math.min(...times)));
@@ -221,7 +239,10 @@ export class Scheduler {
     const { crash, stall, errorBefore, errorAfter, late, faultsMax } = this.#faults;
     if (this.crashes + this.stalls + this.errors >= faultsMax) return undefined;
     let drawn = this.#random.next();
-    for (const [name, chance] of Object.entries({ crash, stall, errorBefore, errorAfter, late }) as ["crash", number][]) {
+    for (const [name, chance] of Object.entries({ crash, stall, errorBefore, errorAfter, late }) as [
+      "crash",
+      number,
+    ][]) {
       drawn -= chance;
       if (drawn < 0) return name;
     }
@@ -230,8 +251,11 @@ export class Scheduler {
 
   #note({ process, label }: Step, fault: string | undefined): void {
     const text = `${process.name} ${label}${fault === undefined ? "" : ` !${fault}`}`;
-    for (let i = 0; i < text.length; i += 1) this.fingerprint = (Math.imul(this.fingerprint, 31) + text.charCodeAt(i)) | 0;
-    this.trace?.push(`${String(this.steps).padStart(4)} +${String(this.now - 1_800_000_000_000).padStart(6)} ms  ${text}`);
+    for (let i = 0; i < text.length; i += 1)
+      this.fingerprint = (Math.imul(this.fingerprint, 31) + text.charCodeAt(i)) | 0;
+    this.trace?.push(
+      `${String(this.steps).padStart(4)} +${String(this.now - 1_800_000_000_000).padStart(6)} ms  ${text}`,
+    );
   }
 }
 

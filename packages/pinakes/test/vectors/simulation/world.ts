@@ -52,10 +52,23 @@ export class World {
     this.scheduler = scheduler;
     this.items = items;
     this.objects = objects;
-    this.oracle = new Oracle({ now: () => scheduler.now, fail: (what) => scheduler.fail(what), retentionMs, clocksAgree });
+    this.oracle = new Oracle({
+      now: () => scheduler.now,
+      fail: (what) => scheduler.fail(what),
+      retentionMs,
+      clocksAgree,
+    });
     this.#mutant = mutant;
     this.#weakReads = weakReads;
-    this.#policy = { ...defaultPolicy, leaseMs, retentionMs, appliedDeltaMs, collectAfterMs: 100, sessionWaitMs: 50, ...mutant?.policy };
+    this.#policy = {
+      ...defaultPolicy,
+      leaseMs,
+      retentionMs,
+      appliedDeltaMs,
+      collectAfterMs: 100,
+      sessionWaitMs: 50,
+      ...mutant?.policy,
+    };
   }
 
   static async open(options: WorldOptions): Promise<World> {
@@ -94,7 +107,9 @@ export class World {
   }
 
   async listItems(): Promise<string[]> {
-    return (await this.items.query(tenant, vectorsContainer.name, { equals: { collection }, limit: 200 })).items.map(({ id }) => id);
+    return (await this.items.query(tenant, vectorsContainer.name, { equals: { collection }, limit: 200 })).items.map(
+      ({ id }) => id,
+    );
   }
 
   /** Bytes that the store lost or changed by itself. */
@@ -107,7 +122,11 @@ export class World {
   }
 
   async setFailures(id: string, failures: number): Promise<void> {
-    await this.items.write(tenant, vectorsContainer.name, [collection], { op: "patch", id, patch: [{ op: "set", path: "/failures", value: failures }] });
+    await this.items.write(tenant, vectorsContainer.name, [collection], {
+      op: "patch",
+      id,
+      patch: [{ op: "set", path: "/failures", value: failures }],
+    });
   }
 
   #builder(): SegmentBuilder {
@@ -126,12 +145,16 @@ export class World {
   #items(process: Process): ItemStore {
     const { items, scheduler, oracle } = this;
     const weak = this.#weakReads;
-    const mutate = (operations: readonly Operation[]): readonly Operation[] => this.#mutant?.batch?.(operations, process.name) ?? operations;
+    const mutate = (operations: readonly Operation[]): readonly Operation[] =>
+      this.#mutant?.batch?.(operations, process.name) ?? operations;
     const used: Partial<ItemStore> = {
-      read: (scope, container, key) => scheduler.call(process, `read ${key.id}`, () => items.read(scope, container, key)),
+      read: (scope, container, key) =>
+        scheduler.call(process, `read ${key.id}`, () => items.read(scope, container, key)),
       readMany: (scope, container, keys) =>
         weak
-          ? Promise.all(keys.map((key) => scheduler.call(process, `read ${key.id}`, () => items.read(scope, container, key))))
+          ? Promise.all(
+              keys.map((key) => scheduler.call(process, `read ${key.id}`, () => items.read(scope, container, key))),
+            )
           : scheduler.call(process, "read state", () => items.readMany(scope, container, keys)),
       query: (scope, container, query) =>
         scheduler.call(process, `query ${query.range?.prefix ?? query.range?.gte ?? ""}`, () =>
@@ -167,7 +190,9 @@ export class World {
         }),
       get: (scope, key) => scheduler.call(process, `get ${key}`, () => objects.get(scope, key)),
       list: (scope, prefix, options) =>
-        scheduler.call(process, "list", () => objects.list(scope, prefix, weak ? { ...options, limit: 2 * weakPage } : options)),
+        scheduler.call(process, "list", () =>
+          objects.list(scope, prefix, weak ? { ...options, limit: 2 * weakPage } : options),
+        ),
       delete: (scope, keys) =>
         scheduler.call(process, `delete ${keys.length} objects`, async (share) => {
           const reached = keys.slice(0, Math.ceil(keys.length * share)); // Not atomic: after an error some are gone.
@@ -186,7 +211,9 @@ const builtDeltasMax = 20_000;
 const weakPage = 3;
 
 function label(operations: readonly Operation[]): string {
-  return operations.map((operation) => `${operation.op} ${"id" in operation ? operation.id : String(operation.document["id"])}`).join(", ");
+  return operations
+    .map((operation) => `${operation.op} ${"id" in operation ? operation.id : String(operation.document["id"])}`)
+    .join(", ");
 }
 
 /** A call that the simulator does not know must not slip by it. */

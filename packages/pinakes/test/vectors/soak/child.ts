@@ -17,7 +17,10 @@ export class Child {
     // Compiled once for all of them: most of what a short life costs.
     const compiled = { NODE_COMPILE_CACHE: join(task.place.dir, "compiled") };
     const args = [fileURLToPath(program), JSON.stringify(task)];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env, ...compiled } });
+    const child = spawn(process.execPath, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env, ...compiled },
+    });
     this.#process = child;
     let complaint = "";
     child.stderr.on("data", (chunk: Buffer) => {

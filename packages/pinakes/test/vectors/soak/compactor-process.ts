@@ -15,13 +15,22 @@ await runProcess(async ({ place, skewMs, seed, life }) => {
       await sweep();
       // The registry puts off collections by the clock, which may be an hour wrong here: so also by hand.
       if (random.chance(0.3)) own.collected += (await vectors.collect(scope, collection)).objects;
-      if (random.chance(0.1) && (await vectors.compact(scope, collection, { all: true })).outcome === "fenced") own.fenced += 1;
+      if (random.chance(0.1) && (await vectors.compact(scope, collection, { all: true })).outcome === "fenced")
+        own.fenced += 1;
     } catch (error) {
       if (!isBusy(error)) throw error;
       own.workBusy += 1;
     }
     const { folds, merges, fencedCommits, objectsCollected } = vectors.metrics();
-    report({ counts: { folds, merges, fenced: fencedCommits + own.fenced, collected: objectsCollected + own.collected, workBusy: own.workBusy } });
+    report({
+      counts: {
+        folds,
+        merges,
+        fenced: fencedCommits + own.fenced,
+        collected: objectsCollected + own.collected,
+        workBusy: own.workBusy,
+      },
+    });
     await sleep(random.int(0, 30));
   }
 });

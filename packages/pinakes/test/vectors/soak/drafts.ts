@@ -31,13 +31,26 @@ export function draft(seed: number, lane: number, n: number): AppendInput & { re
     const ids = groupIds(group);
     // The first group is never removed, so that there are always rows.
     if (drawn < 0.15 && group > 0 && lane > 0) deletes.push(...ids);
-    else if (drawn < 0.4 && lane > 0) for (const id of ids) patch.push({ id, metadata: { mark, patched: drawn < 0.2 ? null : n } });
+    else if (drawn < 0.4 && lane > 0)
+      for (const id of ids) patch.push({ id, metadata: { mark, patched: drawn < 0.2 ? null : n } });
     else
-      for (const id of ids) upsert.push({ id, vector: vectorOf(lane, n, group), text: `mark ${mark}`, metadata: { kind: "group", group, mark, base: mark } });
+      for (const id of ids)
+        upsert.push({
+          id,
+          vector: vectorOf(lane, n, group),
+          text: `mark ${mark}`,
+          metadata: { kind: "group", group, mark, base: mark },
+        });
   }
   const own = `lane.${lane}`;
   if (n % 3 === 2) patch.push({ id: own, metadata: { n } });
-  else upsert.push({ id: own, vector: vectorOf(lane, n, groups), text: `lane ${lane}`, metadata: { kind: "lane", lane, n } });
+  else
+    upsert.push({
+      id: own,
+      vector: vectorOf(lane, n, groups),
+      text: `lane ${lane}`,
+      metadata: { kind: "lane", lane, n },
+    });
   return { deltaId, upsert, patch, delete: deletes };
 }
 
@@ -79,11 +92,13 @@ export function replay(deltas: Iterable<AppendInput>): Map<string, PlainRow> {
 export function checkState(rows: Iterable<PlainRow>): Map<number, number> {
   const byId = new Map<string, PlainRow>();
   for (const row of rows) {
-    if (byId.has(row.id)) throw new Broken(`one state has the row ${row.id} twice: ${text(row)} and ${text(byId.get(row.id))}`);
+    if (byId.has(row.id))
+      throw new Broken(`one state has the row ${row.id} twice: ${text(row)} and ${text(byId.get(row.id))}`);
     byId.set(row.id, row);
   }
   const lanes = new Map<number, number>();
-  for (const { metadata } of byId.values()) if (metadata["kind"] === "lane") lanes.set(metadata["lane"] as number, metadata["n"] as number);
+  for (const { metadata } of byId.values())
+    if (metadata["kind"] === "lane") lanes.set(metadata["lane"] as number, metadata["n"] as number);
   for (let group = 0; group < groups; group += 1) {
     checkGroup(
       group,
@@ -97,12 +112,17 @@ export function checkState(rows: Iterable<PlainRow>): Map<number, number> {
 /** All rows of a group, or none, and all with the same mark; `lanes` of the same state, if known. */
 export function checkGroup(group: number, rows: readonly PlainRow[], lanes?: ReadonlyMap<number, number>): void {
   if (rows.length !== 0 && rows.length !== groupRows)
-    throw new Broken(`group ${group} has ${rows.length} of its ${groupRows} rows in one state: ${rows.map(text).join(" ")}`);
+    throw new Broken(
+      `group ${group} has ${rows.length} of its ${groupRows} rows in one state: ${rows.map(text).join(" ")}`,
+    );
   if (group === 0 && rows.length === 0) throw new Broken("group 0, which is never removed, is not there");
   const [first] = rows;
   if (first === undefined) return;
   for (const row of rows) {
-    const same = row.text === first.text && isDeepStrictEqual(row.metadata, first.metadata) && isDeepStrictEqual([...toArray(row)], [...toArray(first)]);
+    const same =
+      row.text === first.text &&
+      isDeepStrictEqual(row.metadata, first.metadata) &&
+      isDeepStrictEqual([...toArray(row)], [...toArray(first)]);
     if (!same || row.text !== `mark ${String(row.metadata["base"])}` || row.metadata["group"] !== group)
       throw new Broken(`torn read: rows of group ${group} disagree in one state: ${rows.map(text).join(" ")}`);
   }
@@ -110,7 +130,8 @@ export function checkGroup(group: number, rows: readonly PlainRow[], lanes?: Rea
   for (const mark of [first.metadata["mark"], first.metadata["base"]]) {
     const [lane = 0, n = 0] = String(mark).split(".").map(Number);
     const shown = lanes.get(lane) ?? -1;
-    if (shown < n) throw new Broken(`torn read: group ${group} shows delta ${n} of lane ${lane}, the lane's own row only ${shown}`);
+    if (shown < n)
+      throw new Broken(`torn read: group ${group} shows delta ${n} of lane ${lane}, the lane's own row only ${shown}`);
   }
 }
 

@@ -18,20 +18,40 @@ await runProcess(async (task) => {
   await settle(opened);
   await opened.close();
   // Two hours later, so that also what was written by a clock an hour ahead is past its retention.
-  const later = await openPlace(task.place, { skewMs: 7_200_000, policy: { ...soakPolicy, retentionMs: 0, appliedDeltaMs: 0 } });
+  const later = await openPlace(task.place, {
+    skewMs: 7_200_000,
+    policy: { ...soakPolicy, retentionMs: 0, appliedDeltaMs: 0 },
+  });
   const collected = await until("the garbage is collected", later, async () => {
     const result = await later.vectors.collect(scope, collection);
     return result.outcome === "done" ? result : undefined;
   });
   const { findings, ...checked } = await later.vectors.fsck(scope, collection);
-  if (!checked.ok || findings.length > 0) throw new Broken(`fsck after the drain: expected no findings, got ${JSON.stringify(findings.slice(0, 5), null, 1)}`);
-  if (checked.versions !== 1) throw new Broken(`after the collection ${checked.versions} versions are left; expected the newest alone`);
-  const { deltas, unacked } = await committed(task, later.items, (await later.vectors.stats(scope, collection)).lastSeq);
+  if (!checked.ok || findings.length > 0)
+    throw new Broken(
+      `fsck after the drain: expected no findings, got ${JSON.stringify(findings.slice(0, 5), null, 1)}`,
+    );
+  if (checked.versions !== 1)
+    throw new Broken(`after the collection ${checked.versions} versions are left; expected the newest alone`);
+  const { deltas, unacked } = await committed(
+    task,
+    later.items,
+    (await later.vectors.stats(scope, collection)).lastSeq,
+  );
   const rows = await Array.fromAsync(later.vectors.rows(scope, collection));
   checkState(rows);
   const different = difference(replay(deltas), rows);
-  if (different.length > 0) throw new Broken(`the rows are not those of the journals: ${different.slice(0, 5).join("; ")}`);
-  report({ counts: { deltas: deltas.length, unackedThere: unacked, rows: rows.length, objectsLeft: checked.objects, collected: collected.objects } });
+  if (different.length > 0)
+    throw new Broken(`the rows are not those of the journals: ${different.slice(0, 5).join("; ")}`);
+  report({
+    counts: {
+      deltas: deltas.length,
+      unackedThere: unacked,
+      rows: rows.length,
+      objectsLeft: checked.objects,
+      collected: collected.objects,
+    },
+  });
   await later.close();
 });
 
@@ -47,7 +67,11 @@ async function settle(opened: OpenedPlace): Promise<void> {
   });
 }
 
-async function until<Result>(what: string, { vectors }: OpenedPlace, attempt: () => Promise<Result | undefined>): Promise<Result> {
+async function until<Result>(
+  what: string,
+  { vectors }: OpenedPlace,
+  attempt: () => Promise<Result | undefined>,
+): Promise<Result> {
   const deadline = performance.now() + settleMsMax;
   for (;;) {
     try {
@@ -58,19 +82,26 @@ async function until<Result>(what: string, { vectors }: OpenedPlace, attempt: ()
     }
     if (performance.now() > deadline) {
       const stats = await vectors.stats(scope, collection);
-      throw new Broken(`expected within ${settleMsMax} ms that ${what}; got ${JSON.stringify(stats)}, ${JSON.stringify(vectors.metrics())}`);
+      throw new Broken(
+        `expected within ${settleMsMax} ms that ${what}; got ${JSON.stringify(stats)}, ${JSON.stringify(vectors.metrics())}`,
+      );
     }
     await sleep(20);
   }
 }
 
 /** All deltas of the log in its order: those acknowledged, and those that arrived without an acknowledgement. No seq is missing or taken twice. */
-async function committed(task: Task, items: ItemStore, lastSeq: number): Promise<{ deltas: AppendInput[]; unacked: number }> {
+async function committed(
+  task: Task,
+  items: ItemStore,
+  lastSeq: number,
+): Promise<{ deltas: AppendInput[]; unacked: number }> {
   const bySeq = new Map<number, AppendInput>();
   const add = (seq: number, lane: number, n: number): void => {
     const delta = draft(task.seed, lane, n);
     const other = bySeq.get(seq);
-    if (other !== undefined) throw new Broken(`seq ${seq} was acknowledged twice: for ${other.deltaId} and ${delta.deltaId}`);
+    if (other !== undefined)
+      throw new Broken(`seq ${seq} was acknowledged twice: for ${other.deltaId} and ${delta.deltaId}`);
     bySeq.set(seq, delta);
   };
   let unacked = 0;
@@ -89,7 +120,8 @@ async function committed(task: Task, items: ItemStore, lastSeq: number): Promise
     if (delta === undefined) throw new Broken(`the log has ${lastSeq} writes, and nobody knows of seq ${i + 1}`);
     return delta;
   });
-  if (bySeq.size !== lastSeq) throw new Broken(`${bySeq.size} deltas were acknowledged or arrived, but the log has ${lastSeq}`);
+  if (bySeq.size !== lastSeq)
+    throw new Broken(`${bySeq.size} deltas were acknowledged or arrived, but the log has ${lastSeq}`);
   return { deltas, unacked };
 }
 

@@ -59,5 +59,9 @@ export function readJournals(dir: string): LaneJournal[] {
 
 /** The last acknowledged delta of each lane. */
 export function lastAcked(dir: string): Map<number, number> {
-  return new Map(readJournals(dir).flatMap(({ lane, acked }) => (acked.size === 0 ? [] : [[lane, Math.max(...acked.keys())] as const])));
+  return new Map(
+    readJournals(dir).flatMap(({ lane, acked }) =>
+      acked.size === 0 ? [] : [[lane, Math.max(...acked.keys())] as const],
+    ),
+  );
 }

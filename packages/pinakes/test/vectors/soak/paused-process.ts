@@ -61,7 +61,8 @@ const { vectors } = await openPlace(task.place, {
   wrap: ({ items, objects }) => ({ items, objects: pausing(objects) }),
 });
 let result = await vectors.compact(scope, collection);
-for (; result.outcome === "busy"; result = await vectors.compact(scope, collection)) await new Promise((resolve) => setTimeout(resolve, 20));
+for (; result.outcome === "busy"; result = await vectors.compact(scope, collection))
+  await new Promise((resolve) => setTimeout(resolve, 20));
 const collected = task.collect && result.outcome === "done" ? await vectors.collect(scope, collection) : undefined;
 writeSync(1, `${JSON.stringify({ result, collected, pid: process.pid })}\n`);
 process.exit(0);

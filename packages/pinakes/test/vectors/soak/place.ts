@@ -14,7 +14,13 @@ export interface StackPlace {
 }
 
 /** Short, so that leases change hands and old versions go many times in a few seconds. */
-export const soakPolicy = Object.freeze({ leaseMs: 300, retentionMs: 150, appliedDeltaMs: 150, collectAfterMs: 50, sessionWaitMs: 30_000 });
+export const soakPolicy = Object.freeze({
+  leaseMs: 300,
+  retentionMs: 150,
+  appliedDeltaMs: 150,
+  collectAfterMs: 50,
+  sessionWaitMs: 30_000,
+});
 
 export interface OpenPlaceOptions {
   readonly skewMs?: number;

@@ -14,7 +14,11 @@ export interface Task {
 }
 
 /** The counts are of this life of the process, so the last line of each life tells. */
-export type Message = { readonly ready: true } | { readonly counts: Readonly<Record<string, number>> } | { readonly broken: string } | { readonly done: true };
+export type Message =
+  | { readonly ready: true }
+  | { readonly counts: Readonly<Record<string, number>> }
+  | { readonly broken: string }
+  | { readonly done: true };
 
 /** It could not go on because a store was not to be had for a while: start it again. */
 export const unavailableExit = 75;

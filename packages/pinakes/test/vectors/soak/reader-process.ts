@@ -5,7 +5,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Vectors } from "../../../src/vectors/index.ts";
 import { Random } from "../simulation/random.ts";
-import { Broken, checkGroup, checkState, collection, groupIds, groupRows, groups, scope, type PlainRow } from "./drafts.ts";
+import {
+  Broken,
+  checkGroup,
+  checkState,
+  collection,
+  groupIds,
+  groupRows,
+  groups,
+  scope,
+  type PlainRow,
+} from "./drafts.ts";
 import { lastAcked } from "./journal.ts";
 import { isBusy, report, runProcess } from "./process-kit.ts";
 import { openPlace } from "./place.ts";
@@ -51,7 +61,12 @@ async function wholeGet(vectors: Vectors, _: Random, journals: string): Promise<
 async function wholeQuery(vectors: Vectors, random: Random, journals: string): Promise<void> {
   const acked = lastAcked(journals);
   const vector = Array.from({ length: 8 }, () => random.next() + 0.1);
-  const { hits, version, seq } = await vectors.query(scope, collection, { vector, limit: 1_000, recall: 1, includeVectors: true });
+  const { hits, version, seq } = await vectors.query(scope, collection, {
+    vector,
+    limit: 1_000,
+    recall: 1,
+    includeVectors: true,
+  });
   moveOn(version, seq);
   checkWhole(
     hits.map((hit) => ({ ...hit, vector: hit.vector ?? [] })),
@@ -62,7 +77,13 @@ async function wholeQuery(vectors: Vectors, random: Random, journals: string): P
 async function oneGroup(vectors: Vectors, random: Random): Promise<void> {
   const group = random.int(0, groups - 1);
   const vector = [group + 1, 1, 1, 1, 1, 2, 3, 4];
-  const { hits, version, seq } = await vectors.query(scope, collection, { vector, text: "mark", filter: { group }, limit: 100, includeVectors: true });
+  const { hits, version, seq } = await vectors.query(scope, collection, {
+    vector,
+    text: "mark",
+    filter: { group },
+    limit: 100,
+    includeVectors: true,
+  });
   moveOn(version, seq);
   checkGroup(
     group,
@@ -73,14 +94,18 @@ async function oneGroup(vectors: Vectors, random: Random): Promise<void> {
 async function countGroup(vectors: Vectors, random: Random): Promise<void> {
   const group = random.int(0, groups - 1);
   const count = await vectors.count(scope, collection, { filter: { group } });
-  if (count !== 0 && count !== groupRows) throw new Broken(`torn read: group ${group} counts ${count} rows; expected none or ${groupRows}`);
+  if (count !== 0 && count !== groupRows)
+    throw new Broken(`torn read: group ${group} counts ${count} rows; expected none or ${groupRows}`);
 }
 
 async function history(vectors: Vectors): Promise<void> {
   const versions = await vectors.history(scope, collection);
   for (const [i, entry] of versions.entries()) {
     const before = versions[i - 1];
-    if (before !== undefined && (entry.version <= before.version || entry.epoch < before.epoch || entry.appliedSeq < before.appliedSeq))
+    if (
+      before !== undefined &&
+      (entry.version <= before.version || entry.epoch < before.epoch || entry.appliedSeq < before.appliedSeq)
+    )
       throw new Broken(`the history goes back: ${JSON.stringify(before)} then ${JSON.stringify(entry)}`);
   }
 }
@@ -90,13 +115,18 @@ function checkWhole(rows: readonly PlainRow[], acked: ReadonlyMap<number, number
 }
 
 function lanesOf(rows: readonly PlainRow[]): Map<number, number> {
-  return new Map(rows.filter(({ metadata }) => metadata["kind"] === "lane").map(({ metadata }) => [metadata["lane"] as number, metadata["n"] as number]));
+  return new Map(
+    rows
+      .filter(({ metadata }) => metadata["kind"] === "lane")
+      .map(({ metadata }) => [metadata["lane"] as number, metadata["n"] as number]),
+  );
 }
 
 function checkLanes(lanes: ReadonlyMap<number, number>, acked: ReadonlyMap<number, number>): void {
   for (const [lane, n] of acked) {
     const shown = lanes.get(lane) ?? -1;
-    if (shown < n) throw new Broken(`delta ${n} of lane ${lane} was acknowledged before the read began; the read shows ${shown}`);
+    if (shown < n)
+      throw new Broken(`delta ${n} of lane ${lane} was acknowledged before the read began; the read shows ${shown}`);
   }
   for (const [lane, n] of lanes) {
     const before = seen.lanes.get(lane) ?? -1;
@@ -106,6 +136,7 @@ function checkLanes(lanes: ReadonlyMap<number, number>, acked: ReadonlyMap<numbe
 }
 
 function moveOn(version: number, seq: number): void {
-  if (version < seen.version || seq < seen.seq) throw new Broken(`a read showed version ${version}, seq ${seq} after version ${seen.version}, seq ${seen.seq}`);
+  if (version < seen.version || seq < seen.seq)
+    throw new Broken(`a read showed version ${version}, seq ${seq} after version ${seen.version}, seq ${seen.seq}`);
   Object.assign(seen, { version, seq });
 }

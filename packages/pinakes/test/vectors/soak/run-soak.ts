@@ -119,7 +119,8 @@ class Soak {
       }
       const missing = this.#missing();
       if (now - began >= seconds * 1000 && missing === undefined) return;
-      if (now - began >= seconds * 1000 + patienceMs) throw new Broken(`no progress: ${missing} after ${Math.round((now - began) / 1000)} s`);
+      if (now - began >= seconds * 1000 + patienceMs)
+        throw new Broken(`no progress: ${missing} after ${Math.round((now - began) / 1000)} s`);
       await sleep(20);
     }
   }
@@ -184,7 +185,9 @@ class Soak {
     const kills = this.#random.chance(0.5);
     // Compactors are stopped more often: there it matters.
     const compacts = !kills && this.#random.chance(0.5);
-    const slot = this.#random.pick(compacts ? this.#slots.filter(({ program }) => program === programs.compactor) : this.#slots);
+    const slot = this.#random.pick(
+      compacts ? this.#slots.filter(({ program }) => program === programs.compactor) : this.#slots,
+    );
     const { child } = slot;
     const stopMs = Math.round(soakPolicy.leaseMs * (2 + this.#random.next() * 3));
     const startMs = this.#random.int(0, 300);
@@ -227,7 +230,8 @@ class Soak {
 
   #sum(): Figures {
     const figures = { ...this.#figures };
-    for (const { child } of this.#slots) for (const [name, count] of Object.entries(child?.counts ?? {})) figures[name] = (figures[name] ?? 0) + count;
+    for (const { child } of this.#slots)
+      for (const [name, count] of Object.entries(child?.counts ?? {})) figures[name] = (figures[name] ?? 0) + count;
     return figures;
   }
 }

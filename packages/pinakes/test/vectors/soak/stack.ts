@@ -25,7 +25,11 @@ export async function startStack(kind: StackKind): Promise<Stack> {
   const [postgres, s3] = await Promise.all([startPostgres(), startS3()]);
   await s3.bucket("soak");
   return {
-    place: { dir, items: postgres.url, objects: `s3://soak/p?region=us-east-1&endpoint=${encodeURIComponent(s3.endpoint)}` },
+    place: {
+      dir,
+      items: postgres.url,
+      objects: `s3://soak/p?region=us-east-1&endpoint=${encodeURIComponent(s3.endpoint)}`,
+    },
     journals,
     env: { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" },
     stop: async () => {

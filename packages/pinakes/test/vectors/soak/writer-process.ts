@@ -28,7 +28,8 @@ async function write(task: Task, vectors: Vectors, lane: number): Promise<never>
     const before = sent.has(n);
     if (!before) journal.sending(n);
     const { result, tries } = await send(vectors, task.seed, lane, n);
-    if (result.repeated && !before && tries === 1) throw new Broken(`delta ${n} of lane ${lane} was never sent before, and is told to be a repeat`);
+    if (result.repeated && !before && tries === 1)
+      throw new Broken(`delta ${n} of lane ${lane} was never sent before, and is told to be a repeat`);
     journal.acknowledged(n, result.seq);
     seqs.set(n, result.seq);
     counts.acks += 1;
@@ -40,7 +41,12 @@ async function write(task: Task, vectors: Vectors, lane: number): Promise<never>
   }
 }
 
-async function send(vectors: Vectors, seed: number, lane: number, n: number): Promise<{ result: AppendResult; tries: number }> {
+async function send(
+  vectors: Vectors,
+  seed: number,
+  lane: number,
+  n: number,
+): Promise<{ result: AppendResult; tries: number }> {
   for (let tries = 1; ; tries += 1) {
     try {
       return { result: await vectors.append(scope, collection, draft(seed, lane, n)), tries };
@@ -69,10 +75,18 @@ async function readBack(vectors: Vectors, lane: number, n: number, session: stri
 }
 
 /** An acknowledged delta once more: the same seq, and another content is refused. */
-async function resend(seed: number, vectors: Vectors, lane: number, n: number, seqs: ReadonlyMap<number, number>): Promise<void> {
+async function resend(
+  seed: number,
+  vectors: Vectors,
+  lane: number,
+  n: number,
+  seqs: ReadonlyMap<number, number>,
+): Promise<void> {
   const { result } = await send(vectors, seed, lane, n);
   if (!result.repeated || result.seq !== seqs.get(n))
-    throw new Broken(`delta ${n} of lane ${lane} was acknowledged as ${seqs.get(n)}; sent again it became ${result.seq}, repeated: ${result.repeated}`);
+    throw new Broken(
+      `delta ${n} of lane ${lane} was acknowledged as ${seqs.get(n)}; sent again it became ${result.seq}, repeated: ${result.repeated}`,
+    );
   counts.resends += 1;
   try {
     const other = await vectors.append(scope, collection, { deltaId: result.deltaId, delete: ["another"] });

@@ -92,12 +92,16 @@ function unavailable(name: string): PinakesError {
 export function watchedItems(items: ItemStore, calls: Calls): ItemStore {
   const watched: Partial<ItemStore> = {
     read: (scope, container, key) => calls.call(`read ${key.id}`, () => items.read(scope, container, key)),
-    readMany: (scope, container, keys) => calls.call(`read ${keys.map(({ id }) => id).join(" ")}`, () => items.readMany(scope, container, keys)),
-    query: (scope, container, query) => calls.call(`query ${container} ${JSON.stringify(query.range ?? "")}`, () => items.query(scope, container, query)),
+    readMany: (scope, container, keys) =>
+      calls.call(`read ${keys.map(({ id }) => id).join(" ")}`, () => items.readMany(scope, container, keys)),
+    query: (scope, container, query) =>
+      calls.call(`query ${container} ${JSON.stringify(query.range ?? "")}`, () => items.query(scope, container, query)),
     write: (scope, container, partition, operation) =>
       calls.call(`write ${container} ${labelOf(operation)}`, () => items.write(scope, container, partition, operation)),
     batch: (scope, container, partition, operations) =>
-      calls.call(`batch ${operations.map(labelOf).join(", ")}`, () => items.batch(scope, container, partition, operations)),
+      calls.call(`batch ${operations.map(labelOf).join(", ")}`, () =>
+        items.batch(scope, container, partition, operations),
+      ),
     openContainer: (definition, options) => items.openContainer(definition, options),
   };
   return onlyKnown(watched);
@@ -108,7 +112,8 @@ export function watchedObjects(objects: ObjectStore, calls: Calls): ObjectStore 
     put: (scope, key, body, options) => calls.call(`put ${key}`, () => objects.put(scope, key, body, options)),
     get: (scope, key, options) => calls.call(`get ${key}`, () => objects.get(scope, key, options)),
     list: (scope, prefix, options) => calls.call(`list ${prefix}`, () => objects.list(scope, prefix, options)),
-    delete: (scope, keys, options) => calls.call(`delete ${keys.length} objects`, () => objects.delete(scope, keys, options)),
+    delete: (scope, keys, options) =>
+      calls.call(`delete ${keys.length} objects`, () => objects.delete(scope, keys, options)),
   };
   return onlyKnown(watched);
 }

@@ -27,7 +27,11 @@ export async function everyCall(scenario: Scenario, run: (number: number) => Pro
   for (let number = 0; number < count; number += 1) await at(`${scenario.name}, call ${number}`, () => run(number));
 }
 
-export async function everyFault(scenario: Scenario, kinds: readonly FaultKind[], run: (number: number, kind: FaultKind) => Promise<void>): Promise<void> {
+export async function everyFault(
+  scenario: Scenario,
+  kinds: readonly FaultKind[],
+  run: (number: number, kind: FaultKind) => Promise<void>,
+): Promise<void> {
   for (const kind of kinds) await everyCall(scenario, (number) => at(kind, () => run(number, kind)));
 }
 

@@ -2,7 +2,9 @@
 import { Machine, hourMs, scope, type Process } from "./machine.ts";
 import { put } from "./scenarios.ts";
 
-export async function fresh(policy: Parameters<typeof Machine.open>[0] = {}): Promise<{ machine: Machine; process: Process }> {
+export async function fresh(
+  policy: Parameters<typeof Machine.open>[0] = {},
+): Promise<{ machine: Machine; process: Process }> {
   const machine = await Machine.open(policy);
   const process = machine.process();
   await process.vectors.create(scope, "c", { dims: 3, metric: "dot" });

@@ -75,13 +75,16 @@ export class Machine {
   }
 
   async itemIds(collection: string): Promise<string[]> {
-    return (await this.items.query(scope, vectorsContainer.name, { equals: { collection }, limit: 200 })).items.map(({ id }) => id);
+    return (await this.items.query(scope, vectorsContainer.name, { equals: { collection }, limit: 200 })).items.map(
+      ({ id }) => id,
+    );
   }
 
   /** What is registered as work to do, whenever. */
   async work(): Promise<string[]> {
     const found: string[] = [];
-    for await (const { kind, key } of vectorWork(this.items, system).due(Number.MAX_SAFE_INTEGER)) found.push(`${kind} ${key}`);
+    for await (const { kind, key } of vectorWork(this.items, system).due(Number.MAX_SAFE_INTEGER))
+      found.push(`${kind} ${key}`);
     return found.sort();
   }
 }
@@ -109,9 +112,15 @@ export class Process {
     const log = (line: string): void => void this.log.push(line);
     this.pool = new SearchPool({ threads: 1 });
     this.reader = new Reader();
-    this.disk = options.cacheDir === undefined ? undefined : new DiskCache({ dir: options.cacheDir, bytesMax: 1024 ** 3, log });
+    this.disk =
+      options.cacheDir === undefined ? undefined : new DiskCache({ dir: options.cacheDir, bytesMax: 1024 ** 3, log });
     const memoryBytesMax = options.memoryBytesMax ?? 256 * 1024 ** 2;
-    this.cache = new SegmentCache({ pool: this.pool, disk: this.disk, memoryBytesMax, onEvict: (segment) => this.reader.drop(segment) });
+    this.cache = new SegmentCache({
+      pool: this.pool,
+      disk: this.disk,
+      memoryBytesMax,
+      onEvict: (segment) => this.reader.drop(segment),
+    });
     this.parts = {
       items: watchedItems(machine.items, this.calls),
       objects: watchedObjects(machine.objects, this.calls),
@@ -137,7 +146,16 @@ export class Process {
     this.compactor = new Compactor(name, this.registry);
     this.worker = new VectorWorker(this.parts, this.registry, this.compactor, async (site) => this.reader.forget(site));
     const { parts, pool, cache, reader, registry: work, compactor } = this;
-    this.vectors = new Vectors({ parts, pool, cache, reader, work, compactor, metrics: () => this.worker.metrics, wake: () => {} });
+    this.vectors = new Vectors({
+      parts,
+      pool,
+      cache,
+      reader,
+      work,
+      compactor,
+      metrics: () => this.worker.metrics,
+      wake: () => {},
+    });
   }
 
   site(collection = "c"): CollectionSite {
@@ -150,7 +168,9 @@ export class Process {
   }
 
   /** How the action ended; "died" when the process ended before it. */
-  async outcome(action: (process: Process) => Promise<unknown>): Promise<{ value: unknown } | { error: unknown } | "died"> {
+  async outcome(
+    action: (process: Process) => Promise<unknown>,
+  ): Promise<{ value: unknown } | { error: unknown } | "died"> {
     const ended = action(this).then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),

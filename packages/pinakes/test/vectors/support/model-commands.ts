@@ -36,7 +36,13 @@ export async function start(): Promise<{ model: Model; real: Real }> {
   const process = machine.process({ cache: true });
   await process.vectors.create(scope, "c", { dims: 3, metric: "dot" });
   return {
-    model: { rows: new Map(), versions: new Map([[0, { rows: new Map(), seq: 0 }]]), seq: 0, sessions: new Map(), discarded: new Set() },
+    model: {
+      rows: new Map(),
+      versions: new Map([[0, { rows: new Map(), seq: 0 }]]),
+      seq: 0,
+      sessions: new Map(),
+      discarded: new Set(),
+    },
     real: { machine, process },
   };
 }
@@ -68,7 +74,9 @@ function apply(rows: Map<string, ModelRow>, input: Changes): void {
   for (const { id: name, metadata: change } of input.patch) {
     const row = rows.get(name);
     if (row === undefined) continue;
-    const merged = Object.entries({ ...row.metadata, ...change }).filter(([key, entry]) => !(entry === null && key in change));
+    const merged = Object.entries({ ...row.metadata, ...change }).filter(
+      ([key, entry]) => !(entry === null && key in change),
+    );
     rows.set(name, { ...row, metadata: Object.fromEntries(merged) });
   }
   for (const name of input.delete) rows.delete(name);
@@ -106,7 +114,11 @@ const compact = fc.boolean().map((all) =>
   command(`compact${all ? " all" : ""}`, async (model, real) => {
     expect(await real.process.vectors.compact(scope, "c", { all })).toMatchObject({ outcome: "done" });
     await learnVersions(model, real);
-    expect(await real.process.vectors.stats(scope, "c")).toMatchObject({ appliedSeq: model.seq, pendingDeltas: 0, liveRows: model.rows.size });
+    expect(await real.process.vectors.stats(scope, "c")).toMatchObject({
+      appliedSeq: model.seq,
+      pendingDeltas: 0,
+      liveRows: model.rows.size,
+    });
     await checkRows(model, real);
   }),
 );
@@ -143,7 +155,9 @@ const asOf = fc.nat(99).map((pick) =>
 const get = fc.array(id, { maxLength: 5 }).map((ids) =>
   command(`get ${ids.join()}`, async (model, { process }) => {
     const found = await process.vectors.get(scope, "c", ids);
-    const lines = found.map((row, i) => (row === undefined ? undefined : line(ids[i] as string, [...row.vector], row.text, row.metadata)));
+    const lines = found.map((row, i) =>
+      row === undefined ? undefined : line(ids[i] as string, [...row.vector], row.text, row.metadata),
+    );
     const expected = ids.map((name) => {
       const row = model.rows.get(name);
       return row === undefined ? undefined : line(name, row.vector, row.text, row.metadata);
@@ -179,7 +193,9 @@ const query = fc.record({ vector, limit: fc.integer({ min: 1, max: 8 }) }).map((
     const { hits, seq } = await process.vectors.query(scope, "c", { vector: asked, limit, recall: 1 });
     expect(seq).toBe(model.seq);
     const best = [...model.rows.values()].map(dot).sort((a, b) => b - a);
-    expect(hits.map(({ score }) => score)).toEqual(best.slice(0, limit).map((score) => expect.closeTo(score, 3) as number));
+    expect(hits.map(({ score }) => score)).toEqual(
+      best.slice(0, limit).map((score) => expect.closeTo(score, 3) as number),
+    );
     expect(new Set(hits.map((hit) => hit.id)).size).toBe(hits.length);
     for (const hit of hits) expect(hit.score).toBeCloseTo(dot(model.rows.get(hit.id) as ModelRow), 3);
   }),
@@ -202,6 +218,25 @@ const reopen = fc.constant(
   }),
 );
 
-export const commands = fc.commands([append, append, append, compact, compact, collect, restore, asOf, get, count, query, query, session, session, reopen], {
-  maxCommands: 40,
-});
+export const commands = fc.commands(
+  [
+    append,
+    append,
+    append,
+    compact,
+    compact,
+    collect,
+    restore,
+    asOf,
+    get,
+    count,
+    query,
+    query,
+    session,
+    session,
+    reopen,
+  ],
+  {
+    maxCommands: 40,
+  },
+);

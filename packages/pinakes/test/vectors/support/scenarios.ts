@@ -17,12 +17,17 @@ export interface Scenario {
 }
 
 const vector = (x: number): number[] => [x, 1, 0];
-export const put = (id: string, x: number, metadata: Record<string, number> = {}): { id: string; vector: number[]; metadata: Record<string, number> } => ({
+export const put = (
+  id: string,
+  x: number,
+  metadata: Record<string, number> = {},
+): { id: string; vector: number[]; metadata: Record<string, number> } => ({
   id,
   vector: vector(x),
   metadata,
 });
-export const row = (id: string, x: number, metadata: Record<string, number> = {}): string => line(id, vector(x), undefined, metadata);
+export const row = (id: string, x: number, metadata: Record<string, number> = {}): string =>
+  line(id, vector(x), undefined, metadata);
 
 async function create({ vectors }: Process): Promise<void> {
   await vectors.create(scope, "c", { dims: 3, metric: "dot" });
@@ -37,7 +42,12 @@ const oneSegment = async (process: Process): Promise<void> => {
 };
 const oneSegmentRows = [row("a", 1, { n: 1 }), row("b", 2), row("x", 3)];
 
-const changes = { deltaId: "d", upsert: [put("b", 20), put("y", 4)], patch: [{ id: "a", metadata: { m: 2 } }], delete: ["x"] };
+const changes = {
+  deltaId: "d",
+  upsert: [put("b", 20), put("y", 4)],
+  patch: [{ id: "a", metadata: { m: 2 } }],
+  delete: ["x"],
+};
 const changedRows = [row("a", 1, { m: 2, n: 1 }), row("b", 20), row("y", 4)];
 
 export const appendScenario: Scenario = {
@@ -111,7 +121,9 @@ export const restoreScenario: Scenario = {
   before: [...changedRows, row("pending", 5)].sort(),
   // The version may be gone with the retention of zero; done or not done was seen before this.
   again: async ({ vectors }) => {
-    const { version } = (await vectors.history(scope, "c")).find(({ live, appliedSeq }) => live === 3 && appliedSeq === 1) ?? { version: 1 };
+    const { version } = (await vectors.history(scope, "c")).find(
+      ({ live, appliedSeq }) => live === 3 && appliedSeq === 1,
+    ) ?? { version: 1 };
     await vectors.restore(scope, "c", { version });
   },
   expected: oneSegmentRows,

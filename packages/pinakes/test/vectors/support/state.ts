@@ -8,7 +8,8 @@ import { hourMs, scope, type Machine, type Process } from "./machine.ts";
 /** One line a row, sorted: id, vector, text and metadata. */
 export async function rowsOf(vectors: Vectors, collection = "c", options: ReadOptions = {}): Promise<string[]> {
   const lines: string[] = [];
-  for await (const { id, vector, text, metadata } of vectors.rows(scope, collection, options)) lines.push(line(id, [...vector], text, metadata));
+  for await (const { id, vector, text, metadata } of vectors.rows(scope, collection, options))
+    lines.push(line(id, [...vector], text, metadata));
   return lines.sort();
 }
 

@@ -28,7 +28,11 @@ function relabelled(quads: readonly Quad[]): readonly Quad[] {
 }
 
 /** `lax`: how often a row comes is not asked (REDUCED). */
-export async function sameResults(actual: Results, expected: Results, { lax = false }: { readonly lax?: boolean } = {}): Promise<boolean> {
+export async function sameResults(
+  actual: Results,
+  expected: Results,
+  { lax = false }: { readonly lax?: boolean } = {},
+): Promise<boolean> {
   if (typeof actual === "boolean" || typeof expected === "boolean") return actual === expected;
   if (actual.variables.toSorted().join() !== expected.variables.toSorted().join()) return false;
   const order = expected.variables;
@@ -44,7 +48,10 @@ function rowsBy({ variables, rows }: Table, order: readonly string[]): readonly 
 }
 
 /** A table as a graph, so that the isomorphism of graphs decides: each row is a node with a property for each column. */
-function asQuads(rows: readonly (readonly (TermText | undefined)[])[], { ordered, lax }: { readonly ordered: boolean; readonly lax: boolean }): Quad[] {
+function asQuads(
+  rows: readonly (readonly (TermText | undefined)[])[],
+  { ordered, lax }: { readonly ordered: boolean; readonly lax: boolean },
+): Quad[] {
   const hasBlanks = rows.some((row) => row.some((text) => text?.startsWith("_:")));
   // Rows without blank nodes are counted instead of told apart: the canonical form of many equal nodes is slow to find.
   const counts = new Map<string, number>();
@@ -54,12 +61,15 @@ function asQuads(rows: readonly (readonly (TermText | undefined)[])[], { ordered
     counts.set(key, count);
     if (lax && count > 1) return [];
     const s = hasBlanks ? blank(`row${at}`) : iri(`row:${encodeURIComponent(key)}:${count}`);
-    const cells = row.flatMap((o, column) => (o === undefined ? [] : [{ s, p: iri(`column:${column}`), o, g: defaultGraph }]));
+    const cells = row.flatMap((o, column) =>
+      o === undefined ? [] : [{ s, p: iri(`column:${column}`), o, g: defaultGraph }],
+    );
     return [{ s, p: iri("row:index"), o: literal(ordered ? String(at) : ""), g: defaultGraph }, ...cells];
   });
 }
 
-const exact = /^(?:integer|decimal|long|int|short|byte|nonNegativeInteger|nonPositiveInteger|negativeInteger|positiveInteger|unsigned\w+)$/;
+const exact =
+  /^(?:integer|decimal|long|int|short|byte|nonNegativeInteger|nonPositiveInteger|negativeInteger|positiveInteger|unsigned\w+)$/;
 
 /** Numbers of one datatype are the same when their values are: suites write 2 and 2.0, 1.0e1 and 10. */
 function byValue(text: TermText): TermText {

@@ -49,7 +49,9 @@ export async function sparqlTest(test: W3cTest, endpoint: Endpoint): Promise<Out
 
 async function syntaxTest(file: string, isPositive: boolean, endpoint: Endpoint): Promise<Outcome> {
   const text = textOf(file);
-  const run = file.endsWith(".ru") ? endpoint.update(text, { base: file }) : endpoint.query(text, { base: file, accept: mediaTypes.srj });
+  const run = file.endsWith(".ru")
+    ? endpoint.update(text, { base: file })
+    : endpoint.query(text, { base: file, accept: mediaTypes.srj });
   if (isPositive) {
     try {
       await run;
@@ -80,14 +82,20 @@ async function queryTest({ facts, node }: W3cTest, action: TermText, endpoint: E
   if (result === undefined) return passed;
   const expectedText = textOf(result);
   if (isGraph(format, expectedText)) {
-    const expected = readByOxigraph(format === "ttl" ? "turtle" : format === "nt" ? "ntriples" : "rdfxml", expectedText, result);
+    const expected = readByOxigraph(
+      format === "ttl" ? "turtle" : format === "nt" ? "ntriples" : "rdfxml",
+      expectedText,
+      result,
+    );
     const actual = readByOxigraph("ntriples", answer);
     return (await sameDataset(actual, expected)) ? passed : wrong(`answered ${answer.slice(0, 600)}`);
   }
   const actual = readResults(answer, accept === mediaTypes.srj ? "srj" : format, file);
   const expected = readResults(expectedText, format, result);
   const lax = facts.value(node, `${mf}resultCardinality`) === `${mf}LaxCardinality`;
-  return (await sameResults(actual, expected, { lax })) ? passed : wrong(`answered ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`.slice(0, 1_500));
+  return (await sameResults(actual, expected, { lax }))
+    ? passed
+    : wrong(`answered ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`.slice(0, 1_500));
 }
 
 /** The vocabulary of results is written in RDF, too; what does not use it is the graph of a CONSTRUCT. */
@@ -121,5 +129,7 @@ export function rdfFormatOf(file: string): "turtle" | "trig" | "ntriples" | "nqu
 
 function readByReference({ file, graph }: GraphFile): readonly Quad[] {
   const quads = readByOxigraph(rdfFormatOf(file), textOf(file), file);
-  return graph === undefined ? quads : quads.map((quad) => ({ ...quad, g: quad.g === defaultGraph ? iri(graph) : quad.g }));
+  return graph === undefined
+    ? quads
+    : quads.map((quad) => ({ ...quad, g: quad.g === defaultGraph ? iri(graph) : quad.g }));
 }

@@ -2,7 +2,14 @@
 import { PinakesError, type ErrorCode } from "../../../src/domain/errors.ts";
 import { serve } from "../../../src/http/serve.ts";
 import { readByOxigraph } from "../../../src/rdf/test-rdf.ts";
-import { newSite, openTestServer, readReply, requestInit, type CallOptions, type Reply } from "../../http/support/server.ts";
+import {
+  newSite,
+  openTestServer,
+  readReply,
+  requestInit,
+  type CallOptions,
+  type Reply,
+} from "../../http/support/server.ts";
 import { rdfFormatOf, type Endpoint } from "./evaluate.ts";
 import { bytesAt, type GraphFile } from "./manifest.ts";
 
@@ -35,7 +42,12 @@ export async function httpEndpoint(): Promise<HttpEndpoint> {
   };
   const load = ({ file, graph, base = file }: GraphFile) => {
     const query = new URLSearchParams({ base_iri: base, ...(graph === undefined ? {} : { graph }) });
-    return done(send("POST", `${at}/triples?${query.toString()}`, { body: bytesAt(file), headers: { "content-type": contentTypes[rdfFormatOf(file)] } }));
+    return done(
+      send("POST", `${at}/triples?${query.toString()}`, {
+        body: bytesAt(file),
+        headers: { "content-type": contentTypes[rdfFormatOf(file)] },
+      }),
+    );
   };
   const ask = (text: string, type: string, base: string, accept: string) =>
     done(
@@ -53,9 +65,20 @@ export async function httpEndpoint(): Promise<HttpEndpoint> {
     },
     // A CONSTRUCT answers with the second, which its test reads.
     query: async (text, { base, accept }) =>
-      (await ask(text, "application/sparql-query", base, `${accept}, application/n-triples;q=0.9, application/sparql-results+json;q=0.1`)).text,
+      (
+        await ask(
+          text,
+          "application/sparql-query",
+          base,
+          `${accept}, application/n-triples;q=0.9, application/sparql-results+json;q=0.1`,
+        )
+      ).text,
     update: async (text, { base }) => void (await ask(text, "application/sparql-update", base, "application/json")),
-    dump: async () => readByOxigraph("nquads", (await done(send("GET", `${at}/triples`, { headers: { accept: "application/n-quads" } }))).text),
+    dump: async () =>
+      readByOxigraph(
+        "nquads",
+        (await done(send("GET", `${at}/triples`, { headers: { accept: "application/n-quads" } }))).text,
+      ),
     [Symbol.asyncDispose]: async () => {
       await running.close();
       await server[Symbol.asyncDispose]();

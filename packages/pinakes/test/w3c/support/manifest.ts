@@ -7,7 +7,10 @@ import { readByOxigraph } from "../../../src/rdf/test-rdf.ts";
 /** Beside the clone; not part of the repository. */
 export const w3cFolder = fileURLToPath(new URL("../../../../../../shared/data/w3c", import.meta.url));
 export const hasW3c = existsSync(w3cFolder);
-if (!hasW3c) console.info(`W3C test suites skipped: ${w3cFolder} is absent. Put the rdf/ and sparql/ folders of w3c/rdf-tests there to run them.`);
+if (!hasW3c)
+  console.info(
+    `W3C test suites skipped: ${w3cFolder} is absent. Put the rdf/ and sparql/ folders of w3c/rdf-tests there to run them.`,
+  );
 
 const home = "https://w3c.github.io/rdf-tests/";
 const rdfNamespace = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -52,7 +55,9 @@ export class Facts {
   }
 
   subjects(property: string, object: TermText): readonly TermText[] {
-    return [...this.#bySubject].flatMap(([s, quads]) => (quads.some(({ p, o }) => p === `<${property}>` && o === object) ? [s] : []));
+    return [...this.#bySubject].flatMap(([s, quads]) =>
+      quads.some(({ p, o }) => p === `<${property}>` && o === object) ? [s] : [],
+    );
   }
 
   list(head: TermText | undefined): readonly TermText[] {
@@ -80,7 +85,9 @@ export function testsOf(path: string, seen: Set<string> = new Set()): readonly W
   if (seen.has(iri) || !existsSync(pathOf(iri))) return [];
   seen.add(iri);
   const facts = new Facts(readByOxigraph("turtle", textOf(iri), iri));
-  const included = facts.list(facts.one(`<${iri}>`, `${mf}include`)).flatMap((part) => testsOf(termOf(part).value.slice(home.length), seen));
+  const included = facts
+    .list(facts.one(`<${iri}>`, `${mf}include`))
+    .flatMap((part) => testsOf(termOf(part).value.slice(home.length), seen));
   const folder = iri.slice(0, iri.lastIndexOf("/") + 1);
   const assumed = facts.value(`<${iri}>`, `${mf}assumedTestBase`) ?? folder;
   const own = facts.list(facts.one(`<${iri}>`, `${mf}entries`)).map((node) => {
@@ -109,7 +116,9 @@ export function graphFiles(facts: Facts, node: TermText, vocabulary: typeof qt |
   const unnamed = facts.all(node, `${vocabulary}data`).map((file) => ({ file: termOf(file).value, graph: undefined }));
   const named = facts.all(node, `${vocabulary}graphData`).map((entry) => {
     const file = facts.value(entry, `${vocabulary}graph`);
-    return file === undefined ? { file: termOf(entry).value, graph: termOf(entry).value } : { file, graph: facts.value(entry, rdfsLabel) ?? file };
+    return file === undefined
+      ? { file: termOf(entry).value, graph: termOf(entry).value }
+      : { file, graph: facts.value(entry, rdfsLabel) ?? file };
   });
   return [...unnamed, ...named];
 }

@@ -10,10 +10,17 @@ import { passed, wrong, type Outcome } from "./suite.ts";
 /** The quads of a file, with the IRI that it is assumed to have. */
 export type ReadFile = (format: RdfWriteFormat, file: string, base: string) => Promise<readonly Quad[]>;
 
-const formats: Readonly<Record<string, RdfWriteFormat>> = { Turtle: "turtle", Trig: "trig", NTriples: "ntriples", NQuads: "nquads", XML: "rdfxml" };
+const formats: Readonly<Record<string, RdfWriteFormat>> = {
+  Turtle: "turtle",
+  Trig: "trig",
+  NTriples: "ntriples",
+  NQuads: "nquads",
+  XML: "rdfxml",
+};
 
 export async function parserTest({ type, node, facts, base }: W3cTest, read: ReadFile): Promise<Outcome> {
-  const [, syntax = "", kind] = /^Test(Turtle|Trig|NTriples|NQuads|XML)(Eval|PositiveSyntax|NegativeSyntax|NegativeEval)$/.exec(type) ?? [];
+  const [, syntax = "", kind] =
+    /^Test(Turtle|Trig|NTriples|NQuads|XML)(Eval|PositiveSyntax|NegativeSyntax|NegativeEval)$/.exec(type) ?? [];
   const format = formats[syntax];
   if (format === undefined) return wrong(`a test of the unknown type ${type}`);
   const action = termOf(facts.one(node, `${mf}action`) as string).value;

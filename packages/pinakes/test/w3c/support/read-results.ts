@@ -46,7 +46,9 @@ function readJson(text: string): Results {
   };
   if (boolean !== undefined) return boolean;
   const variables = head.vars ?? [];
-  const rows = (results?.bindings ?? []).map((binding) => variables.map((name) => (binding[name] === undefined ? undefined : jsonTerm(binding[name]))));
+  const rows = (results?.bindings ?? []).map((binding) =>
+    variables.map((name) => (binding[name] === undefined ? undefined : jsonTerm(binding[name]))),
+  );
   return { variables, rows, ordered: false };
 }
 
@@ -78,7 +80,8 @@ function readXml(text: string): Results {
 }
 
 function xmlTerm(text: string): TermText {
-  const [, kind = "", attributes = "", inside = ""] = /<(uri|bnode|literal)((?:\s[^>]*?)?)(?:\/>|>([\s\S]*?)<\/\1>)/.exec(text) ?? [];
+  const [, kind = "", attributes = "", inside = ""] =
+    /<(uri|bnode|literal)((?:\s[^>]*?)?)(?:\/>|>([\s\S]*?)<\/\1>)/.exec(text) ?? [];
   const value = unescaped(inside);
   if (kind === "uri") return iri(value.trim());
   if (kind === "bnode") return blank(label(value));
@@ -92,10 +95,13 @@ function xmlTerm(text: string): TermText {
 const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
 function unescaped(text: string): string {
-  return text.replace(/&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g, (whole, hex?: string, decimal?: string, name?: string) => {
-    if (name !== undefined) return entities[name] ?? whole;
-    return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
-  });
+  return text.replace(
+    /&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g,
+    (whole, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return entities[name] ?? whole;
+      return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+    },
+  );
 }
 
 /** CSV does not tell what kind a value is: everything is taken for words, blank nodes apart. */
@@ -108,7 +114,11 @@ function readCsv(text: string): Table {
         quoted === undefined ? (bare as string) : quoted.replaceAll('""', '"'),
       ),
     );
-  const rows = lines.map((cells) => cells.map((cell) => (cell === "" ? undefined : cell.startsWith("_:") ? blank(label(cell.slice(2))) : literal(cell))));
+  const rows = lines.map((cells) =>
+    cells.map((cell) =>
+      cell === "" ? undefined : cell.startsWith("_:") ? blank(label(cell.slice(2))) : literal(cell),
+    ),
+  );
   return { variables: head, rows, ordered: false };
 }
 
@@ -134,11 +144,17 @@ function readVocabulary(facts: Facts): Results {
   if (set === undefined || boolean !== undefined) return boolean === "true" || boolean === "1";
   const variables = facts.all(set, `${rs}resultVariable`).map((text) => termOf(text).value);
   const solutions = facts.all(set, `${rs}solution`).map((node) => {
-    const bound = new Map(facts.all(node, `${rs}binding`).map((pair) => [facts.value(pair, `${rs}variable`), facts.one(pair, `${rs}value`)]));
+    const bound = new Map(
+      facts
+        .all(node, `${rs}binding`)
+        .map((pair) => [facts.value(pair, `${rs}variable`), facts.one(pair, `${rs}value`)]),
+    );
     const index = facts.value(node, `${rs}index`);
     return { index: index === undefined ? undefined : Number(index), row: variables.map((name) => bound.get(name)) };
   });
   const ordered = solutions.length > 0 && solutions.every(({ index }) => index !== undefined);
-  const rows = (ordered ? solutions.toSorted((a, b) => (a.index as number) - (b.index as number)) : solutions).map(({ row }) => row);
+  const rows = (ordered ? solutions.toSorted((a, b) => (a.index as number) - (b.index as number)) : solutions).map(
+    ({ row }) => row,
+  );
   return { variables, rows, ordered };
 }

@@ -24,7 +24,12 @@ export async function outcomeOf(action: () => Promise<Outcome>): Promise<Outcome
   }
 }
 
-export async function runSuite(name: string, tests: readonly W3cTest[], expected: ExpectedFailures, run: (test: W3cTest) => Promise<Outcome>): Promise<void> {
+export async function runSuite(
+  name: string,
+  tests: readonly W3cTest[],
+  expected: ExpectedFailures,
+  run: (test: W3cTest) => Promise<Outcome>,
+): Promise<void> {
   const failures: Record<string, string> = {};
   const wrongs: string[] = [];
   for (const test of tests) {
@@ -36,5 +41,9 @@ export async function runSuite(name: string, tests: readonly W3cTest[], expected
   const unexpected = Object.entries(failures).flatMap(([id, detail]) => (id in expected ? [] : [`${id}: ${detail}`]));
   const missing = Object.keys(expected).filter((id) => !(id in failures));
   console.info(`${name} ${tests.length - Object.keys(failures).length}/${tests.length}`);
-  expect({ wrong: wrongs, unexpected, passedThoughExpectedToFail: missing }).toEqual({ wrong: [], unexpected: [], passedThoughExpectedToFail: [] });
+  expect({ wrong: wrongs, unexpected, passedThoughExpectedToFail: missing }).toEqual({
+    wrong: [],
+    unexpected: [],
+    passedThoughExpectedToFail: [],
+  });
 }

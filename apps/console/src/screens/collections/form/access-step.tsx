@@ -15,7 +15,10 @@ export function AccessStep({ values, onChange, errors, collection }: StepProps) 
           hint={s.modelHint}
           error={errorAt(errors, "embedding_model")}
           value={values.model}
-          choices={[{ value: "", label: s.modelDefault }, ...models.map(({ id, provider }) => ({ value: id, label: `${id} (${provider})` }))]}
+          choices={[
+            { value: "", label: s.modelDefault },
+            ...models.map(({ id, provider }) => ({ value: id, label: `${id} (${provider})` })),
+          ]}
           onChoose={(model) => onChange({ model })}
         />
       ) : (

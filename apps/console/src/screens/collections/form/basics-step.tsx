@@ -46,8 +46,12 @@ export function BasicsStep({ values, onChange, errors, collection }: StepProps) 
 
 function RepositoryFields({ values, onChange, errors }: StepProps) {
   const listed = useQuery(repositoriesOptions).data?.items ?? [];
-  const known = listed.filter(({ personal }) => personal !== true).map(({ repository_id, name }) => ({ value: repository_id, label: name }));
-  const missing = ["", "me", ...known.map(({ value }) => value)].includes(values.repository) ? [] : [{ value: values.repository, label: values.repository }];
+  const known = listed
+    .filter(({ personal }) => personal !== true)
+    .map(({ repository_id, name }) => ({ value: repository_id, label: name }));
+  const missing = ["", "me", ...known.map(({ value }) => value)].includes(values.repository)
+    ? []
+    : [{ value: values.repository, label: values.repository }];
   const creating = values.repository === "";
   return (
     <>

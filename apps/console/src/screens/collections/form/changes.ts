@@ -4,11 +4,26 @@ import type { Collection } from "../../../api/collections.ts";
 import type { Changeable } from "./form-values.ts";
 
 export type Field = keyof Changeable;
-const fields = ["name", "description", "metadata", "chunking_strategy", "allow_chunking_override", "allowed_groups", "private"] as const satisfies Field[];
+const fields = [
+  "name",
+  "description",
+  "metadata",
+  "chunking_strategy",
+  "allow_chunking_override",
+  "allowed_groups",
+  "private",
+] as const satisfies Field[];
 
 /** What a collection has now, in the words of a change. */
 export function currentOf(collection: Collection): Changeable {
-  const { name, description = "", own_chunking_strategy, allow_chunking_override, metadata, allowed_groups } = collection;
+  const {
+    name,
+    description = "",
+    own_chunking_strategy,
+    allow_chunking_override,
+    metadata,
+    allowed_groups,
+  } = collection;
   return {
     name,
     description,
@@ -36,6 +51,8 @@ function same(a: unknown, b: unknown): boolean {
 
 function ordered(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
   );
 }

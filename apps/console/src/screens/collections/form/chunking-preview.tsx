@@ -24,7 +24,10 @@ const none = {};
 export function ChunkingPreview({ strategy, known, onRefused }: Props) {
   const [text, setText] = useState<string>(s.previewSample);
   const asked = useRested(JSON.stringify({ text, strategy }));
-  const { text: askedText, strategy: askedStrategy } = JSON.parse(asked) as { readonly text: string; readonly strategy?: object };
+  const { text: askedText, strategy: askedStrategy } = JSON.parse(asked) as {
+    readonly text: string;
+    readonly strategy?: object;
+  };
   const preview = useQuery({
     ...chunkingPreviewOptions(askedText, askedStrategy ?? none),
     enabled: known && askedStrategy !== undefined && askedText !== "",
@@ -42,7 +45,9 @@ export function ChunkingPreview({ strategy, known, onRefused }: Props) {
         <>
           <TextArea label={s.previewText} rows={5} value={text} onChange={({ target }) => setText(target.value)} />
           {unexplained && <ErrorBox error={preview.error} />}
-          {preview.data !== undefined && preview.error === null && <Cut text={askedText} pieces={preview.data.chunks} stale={preview.isPlaceholderData} />}
+          {preview.data !== undefined && preview.error === null && (
+            <Cut text={askedText} pieces={preview.data.chunks} stale={preview.isPlaceholderData} />
+          )}
         </>
       ) : (
         <p className="text-sm text-soft">{s.previewInherit}</p>
@@ -51,7 +56,15 @@ export function ChunkingPreview({ strategy, known, onRefused }: Props) {
   );
 }
 
-function Cut({ text, pieces, stale }: { readonly text: string; readonly pieces: readonly Piece[]; readonly stale: boolean }) {
+function Cut({
+  text,
+  pieces,
+  stale,
+}: {
+  readonly text: string;
+  readonly pieces: readonly Piece[];
+  readonly stale: boolean;
+}) {
   const shown = pieces.slice(0, piecesShownMax);
   const sizes = pieces.map(({ start, end }) => end - start);
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -62,13 +75,19 @@ function Cut({ text, pieces, stale }: { readonly text: string; readonly pieces: 
         {sizes.length > 0 && (
           <span className="text-soft">
             {" · "}
-            {s.previewSizes(formatNumber(Math.min(...sizes)), formatNumber(Math.round(total / sizes.length)), formatNumber(Math.max(...sizes)))}
+            {s.previewSizes(
+              formatNumber(Math.min(...sizes)),
+              formatNumber(Math.round(total / sizes.length)),
+              formatNumber(Math.max(...sizes)),
+            )}
           </span>
         )}
       </p>
       {/* The pieces of the text before would be drawn at wrong places. */}
       {!stale && <CutText text={text} pieces={shown} />}
-      {shown.length < pieces.length && <p className="text-xs text-soft">{s.previewMore(shown.length, pieces.length)}</p>}
+      {shown.length < pieces.length && (
+        <p className="text-xs text-soft">{s.previewMore(shown.length, pieces.length)}</p>
+      )}
       <PieceList pieces={shown} />
     </div>
   );

@@ -25,12 +25,24 @@ export function ChunkingStep({ values, onChange, errors, collection }: StepProps
           { value: "inherit", label: s.inherit },
         ]}
         hint={collection === undefined || collection.document_count === 0 ? undefined : s.reindexHint}
-        error={errorAt(shown, "chunking_strategy") !== undefined && !values.ownChunking ? errorAt(shown, "chunking_strategy") : undefined}
+        error={
+          errorAt(shown, "chunking_strategy") !== undefined && !values.ownChunking
+            ? errorAt(shown, "chunking_strategy")
+            : undefined
+        }
         onChoose={(which) => onChange({ ownChunking: which === "own" })}
       />
       {values.ownChunking && <ChunkingFields values={values} onChange={onChange} errors={shown} />}
-      <Check label={s.override} checked={values.allowOverride} onCheck={(allowOverride) => onChange({ allowOverride })} />
-      <ChunkingPreview strategy={strategy} known={values.ownChunking || inherited !== undefined} onRefused={setRefused} />
+      <Check
+        label={s.override}
+        checked={values.allowOverride}
+        onCheck={(allowOverride) => onChange({ allowOverride })}
+      />
+      <ChunkingPreview
+        strategy={strategy}
+        known={values.ownChunking || inherited !== undefined}
+        onRefused={setRefused}
+      />
     </>
   );
 }
@@ -62,8 +74,18 @@ function ChunkingFields({ values, onChange, errors }: StepProps) {
             ]}
             onChoose={(next) => onChange({ unit: next, ...sizesFor(next) })}
           />
-          <NumberField label={s.size} error={at("chunk_size")} value={size} onType={(next) => onChange({ size: next })} />
-          <NumberField label={s.overlap} error={at("chunk_overlap")} value={overlap} onType={(next) => onChange({ overlap: next })} />
+          <NumberField
+            label={s.size}
+            error={at("chunk_size")}
+            value={size}
+            onType={(next) => onChange({ size: next })}
+          />
+          <NumberField
+            label={s.overlap}
+            error={at("chunk_overlap")}
+            value={overlap}
+            onType={(next) => onChange({ overlap: next })}
+          />
         </>
       )}
       {type === "RECURSIVE" && (
@@ -107,7 +129,16 @@ interface NumberFieldProps {
 }
 
 function NumberField({ label, error, value, onType }: NumberFieldProps) {
-  return <TextField className="sm:col-span-2" label={label} error={error} inputMode="numeric" value={value} onChange={({ target }) => onType(target.value)} />;
+  return (
+    <TextField
+      className="sm:col-span-2"
+      label={label}
+      error={error}
+      inputMode="numeric"
+      value={value}
+      onChange={({ target }) => onType(target.value)}
+    />
+  );
 }
 
 type Unit = "char" | "token";
@@ -117,6 +148,9 @@ function sizesFor(unit: Unit): { readonly size: string; readonly overlap: string
   return unit === "token" ? { size: "300", overlap: "30" } : { size: "1000", overlap: "200" };
 }
 
-function unitFor(type: string, unit: Unit): { readonly unit?: Unit; readonly size?: string; readonly overlap?: string } {
+function unitFor(
+  type: string,
+  unit: Unit,
+): { readonly unit?: Unit; readonly size?: string; readonly overlap?: string } {
   return type === "TOKEN" && unit === "char" ? { unit: "token", ...sizesFor("token") } : {};
 }

@@ -30,7 +30,14 @@ export function ConflictView({ base, mine, theirs, pending, error, onSave, onDro
   // What was not touched here is nobody's wish to undo.
   const sideOf = (field: Field): Side => chosen[field] ?? (touched.includes(field) ? "mine" : "theirs");
   return (
-    <Dialog open onClose={onClose} title={s.conflictTitle} about={differing.length === 0 ? s.conflictSame : s.conflictAbout} wide unsaved>
+    <Dialog
+      open
+      onClose={onClose}
+      title={s.conflictTitle}
+      about={differing.length === 0 ? s.conflictSame : s.conflictAbout}
+      wide
+      unsaved
+    >
       <div className="flex flex-col gap-4">
         {differing.map((field) => (
           <FieldChoice
@@ -86,7 +93,10 @@ function FieldChoice({ name, mine, theirs, side, onChoose }: FieldChoiceProps) {
       <legend className="px-1 text-sm font-medium">{name}</legend>
       <div className="grid gap-3 sm:grid-cols-2">
         {sides.map(([value, label, shown]) => (
-          <label key={value} className="flex min-w-0 flex-col gap-1 rounded-md border p-2 has-checked:border-brand has-checked:bg-brand-soft">
+          <label
+            key={value}
+            className="flex min-w-0 flex-col gap-1 rounded-md border p-2 has-checked:border-brand has-checked:bg-brand-soft"
+          >
             <span className="flex items-center gap-2 text-sm">
               <input type="radio" className="accent-brand" checked={side === value} onChange={() => onChoose(value)} />
               {label}

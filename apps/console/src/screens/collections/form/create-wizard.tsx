@@ -22,7 +22,10 @@ export default function CreateWizard({ repository, onClose }: Props) {
       // It is there from now on: whoever corrects a field of the collection does not make it twice.
       form.change({ repository: rid });
       const { id, model } = values;
-      const more = { ...(id.trim() === "" ? {} : { collection_id: id.trim() }), ...(model === "" ? {} : { embedding_model: model }) };
+      const more = {
+        ...(id.trim() === "" ? {} : { collection_id: id.trim() }),
+        ...(model === "" ? {} : { embedding_model: model }),
+      };
       return createCollection(rid, { ...input, ...more });
     },
     onSuccess: async ({ repository_id: rid, collection_id: cid, name }) => {
@@ -30,13 +33,15 @@ export default function CreateWizard({ repository, onClose }: Props) {
       await navigate({ to: "/collections/$rid/$cid", params: { rid, cid }, search: {} });
     },
     onError: form.fail,
-    onSettled: () => Promise.all([["collections"], ["repositories"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
+    onSettled: () =>
+      Promise.all([["collections"], ["repositories"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
   });
   const submit = () => {
     form.begin();
     const { values } = form;
     const read = readValues(values);
-    if (values.repository === "" && values.newRepositoryName.trim() === "") form.refuse({ repository_name: s.needsRepositoryName });
+    if (values.repository === "" && values.newRepositoryName.trim() === "")
+      form.refuse({ repository_name: s.needsRepositoryName });
     else if (read.errors !== undefined) form.refuse(read.errors);
     else creating.mutate({ values, input: read.value });
   };

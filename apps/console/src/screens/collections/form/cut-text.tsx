@@ -17,11 +17,18 @@ export function CutText({ text, pieces }: { readonly text: string; readonly piec
         {stretches.map(({ at, words, begins, inside }) => (
           <Fragment key={at}>
             {begins.map((index) => (
-              <span key={index} className="mr-0.5 rounded bg-brand px-1 py-0.5 text-[10px] font-semibold text-brand-ink">
+              <span
+                key={index}
+                className="mr-0.5 rounded bg-brand px-1 py-0.5 text-[10px] font-semibold text-brand-ink"
+              >
                 {index + 1}
               </span>
             ))}
-            {inside.length > 1 ? <mark>{words}</mark> : <span className={cx(inside[0] !== undefined && inside[0] % 2 === 1 && "bg-raised")}>{words}</span>}
+            {inside.length > 1 ? (
+              <mark>{words}</mark>
+            ) : (
+              <span className={cx(inside[0] !== undefined && inside[0] % 2 === 1 && "bg-raised")}>{words}</span>
+            )}
           </Fragment>
         ))}
       </div>

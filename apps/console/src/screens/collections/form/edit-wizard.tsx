@@ -31,10 +31,18 @@ export default function EditWizard({ collection, onClose }: Props) {
   const client = useQueryClient();
   const id = { rid: base.repository_id, cid: base.collection_id };
   const saving = useMutation({
-    mutationFn: ({ change, etag }: { readonly change: CollectionInput; readonly mine: Changeable; readonly etag: string }) =>
-      updateCollection(id, change, etag),
+    mutationFn: ({
+      change,
+      etag,
+    }: {
+      readonly change: CollectionInput;
+      readonly mine: Changeable;
+      readonly etag: string;
+    }) => updateCollection(id, change, etag),
     onSuccess: async ({ warnings = [] }) => {
-      await Promise.all([["collection", id.rid, id.cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey })));
+      await Promise.all(
+        [["collection", id.rid, id.cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey })),
+      );
       toast(s.saved, warnings.length === 0 ? undefined : warnings.join(" "));
       onClose();
     },

@@ -9,11 +9,14 @@ const named = /^([a-z_]+(?:\.[a-z_]+|\[\d+\])*): (.+)$/s;
 export function fieldErrorsOf(error: unknown): FieldErrors {
   if (!(error instanceof ProblemError)) return {};
   const listed = error.problem["errors"];
-  if (Array.isArray(listed) && listed.length > 0) return Object.fromEntries(listed.filter(isListed).map(({ path, message }) => [path, sentence(message)]));
+  if (Array.isArray(listed) && listed.length > 0)
+    return Object.fromEntries(listed.filter(isListed).map(({ path, message }) => [path, sentence(message)]));
   // A name or an id that is taken is no field of a message, but a reader looks for it there.
   const detail = error.message;
   if (isProblem(error, 409))
-    return detail.startsWith("A repository") ? { repository_id: detail } : { [detail.includes(" named ") ? "name" : "collection_id"]: detail };
+    return detail.startsWith("A repository")
+      ? { repository_id: detail }
+      : { [detail.includes(" named ") ? "name" : "collection_id"]: detail };
   const found = named.exec(detail);
   return found?.[1] === undefined || found[2] === undefined ? {} : { [found[1]]: sentence(found[2]) };
 }

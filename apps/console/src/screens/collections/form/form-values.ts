@@ -73,7 +73,14 @@ export function valuesOf(collection: Collection): FormValues {
   };
 }
 
-function chunkingValues({ type, unit, chunk_size, chunk_overlap, separators, threshold }: ChunkingStrategy): Partial<FormValues> {
+function chunkingValues({
+  type,
+  unit,
+  chunk_size,
+  chunk_overlap,
+  separators,
+  threshold,
+}: ChunkingStrategy): Partial<FormValues> {
   return {
     type: chunkingTypes.find((known) => known === type) ?? "RECURSIVE",
     unit: unit === "token" ? "token" : "char",
@@ -86,16 +93,22 @@ function chunkingValues({ type, unit, chunk_size, chunk_overlap, separators, thr
 
 /** What a change may say. */
 export type Changeable = Required<
-  Pick<CollectionInput, "name" | "description" | "chunking_strategy" | "allow_chunking_override" | "metadata" | "allowed_groups" | "private">
+  Pick<
+    CollectionInput,
+    "name" | "description" | "chunking_strategy" | "allow_chunking_override" | "metadata" | "allowed_groups" | "private"
+  >
 >;
 
-type Read<Value> = { readonly value: Value; readonly errors?: undefined } | { readonly errors: FieldErrors; readonly value?: undefined };
+type Read<Value> =
+  | { readonly value: Value; readonly errors?: undefined }
+  | { readonly errors: FieldErrors; readonly value?: undefined };
 
 /** Only what cannot be sent is refused here; everything else is for the server to judge. */
 export function readValues(values: FormValues): Read<Changeable> {
   const fields = readFields(values.fields);
   const chunking: Read<object | null> = values.ownChunking ? readChunking(values) : { value: null };
-  if (fields.errors !== undefined || chunking.errors !== undefined) return { errors: { ...fields.errors, ...chunking.errors } };
+  if (fields.errors !== undefined || chunking.errors !== undefined)
+    return { errors: { ...fields.errors, ...chunking.errors } };
   const groups = lines(values.groups);
   return {
     value: {
@@ -115,7 +128,8 @@ export function readChunking({ type, unit, size, overlap, separators, threshold 
   if (type === "NONE") return { value: { type, unit, chunk_size: 0, chunk_overlap: 0 } };
   const sizes = { chunk_size: numberOf(size), chunk_overlap: numberOf(overlap) };
   const errors: Record<string, string> = {};
-  for (const [name, value] of Object.entries(sizes)) if (Number.isNaN(value)) errors[`chunking_strategy.${name}`] = s.notNumber;
+  for (const [name, value] of Object.entries(sizes))
+    if (Number.isNaN(value)) errors[`chunking_strategy.${name}`] = s.notNumber;
   const list = type === "RECURSIVE" ? listOf(separators) : undefined;
   if (type === "RECURSIVE" && list === undefined) errors["chunking_strategy.separators"] = s.notList;
   if (type === "SEMANTIC" && Number.isNaN(numberOf(threshold))) errors["chunking_strategy.threshold"] = s.notNumber;
@@ -134,7 +148,8 @@ export function readChunking({ type, unit, size, overlap, separators, threshold 
 function readFields(text: string): Read<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value: value as Record<string, unknown> };
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return { value: value as Record<string, unknown> };
     return { errors: { "metadata.custom_fields": s.notObject } };
   } catch (error) {
     return { errors: { "metadata.custom_fields": s.notJson((error as Error).message) } };

@@ -45,12 +45,23 @@ describe("the form of a collection", () => {
   });
 
   it("what cannot be sent is refused at its field", () => {
-    const { errors } = readValues({ ...emptyValues, ownChunking: true, fields: "[1]", size: "many", separators: '["a", 1]' });
-    expect(Object.keys(errors ?? {}).sort()).toEqual(["chunking_strategy.chunk_size", "chunking_strategy.separators", "metadata.custom_fields"]);
+    const { errors } = readValues({
+      ...emptyValues,
+      ownChunking: true,
+      fields: "[1]",
+      size: "many",
+      separators: '["a", 1]',
+    });
+    expect(Object.keys(errors ?? {}).sort()).toEqual([
+      "chunking_strategy.chunk_size",
+      "chunking_strategy.separators",
+      "metadata.custom_fields",
+    ]);
   });
 
   it("a refusal of the server is about the field that it names, or about none", () => {
-    const at = (status: number, detail: string, more: object = {}) => fieldErrorsOf(new ProblemError(status, { detail, ...more }));
+    const at = (status: number, detail: string, more: object = {}) =>
+      fieldErrorsOf(new ProblemError(status, { detail, ...more }));
     expect(errorAt(at(400, "metadata.tags[0]: a tag has letters."), "metadata.tags")).toBe("A tag has letters.");
     expect(at(409, 'A collection named "C" exists in repository "r".')).toHaveProperty("name");
     expect(at(409, 'A collection "c" exists in repository "r".')).toHaveProperty("collection_id");

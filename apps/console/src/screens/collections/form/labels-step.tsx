@@ -18,7 +18,12 @@ export function LabelsStep({ values, onChange, errors }: StepProps) {
       />
       <div className="flex flex-col gap-1">
         <p className="text-xs font-medium text-soft">{s.fields}</p>
-        <CodeEditor label={s.fields} language="json" value={values.fields} onChange={(fields) => onChange({ fields })} />
+        <CodeEditor
+          label={s.fields}
+          language="json"
+          value={values.fields}
+          onChange={(fields) => onChange({ fields })}
+        />
         {wrong === undefined ? (
           <p className="text-xs text-soft">{s.fieldsHint}</p>
         ) : (

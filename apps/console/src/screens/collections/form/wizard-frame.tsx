@@ -34,7 +34,17 @@ interface Props extends StepProps {
   readonly onClose: () => void;
 }
 
-export function WizardFrame({ title, action, pendingAction, pending, unsaved, error, onSubmit, onClose, ...step }: Props) {
+export function WizardFrame({
+  title,
+  action,
+  pendingAction,
+  pending,
+  unsaved,
+  error,
+  onSubmit,
+  onClose,
+  ...step
+}: Props) {
   const [at, setAt] = useStep(step.errors);
   const Content = contents[at];
   const index = steps.indexOf(at);
@@ -69,7 +79,15 @@ export function WizardFrame({ title, action, pendingAction, pending, unsaved, er
   );
 }
 
-function StepList({ at, errors, onChoose }: { readonly at: Step; readonly errors: FieldErrors; readonly onChoose: (step: Step) => void }) {
+function StepList({
+  at,
+  errors,
+  onChoose,
+}: {
+  readonly at: Step;
+  readonly errors: FieldErrors;
+  readonly onChoose: (step: Step) => void;
+}) {
   return (
     <ol aria-label={s.stepsLabel} className="flex flex-wrap gap-1">
       {steps.map((step, index) => (

@@ -38,7 +38,13 @@ export function NewPipelineDialog({ id, onClose }: { readonly id: CollectionId; 
   const errors = fieldErrorsOf(creating.error);
   const shown = fields.some((field) => errorAt(errors, field) !== undefined);
   return (
-    <Dialog open onClose={onClose} title={pipelineStrings.create} about={pipelineStrings.about} unsaved={values !== empty}>
+    <Dialog
+      open
+      onClose={onClose}
+      title={pipelineStrings.create}
+      about={pipelineStrings.about}
+      unsaved={values !== empty}
+    >
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {
@@ -46,7 +52,11 @@ export function NewPipelineDialog({ id, onClose }: { readonly id: CollectionId; 
           if (!creating.isPending) creating.mutate();
         }}
       >
-        <Fields values={values} onChange={(next) => setValues((old) => ({ ...old, ...next }))} at={(field) => errorAt(errors, field)} />
+        <Fields
+          values={values}
+          onChange={(next) => setValues((old) => ({ ...old, ...next }))}
+          at={(field) => errorAt(errors, field)}
+        />
         {creating.error !== null && !shown && <ErrorBox error={creating.error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{uiStrings.cancel}</Button>

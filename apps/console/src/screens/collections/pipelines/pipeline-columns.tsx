@@ -25,8 +25,18 @@ export function pipelineColumns({ disabled, onPlan, onRun, onDelete }: Actions):
         </code>
       ),
     },
-    { id: "trigger", header: of.trigger, width: "minmax(10rem,1fr)", cell: ({ trigger, schedule }) => schedule ?? s.triggers[trigger] },
-    { id: "next", header: of.next, width: "8rem", cell: ({ next_run_at }) => (next_run_at === null ? s.never : <Ago at={next_run_at} />) },
+    {
+      id: "trigger",
+      header: of.trigger,
+      width: "minmax(10rem,1fr)",
+      cell: ({ trigger, schedule }) => schedule ?? s.triggers[trigger],
+    },
+    {
+      id: "next",
+      header: of.next,
+      width: "8rem",
+      cell: ({ next_run_at }) => (next_run_at === null ? s.never : <Ago at={next_run_at} />),
+    },
     { id: "removes", header: of.removes, width: "6rem", cell: ({ auto_remove }) => (auto_remove ? s.yes : s.no) },
     { id: "created", header: of.created, width: "8rem", cell: ({ created_at }) => <Ago at={created_at} /> },
     {
@@ -39,7 +49,13 @@ export function pipelineColumns({ disabled, onPlan, onRun, onDelete }: Actions):
           entries={[
             { label: s.plan, icon: <ListChecks aria-hidden />, disabled, onChoose: () => onPlan(pipeline) },
             { label: s.run, icon: <Play aria-hidden />, disabled, onChoose: () => onRun(pipeline) },
-            { label: s.delete, icon: <Trash2 aria-hidden />, disabled, danger: true, onChoose: () => onDelete(pipeline) },
+            {
+              label: s.delete,
+              icon: <Trash2 aria-hidden />,
+              disabled,
+              danger: true,
+              onChoose: () => onDelete(pipeline),
+            },
           ]}
         />
       ),

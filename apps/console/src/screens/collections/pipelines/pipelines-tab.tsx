@@ -30,7 +30,8 @@ export default function PipelinesTab({ id, mayChange, onFollow }: Props) {
   const { data, error, refetch } = useQuery(pipelinesOptions(id));
   const close = () => setAsked(undefined);
   const running = useMutation({
-    mutationFn: ({ pipeline, force }: { readonly pipeline: Pipeline; readonly force: boolean }) => runPipeline(id, pipeline.pipeline_id, force),
+    mutationFn: ({ pipeline, force }: { readonly pipeline: Pipeline; readonly force: boolean }) =>
+      runPipeline(id, pipeline.pipeline_id, force),
     onSuccess: ({ job_id }) => {
       close();
       toast(s.started);
@@ -78,7 +79,15 @@ export default function PipelinesTab({ id, mayChange, onFollow }: Props) {
   );
 }
 
-function DeletePipeline({ id, pipeline, onClose }: { readonly id: CollectionId; readonly pipeline: Pipeline; readonly onClose: () => void }) {
+function DeletePipeline({
+  id,
+  pipeline,
+  onClose,
+}: {
+  readonly id: CollectionId;
+  readonly pipeline: Pipeline;
+  readonly onClose: () => void;
+}) {
   const client = useQueryClient();
   const deleting = useMutation({
     mutationFn: () => deletePipeline(id, pipeline.pipeline_id),

@@ -27,7 +27,8 @@ export function PlanDialog({ id, pipeline, pending, onRun, onClose }: Props) {
     <Dialog open onClose={onClose} title={s.title} about={s.about} wide>
       <div className="flex flex-col gap-4 text-sm">
         <p className="font-mono text-xs break-all">{pipeline.source}</p>
-        {plan === undefined && (error === null ? <Loading what={s.making} /> : <ErrorBox error={error} onRetry={() => void refetch()} />)}
+        {plan === undefined &&
+          (error === null ? <Loading what={s.making} /> : <ErrorBox error={error} onRetry={() => void refetch()} />)}
         {plan !== undefined && (
           <>
             {plan.blocked !== null && (
@@ -40,7 +41,11 @@ export function PlanDialog({ id, pipeline, pending, onRun, onClose }: Props) {
               <Kind key={kind} label={s.kinds[kind]} count={plan.counts[kind]} names={namesOf(plan, kind)} />
             ))}
             <div className="flex justify-end">
-              <Button look={plan.blocked === null ? "main" : "danger"} disabled={pending} onClick={() => onRun(plan.blocked !== null)}>
+              <Button
+                look={plan.blocked === null ? "main" : "danger"}
+                disabled={pending}
+                onClick={() => onRun(plan.blocked !== null)}
+              >
                 {plan.blocked === null ? pipelineStrings.run : s.force}
               </Button>
             </div>
@@ -51,7 +56,15 @@ export function PlanDialog({ id, pipeline, pending, onRun, onClose }: Props) {
   );
 }
 
-function Kind({ label, count, names }: { readonly label: string; readonly count: number; readonly names: readonly string[] }) {
+function Kind({
+  label,
+  count,
+  names,
+}: {
+  readonly label: string;
+  readonly count: number;
+  readonly names: readonly string[];
+}) {
   const shown = names.slice(0, namesShownMax);
   return (
     <section aria-label={label}>
@@ -61,7 +74,9 @@ function Kind({ label, count, names }: { readonly label: string; readonly count:
       </p>
       {shown.length > 0 && (
         <>
-          {shown.length < count && <p className="mt-1 text-xs text-soft">{s.first(shown.length, formatNumber(count))}</p>}
+          {shown.length < count && (
+            <p className="mt-1 text-xs text-soft">{s.first(shown.length, formatNumber(count))}</p>
+          )}
           <ul className="mt-1 flex flex-col gap-0.5 font-mono text-xs">
             {shown.map((name) => (
               <li key={name} className="break-all">

@@ -17,10 +17,24 @@ const columns: readonly Column<Segment>[] = [
   },
   { id: "rows", header: s.segment.rows, width: "6rem", align: "right", cell: ({ rows }) => formatNumber(rows) },
   { id: "live", header: s.segment.live, width: "6rem", align: "right", cell: ({ live }) => formatNumber(live) },
-  { id: "dead", header: s.segment.dead, width: "6rem", align: "right", cell: ({ rows, live }) => formatNumber(rows - live) },
+  {
+    id: "dead",
+    header: s.segment.dead,
+    width: "6rem",
+    align: "right",
+    cell: ({ rows, live }) => formatNumber(rows - live),
+  },
   { id: "size", header: s.segment.size, width: "6rem", align: "right", cell: ({ bytes }) => formatBytes(bytes) },
 ];
 
 export function SegmentTable({ segments }: { readonly segments: readonly Segment[] }) {
-  return <DataTable label={s.segments} columns={columns} items={segments} rowId={({ key }) => key} empty={<Empty title={s.noSegments} />} />;
+  return (
+    <DataTable
+      label={s.segments}
+      columns={columns}
+      items={segments}
+      rowId={({ key }) => key}
+      empty={<Empty title={s.noSegments} />}
+    />
+  );
 }

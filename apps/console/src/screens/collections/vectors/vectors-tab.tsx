@@ -17,11 +17,15 @@ import { VersionTable } from "./version-table.tsx";
 
 export default function VectorsTab({ id, mayCompact }: { readonly id: CollectionId; readonly mayCompact: boolean }) {
   const { data, error, refetch } = useQuery(manifestOptions(id));
-  if (data === undefined) return error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} />;
+  if (data === undefined)
+    return error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} />;
   const { passages, rows } = data;
   return (
     <div className="grid gap-4 lg:grid-cols-2">
-      <Panel title={passages === null && rows !== null ? s.rows : s.now} actions={<CompactButton id={id} disabled={!mayCompact || data.stats === null} />}>
+      <Panel
+        title={passages === null && rows !== null ? s.rows : s.now}
+        actions={<CompactButton id={id} disabled={!mayCompact || data.stats === null} />}
+      >
         {data.stats === null ? <Empty title={s.nothing}>{s.nothingAbout}</Empty> : <Facts of={factsOf(data.stats)} />}
       </Panel>
       <UsagePanel id={id} />

@@ -9,12 +9,20 @@ import { Empty } from "../../../ui/states.tsx";
 import { Ago } from "../../../ui/time.tsx";
 import { labSearch } from "../lab-search.ts";
 
-export function VersionTable({ id, versions }: { readonly id: CollectionId; readonly versions: readonly VectorVersion[] }) {
+export function VersionTable({
+  id,
+  versions,
+}: {
+  readonly id: CollectionId;
+  readonly versions: readonly VectorVersion[];
+}) {
   const newestFirst = versions.toReversed();
   const oldest = versions[0];
   return (
     <div className="flex flex-col gap-2">
-      {oldest !== undefined && <p className="text-sm text-soft">{s.versionsAbout(formatDateTime(oldest.committedAt))}</p>}
+      {oldest !== undefined && (
+        <p className="text-sm text-soft">{s.versionsAbout(formatDateTime(oldest.committedAt))}</p>
+      )}
       <DataTable
         label={s.versions}
         columns={columnsFor(id)}
@@ -42,14 +50,24 @@ function columnsFor(id: CollectionId): readonly Column<VectorVersion>[] {
       ),
     },
     { id: "rows", header: of.rows, width: "6rem", align: "right", cell: ({ live }) => formatNumber(live) },
-    { id: "segments", header: of.segments, width: "6rem", align: "right", cell: ({ segments }) => formatNumber(segments) },
+    {
+      id: "segments",
+      header: of.segments,
+      width: "6rem",
+      align: "right",
+      cell: ({ segments }) => formatNumber(segments),
+    },
     { id: "size", header: of.size, width: "6rem", align: "right", cell: ({ bytes }) => formatBytes(bytes) },
     {
       id: "asOf",
       header: of.asOf,
       width: "9rem",
       cell: ({ committedAt }) => (
-        <Link to="/search" search={labSearch(id, { asof: new Date(committedAt).toISOString() })} className="text-brand hover:underline">
+        <Link
+          to="/search"
+          search={labSearch(id, { asof: new Date(committedAt).toISOString() })}
+          className="text-brand hover:underline"
+        >
           {s.asOf}
         </Link>
       ),

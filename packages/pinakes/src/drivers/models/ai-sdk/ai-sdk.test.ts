@@ -17,7 +17,15 @@ afterAll(async () => {
   await local.close();
 });
 
-const openai = { id: "test", provider: "openai", model: "minilm", dims: 384, tokensMax: 512, baseUrl: `${server.url}/v1`, apiKeyEnv: "TEST_KEY" } as const;
+const openai = {
+  id: "test",
+  provider: "openai",
+  model: "minilm",
+  dims: 384,
+  tokensMax: 512,
+  baseUrl: `${server.url}/v1`,
+  apiKeyEnv: "TEST_KEY",
+} as const;
 const titan = {
   id: "titan",
   provider: "bedrock",
@@ -67,7 +75,11 @@ describe("AI SDK embedder: requests", () => {
     expect(await embedder.embed(texts)).toHaveLength(97);
     expect(server.seen.map(({ body }) => (body["input"] as string[]).length).sort((a, b) => b - a)).toEqual([96, 1]);
     for (const { path, authorization, body } of server.seen) {
-      expect({ path, authorization, model: body["model"] }).toEqual({ path: "/v1/embeddings", authorization: `Bearer ${key}`, model: "minilm" });
+      expect({ path, authorization, model: body["model"] }).toEqual({
+        path: "/v1/embeddings",
+        authorization: `Bearer ${key}`,
+        model: "minilm",
+      });
       expect(body).not.toHaveProperty("dimensions");
     }
     server.seen.length = 0;
@@ -83,7 +95,14 @@ describe("AI SDK embedder: requests", () => {
   it("a text at the limit is sent whole, a longer one in windows, and never in the middle of a character", async () => {
     const embedder = await open({ tokensMax: 4 });
     await embedder.embed(["one two three four", "one two three four five", "😀😀😀", "half \uD83D"]);
-    expect(server.seen[0]?.body["input"]).toEqual(["one two three four", "one two three", "four five", "😀", "😀😀", "half \uFFFD"]);
+    expect(server.seen[0]?.body["input"]).toEqual([
+      "one two three four",
+      "one two three",
+      "four five",
+      "😀",
+      "😀😀",
+      "half \uFFFD",
+    ]);
   });
 
   it("how much a model reads is known by its name, told by its settings, or taken to be little", async () => {
@@ -104,10 +123,14 @@ describe("AI SDK embedder: requests", () => {
 
   it("bedrock: signs each request, one text each for Titan", async () => {
     await (await open(titan)).embed(["one", "two"]);
-    expect(server.seen.map(({ path }) => path)).toEqual(Array.from({ length: 2 }, () => "/model/amazon.titan-embed-text-v2:0/invoke"));
+    expect(server.seen.map(({ path }) => path)).toEqual(
+      Array.from({ length: 2 }, () => "/model/amazon.titan-embed-text-v2:0/invoke"),
+    );
     expect(server.seen.map(({ body }) => body["inputText"]).sort()).toEqual(["one", "two"]);
     for (const { authorization } of server.seen)
-      expect(authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-central-1\/bedrock\/aws4_request/);
+      expect(authorization).toMatch(
+        /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-central-1\/bedrock\/aws4_request/,
+      );
   });
 
   it("bedrock: tells Cohere questions from passages", async () => {
@@ -130,14 +153,24 @@ describe("AI SDK embedder: failures", () => {
 
   it("THROTTLED when it stays busy, UNAVAILABLE when it stays broken", async () => {
     server.next.push(...Array.from({ length: 3 }, () => fails(429, "slow down", now)));
-    await expect((await open()).embed(["x"])).rejects.toMatchObject({ code: "THROTTLED", retryable: true, message: expect.stringContaining("slow down") });
+    await expect((await open()).embed(["x"])).rejects.toMatchObject({
+      code: "THROTTLED",
+      retryable: true,
+      message: expect.stringContaining("slow down"),
+    });
     server.next.push(...Array.from({ length: 3 }, () => fails(500, "out of order", now)));
-    await expect((await open()).embed(["x"])).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: true, message: expect.stringContaining("out of order") });
+    await expect((await open()).embed(["x"])).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: true,
+      message: expect.stringContaining("out of order"),
+    });
     expect(server.seen).toHaveLength(6);
   });
 
   it("a bad key is told without the key, and not retried", async () => {
-    server.next.push((response, { authorization }) => answer(response, 401, { error: { message: `Incorrect API key provided: ${authorization ?? ""}` } }));
+    server.next.push((response, { authorization }) =>
+      answer(response, 401, { error: { message: `Incorrect API key provided: ${authorization ?? ""}` } }),
+    );
     const error: unknown = await (await open()).embed(["x"]).catch((caught: unknown) => caught);
     expect(error).toMatchObject({
       code: "UNAVAILABLE",
@@ -151,7 +184,10 @@ describe("AI SDK embedder: failures", () => {
 
   it("what it refuses is INVALID, a model it does not know is not the caller's fault", async () => {
     server.next.push(fails(400, "maximum context length is 8192 tokens"));
-    await expect((await open()).embed(["x"])).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("8192 tokens") });
+    await expect((await open()).embed(["x"])).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringContaining("8192 tokens"),
+    });
     server.next.push(fails(404, "model not found"));
     await expect((await open()).embed(["x"])).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: false });
   });
@@ -198,7 +234,9 @@ describe("AI SDK embedder: failures", () => {
       (response) => void response.once("close", () => hangs.resolve()),
       (response) => answer(response, 400, { error: { message: "no" } }),
     );
-    await expect((await open()).embed(Array.from({ length: 97 }, (_, i) => `${i}`))).rejects.toMatchObject({ code: "INVALID" });
+    await expect((await open()).embed(Array.from({ length: 97 }, (_, i) => `${i}`))).rejects.toMatchObject({
+      code: "INVALID",
+    });
     await hangs.promise;
   });
 
@@ -214,9 +252,18 @@ describe("AI SDK embedder: failures", () => {
   });
 
   it("a key that is not set is told at the start", async () => {
-    await expect(open({}, { env: {} })).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: false, message: expect.stringContaining("TEST_KEY") });
-    await expect(open(titan, { env: {} })).rejects.toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("AWS_ACCESS_KEY_ID") });
-    await expect(openAiSdkEmbedder({ id: "o", provider: "openai", model: "m", dims: 3 }, { env: {} })).rejects.toMatchObject({
+    await expect(open({}, { env: {} })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: false,
+      message: expect.stringContaining("TEST_KEY"),
+    });
+    await expect(open(titan, { env: {} })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("AWS_ACCESS_KEY_ID"),
+    });
+    await expect(
+      openAiSdkEmbedder({ id: "o", provider: "openai", model: "m", dims: 3 }, { env: {} }),
+    ).rejects.toMatchObject({
       message: expect.stringContaining("OPENAI_API_KEY"),
     });
   });
@@ -224,10 +271,22 @@ describe("AI SDK embedder: failures", () => {
 
 describe("openEmbedder", () => {
   it("opens what the settings say, with a prefix for each kind where the model wants one", async () => {
-    const settings = { ...openai, provider: "ollama", apiKeyEnv: undefined, queryPrefix: "search_query: ", documentPrefix: "search_document: " } as const;
+    const settings = {
+      ...openai,
+      provider: "ollama",
+      apiKeyEnv: undefined,
+      queryPrefix: "search_query: ",
+      documentPrefix: "search_document: ",
+    } as const;
     const embedder = await openEmbedder(settings);
     opened.push(embedder);
-    expect(embedder.model).toEqual({ id: "test", provider: "ollama", dims: 384, metric: "cosine", tokensMax: 512 - "search _ document :".split(" ").length });
+    expect(embedder.model).toEqual({
+      id: "test",
+      provider: "ollama",
+      dims: 384,
+      metric: "cosine",
+      tokensMax: 512 - "search _ document :".split(" ").length,
+    });
     await embedder.embed(["a"], { kind: "query" });
     await embedder.embed(["b"]);
     expect(server.seen.map(({ body }) => body["input"])).toEqual([["search_query: a"], ["search_document: b"]]);

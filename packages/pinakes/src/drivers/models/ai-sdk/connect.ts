@@ -49,12 +49,22 @@ export async function connectCompatible(
   const variable = settings.apiKeyEnv ?? (baseURL === openAiUrl ? "OPENAI_API_KEY" : undefined);
   const apiKey = variable === undefined ? undefined : env[variable];
   if (variable !== undefined && (apiKey === undefined || apiKey === "")) {
-    throw new PinakesError("UNAVAILABLE", `The model ${settings.id} needs a key: set the environment variable ${variable}.`, { retryable: false });
+    throw new PinakesError(
+      "UNAVAILABLE",
+      `The model ${settings.id} needs a key: set the environment variable ${variable}.`,
+      { retryable: false },
+    );
   }
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   const key = apiKey === undefined ? {} : { apiKey };
   return {
-    provider: createOpenAICompatible({ name: settings.provider, baseURL, fetch, supportsStructuredOutputs: true, ...key }),
+    provider: createOpenAICompatible({
+      name: settings.provider,
+      baseURL,
+      fetch,
+      supportsStructuredOutputs: true,
+      ...key,
+    }),
     name: `${settings.provider} at ${new URL(baseURL).host}`,
     secrets: apiKey === undefined ? [] : [apiKey],
   };
@@ -65,7 +75,12 @@ export async function connectBedrock(
   fetch: typeof globalThis.fetch,
   env: Environment,
 ): Promise<Connection<AmazonBedrockProvider>> {
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken, AWS_BEARER_TOKEN_BEDROCK: apiKey } = env;
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+    AWS_BEARER_TOKEN_BEDROCK: apiKey,
+  } = env;
   if (apiKey === undefined && (accessKeyId === undefined || secretAccessKey === undefined)) {
     throw new PinakesError(
       "UNAVAILABLE",
@@ -83,5 +98,9 @@ export async function connectBedrock(
     ...(secretAccessKey === undefined ? {} : { secretAccessKey }),
     ...(sessionToken === undefined ? {} : { sessionToken }),
   });
-  return { provider, name: `bedrock in ${region}`, secrets: [secretAccessKey, sessionToken, apiKey].filter((secret) => secret !== undefined) };
+  return {
+    provider,
+    name: `bedrock in ${region}`,
+    secrets: [secretAccessKey, sessionToken, apiKey].filter((secret) => secret !== undefined),
+  };
 }

@@ -31,7 +31,8 @@ export function mapError(error: unknown, names: ErrorNames, words: ErrorWords): 
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const make = (code: ErrorCode, what: string, retryable?: boolean): PinakesError =>
     new PinakesError(code, `${words.doing} ${id} (${name}): ${what}`, retryable === undefined ? {} : { retryable });
-  if (last instanceof Error && last.name === "TimeoutError") return make("UNAVAILABLE", `no answer within ${names.answerMsMax / 1_000} s. Try again later.`);
+  if (last instanceof Error && last.name === "TimeoutError")
+    return make("UNAVAILABLE", `no answer within ${names.answerMsMax / 1_000} s. Try again later.`);
   if (InvalidResponseDataError.isInstance(last)) return make("CORRUPT", `${said(last, names)} Nothing of it is used.`);
   if (!APICallError.isInstance(last)) return make("UNAVAILABLE", said(last, names));
   return mapStatus(last, said(last, names), words, make);
@@ -44,11 +45,22 @@ function mapStatus(
   make: (code: ErrorCode, what: string, retryable?: boolean) => PinakesError,
 ): PinakesError {
   if (status === undefined) return make("UNAVAILABLE", `${message} Check that it runs and can be reached.`);
-  if (status < 300) return make("CORRUPT", quotes ? `the answer cannot be read: ${message}` : "the answer cannot be read. Nothing of it is used.");
+  if (status < 300)
+    return make(
+      "CORRUPT",
+      quotes ? `the answer cannot be read: ${message}` : "the answer cannot be read. Nothing of it is used.",
+    );
   if (status === 429) return make("THROTTLED", `it asks to wait (429): ${message}`);
-  if (status === 401 || status === 403) return make("UNAVAILABLE", `it refused the key (${status}): ${message} Check the key in the environment.`, false);
-  if (status === 404) return make("UNAVAILABLE", `it does not know the model or the address (404): ${message} Check model and baseUrl.`, false);
-  if (status >= 500 || status === 408 || status === 409 || status < 400) return make("UNAVAILABLE", `it failed (${status}): ${message}`);
+  if (status === 401 || status === 403)
+    return make("UNAVAILABLE", `it refused the key (${status}): ${message} Check the key in the environment.`, false);
+  if (status === 404)
+    return make(
+      "UNAVAILABLE",
+      `it does not know the model or the address (404): ${message} Check model and baseUrl.`,
+      false,
+    );
+  if (status >= 500 || status === 408 || status === 409 || status < 400)
+    return make("UNAVAILABLE", `it failed (${status}): ${message}`);
   return make("INVALID", `it refused ${what} (${status}): ${message}`);
 }
 

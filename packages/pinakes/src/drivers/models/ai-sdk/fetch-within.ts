@@ -6,6 +6,10 @@ export function fetchWithin(answerMsMax: number): typeof globalThis.fetch {
   return (input, init) => {
     const late = AbortSignal.timeout(answerMsMax);
     const { signal } = init ?? {};
-    return fetch(input, { ...init, redirect: "manual", signal: signal === undefined || signal === null ? late : AbortSignal.any([signal, late]) });
+    return fetch(input, {
+      ...init,
+      redirect: "manual",
+      signal: signal === undefined || signal === null ? late : AbortSignal.any([signal, late]),
+    });
   };
 }

@@ -39,7 +39,10 @@ class AiSdkEmbedder implements Embedder {
     this.#retriesMax = retriesMax;
   }
 
-  async embed(texts: readonly string[], { kind = "document", signal }: EmbedOptions = {}): Promise<readonly Float32Array[]> {
+  async embed(
+    texts: readonly string[],
+    { kind = "document", signal }: EmbedOptions = {},
+  ): Promise<readonly Float32Array[]> {
     this.#closing.signal.throwIfAborted();
     signal?.throwIfAborted();
     if (texts.length === 0) return [];
@@ -78,7 +81,11 @@ class AiSdkEmbedder implements Embedder {
     this.#closing.abort(new PinakesError("UNAVAILABLE", "The embedder is closed.", { retryable: false }));
   }
 
-  async #embedBatch(texts: readonly string[], kind: "document" | "query", abortSignal: AbortSignal): Promise<Float32Array[]> {
+  async #embedBatch(
+    texts: readonly string[],
+    kind: "document" | "query",
+    abortSignal: AbortSignal,
+  ): Promise<Float32Array[]> {
     const { dimensions, providerOptions } = this.#provider.options(kind);
     const { embeddings } = await embedMany({
       model: this.#provider.model,
@@ -102,7 +109,8 @@ class AiSdkEmbedder implements Embedder {
     }
     const vector = Float32Array.from(embedding);
     if (metric === "cosine") return normalize(vector);
-    if (!vector.every(Number.isFinite)) throw new PinakesError("CORRUPT", `Embedding with ${id} (${this.#provider.name}): the vector is not finite.`);
+    if (!vector.every(Number.isFinite))
+      throw new PinakesError("CORRUPT", `Embedding with ${id} (${this.#provider.name}): the vector is not finite.`);
     return vector;
   }
 }

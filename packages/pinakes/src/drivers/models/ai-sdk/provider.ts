@@ -17,13 +17,21 @@ export interface ProviderOptions {
   readonly providerOptions?: { readonly amazonBedrock: Record<string, string | number | boolean> };
 }
 
-export async function openProvider(settings: RemoteModelSettings, fetch: typeof globalThis.fetch, env: Environment): Promise<ProviderModel> {
+export async function openProvider(
+  settings: RemoteModelSettings,
+  fetch: typeof globalThis.fetch,
+  env: Environment,
+): Promise<ProviderModel> {
   return settings.provider === "bedrock" ? openBedrock(settings, fetch, env) : openCompatible(settings, fetch, env);
 }
 
 type CompatibleSettings = Extract<RemoteModelSettings, { readonly provider: "openai" | "ollama" }>;
 
-async function openCompatible(settings: CompatibleSettings, fetch: typeof globalThis.fetch, env: Environment): Promise<ProviderModel> {
+async function openCompatible(
+  settings: CompatibleSettings,
+  fetch: typeof globalThis.fetch,
+  env: Environment,
+): Promise<ProviderModel> {
   const ollama = settings.provider === "ollama";
   const { provider, name, secrets } = await connectCompatible(settings, fetch, env);
   return {
@@ -40,7 +48,11 @@ async function openCompatible(settings: CompatibleSettings, fetch: typeof global
 
 type BedrockSettings = Extract<RemoteModelSettings, { readonly provider: "bedrock" }>;
 
-async function openBedrock(settings: BedrockSettings, fetch: typeof globalThis.fetch, env: Environment): Promise<ProviderModel> {
+async function openBedrock(
+  settings: BedrockSettings,
+  fetch: typeof globalThis.fetch,
+  env: Environment,
+): Promise<ProviderModel> {
   const { provider, name, secrets } = await connectBedrock(settings, fetch, env);
   return {
     model: provider.embeddingModel(settings.model),
@@ -55,12 +67,23 @@ async function openBedrock(settings: BedrockSettings, fetch: typeof globalThis.f
 }
 
 /** `truncate: NONE`: a text that is longer than the model reads is refused, never cut without a word. */
-function bedrockOptions({ model, dims, requestDims }: BedrockSettings, kind: "document" | "query"): Record<string, string | number | boolean> {
+function bedrockOptions(
+  { model, dims, requestDims }: BedrockSettings,
+  kind: "document" | "query",
+): Record<string, string | number | boolean> {
   if (model.includes("cohere.embed-")) {
-    return { inputType: kind === "query" ? "search_query" : "search_document", truncate: "NONE", ...(requestDims === true ? { outputDimension: dims } : {}) };
+    return {
+      inputType: kind === "query" ? "search_query" : "search_document",
+      truncate: "NONE",
+      ...(requestDims === true ? { outputDimension: dims } : {}),
+    };
   }
   if (model.includes("amazon.nova-")) {
-    return { embeddingPurpose: kind === "query" ? "TEXT_RETRIEVAL" : "GENERIC_INDEX", truncate: "NONE", embeddingDimension: dims };
+    return {
+      embeddingPurpose: kind === "query" ? "TEXT_RETRIEVAL" : "GENERIC_INDEX",
+      truncate: "NONE",
+      embeddingDimension: dims,
+    };
   }
   return requestDims === true ? { dimensions: dims } : {};
 }

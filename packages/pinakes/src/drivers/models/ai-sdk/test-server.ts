@@ -53,7 +53,12 @@ export async function startTestServer(embedder: Embedder): Promise<TestServer> {
   };
 }
 
-export function answer(response: ServerResponse, status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
+export function answer(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
 }
@@ -63,12 +68,17 @@ async function embeddings(embedder: Embedder, { input, model }: Readonly<Record<
   const texts = input as readonly string[];
   if (texts.includes("")) throw new Error("input cannot be an empty string");
   const vectors = await embedder.embed(texts);
-  const data = vectors.map((vector, index) => ({ object: "embedding", index, embedding: [...vector].map((value) => value * 3) }));
+  const data = vectors.map((vector, index) => ({
+    object: "embedding",
+    index,
+    embedding: [...vector].map((value) => value * 3),
+  }));
   return { object: "list", model, data, usage: { prompt_tokens: 1, total_tokens: 1 } };
 }
 
 async function invoke(embedder: Embedder, body: Readonly<Record<string, unknown>>): Promise<unknown> {
-  if (Array.isArray(body["texts"])) return { embeddings: (await embedder.embed(body["texts"] as string[])).map((vector) => [...vector]) };
+  if (Array.isArray(body["texts"]))
+    return { embeddings: (await embedder.embed(body["texts"] as string[])).map((vector) => [...vector]) };
   const [vector] = await embedder.embed([body["inputText"] as string]);
   return { embedding: [...(vector as Float32Array)], inputTextTokenCount: 1 };
 }

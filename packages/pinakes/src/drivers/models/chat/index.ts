@@ -1,5 +1,14 @@
 /** Chat models through the AI SDK: whatever speaks OpenAI's protocol, Ollama, Amazon Bedrock. */
-import { generateText, jsonSchema, JSONParseError, NoObjectGeneratedError, NoOutputGeneratedError, Output, RetryError, TypeValidationError } from "ai";
+import {
+  generateText,
+  jsonSchema,
+  JSONParseError,
+  NoObjectGeneratedError,
+  NoOutputGeneratedError,
+  Output,
+  RetryError,
+  TypeValidationError,
+} from "ai";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { JsonValue } from "../../../domain/json.ts";
 import type { ChatModel, ChatModelInfo, ChatQuestion } from "../../../ports/chat-model.ts";
@@ -56,7 +65,10 @@ class AiSdkChat implements ChatModel {
       const last = RetryError.isInstance(error) ? error.lastError : error;
       // Their messages quote the answer, and so the document.
       if (unreadable.some((kind) => kind.isInstance(last)))
-        throw new PinakesError("CORRUPT", `Asking ${this.model.id} (${name}): the answer is not JSON of the shape that was asked for. Nothing of it is used.`);
+        throw new PinakesError(
+          "CORRUPT",
+          `Asking ${this.model.id} (${name}): the answer is not JSON of the shape that was asked for. Nothing of it is used.`,
+        );
       throw mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
     }
   }

@@ -7,7 +7,11 @@ export interface ChatProvider extends Pick<Connection<unknown>, "name" | "secret
   readonly model: LanguageModel;
 }
 
-export async function openChatProvider(settings: ChatSettings, fetch: typeof globalThis.fetch, env: Environment): Promise<ChatProvider> {
+export async function openChatProvider(
+  settings: ChatSettings,
+  fetch: typeof globalThis.fetch,
+  env: Environment,
+): Promise<ChatProvider> {
   if (settings.provider === "bedrock") {
     const { provider, ...names } = await connectBedrock(settings, fetch, env);
     return { model: provider(settings.model), ...names };

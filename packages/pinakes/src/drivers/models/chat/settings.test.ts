@@ -6,7 +6,11 @@ const own = { id: "own", provider: "ollama", model: "llama3.2" };
 
 describe("chat models in the settings", () => {
   it("are read as they are written", () => {
-    const all = [own, { id: "o", provider: "openai", model: "m", apiKeyEnv: "KEY" }, { id: "b", provider: "bedrock", model: "m", region: "eu-central-1" }];
+    const all = [
+      own,
+      { id: "o", provider: "openai", model: "m", apiKeyEnv: "KEY" },
+      { id: "b", provider: "bedrock", model: "m", region: "eu-central-1" },
+    ];
     expect(readChatSettings(all)).toEqual(all);
   });
 

@@ -42,11 +42,18 @@ export interface LocalEmbedderOptions {
 export async function openLocalEmbedder(options: LocalEmbedderOptions = {}): Promise<Embedder> {
   const folder = modelFolder(options.dir);
   const tokensMax = options.tokensMax ?? (folder.pinned ? localTokensMax : await tokensMaxOf(folder));
-  if (!Number.isSafeInteger(tokensMax) || tokensMax < 1) throw invalid(`tokensMax: must be a whole number of at least 1, got ${tokensMax}.`);
+  if (!Number.isSafeInteger(tokensMax) || tokensMax < 1)
+    throw invalid(`tokensMax: must be a whole number of at least 1, got ${tokensMax}.`);
   const pool = new EmbedPool({ folder, tokensMax, threads: options.threads, script: options.script });
   try {
     const dims = folder.pinned ? localDims : ((await pool.embed(["dimension"]))[0] as Float32Array).length;
-    return pooledEmbedder(new LocalEmbedder({ id: options.id ?? localModelId, provider: "local", dims, metric: "cosine", tokensMax }, pool, options.dir));
+    return pooledEmbedder(
+      new LocalEmbedder(
+        { id: options.id ?? localModelId, provider: "local", dims, metric: "cosine", tokensMax },
+        pool,
+        options.dir,
+      ),
+    );
   } catch (error) {
     await pool.close();
     throw error;
@@ -72,7 +79,12 @@ class LocalEmbedder implements Embedder {
 
   async embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly Float32Array[]> {
     const vectors = await this.#pool.embed(texts, options);
-    for (const { length } of vectors) invariant(length === this.model.dims, "CORRUPT", `The local model gave ${length} numbers instead of ${this.model.dims}.`);
+    for (const { length } of vectors)
+      invariant(
+        length === this.model.dims,
+        "CORRUPT",
+        `The local model gave ${length} numbers instead of ${this.model.dims}.`,
+      );
     return vectors;
   }
 
@@ -85,7 +97,9 @@ class LocalEmbedder implements Embedder {
 async function tokensMaxOf(folder: ModelFolder): Promise<number> {
   const { config } = await readTokenizerFiles(folder);
   const said = (await sentenceTokens(folder)) ?? config["model_max_length"];
-  return Math.min(typeof said === "number" && said > marksTokens ? said : positionsDefault, positionsDefault) - marksTokens;
+  return (
+    Math.min(typeof said === "number" && said > marksTokens ? said : positionsDefault, positionsDefault) - marksTokens
+  );
 }
 
 async function sentenceTokens(folder: ModelFolder): Promise<unknown> {

@@ -66,10 +66,16 @@ export class JobQueue {
   add(job: Job): void {
     const { kind, texts } = job;
     if (texts.length > textsMax) {
-      throw new PinakesError("LIMIT_EXCEEDED", `A call may embed at most ${textsMax} texts, got ${texts.length}. Split it.`);
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `A call may embed at most ${textsMax} texts, got ${texts.length}. Split it.`,
+      );
     }
     if (this.#texts[kind] + texts.length > textsMax) {
-      throw new PinakesError("THROTTLED", `More than ${textsMax} texts would wait to be embedded in this process. Wait for earlier calls to end.`);
+      throw new PinakesError(
+        "THROTTLED",
+        `More than ${textsMax} texts would wait to be embedded in this process. Wait for earlier calls to end.`,
+      );
     }
     this.#jobs.add(job);
     this.#texts[kind] += texts.length;

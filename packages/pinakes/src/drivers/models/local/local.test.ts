@@ -32,13 +32,20 @@ function openPool(options: Partial<ConstructorParameters<typeof EmbedPool>[0]> =
 }
 
 const crashing = new URL("./test-crashing-thread.ts", import.meta.url);
-const similarity = (a: Float32Array, b: Float32Array): number => a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
+const similarity = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
 
 embedderSuite("local", () => openLocalEmbedder());
 
 describe("local embedder: the model", () => {
   it("is all-MiniLM-L6-v2", async () => {
-    expect((await open()).model).toEqual({ id: "all-MiniLM-L6-v2", provider: "local", dims: 384, metric: "cosine", tokensMax: 256 });
+    expect((await open()).model).toEqual({
+      id: "all-MiniLM-L6-v2",
+      provider: "local",
+      dims: 384,
+      metric: "cosine",
+      tokensMax: 256,
+    });
   });
 
   it("gives the numbers it gave when it was chosen", async () => {
@@ -77,7 +84,11 @@ describe("local embedder: the model", () => {
     expect(tokens.reduce((sum, count) => sum + count, 0)).toBe(256);
     const [at, atOther] = await embedder.embed([words(256, "apple"), words(256, "treaty")]);
     expect(at).not.toEqual(atOther);
-    const [past, pastOther, none] = await embedder.embed([words(257, "apple"), words(257, "treaty"), words(256, "word")]);
+    const [past, pastOther, none] = await embedder.embed([
+      words(257, "apple"),
+      words(257, "treaty"),
+      words(256, "word"),
+    ]);
     expect(past).not.toEqual(pastOther);
     expect(past).not.toEqual(none);
     // A word of several tokens goes into one window whole: "una", "##ffa", "##ble".
@@ -97,7 +108,9 @@ describe("local embedder: the model", () => {
   });
 
   it("a thread that is given more than the model reads fails, instead of leaving the rest out", async () => {
-    await expect(openPool({ tokensMax: 4 }).embed(["one two three four five"])).rejects.toMatchObject({ code: "INTERNAL" });
+    await expect(openPool({ tokensMax: 4 }).embed(["one two three four five"])).rejects.toMatchObject({
+      code: "INTERNAL",
+    });
     expect(await openPool({ tokensMax: 5 }).embed(["one two three four five"])).toHaveLength(1);
   });
 });
@@ -121,7 +134,10 @@ describe("local embedder: the folder", () => {
     const pool = openPool({ folder: { dir, pinned: true } });
     const calls = await Promise.allSettled([pool.embed(["one", "two"]), pool.embed(["three"], { kind: "query" })]);
     for (const call of calls)
-      expect(call).toMatchObject({ status: "rejected", reason: { code: "CORRUPT", message: expect.stringContaining("tokenizer.json") } });
+      expect(call).toMatchObject({
+        status: "rejected",
+        reason: { code: "CORRUPT", message: expect.stringContaining("tokenizer.json") },
+      });
     await writeFile(join(dir, "tokenizer.json"), original);
     expect(await pool.embed(["one"])).toHaveLength(1);
   });
@@ -152,7 +168,8 @@ describe("local embedder: the folder", () => {
   });
 
   it("refuses a number of threads or tokens that is none", async () => {
-    for (const threads of [0, 1.5, Number.NaN]) await expect(openLocalEmbedder({ threads })).rejects.toMatchObject({ code: "INVALID" });
+    for (const threads of [0, 1.5, Number.NaN])
+      await expect(openLocalEmbedder({ threads })).rejects.toMatchObject({ code: "INVALID" });
     await expect(openLocalEmbedder({ tokensMax: 0 })).rejects.toMatchObject({ code: "INVALID" });
   });
 });
@@ -174,7 +191,11 @@ describe("local embedder: threads", () => {
       await pool.embed(texts, { kind });
       order.push(name);
     };
-    await Promise.all([run("large", ["a", "b", "c", "d", "e", "f"], "document"), run("small", ["g"], "document"), run("query", ["h"], "query")]);
+    await Promise.all([
+      run("large", ["a", "b", "c", "d", "e", "f"], "document"),
+      run("small", ["g"], "document"),
+      run("query", ["h"], "query"),
+    ]);
     expect(order).toEqual(["query", "small", "large"]);
   });
 
@@ -238,7 +259,11 @@ setTimeout(() => process.exit(7), Number(process.argv[3]));`,
       ["computing", 60],
     ] as const) {
       // The exit code is the script's own; an abort would be a signal.
-      await expect(promisify(execFile)(process.execPath, [script, what, `${ms}`])).rejects.toMatchObject({ code: 7, signal: null, stderr: "" });
+      await expect(promisify(execFile)(process.execPath, [script, what, `${ms}`])).rejects.toMatchObject({
+        code: 7,
+        signal: null,
+        stderr: "",
+      });
     }
   });
 });

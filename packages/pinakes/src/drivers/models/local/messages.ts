@@ -29,7 +29,11 @@ interface SentError {
 
 export function sendError(error: unknown): SentError {
   if (PinakesError.isInstance(error)) return { code: error.code, detail: error.detail, retryable: error.retryable };
-  return { code: "INTERNAL", detail: `The local embedding model failed: ${error instanceof Error ? error.message : String(error)}`, retryable: false };
+  return {
+    code: "INTERNAL",
+    detail: `The local embedding model failed: ${error instanceof Error ? error.message : String(error)}`,
+    retryable: false,
+  };
 }
 
 export function receiveError({ code, detail, retryable }: SentError): PinakesError {

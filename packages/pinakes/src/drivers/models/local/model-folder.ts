@@ -44,7 +44,10 @@ export function modelFolder(dir?: string, name: string = packageName): ModelFold
   if (dir !== undefined) return { dir, pinned: false };
   if (existsSync(published)) return { dir: published, pinned: true };
   try {
-    return { dir: join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "model"), pinned: true };
+    return {
+      dir: join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "model"),
+      pinned: true,
+    };
   } catch (cause) {
     throw new PinakesError(
       "UNAVAILABLE",
@@ -55,7 +58,10 @@ export function modelFolder(dir?: string, name: string = packageName): ModelFold
 }
 
 export async function readTokenizerFiles(folder: ModelFolder): Promise<TokenizerFiles> {
-  const [tokenizer, config] = await Promise.all([readJson(folder, "tokenizer.json"), readJson(folder, "tokenizer_config.json")]);
+  const [tokenizer, config] = await Promise.all([
+    readJson(folder, "tokenizer.json"),
+    readJson(folder, "tokenizer_config.json"),
+  ]);
   return { tokenizer, config };
 }
 
@@ -76,7 +82,8 @@ async function readJson(folder: ModelFolder, name: string): Promise<Record<strin
   } catch (cause) {
     throw invalid(`${join(folder.dir, name)} is not JSON; copy the model's folder again.`, { cause });
   }
-  if (typeof value !== "object" || value === null) throw invalid(`${join(folder.dir, name)} must be a JSON object; copy the model's folder again.`);
+  if (typeof value !== "object" || value === null)
+    throw invalid(`${join(folder.dir, name)} must be a JSON object; copy the model's folder again.`);
   return value as Record<string, unknown>;
 }
 
@@ -105,6 +112,10 @@ export function checkHash(path: string, name: string, bytes: Uint8Array): void {
 }
 
 function missing(folder: ModelFolder, name: string): PinakesError {
-  const what = folder.pinned ? `Delete node_modules and run "npm ci".` : "Copy the model's whole folder there: tokenizer.json, tokenizer_config.json, onnx/.";
-  return new PinakesError("UNAVAILABLE", `The embedding model in ${folder.dir} has no ${name}. ${what}`, { retryable: false });
+  const what = folder.pinned
+    ? `Delete node_modules and run "npm ci".`
+    : "Copy the model's whole folder there: tokenizer.json, tokenizer_config.json, onnx/.";
+  return new PinakesError("UNAVAILABLE", `The embedding model in ${folder.dir} has no ${name}. ${what}`, {
+    retryable: false,
+  });
 }

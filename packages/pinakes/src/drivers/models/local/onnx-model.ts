@@ -44,12 +44,19 @@ export class OnnxModel {
       if (name === "input_ids") inputs[name] = new Tensor("int64", BigInt64Array.from(ids, BigInt), shape);
       else if (name === "attention_mask") inputs[name] = new Tensor("int64", new BigInt64Array(count).fill(1n), shape);
       else if (name === "token_type_ids") inputs[name] = new Tensor("int64", new BigInt64Array(count), shape);
-      else throw new PinakesError("NOT_SUPPORTED", `The model wants an input "${name}", which is not one of a text model. Choose another folder.`);
+      else
+        throw new PinakesError(
+          "NOT_SUPPORTED",
+          `The model wants an input "${name}", which is not one of a text model. Choose another folder.`,
+        );
     }
     const outputs = await this.#session.run(inputs);
     const hidden = outputs["last_hidden_state"] ?? outputs["token_embeddings"];
     if (hidden === undefined || hidden.dims.length !== 3 || hidden.type !== "float32") {
-      throw new PinakesError("NOT_SUPPORTED", `The model gives ${this.#session.outputNames.join(", ")}, not last_hidden_state. Choose another folder.`);
+      throw new PinakesError(
+        "NOT_SUPPORTED",
+        `The model gives ${this.#session.outputNames.join(", ")}, not last_hidden_state. Choose another folder.`,
+      );
     }
     invariant(hidden.dims[1] === count, "CORRUPT", "The model gave another number of tokens than it was given.");
     return normalize(meanOfRows(hidden.data as Float32Array, count, hidden.dims[2] as number));
@@ -63,7 +70,11 @@ export class OnnxModel {
   #tokenIds(text: string): readonly number[] {
     const { ids } = this.#real.encode(text);
     const tokens = ids.length - this.#marks;
-    invariant(tokens <= this.#tokensMax, "INTERNAL", `A text of ${tokens} tokens was given to a model that reads ${this.#tokensMax}.`);
+    invariant(
+      tokens <= this.#tokensMax,
+      "INTERNAL",
+      `A text of ${tokens} tokens was given to a model that reads ${this.#tokensMax}.`,
+    );
     return ids;
   }
 }

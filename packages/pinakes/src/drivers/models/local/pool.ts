@@ -28,10 +28,12 @@ export class EmbedPool {
   #closed = false;
 
   constructor({ threads = availableParallelism(), script, ...data }: PoolOptions) {
-    if (!Number.isSafeInteger(threads) || threads < 1) throw invalid(`threads: must be a whole number from 1 to ${threadsMax}, got ${threads}.`);
+    if (!Number.isSafeInteger(threads) || threads < 1)
+      throw invalid(`threads: must be a whole number from 1 to ${threadsMax}, got ${threads}.`);
     this.#threadsMax = Math.min(threads, threadsMax);
     this.#data = data;
-    this.#script = script ?? new URL(import.meta.url.endsWith(".ts") ? "./model-thread.ts" : "./model-thread.js", import.meta.url);
+    this.#script =
+      script ?? new URL(import.meta.url.endsWith(".ts") ? "./model-thread.ts" : "./model-thread.js", import.meta.url);
   }
 
   /** Threads that are there now. */
@@ -39,7 +41,10 @@ export class EmbedPool {
     return this.#workers.size;
   }
 
-  async embed(texts: readonly string[], { kind = "document", signal }: EmbedOptions = {}): Promise<readonly Float32Array[]> {
+  async embed(
+    texts: readonly string[],
+    { kind = "document", signal }: EmbedOptions = {},
+  ): Promise<readonly Float32Array[]> {
     if (this.#closed) throw closed();
     signal?.throwIfAborted();
     if (texts.length === 0) return [];

@@ -9,7 +9,9 @@ it("the model's runtime keeps no session and no log for its makers: its telemetr
   const module = new URL("index.ts", import.meta.url).href;
   const program = `const { openLocalEmbedder } = await import(${JSON.stringify(module)}); const e = await openLocalEmbedder({ threads: 1 }); await e.embed(["a"]); await e.close();`;
   const run = (env: Record<string, string>): string[] => {
-    execFileSync(process.execPath, ["--input-type=module", "-e", program], { env: { PATH: process.env["PATH"] ?? "", TMPDIR: folder, ...env } });
+    execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+      env: { PATH: process.env["PATH"] ?? "", TMPDIR: folder, ...env },
+    });
     return readdirSync(folder);
   };
   try {

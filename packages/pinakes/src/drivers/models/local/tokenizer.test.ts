@@ -41,14 +41,18 @@ const texts = [
 
 describe("local tokenizer", () => {
   it("counts what the model's own tokenizer counts, without its marks", () => {
-    for (const text of texts) expect({ text, tokens: total(text) }).toEqual({ text, tokens: real.tokenize(text).length });
+    for (const text of texts)
+      expect({ text, tokens: total(text) }).toEqual({ text, tokens: real.tokenize(text).length });
   });
 
   it("and does so for whatever fast-check thinks of", () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary", maxLength: 12 }),
       fc.string({ unit: "grapheme", maxLength: 12 }),
-      fc.string({ unit: fc.constantFrom(...Array.from("aZ9.,[]-_ \n\t\f\u00A0\u200B\uFEFFΣσé漢😀\u0301")), maxLength: 90 }),
+      fc.string({
+        unit: fc.constantFrom(...Array.from("aZ9.,[]-_ \n\t\f\u00A0\u200B\uFEFFΣσé漢😀\u0301")),
+        maxLength: 90,
+      }),
       fc.constantFrom(...texts),
     );
     fc.assert(
@@ -89,13 +93,16 @@ describe("local tokenizer", () => {
       for (const tokensMax of [3, 10]) {
         const windows = windowsOf(text, words, tokensMax);
         for (const window of windows) expect(real.tokenize(window.text)).toHaveLength(window.tokens);
-        for (const { text: own, tokens } of windows) if (Array.from(own).length > 1) expect(tokens).toBeLessThanOrEqual(tokensMax);
+        for (const { text: own, tokens } of windows)
+          if (Array.from(own).length > 1) expect(tokens).toBeLessThanOrEqual(tokensMax);
       }
     }
   });
 
   it("refuses a tokenizer of another kind", () => {
     const other = { ...files.tokenizer, pre_tokenizer: { type: "ByteLevel" } };
-    expect(() => realTokenizer({ ...files, tokenizer: other })).toThrow(expect.objectContaining({ code: "NOT_SUPPORTED" }));
+    expect(() => realTokenizer({ ...files, tokenizer: other })).toThrow(
+      expect.objectContaining({ code: "NOT_SUPPORTED" }),
+    );
   });
 });

@@ -28,8 +28,15 @@ export async function openLocalTokenizer(dir?: string): Promise<Tokenizer> {
 
 /** Only tokenizers of BERT's kind: what is said above about cuts holds for them. */
 export function realTokenizer({ tokenizer, config }: TokenizerFiles): RealTokenizer {
-  const { model, normalizer, pre_tokenizer: cutter } = tokenizer as Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>;
-  const cleans = normalizer?.["type"] === "BertNormalizer" && normalizer["clean_text"] === true && normalizer["handle_chinese_chars"] === true;
+  const {
+    model,
+    normalizer,
+    pre_tokenizer: cutter,
+  } = tokenizer as Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>;
+  const cleans =
+    normalizer?.["type"] === "BertNormalizer" &&
+    normalizer["clean_text"] === true &&
+    normalizer["handle_chinese_chars"] === true;
   if (!cleans || cutter?.["type"] !== "BertPreTokenizer" || (model?.["type"] ?? "WordPiece") !== "WordPiece") {
     throw new PinakesError(
       "NOT_SUPPORTED",
@@ -47,7 +54,9 @@ export class WordTokenizer implements Tokenizer {
 
   constructor(real: RealTokenizer) {
     this.#real = real;
-    const marks = [...real.get_added_tokens_decoder().values()].map(({ content }) => content.replaceAll(/[^\w]/g, String.raw`\$&`));
+    const marks = [...real.get_added_tokens_decoder().values()].map(({ content }) =>
+      content.replaceAll(/[^\w]/g, String.raw`\$&`),
+    );
     this.#marks = new RegExp(`(${marks.join("|")})`);
   }
 
@@ -147,7 +156,11 @@ class WordList {
   }
 
   done(): TokenWords {
-    return { starts: this.#starts.slice(0, this.#count), ends: this.#ends.slice(0, this.#count), tokens: this.#tokens.slice(0, this.#count) };
+    return {
+      starts: this.#starts.slice(0, this.#count),
+      ends: this.#ends.slice(0, this.#count),
+      tokens: this.#tokens.slice(0, this.#count),
+    };
   }
 
   #grow(): void {

@@ -7,7 +7,12 @@ import { openPostgresTriples } from "./index.ts";
 import { hashOf } from "./terms.ts";
 
 const databases = new TestDatabases();
-const quad = (s: string, p: string, o: string, g?: string): Quad => ({ s: iri(s), p: iri(p), o: iri(o), g: g === undefined ? "" : iri(g) });
+const quad = (s: string, p: string, o: string, g?: string): Quad => ({
+  s: iri(s),
+  p: iri(p),
+  o: iri(o),
+  g: g === undefined ? "" : iri(g),
+});
 const tables = ["triples", "quads", "triple_supports", "triple_terms"];
 
 async function open(database: string): Promise<TripleStore> {
@@ -17,7 +22,10 @@ async function open(database: string): Promise<TripleStore> {
 async function rowsOf(database: string): Promise<Record<string, number>> {
   const raw = await databases.raw();
   const counts: Record<string, number> = {};
-  for (const table of tables) counts[table] = Number((await raw.query<{ n: string }>(`SELECT count(*) AS n FROM "${database}".pinakes_${table}`)).rows[0]?.n);
+  for (const table of tables)
+    counts[table] = Number(
+      (await raw.query<{ n: string }>(`SELECT count(*) AS n FROM "${database}".pinakes_${table}`)).rows[0]?.n,
+    );
   return counts;
 }
 
@@ -25,11 +33,15 @@ it("R-TG-71 the number of tables and indexes does not grow with the number of sp
   const database = databases.fresh();
   await using triples = await open(database);
   const raw = await databases.raw();
-  const objects = async () => (await raw.query(`SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace($1)`, [`"${database}"`])).rows.length;
+  const objects = async () =>
+    (await raw.query(`SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace($1)`, [`"${database}"`])).rows.length;
   const before = await objects();
   for (let i = 0; i < 60; i += 1) {
     await triples.open(scope, `space-${i}`);
-    await triples.write(scope, `space-${i}`, { insert: [quad("s", "p", "o", "g")], source: { source: "doc", part: 0 } });
+    await triples.write(scope, `space-${i}`, {
+      insert: [quad("s", "p", "o", "g")],
+      source: { source: "doc", part: 0 },
+    });
   }
   expect(before).toBeGreaterThan(10);
   expect(await objects()).toBe(before);
@@ -73,7 +85,9 @@ it("R-TG-87 while a purge is in the middle of a step, other spaces are read and 
   const raw = await databases.raw();
   await raw.query(`BEGIN; SELECT 1 FROM "${database}".pinakes_triple_spaces WHERE name = 'a' FOR UPDATE`);
   for (const table of tables)
-    await raw.query(`DELETE FROM "${database}".pinakes_${table} WHERE space = (SELECT id FROM "${database}".pinakes_triple_spaces WHERE name = 'a')`);
+    await raw.query(
+      `DELETE FROM "${database}".pinakes_${table} WHERE space = (SELECT id FROM "${database}".pinakes_triple_spaces WHERE name = 'a')`,
+    );
   const purging = triples.purge(scope, "a");
   expect((await triples.match(scope, "b", { p: iri("p") })).quads).toHaveLength(2);
   expect(await triples.write(scope, "b", { insert: [quad("s", "p", "o2")] })).toEqual({ inserted: 1, removed: 0 });
@@ -136,7 +150,10 @@ it("R-TG-84 terms whose hashes are the same are told apart", async () => {
   await triples.write(scope, "a", { insert: [one, two] });
   const raw = await databases.raw();
   // Nobody can make such a pair; the table can be told of one.
-  const changed = await raw.query(`UPDATE "${database}".pinakes_triple_terms SET hash = $1 WHERE text IN ('<one>', '<two>')`, [hashOf(iri("two"))]);
+  const changed = await raw.query(
+    `UPDATE "${database}".pinakes_triple_terms SET hash = $1 WHERE text IN ('<one>', '<two>')`,
+    [hashOf(iri("two"))],
+  );
   expect(changed.rowCount).toBe(2);
   expect((await triples.match(scope, "a", { s: iri("two") })).quads).toEqual([two]);
   expect(await triples.write(scope, "a", { insert: [two], remove: [two] })).toEqual({ inserted: 1, removed: 1 });

@@ -1,8 +1,23 @@
 /** The triple engine on PostgreSQL. Each part of the work has its own file. */
 import { KeyedQueue } from "../../../domain/keyed-queue.ts";
 import type { Quad, TermText } from "../../../domain/rdf.ts";
-import type { QuadChanges, QuadPattern, SpaceInfo, SpaceUsage, Support, TripleStoreCapabilities } from "../../../ports/triple-store.ts";
-import type { MatchRequest, MatchResult, PreparedChange, SourceRequest, SourceResult, SpaceKey, TripleEngine } from "../../../triples/triple-engine.ts";
+import type {
+  QuadChanges,
+  QuadPattern,
+  SpaceInfo,
+  SpaceUsage,
+  Support,
+  TripleStoreCapabilities,
+} from "../../../ports/triple-store.ts";
+import type {
+  MatchRequest,
+  MatchResult,
+  PreparedChange,
+  SourceRequest,
+  SourceResult,
+  SpaceKey,
+  TripleEngine,
+} from "../../../triples/triple-engine.ts";
 import { tripleLimits } from "../../../triples/triple-limits.ts";
 import { Database } from "../connection.ts";
 import { Names } from "../names.ts";
@@ -18,7 +33,12 @@ import { usesTerms } from "./uses-terms.ts";
 import { writeQuads } from "./write.ts";
 
 export class PostgresTripleEngine implements TripleEngine {
-  readonly capabilities: TripleStoreCapabilities = { engine: "postgres", reads: "strong", atomicQuadsMax: tripleLimits.writeQuadsMax, durable: true };
+  readonly capabilities: TripleStoreCapabilities = {
+    engine: "postgres",
+    reads: "strong",
+    atomicQuadsMax: tripleLimits.writeQuadsMax,
+    durable: true,
+  };
   readonly #database: Database;
   readonly #tables: TripleTables;
   readonly #texts: TermTexts;
@@ -91,7 +111,11 @@ export class PostgresTripleEngine implements TripleEngine {
     return usageOf(this.#database, this.#tables, space);
   }
 
-  async spaces(tenant: string, after: string, limit: number): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly done: boolean }> {
+  async spaces(
+    tenant: string,
+    after: string,
+    limit: number,
+  ): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly done: boolean }> {
     return listSpaces(this.#database, this.#tables, tenant, after, limit);
   }
 

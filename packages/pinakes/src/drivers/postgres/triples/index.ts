@@ -19,7 +19,11 @@ export interface PostgresTriplesOptions {
  * await using triples = await openPostgresTriples({ url: "postgres://localhost/app" });
  * await triples.open(scope, "papers-1");
  */
-export async function openPostgresTriples({ url, database = "pinakes", poolSize = 10 }: PostgresTriplesOptions): Promise<TripleStore> {
+export async function openPostgresTriples({
+  url,
+  database = "pinakes",
+  poolSize = 10,
+}: PostgresTriplesOptions): Promise<TripleStore> {
   if (typeof url !== "string" || !/^postgres(ql)?:\/\//.test(url))
     throw invalid("url: give the address of the server as postgres://user:password@host:port/database.");
   if (!Number.isInteger(poolSize) || poolSize < 1 || poolSize > 1_000)

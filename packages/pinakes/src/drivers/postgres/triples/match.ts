@@ -26,7 +26,13 @@ export async function inSnapshot<T>(database: Database, read: (session: Session)
   });
 }
 
-export async function matchQuads(database: Database, tables: TripleTables, texts: TermTexts, key: SpaceKey, request: MatchRequest): Promise<MatchResult> {
+export async function matchQuads(
+  database: Database,
+  tables: TripleTables,
+  texts: TermTexts,
+  key: SpaceKey,
+  request: MatchRequest,
+): Promise<MatchResult> {
   const page = await readPage(database, tables, texts, key, request);
   if (page !== undefined) return page;
   const whole = await inSnapshot(database, (session) => readPage(session, tables, texts, key, request));
@@ -35,7 +41,13 @@ export async function matchQuads(database: Database, tables: TripleTables, texts
 }
 
 /** Undefined where a text is missing. */
-async function readPage(session: Session, tables: TripleTables, texts: TermTexts, key: SpaceKey, request: MatchRequest): Promise<MatchResult | undefined> {
+async function readPage(
+  session: Session,
+  tables: TripleTables,
+  texts: TermTexts,
+  key: SpaceKey,
+  request: MatchRequest,
+): Promise<MatchResult | undefined> {
   const scans = scansOf(request.pattern);
   const after = request.after === undefined ? undefined : parsePlace(request.after, scans);
   const { space, rows } = await findRows(session, tables, key, request, after);
@@ -88,7 +100,13 @@ async function findRows(
 }
 
 /** Also for tests, which look at its plan. */
-export function matchSql(tables: TripleTables, key: SpaceKey, pattern: QuadPattern, limit: number, after?: ScanPlace): { text: string; values: unknown[] } {
+export function matchSql(
+  tables: TripleTables,
+  key: SpaceKey,
+  pattern: QuadPattern,
+  limit: number,
+  after?: ScanPlace,
+): { text: string; values: unknown[] } {
   const values: unknown[] = [key.tenant, key.space, limit];
   const bound = "$3::bigint + 1";
   const terms = boundSql(tables, pattern, "sp.id", values);
@@ -98,7 +116,13 @@ export function matchSql(tables: TripleTables, key: SpaceKey, pattern: QuadPatte
   return { text, values };
 }
 
-export async function countQuads(database: Database, tables: TripleTables, key: SpaceKey, pattern: QuadPattern, max: number | undefined): Promise<number> {
+export async function countQuads(
+  database: Database,
+  tables: TripleTables,
+  key: SpaceKey,
+  pattern: QuadPattern,
+  max: number | undefined,
+): Promise<number> {
   const values: unknown[] = [key.tenant, key.space, max ?? null];
   const { s, p, o, g } = pattern;
   const all = s === undefined && p === undefined && o === undefined && g === undefined;
@@ -139,6 +163,9 @@ export async function listGraphs(
     );
     const ids = rows.slice(0, limit).map(([g]) => g);
     const known = await texts.read(session, space.id, ids);
-    return { graphs: ids.map((id) => known.get(id) as TermText), next: rows.length > limit ? String(ids.at(-1)) : undefined };
+    return {
+      graphs: ids.map((id) => known.get(id) as TermText),
+      next: rows.length > limit ? String(ids.at(-1)) : undefined,
+    };
   });
 }

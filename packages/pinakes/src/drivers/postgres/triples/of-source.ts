@@ -12,7 +12,13 @@ import { findTerms, sourceText, type TermTexts } from "./terms.ts";
 
 type Row = [s: number, p: number, o: number, g: number, part: number];
 
-export async function ofSource(database: Database, tables: TripleTables, texts: TermTexts, key: SpaceKey, request: SourceRequest): Promise<SourceResult> {
+export async function ofSource(
+  database: Database,
+  tables: TripleTables,
+  texts: TermTexts,
+  key: SpaceKey,
+  request: SourceRequest,
+): Promise<SourceResult> {
   const after = request.after === undefined ? undefined : parsePlace(request.after);
   return inSnapshot(database, async (session) => {
     const space = await readSpace(session, tables, key);
@@ -29,14 +35,24 @@ export async function ofSource(database: Database, tables: TripleTables, texts: 
     const term = (id: number) => known.get(id) as TermText;
     const rows = found.map((row) => {
       const [s, p, o, g, part] = row;
-      return { quad: { s: term(s), p: term(p), o: term(o), g: g === 0 ? defaultGraph : term(g) }, part, place: row.join(".") };
+      return {
+        quad: { s: term(s), p: term(p), o: term(o), g: g === 0 ? defaultGraph : term(g) },
+        part,
+        place: row.join("."),
+      };
     });
     return { rows, next: found.length < request.limit ? undefined : rows.at(-1)?.place, examined: found.length };
   });
 }
 
 /** Also for tests, which look at its plan. */
-export function ofSourceSql(tables: TripleTables, space: number, source: number, limit: number, after?: Row): { text: string; values: number[] } {
+export function ofSourceSql(
+  tables: TripleTables,
+  space: number,
+  source: number,
+  limit: number,
+  after?: Row,
+): { text: string; values: number[] } {
   const range = rangeSql({
     table: tables.supports,
     order: ["source", "s", "p", "o", "g", "part"],
@@ -44,7 +60,10 @@ export function ofSourceSql(tables: TripleTables, space: number, source: number,
     bound: ["$2::bigint"],
     after: after && ["$4::bigint", "$5::bigint", "$6::bigint", "$7::bigint", "$8::int"],
   });
-  return { text: `SELECT t.s, t.p, t.o, t.g, t.part ${range} LIMIT $3::bigint`, values: [space, source, limit, ...(after ?? [])] };
+  return {
+    text: `SELECT t.s, t.p, t.o, t.g, t.part ${range} LIMIT $3::bigint`,
+    values: [space, source, limit, ...(after ?? [])],
+  };
 }
 
 function parsePlace(text: string): Row {

@@ -49,10 +49,21 @@ async function checkPlans(database: string, space: string, quad: Quad): Promise<
   const tables = tripleTables(new Names(database));
   for (const pattern of patterns(quad)) {
     const { text, values } = matchSql(tables, { tenant: scope.tenant, space }, pattern, limit);
-    const { rows } = await raw.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+    const { rows } = await raw.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(
+      `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+      values,
+    );
     const nodes = rows.flatMap((row) => row["QUERY PLAN"]).flatMap(({ Plan }) => nodesOf(Plan));
     const told = `${JSON.stringify(pattern)} ${JSON.stringify(nodes, null, 1)}`;
-    for (const kind of ["Seq Scan", "Sort", "Incremental Sort", "Bitmap Heap Scan", "Bitmap Index Scan", "Hash Join", "Merge Join"])
+    for (const kind of [
+      "Seq Scan",
+      "Sort",
+      "Incremental Sort",
+      "Bitmap Heap Scan",
+      "Bitmap Index Scan",
+      "Hash Join",
+      "Merge Join",
+    ])
       expect(
         nodes.map((node) => node["Node Type"]),
         told,
@@ -75,7 +86,8 @@ it("R-TG-81 R-TG-89 every pattern is one range of the index in its order, right 
   const database = databases.fresh();
   await using triples = await openPostgresTriples({ url: databases.server.url, database });
   const raw = await databases.raw();
-  for (const table of ["triples", "quads", "triple_terms"]) await raw.query(`ALTER TABLE "${database}".pinakes_${table} SET (autovacuum_enabled = off)`);
+  for (const table of ["triples", "quads", "triple_terms"])
+    await raw.query(`ALTER TABLE "${database}".pinakes_${table} SET (autovacuum_enabled = off)`);
   const rows = Array.from({ length: 3_000 }, (_, i) => ({
     s: iri(`s${i % 300}`),
     p: iri(`p${i % 7}`),
@@ -92,17 +104,28 @@ it("R-TG-81 what a source supports is one range of the index by source, from its
   const raw = await databases.raw();
   await raw.query(connectionSettings);
   await triples.open(scope, "a");
-  const rows = Array.from({ length: 2_000 }, (_, i) => ({ s: iri(`s${i % 50}`), p: iri("p"), o: iri(`o${i}`), g: i % 2 === 0 ? "" : iri("g") }));
+  const rows = Array.from({ length: 2_000 }, (_, i) => ({
+    s: iri(`s${i % 50}`),
+    p: iri("p"),
+    o: iri(`o${i}`),
+    g: i % 2 === 0 ? "" : iri("g"),
+  }));
   await triples.write(scope, "a", { insert: rows, source: { source: "large", part: 0 } });
-  for (const part of [0, 1]) await triples.write(scope, "a", { insert: rows.slice(0, 40), source: { source: "doc", part } });
+  for (const part of [0, 1])
+    await triples.write(scope, "a", { insert: rows.slice(0, 40), source: { source: "doc", part } });
   const tables = tripleTables(new Names(database));
-  const { rows: found } = await raw.query<{ space: string; id: string }>(`SELECT space, id FROM ${tables.terms} WHERE text = '!doc'`);
+  const { rows: found } = await raw.query<{ space: string; id: string }>(
+    `SELECT space, id FROM ${tables.terms} WHERE text = '!doc'`,
+  );
   const [space, source] = [Number(found[0]?.space), Number(found[0]?.id)];
   for (const analyzed of [false, true]) {
     if (analyzed) await raw.query(`ANALYZE ${tables.supports}`);
     for (const after of [undefined, [1, 1, 1, 0, 1] as [number, number, number, number, number]]) {
       const { text, values } = ofSourceSql(tables, space, source, limit, after);
-      const plan = await raw.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+      const plan = await raw.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(
+        `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+        values,
+      );
       const nodes = plan.rows.flatMap((row) => row["QUERY PLAN"]).flatMap(({ Plan }) => nodesOf(Plan));
       const told = JSON.stringify(nodes, null, 1);
       expect(nodes, told).toHaveLength(2);
@@ -123,7 +146,12 @@ it("R-TG-81 R-TG-90 statistics of a large space of another shape do not lead the
   await load(
     triples,
     "large",
-    Array.from({ length: 20_000 }, (_, i) => ({ s: iri("s"), p: iri("p"), o: iri(`o${i}`), g: i % 2 === 0 ? "" : iri("g") })),
+    Array.from({ length: 20_000 }, (_, i) => ({
+      s: iri("s"),
+      p: iri("p"),
+      o: iri(`o${i}`),
+      g: i % 2 === 0 ? "" : iri("g"),
+    })),
   );
   const rows = Array.from({ length: 500 }, (_, i) => ({
     s: iri(`s${i % 50}`),
@@ -132,7 +160,8 @@ it("R-TG-81 R-TG-90 statistics of a large space of another shape do not lead the
     g: i % 2 === 0 ? "" : iri(`g${i % 3}`),
   }));
   await load(triples, "small", rows);
-  for (const table of ["triples", "quads", "triple_terms", "triple_spaces"]) await raw.query(`ANALYZE "${database}".pinakes_${table}`);
+  for (const table of ["triples", "quads", "triple_terms", "triple_spaces"])
+    await raw.query(`ANALYZE "${database}".pinakes_${table}`);
   await checkPlans(database, "small", { ...(rows[11] as Quad), g: iri("g1") });
   await checkPlans(database, "large", { s: iri("s"), p: iri("p"), o: iri("o17"), g: iri("g") });
 });

@@ -10,13 +10,23 @@ export interface PurgeStep {
   readonly done: boolean;
 }
 
-export async function purgeSpace(database: Database, tables: TripleTables, key: SpaceKey, limit: number): Promise<PurgeStep> {
+export async function purgeSpace(
+  database: Database,
+  tables: TripleTables,
+  key: SpaceKey,
+  limit: number,
+): Promise<PurgeStep> {
   // Of its own, before anything is removed: from here on nobody writes or reads the space, also if this process ends now.
   await settleStatus(database, tables, key, "purged", ["open", "fenced"]);
   return database.transact((transaction) => attempt(transaction, tables, key, limit));
 }
 
-async function attempt(transaction: Transaction, tables: TripleTables, key: SpaceKey, limit: number): Promise<PurgeStep> {
+async function attempt(
+  transaction: Transaction,
+  tables: TripleTables,
+  key: SpaceKey,
+  limit: number,
+): Promise<PurgeStep> {
   await transaction.run(begin);
   const { id } = (await lockSpace(transaction, tables, key)) as Space;
   let left = limit;
@@ -34,12 +44,19 @@ async function attempt(transaction: Transaction, tables: TripleTables, key: Spac
   const triples = await take(tables.triples, ["s", "p", "o"]);
   const quads = await take(tables.quads, ["s", "p", "o", "g"]);
   const { all, terms } = await takeTerms(transaction, tables, id, left);
-  await transaction.commit([addCounts(transaction, tables, id, { quads: -triples - quads, supports: -supports, terms: -terms, made: 0 }, key)]);
+  await transaction.commit([
+    addCounts(transaction, tables, id, { quads: -triples - quads, supports: -supports, terms: -terms, made: 0 }, key),
+  ]);
   return { deleted: supports + triples + quads + terms, done: all < left };
 }
 
 /** With the names of sources, which are not told as terms. */
-async function takeTerms(session: Session, tables: TripleTables, space: number, limit: number): Promise<{ all: number; terms: number }> {
+async function takeTerms(
+  session: Session,
+  tables: TripleTables,
+  space: number,
+  limit: number,
+): Promise<{ all: number; terms: number }> {
   if (limit === 0) return { all: 0, terms: 0 };
   const [row] = await session.query<[number, number]>(
     `WITH gone AS (DELETE FROM ${tables.terms} WHERE ctid = ANY (ARRAY (

@@ -14,7 +14,12 @@ export class QuadColumns {
     const columns = new QuadColumns();
     const seen = new Set<string>();
     for (let i = 0; i < places.length; i += 4) {
-      const [s, p, o, g] = [0, 1, 2, 3].map((offset) => numbers[places[i + offset] as number] as number) as [number, number, number, number];
+      const [s, p, o, g] = [0, 1, 2, 3].map((offset) => numbers[places[i + offset] as number] as number) as [
+        number,
+        number,
+        number,
+        number,
+      ];
       if (s === noTerm || p === noTerm || o === noTerm || g === noTerm) continue;
       const key = `${s}.${p}.${o}.${g}`;
       if (seen.has(key)) continue;
@@ -46,7 +51,9 @@ export class QuadColumns {
   /** Those without a graph's name, and those with one: they lie in two tables. */
   split(): { readonly triples: QuadColumns; readonly quads: QuadColumns } {
     const [triples, quads] = [new QuadColumns(), new QuadColumns()];
-    this.g.forEach((g, i) => (g === 0 ? triples : quads).add(this.s[i] as number, this.p[i] as number, this.o[i] as number, g));
+    this.g.forEach((g, i) =>
+      (g === 0 ? triples : quads).add(this.s[i] as number, this.p[i] as number, this.o[i] as number, g),
+    );
     return { triples, quads };
   }
 

@@ -18,7 +18,13 @@ function supportsOf({ supports }: TripleTables): string {
 }
 
 /** Deletes the quads that are there and meet a condition, and tells how many. */
-async function deleteQuads(session: Session, tables: TripleTables, space: number, columns: QuadColumns, condition = "true"): Promise<number> {
+async function deleteQuads(
+  session: Session,
+  tables: TripleTables,
+  space: number,
+  columns: QuadColumns,
+  condition = "true",
+): Promise<number> {
   const { triples, quads } = columns.split();
   let deleted = 0;
   for (const [table, part, graph] of [
@@ -47,7 +53,12 @@ export interface Gone {
 }
 
 /** Quads with all that supports them. */
-export async function removeQuads(session: Session, tables: TripleTables, space: number, columns: QuadColumns): Promise<Gone> {
+export async function removeQuads(
+  session: Session,
+  tables: TripleTables,
+  space: number,
+  columns: QuadColumns,
+): Promise<Gone> {
   if (columns.length === 0) return { quads: 0, supports: 0, sources: [] };
   const quads = await deleteQuads(session, tables, space, columns);
   if (quads === 0) return { quads: 0, supports: 0, sources: [] };
@@ -61,8 +72,19 @@ export async function removeQuads(session: Session, tables: TripleTables, space:
 }
 
 /** Those that nobody asserted and nobody supports any more. */
-export async function removeUnsupported(session: Session, tables: TripleTables, space: number, columns: QuadColumns): Promise<number> {
-  return deleteQuads(session, tables, space, columns, `NOT q.asserted AND (SELECT 1 ${supportsOf(tables)} LIMIT 1) IS NULL`);
+export async function removeUnsupported(
+  session: Session,
+  tables: TripleTables,
+  space: number,
+  columns: QuadColumns,
+): Promise<number> {
+  return deleteQuads(
+    session,
+    tables,
+    space,
+    columns,
+    `NOT q.asserted AND (SELECT 1 ${supportsOf(tables)} LIMIT 1) IS NULL`,
+  );
 }
 
 export async function insertQuads(
@@ -77,13 +99,21 @@ export async function insertQuads(
   const { triples, quads } = columns.split();
   const inTriples = insertInto(session, tables.triples, ["s", "p", "o"], space, triples, asserted);
   const inQuads = insertInto(session, tables.quads, ["s", "p", "o", "g"], space, quads, asserted);
-  const supports = support === undefined ? Promise.resolve(0) : insertSupports(session, tables, space, columns, support);
+  const supports =
+    support === undefined ? Promise.resolve(0) : insertSupports(session, tables, space, columns, support);
   await settle([inTriples, inQuads, supports]);
   return { quads: (await inTriples) + (await inQuads), supports: await supports };
 }
 
 /** A quad that is there stays, and is asserted from now on if this write asserts it. `xmax` is 0 only for a row that is new. */
-async function insertInto(session: Session, table: string, names: readonly string[], space: number, columns: QuadColumns, asserted: boolean): Promise<number> {
+async function insertInto(
+  session: Session,
+  table: string,
+  names: readonly string[],
+  space: number,
+  columns: QuadColumns,
+  asserted: boolean,
+): Promise<number> {
   if (columns.length === 0) return 0;
   const list = names.join(", ");
   const conflict = asserted ? "DO UPDATE SET asserted = true WHERE NOT q.asserted" : "DO NOTHING";

@@ -23,7 +23,10 @@ export function rangeSql({ table, order, space, bound, after = [] }: Range): str
   const columns = ["space", ...order].map((column) => `t.${column}`);
   const prefix = [space, ...bound];
   const first = `(${columns.slice(0, prefix.length).join(", ")})`;
-  const lower = after.length === 0 ? `${first} >= (${prefix.join(", ")})` : `(${columns.join(", ")}) > (${[...prefix, ...after].join(", ")})`;
+  const lower =
+    after.length === 0
+      ? `${first} >= (${prefix.join(", ")})`
+      : `(${columns.join(", ")}) > (${[...prefix, ...after].join(", ")})`;
   return `FROM ${table} t WHERE ${lower} AND ${first} <= (${prefix.join(", ")}) ORDER BY ${columns.join(", ")}`;
 }
 

@@ -16,11 +16,23 @@ export interface RemovedStep {
   readonly done: boolean;
 }
 
-export async function removeSource(database: Database, tables: TripleTables, key: SpaceKey, source: string, limit: number): Promise<RemovedStep> {
+export async function removeSource(
+  database: Database,
+  tables: TripleTables,
+  key: SpaceKey,
+  source: string,
+  limit: number,
+): Promise<RemovedStep> {
   return database.transact((transaction) => attempt(transaction, tables, key, source, limit));
 }
 
-async function attempt(transaction: Transaction, tables: TripleTables, key: SpaceKey, source: string, limit: number): Promise<RemovedStep> {
+async function attempt(
+  transaction: Transaction,
+  tables: TripleTables,
+  key: SpaceKey,
+  source: string,
+  limit: number,
+): Promise<RemovedStep> {
   const begun = transaction.run(begin);
   const locked = lockSpace(transaction, tables, key);
   await settle([begun, locked]);

@@ -58,12 +58,27 @@ export function boundSql(tables: TripleTables, pattern: QuadPattern, space: stri
  * expressions; `k` is the row of `boundSql`. The limit bounds each range, and the whole is the caller's to bound: the second range is begun
  * only where the first was not enough.
  */
-export function scansSql(tables: TripleTables, pattern: QuadPattern, after: ScanPlace | undefined, space: string, limit: string, values: unknown[]): string {
+export function scansSql(
+  tables: TripleTables,
+  pattern: QuadPattern,
+  after: ScanPlace | undefined,
+  space: string,
+  limit: string,
+  values: unknown[],
+): string {
   const parts = scansOf(pattern).flatMap(({ table, order, bound }, i) => {
     if (after !== undefined && i < after.scan) return [];
     const from = after?.scan === i ? after.numbers.map((number) => `$${values.push(number)}::bigint`) : undefined;
-    const range = rangeSql({ table: tables[table], order, space, bound: order.slice(0, bound).map((place) => `k.${place}`), after: from });
-    return [`(SELECT ${i} AS scan, t.s, t.p, t.o, ${table === "quads" ? "t.g" : "0::bigint AS g"} ${range} LIMIT ${limit})`];
+    const range = rangeSql({
+      table: tables[table],
+      order,
+      space,
+      bound: order.slice(0, bound).map((place) => `k.${place}`),
+      after: from,
+    });
+    return [
+      `(SELECT ${i} AS scan, t.s, t.p, t.o, ${table === "quads" ? "t.g" : "0::bigint AS g"} ${range} LIMIT ${limit})`,
+    ];
   });
   return parts.join(" UNION ALL ");
 }

@@ -12,13 +12,24 @@ export interface Space {
 
 export const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-export async function readSpace(session: Session, tables: TripleTables, { tenant, space }: SpaceKey): Promise<Space | undefined> {
-  const [row] = await session.query<[number, SpaceStatus]>(`SELECT id, status FROM ${tables.spaces} WHERE tenant = $1 AND name = $2`, [tenant, space]);
+export async function readSpace(
+  session: Session,
+  tables: TripleTables,
+  { tenant, space }: SpaceKey,
+): Promise<Space | undefined> {
+  const [row] = await session.query<[number, SpaceStatus]>(
+    `SELECT id, status FROM ${tables.spaces} WHERE tenant = $1 AND name = $2`,
+    [tenant, space],
+  );
   return row && { id: row[0], status: row[1] };
 }
 
 /** Only statements after this one see what others wrote before they let go of the lock. */
-export async function lockSpace(session: Session, tables: TripleTables, { tenant, space }: SpaceKey): Promise<Space | undefined> {
+export async function lockSpace(
+  session: Session,
+  tables: TripleTables,
+  { tenant, space }: SpaceKey,
+): Promise<Space | undefined> {
   const sql = `SELECT id, status FROM ${tables.spaces} WHERE tenant = $1 AND name = $2 FOR UPDATE`;
   const [row] = await session.query<[number, SpaceStatus]>(sql, [tenant, space]);
   return row && { id: row[0], status: row[1] };
@@ -32,7 +43,13 @@ export interface Counts {
   readonly made: number;
 }
 
-export async function addCounts(session: Session, tables: TripleTables, space: number, { quads, supports, terms, made }: Counts, key: SpaceKey): Promise<void> {
+export async function addCounts(
+  session: Session,
+  tables: TripleTables,
+  space: number,
+  { quads, supports, terms, made }: Counts,
+  key: SpaceKey,
+): Promise<void> {
   if (quads === 0 && supports === 0 && terms === 0 && made === 0) return;
   await session.query(
     `UPDATE ${tables.spaces} SET quads = quads + $4::bigint, supports = supports + $5::bigint, terms = terms + $6::bigint, next_term = next_term + $7::bigint
@@ -55,7 +72,10 @@ export async function unfenceSpace(database: Database, tables: TripleTables, key
       await transaction.run(begin);
       const space = await lockSpace(transaction, tables, key);
       requireRestorable(key.space, space?.status);
-      await transaction.query(`UPDATE ${tables.spaces} SET status = 'open' WHERE tenant = $1 AND name = $2`, [key.tenant, key.space]);
+      await transaction.query(`UPDATE ${tables.spaces} SET status = 'open' WHERE tenant = $1 AND name = $2`, [
+        key.tenant,
+        key.space,
+      ]);
       await transaction.commit();
     },
     { idempotent: true },
@@ -80,7 +100,11 @@ export async function settleStatus(
   return row?.[0];
 }
 
-export async function usageOf(session: Session, tables: TripleTables, { tenant, space }: SpaceKey): Promise<SpaceUsage> {
+export async function usageOf(
+  session: Session,
+  tables: TripleTables,
+  { tenant, space }: SpaceKey,
+): Promise<SpaceUsage> {
   const sql = `SELECT quads, supports, terms FROM ${tables.spaces} WHERE tenant = $1 AND name = $2`;
   const [row] = await session.query<[number, number, number]>(sql, [tenant, space]);
   const [quads, supports, terms] = row ?? [0, 0, 0];

@@ -29,12 +29,18 @@ export async function supportsOf(
       space.id,
       rows.map(([, source]) => source),
     );
-    for (const [place, source, part] of rows) found[place - 1]?.push({ source: sourceOf(names.get(source) as string), part });
+    for (const [place, source, part] of rows)
+      found[place - 1]?.push({ source: sourceOf(names.get(source) as string), part });
     return found;
   });
 }
 
-export async function assertedOf(database: Database, tables: TripleTables, key: SpaceKey, quads: readonly Quad[]): Promise<boolean[]> {
+export async function assertedOf(
+  database: Database,
+  tables: TripleTables,
+  key: SpaceKey,
+  quads: readonly Quad[],
+): Promise<boolean[]> {
   return inSnapshot(database, async (session) => {
     const space = await readSpace(session, tables, key);
     requireNotClosed(key.space, space?.status);
@@ -58,12 +64,16 @@ async function supportRows(
   quads: readonly Quad[],
   limit: number,
 ): Promise<[place: number, source: number, part: number][]> {
-  const range = rangeSql({ table: tables.supports, order: ["s", "p", "o", "g", "source", "part"], space: "$1::bigint", bound: ["k.s", "k.p", "k.o", "k.g"] });
-  return session.query(`SELECT k.place, u.source, u.part FROM ${keys} CROSS JOIN LATERAL (SELECT t.source, t.part ${range} LIMIT $6::bigint) u`, [
-    space,
-    ...(await quadColumns(session, tables, space, quads)),
-    limit,
-  ]);
+  const range = rangeSql({
+    table: tables.supports,
+    order: ["s", "p", "o", "g", "source", "part"],
+    space: "$1::bigint",
+    bound: ["k.s", "k.p", "k.o", "k.g"],
+  });
+  return session.query(
+    `SELECT k.place, u.source, u.part FROM ${keys} CROSS JOIN LATERAL (SELECT t.source, t.part ${range} LIMIT $6::bigint) u`,
+    [space, ...(await quadColumns(session, tables, space, quads)), limit],
+  );
 }
 
 const keys = "unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS k (s, p, o, g, place)";

@@ -42,7 +42,9 @@ export async function prepareTriples(database: Database, names: Names): Promise<
   database.onConnect(prepareConnection);
   await database.transact(
     async (transaction) => {
-      await transaction.run(`BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${names.lock("schema")})`);
+      await transaction.run(
+        `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${names.lock("schema")})`,
+      );
       await createTables(transaction, names, tables);
       const [row] = await transaction.query<[string]>(`SELECT value FROM ${tables.meta} WHERE name = 'format'`);
       if (row?.[0] !== format) {
@@ -75,10 +77,10 @@ async function prepareConnection(connection: Transaction): Promise<void> {
 
 /** Looked up by hand: IF NOT EXISTS asks for the right to create even where there is nothing to do. */
 async function createTables(transaction: Transaction, names: Names, tables: TripleTables): Promise<void> {
-  const [found] = await transaction.query<[boolean, boolean]>(`SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL`, [
-    names.schema,
-    tables.meta,
-  ]);
+  const [found] = await transaction.query<[boolean, boolean]>(
+    `SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL`,
+    [names.schema, tables.meta],
+  );
   const [schema, meta] = found as [boolean, boolean];
   if (meta) return;
   if (!schema) await transaction.run(`CREATE SCHEMA ${names.schema}`);

@@ -29,7 +29,12 @@ export function termSql({ terms }: TripleTables, space: string, hashValue: strin
 }
 
 /** The numbers of texts, `noTerm` where there is none. */
-export async function findTerms(session: Session, tables: TripleTables, space: number, texts: readonly string[]): Promise<number[]> {
+export async function findTerms(
+  session: Session,
+  tables: TripleTables,
+  space: number,
+  texts: readonly string[],
+): Promise<number[]> {
   if (texts.length === 0) return [];
   const rows = await session.query<[number]>(
     `SELECT ${termSql(tables, "$1::bigint", "k.hash", "k.text")} FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS k (hash, text, place) ORDER BY place`,
@@ -80,7 +85,12 @@ export async function internTerms(
 }
 
 /** Removes those of these terms and sources that nothing uses any more, and tells how many of them were terms. */
-export async function sweepTerms(session: Session, tables: TripleTables, space: number, ids: Iterable<number>): Promise<number> {
+export async function sweepTerms(
+  session: Session,
+  tables: TripleTables,
+  space: number,
+  ids: Iterable<number>,
+): Promise<number> {
   const list = numberArray(ids);
   if (list === "{}") return 0;
   const unused = (table: string, order: Parameters<typeof rangeSql>[0]["order"]) =>
@@ -125,10 +135,10 @@ export class TermTexts {
       else texts.set(id, known);
     }
     if (missing.length === 0) return texts;
-    const rows = await session.query<[number, TermText]>(`SELECT id, text FROM ${this.#tables.terms} WHERE space = $1::bigint AND id = ANY ($2::bigint[])`, [
-      space,
-      numberArray(missing),
-    ]);
+    const rows = await session.query<[number, TermText]>(
+      `SELECT id, text FROM ${this.#tables.terms} WHERE space = $1::bigint AND id = ANY ($2::bigint[])`,
+      [space, numberArray(missing)],
+    );
     for (const [id, text] of rows) {
       texts.set(id, text);
       this.#keep(`${space}.${id}`, text);

@@ -6,7 +6,12 @@ import type { Session } from "../connection.ts";
 import type { TripleTables } from "./tables.ts";
 import { hashOf, noTerm, termSql } from "./terms.ts";
 
-export async function usesTerms(session: Session, tables: TripleTables, key: SpaceKey, terms: readonly TermText[]): Promise<boolean[]> {
+export async function usesTerms(
+  session: Session,
+  tables: TripleTables,
+  key: SpaceKey,
+  terms: readonly TermText[],
+): Promise<boolean[]> {
   const rows = await session.query<[status: SpaceStatus, place: number | null]>(
     `SELECT sp.status, k.place FROM ${tables.spaces} sp
      LEFT JOIN LATERAL (SELECT k.place FROM unnest($3::bigint[], $4::text[]) WITH ORDINALITY AS k (hash, text, place)

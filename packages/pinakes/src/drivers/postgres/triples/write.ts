@@ -13,11 +13,21 @@ import { addCounts, begin, lockSpace, type Space } from "./spaces.ts";
 import type { TripleTables } from "./tables.ts";
 import { internTerms, sourceText, sweepTerms } from "./terms.ts";
 
-export async function writeQuads(database: Database, tables: TripleTables, key: SpaceKey, change: PreparedChange): Promise<QuadChanges> {
+export async function writeQuads(
+  database: Database,
+  tables: TripleTables,
+  key: SpaceKey,
+  change: PreparedChange,
+): Promise<QuadChanges> {
   return database.transact((transaction) => attempt(transaction, tables, key, change));
 }
 
-async function attempt(transaction: Transaction, tables: TripleTables, key: SpaceKey, change: PreparedChange): Promise<QuadChanges> {
+async function attempt(
+  transaction: Transaction,
+  tables: TripleTables,
+  key: SpaceKey,
+  change: PreparedChange,
+): Promise<QuadChanges> {
   const { texts, make } = neededTexts(change);
   const begun = transaction.run(begin);
   const locked = lockSpace(transaction, tables, key);
@@ -34,9 +44,15 @@ async function attempt(transaction: Transaction, tables: TripleTables, key: Spac
   const gone = await removeQuads(transaction, tables, id, removals);
   const support = change.source && { source: ids[ids.length - 1] as number, part: change.source.part };
   const come = await insertQuads(transaction, tables, id, QuadColumns.of(change.insert, numbers), support);
-  const swept = gone.quads === 0 ? 0 : await sweepTerms(transaction, tables, id, new Set([...removals.ids(), ...gone.sources]));
+  const swept =
+    gone.quads === 0 ? 0 : await sweepTerms(transaction, tables, id, new Set([...removals.ids(), ...gone.sources]));
 
-  const counts = { quads: come.quads - gone.quads, supports: come.supports - gone.supports, terms: terms - swept, made };
+  const counts = {
+    quads: come.quads - gone.quads,
+    supports: come.supports - gone.supports,
+    terms: terms - swept,
+    made,
+  };
   await transaction.commit([addCounts(transaction, tables, id, counts, key)]);
   return { inserted: come.quads, removed: gone.quads };
 }

@@ -6,8 +6,22 @@ import { extname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Quad, TermText } from "../../../domain/rdf.ts";
-import type { QuadChanges, QuadPattern, SpaceUsage, Support, TripleStoreCapabilities } from "../../../ports/triple-store.ts";
-import type { MatchRequest, MatchResult, PreparedChange, SourceRequest, SourceResult, SpaceKey, TripleEngine } from "../../../triples/triple-engine.ts";
+import type {
+  QuadChanges,
+  QuadPattern,
+  SpaceUsage,
+  Support,
+  TripleStoreCapabilities,
+} from "../../../ports/triple-store.ts";
+import type {
+  MatchRequest,
+  MatchResult,
+  PreparedChange,
+  SourceRequest,
+  SourceResult,
+  SpaceKey,
+  TripleEngine,
+} from "../../../triples/triple-engine.ts";
 import { tripleLimits } from "../../../triples/triple-limits.ts";
 import { toPinakesError } from "../errors.ts";
 import { openDatabase } from "../schema.ts";
@@ -25,10 +39,19 @@ const writesWaitingMax = 10_000;
 const script = (path: string): URL => new URL(`${path}-thread${extname(import.meta.url)}`, import.meta.url);
 
 /** A request to the writer without the number of its call, which the thread gives. */
-type Unsent = WriteRequest extends infer Request ? (Request extends WriteRequest ? Omit<Request, "call"> : never) : never;
+type Unsent = WriteRequest extends infer Request
+  ? Request extends WriteRequest
+    ? Omit<Request, "call">
+    : never
+  : never;
 
 export class SqliteTripleEngine implements TripleEngine {
-  readonly capabilities: TripleStoreCapabilities = { engine: "sqlite", reads: "strong", atomicQuadsMax: tripleLimits.writeQuadsMax, durable: true };
+  readonly capabilities: TripleStoreCapabilities = {
+    engine: "sqlite",
+    reads: "strong",
+    atomicQuadsMax: tripleLimits.writeQuadsMax,
+    durable: true,
+  };
   readonly #db: DatabaseSync;
   readonly #pages: TripleReader;
   readonly #writer: Thread;
@@ -121,7 +144,10 @@ export class SqliteTripleEngine implements TripleEngine {
 
   async #write<T>(request: Unsent): Promise<T> {
     if (this.#writer.waiting >= writesWaitingMax)
-      throw new PinakesError("UNAVAILABLE", `${writesWaitingMax} writes of triples are waiting for the disk; try again in a moment.`);
+      throw new PinakesError(
+        "UNAVAILABLE",
+        `${writesWaitingMax} writes of triples are waiting for the disk; try again in a moment.`,
+      );
     return this.#writer.call((call) => ({ ...request, call }));
   }
 }

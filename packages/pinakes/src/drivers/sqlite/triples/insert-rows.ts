@@ -6,9 +6,20 @@ import type { Statements } from "./statements.ts";
 const rowsPerStatement = 8;
 
 /** `rows` holds `width` numbers for each row, the columns behind the space. How many were new. */
-export function insertRows(statements: Statements, table: string, width: number, space: number, rows: Float64Array): number {
+export function insertRows(
+  statements: Statements,
+  table: string,
+  width: number,
+  space: number,
+  rows: Float64Array,
+): number {
   const whole = rows.length - (rows.length % (rowsPerStatement * width));
-  const inserted = insertBy(statements.get(insertSql(table, width, rowsPerStatement)), rowsPerStatement * width, space, rows.subarray(0, whole));
+  const inserted = insertBy(
+    statements.get(insertSql(table, width, rowsPerStatement)),
+    rowsPerStatement * width,
+    space,
+    rows.subarray(0, whole),
+  );
   return inserted + insertBy(statements.get(insertSql(table, width, 1)), width, space, rows.subarray(whole));
 }
 
@@ -29,7 +40,8 @@ function insertSql(table: string, width: number, count: number): string {
   const key = `${table} ${count}`;
   let sql = sqls.get(key);
   if (sql === undefined) {
-    const row = (n: number): string => `(?1, ${Array.from({ length: width }, (_, i) => `?${2 + n * width + i}`).join(", ")})`;
+    const row = (n: number): string =>
+      `(?1, ${Array.from({ length: width }, (_, i) => `?${2 + n * width + i}`).join(", ")})`;
     sql = `INSERT OR IGNORE INTO ${table} VALUES ${Array.from({ length: count }, (_, n) => row(n)).join(", ")}`;
     sqls.set(key, sql);
   }

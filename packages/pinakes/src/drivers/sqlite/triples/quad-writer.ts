@@ -28,7 +28,12 @@ export class QuadWriter {
     else if (space.supports > 0) this.#markAsserted(space, ids, rows);
     const ranks = new Ranks(ids);
     const { triples, quads } = split(rows);
-    const newTriples = this.#insertAll(space, tripleOrders, (columns) => ranks.triples(triples, columns), triples.length);
+    const newTriples = this.#insertAll(
+      space,
+      tripleOrders,
+      (columns) => ranks.triples(triples, columns),
+      triples.length,
+    );
     const newQuads = this.#insertAll(space, quadOrders, (columns) => ranks.quads(quads, columns), quads.length);
     space.triples += newTriples;
     space.quads += newQuads;
@@ -43,7 +48,11 @@ export class QuadWriter {
       removed += 1;
       for (const id of quad) terms.add(id);
       if (space.supports === 0) continue;
-      for (const [source, part] of this.#statements.all<[number, number]>(`SELECT source, part FROM supports WHERE ${quadIs}`, space.id, ...quad)) {
+      for (const [source, part] of this.#statements.all<[number, number]>(
+        `SELECT source, part FROM supports WHERE ${quadIs}`,
+        space.id,
+        ...quad,
+      )) {
         this.#dropSupport(space, quad, source, part);
         sources.add(source);
       }
@@ -53,7 +62,11 @@ export class QuadWriter {
 
   /** Takes away up to `limit` supports of a source; those quads that are left without any come back, to be removed. */
   dropSource(space: SpaceRow, source: string, limit: number): { orphans: QuadIds[]; done: boolean } {
-    const id = this.#statements.first<[number]>("SELECT id FROM sources WHERE space = ? AND name = ?", space.id, source)?.[0];
+    const id = this.#statements.first<[number]>(
+      "SELECT id FROM sources WHERE space = ? AND name = ?",
+      space.id,
+      source,
+    )?.[0];
     if (id === undefined) return { orphans: [], done: true };
     const rows = this.#statements.all<[number, number, number, number, number]>(
       "SELECT s, p, o, g, part FROM supports_by_source WHERE space = ? AND source = ? ORDER BY s, p, o, g, part LIMIT ? + 0",
@@ -65,7 +78,11 @@ export class QuadWriter {
     for (const [s, p, o, g, part] of rows) {
       const quad: QuadIds = [s, p, o, g];
       this.#dropSupport(space, quad, id, part);
-      const left = this.#statements.all<[number]>(`SELECT source FROM supports WHERE ${quadIs} LIMIT 2`, space.id, ...quad);
+      const left = this.#statements.all<[number]>(
+        `SELECT source FROM supports WHERE ${quadIs} LIMIT 2`,
+        space.id,
+        ...quad,
+      );
       if (left.length === 0) orphans.push(quad);
       // Asserted and supported by nobody else: that needs no row.
       else if (left.length === 1 && left[0]?.[0] === assertedSource) this.#dropSupport(space, quad, assertedSource, 0);
@@ -78,7 +95,13 @@ export class QuadWriter {
   /** Takes away the names of sources that support nothing any more. */
   dropSources(space: SpaceRow, sources: Iterable<number>): void {
     for (const id of sources) {
-      if (this.#statements.first("SELECT 1 FROM supports_by_source WHERE space = ? AND source = ? LIMIT 1", space.id, id) === undefined)
+      if (
+        this.#statements.first(
+          "SELECT 1 FROM supports_by_source WHERE space = ? AND source = ? LIMIT 1",
+          space.id,
+          id,
+        ) === undefined
+      )
         this.#statements.run("DELETE FROM sources WHERE space = ? AND id = ?", space.id, id);
     }
   }
@@ -99,7 +122,11 @@ export class QuadWriter {
 
   /** Of a purge: up to `limit` quads. */
   dropQuads(space: SpaceRow, limit: number): number {
-    const triples = this.#statements.all<[number, number, number]>("SELECT s, p, o FROM spo WHERE space = ? ORDER BY s, p, o LIMIT ? + 0", space.id, limit);
+    const triples = this.#statements.all<[number, number, number]>(
+      "SELECT s, p, o FROM spo WHERE space = ? ORDER BY s, p, o LIMIT ? + 0",
+      space.id,
+      limit,
+    );
     for (const [s, p, o] of triples) this.#delete(space, [s, p, o, 0]);
     const quads = this.#statements.all<[number, number, number, number]>(
       "SELECT s, p, o, g FROM spog WHERE space = ? ORDER BY s, p, o, g LIMIT ? + 0",
@@ -110,10 +137,21 @@ export class QuadWriter {
     return triples.length + quads.length;
   }
 
-  #insertAll(space: SpaceRow, orders: readonly Order[], sorted: (columns: number[]) => Float64Array, count: number): number {
+  #insertAll(
+    space: SpaceRow,
+    orders: readonly Order[],
+    sorted: (columns: number[]) => Float64Array,
+    count: number,
+  ): number {
     if (count === 0) return 0;
-    const counts = orders.map((order) => insertRows(this.#statements, order, order.length, space.id, sorted(columnsOf(order))));
-    invariant(new Set(counts).size === 1, "CORRUPT", `the orders of space "${space.name}" do not hold the same quads: restore the file from a backup`);
+    const counts = orders.map((order) =>
+      insertRows(this.#statements, order, order.length, space.id, sorted(columnsOf(order))),
+    );
+    invariant(
+      new Set(counts).size === 1,
+      "CORRUPT",
+      `the orders of space "${space.name}" do not hold the same quads: restore the file from a backup`,
+    );
     return counts[0] as number;
   }
 
@@ -128,13 +166,18 @@ export class QuadWriter {
     const sourceId = this.#source(space, source);
     for (let at = 0; at < rows.length; at += 4) {
       const quad = idsAt(ids, rows, at);
-      if (this.#isThere(space, quad) && !this.#hasSupport(space, quad)) this.#addSupport(space, quad, assertedSource, 0);
+      if (this.#isThere(space, quad) && !this.#hasSupport(space, quad))
+        this.#addSupport(space, quad, assertedSource, 0);
       if (this.#addSupport(space, quad, sourceId, part)) space.supports += 1;
     }
   }
 
   #source(space: SpaceRow, name: string): number {
-    const known = this.#statements.first<[number]>("SELECT id FROM sources WHERE space = ? AND name = ?", space.id, name)?.[0];
+    const known = this.#statements.first<[number]>(
+      "SELECT id FROM sources WHERE space = ? AND name = ?",
+      space.id,
+      name,
+    )?.[0];
     if (known !== undefined) return known;
     const id = space.nextTerm;
     space.nextTerm += 1;
@@ -143,7 +186,11 @@ export class QuadWriter {
   }
 
   #isThere(space: SpaceRow, [s, p, o, g]: QuadIds): boolean {
-    if (g === 0) return this.#statements.first("SELECT 1 FROM spo WHERE space = ? AND s = ? AND p = ? AND o = ?", space.id, s, p, o) !== undefined;
+    if (g === 0)
+      return (
+        this.#statements.first("SELECT 1 FROM spo WHERE space = ? AND s = ? AND p = ? AND o = ?", space.id, s, p, o) !==
+        undefined
+      );
     return this.#statements.first(`SELECT 1 FROM spog WHERE ${quadIs}`, space.id, s, p, o, g) !== undefined;
   }
 
@@ -152,13 +199,43 @@ export class QuadWriter {
   }
 
   #addSupport(space: SpaceRow, [s, p, o, g]: QuadIds, source: number, part: number): boolean {
-    if (this.#statements.run("INSERT OR IGNORE INTO supports VALUES (?, ?, ?, ?, ?, ?, ?)", space.id, s, p, o, g, source, part) === 0) return false;
-    this.#statements.run("INSERT INTO supports_by_source VALUES (?, ?, ?, ?, ?, ?, ?)", space.id, source, s, p, o, g, part);
+    if (
+      this.#statements.run(
+        "INSERT OR IGNORE INTO supports VALUES (?, ?, ?, ?, ?, ?, ?)",
+        space.id,
+        s,
+        p,
+        o,
+        g,
+        source,
+        part,
+      ) === 0
+    )
+      return false;
+    this.#statements.run(
+      "INSERT INTO supports_by_source VALUES (?, ?, ?, ?, ?, ?, ?)",
+      space.id,
+      source,
+      s,
+      p,
+      o,
+      g,
+      part,
+    );
     return true;
   }
 
   #dropSupport(space: SpaceRow, [s, p, o, g]: QuadIds, source: number, part: number): void {
-    this.#statements.run(`DELETE FROM supports WHERE ${quadIs} AND source = ? AND part = ?`, space.id, s, p, o, g, source, part);
+    this.#statements.run(
+      `DELETE FROM supports WHERE ${quadIs} AND source = ? AND part = ?`,
+      space.id,
+      s,
+      p,
+      o,
+      g,
+      source,
+      part,
+    );
     this.#statements.run(
       "DELETE FROM supports_by_source WHERE space = ? AND source = ? AND s = ? AND p = ? AND o = ? AND g = ? AND part = ?",
       space.id,
@@ -183,7 +260,11 @@ export class QuadWriter {
         ...columnsOf(order).map((column) => quad[column] as number),
       );
     });
-    invariant(new Set(deleted).size === 1, "CORRUPT", `the orders of space "${space.name}" do not hold the same quads: restore the file from a backup`);
+    invariant(
+      new Set(deleted).size === 1,
+      "CORRUPT",
+      `the orders of space "${space.name}" do not hold the same quads: restore the file from a backup`,
+    );
     if (deleted[0] === 0) return false;
     if (named) space.quads -= 1;
     else space.triples -= 1;

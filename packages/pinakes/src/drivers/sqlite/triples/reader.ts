@@ -4,7 +4,13 @@ import { defaultGraph, type Quad, type TermText } from "../../../domain/rdf.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { QuadPattern, SpaceInfo, SpaceUsage, Support } from "../../../ports/triple-store.ts";
 import { badCursor, requireNotClosed, type SpaceStatus } from "../../../triples/space-errors.ts";
-import type { MatchRequest, MatchResult, SourceRequest, SourceResult, SpaceKey } from "../../../triples/triple-engine.ts";
+import type {
+  MatchRequest,
+  MatchResult,
+  SourceRequest,
+  SourceResult,
+  SpaceKey,
+} from "../../../triples/triple-engine.ts";
 import type { QuadIds } from "./quad-writer.ts";
 import { planRanges, rangeSql, type MatchIds, type Range } from "./ranges.ts";
 import { Statements } from "./statements.ts";
@@ -96,7 +102,11 @@ export class TripleReader {
       const ids: number[] = [];
       // From each name to the next: however many quads a graph has, it costs one row.
       for (let last = from[0] as number; ids.length <= limit;) {
-        const row = this.#statements.first<[number]>("SELECT g FROM gspo WHERE space = ? AND g > ? ORDER BY g LIMIT 1", space, last);
+        const row = this.#statements.first<[number]>(
+          "SELECT g FROM gspo WHERE space = ? AND g > ? ORDER BY g LIMIT 1",
+          space,
+          last,
+        );
         if (row === undefined) break;
         [last] = row;
         ids.push(last);
@@ -125,7 +135,12 @@ export class TripleReader {
     return { spaces: rows.slice(0, limit).map(([space, status]) => ({ space, status })), done: rows.length <= limit };
   }
 
-  #page(space: number, { pattern, limit, charsMax }: MatchRequest, ranges: readonly Range[], after: readonly number[] | undefined): MatchResult {
+  #page(
+    space: number,
+    { pattern, limit, charsMax }: MatchRequest,
+    ranges: readonly Range[],
+    after: readonly number[] | undefined,
+  ): MatchResult {
     const quads: Quad[] = [];
     let examined = 0;
     let chars = 0;
@@ -171,21 +186,40 @@ export class TripleReader {
       return max === undefined ? count : Math.min(count, max);
     }
     const values = [space, ...range.bound, ...(max === undefined ? [] : [max])];
-    return (this.#statements.first<[number]>(rangeSql(range, max === undefined ? "count" : "countUpTo"), ...values) as [number])[0];
+    return (
+      this.#statements.first<[number]>(rangeSql(range, max === undefined ? "count" : "countUpTo"), ...values) as [
+        number,
+      ]
+    )[0];
   }
 
   /** Makes quads of a range's rows: what the pattern binds, and the texts of the rest. */
   #maker(space: number, pattern: QuadPattern, { free }: Range): (row: readonly number[]) => Quad {
-    const [s, p, o, g] = (["s", "p", "o", "g"] as const).map((place) => free.indexOf(place)) as [number, number, number, number];
+    const [s, p, o, g] = (["s", "p", "o", "g"] as const).map((place) => free.indexOf(place)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
     const terms = this.#terms;
     const read = (row: readonly number[], column: number, bound: TermText | undefined): TermText =>
       column === -1 ? (bound ?? defaultGraph) : terms.text(space, row[column] as number);
-    return (row) => ({ s: read(row, s, pattern.s), p: read(row, p, pattern.p), o: read(row, o, pattern.o), g: read(row, g, pattern.g) });
+    return (row) => ({
+      s: read(row, s, pattern.s),
+      p: read(row, p, pattern.p),
+      o: read(row, o, pattern.o),
+      g: read(row, g, pattern.g),
+    });
   }
 
   /** Undefined if one of the terms is of no quad in the space: then nothing matches. */
   #ids(space: number, pattern: QuadPattern): MatchIds | undefined {
-    const ids: { -readonly [Place in keyof MatchIds]: MatchIds[Place] } = { s: undefined, p: undefined, o: undefined, g: undefined };
+    const ids: { -readonly [Place in keyof MatchIds]: MatchIds[Place] } = {
+      s: undefined,
+      p: undefined,
+      o: undefined,
+      g: undefined,
+    };
     for (const place of ["s", "p", "o", "g"] as const) {
       const text = pattern[place];
       if (text === undefined) continue;

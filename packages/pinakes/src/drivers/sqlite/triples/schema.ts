@@ -26,7 +26,8 @@ export const assertedSource = 0;
 
 export function createTripleTables(db: DatabaseSync): void {
   // Nothing to write where everything is there: opening must not wait for another process's write.
-  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined) return requireFormat(db, "triples");
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined)
+    return requireFormat(db, "triples");
   const orders = [...tripleOrders, ...quadOrders].map((order) => {
     const columns = placesOf(order);
     return `CREATE TABLE IF NOT EXISTS ${order} (space INTEGER NOT NULL, ${columns.map((column) => `${column} INTEGER NOT NULL`).join(", ")}, PRIMARY KEY (space, ${columns.join(", ")})) WITHOUT ROWID;`;

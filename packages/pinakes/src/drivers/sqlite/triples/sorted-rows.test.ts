@@ -14,23 +14,29 @@ const orders = [
 function expected(ids: readonly number[], rows: readonly number[][], columns: readonly number[]): number[] {
   const picked = rows.map((row) => columns.map((column) => ids[row[column] as number] as number));
   const distinct = [...new Map(picked.map((row) => [row.join(), row])).values()];
-  return distinct.toSorted((a, b) => a.map((value, i) => value - (b[i] as number)).find((difference) => difference !== 0) ?? 0).flat();
+  return distinct
+    .toSorted((a, b) => a.map((value, i) => value - (b[i] as number)).find((difference) => difference !== 0) ?? 0)
+    .flat();
 }
 
 describe("rows in the order of an index", () => {
   it("are those of a plain sort, each once", () => {
     const distinctIds = fc.uniqueArray(fc.integer({ min: 1, max: 2 ** 40 }), { minLength: 1, maxLength: 12 });
     fc.assert(
-      fc.property(distinctIds, fc.array(fc.array(fc.nat(), { minLength: 4, maxLength: 4 }), { maxLength: 40 }), (terms, places) => {
-        const ids = [0, ...terms];
-        const rows = places.map((row) => row.map((place) => place % ids.length));
-        const ranks = new Ranks(Float64Array.from(ids));
-        for (const columns of orders) {
-          const flat = Uint32Array.from(rows.flat());
-          const sorted = columns.length === 3 ? ranks.triples(flat, columns) : ranks.quads(flat, columns);
-          expect([...sorted]).toEqual(expected(ids, rows, columns));
-        }
-      }),
+      fc.property(
+        distinctIds,
+        fc.array(fc.array(fc.nat(), { minLength: 4, maxLength: 4 }), { maxLength: 40 }),
+        (terms, places) => {
+          const ids = [0, ...terms];
+          const rows = places.map((row) => row.map((place) => place % ids.length));
+          const ranks = new Ranks(Float64Array.from(ids));
+          for (const columns of orders) {
+            const flat = Uint32Array.from(rows.flat());
+            const sorted = columns.length === 3 ? ranks.triples(flat, columns) : ranks.quads(flat, columns);
+            expect([...sorted]).toEqual(expected(ids, rows, columns));
+          }
+        },
+      ),
     );
   });
 

@@ -31,7 +31,8 @@ export class Ranks {
     const [a, b, c] = columns as [number, number, number];
     const n = this.#ids.length;
     const keys = new Float64Array(rows.length / 4);
-    for (let i = 0, at = 0; i < keys.length; i += 1, at += 4) keys[i] = this.#pair(rows, at + a, at + b) * n + this.#rank(rows, at + c);
+    for (let i = 0, at = 0; i < keys.length; i += 1, at += 4)
+      keys[i] = this.#pair(rows, at + a, at + b) * n + this.#rank(rows, at + c);
     keys.sort();
     const sorted = new Float64Array(keys.length * 3);
     let out = 0;

@@ -33,7 +33,10 @@ export function makeSpace(statements: Statements, key: SpaceKey, status: SpaceSt
   return readSpace(statements, key) as SpaceRow;
 }
 
-export function writeSpace(statements: Statements, { id, status, triples, quads, supports, terms, nextTerm }: SpaceRow): void {
+export function writeSpace(
+  statements: Statements,
+  { id, status, triples, quads, supports, terms, nextTerm }: SpaceRow,
+): void {
   statements.run(
     "UPDATE spaces SET status = ?, triples = ?, quads = ?, supports = ?, terms = ?, next_term = ? WHERE id = ?",
     status,

@@ -30,7 +30,11 @@ export function isAsserted(statements: Statements, space: number, quad: QuadIds)
       ? statements.first("SELECT 1 FROM spo WHERE space = ? AND s = ? AND p = ? AND o = ?", space, s, p, o)
       : statements.first(`SELECT 1 FROM spog WHERE space = ? AND ${quadIs}`, space, ...quad);
   if (there === undefined) return false;
-  const first = statements.first<[number]>(`SELECT source FROM supports WHERE space = ? AND ${quadIs} ORDER BY source, part LIMIT 1`, space, ...quad);
+  const first = statements.first<[number]>(
+    `SELECT source FROM supports WHERE space = ? AND ${quadIs} ORDER BY source, part LIMIT 1`,
+    space,
+    ...quad,
+  );
   return first === undefined || first[0] === assertedSource;
 }
 
@@ -57,7 +61,12 @@ export function rowsOfSource(
   const found = statements.all<[number, number, number, number, number]>(sql, space, id, ...(place ?? []), limit);
   const rows = found.map((row) => {
     const [s, p, o, g, part] = row;
-    const quad = { s: terms.text(space, s), p: terms.text(space, p), o: terms.text(space, o), g: g === 0 ? defaultGraph : terms.text(space, g) };
+    const quad = {
+      s: terms.text(space, s),
+      p: terms.text(space, p),
+      o: terms.text(space, o),
+      g: g === 0 ? defaultGraph : terms.text(space, g),
+    };
     return { quad, part, place: row.join(".") };
   });
   return { rows, next: found.length < limit ? undefined : rows.at(-1)?.place, examined: found.length };

@@ -34,7 +34,11 @@ export class TermReader {
 
   /** Undefined for a text that no quad of the space uses. */
   find(space: number, text: TermText): number | undefined {
-    for (const [id] of this.#statements.all<[number]>("SELECT id FROM term_hashes WHERE space = ? AND hash = ?", space, hashOf(text)))
+    for (const [id] of this.#statements.all<[number]>(
+      "SELECT id FROM term_hashes WHERE space = ? AND hash = ?",
+      space,
+      hashOf(text),
+    ))
       if (this.text(space, id) === text) return id;
     return undefined;
   }

@@ -79,7 +79,11 @@ export class TermWriter {
   }
 
   #look(space: number, text: TermText): number {
-    for (const [id] of this.#statements.all<[number]>("SELECT id FROM term_hashes WHERE space = ? AND hash = ?", space, hashOf(text))) {
+    for (const [id] of this.#statements.all<[number]>(
+      "SELECT id FROM term_hashes WHERE space = ? AND hash = ?",
+      space,
+      hashOf(text),
+    )) {
       const row = this.#statements.first<[TermText]>("SELECT text FROM terms WHERE space = ? AND id = ?", space, id);
       if (row?.[0] !== text) continue;
       this.#known.set(text, id);

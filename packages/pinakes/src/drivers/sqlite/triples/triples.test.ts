@@ -26,7 +26,12 @@ const shared = folder();
 tripleStoreSuite("sqlite", () => openSqliteTriples({ dir: shared }));
 
 const scope = tenantScope("acme");
-const quad = (s: string, p: string, o: string, g?: string): Quad => ({ s: iri(s), p: iri(p), o: iri(o), g: g === undefined ? defaultGraph : iri(g) });
+const quad = (s: string, p: string, o: string, g?: string): Quad => ({
+  s: iri(s),
+  p: iri(p),
+  o: iri(o),
+  g: g === undefined ? defaultGraph : iri(g),
+});
 
 function inspect<T>(dir: string, read: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(join(dir, "pinakes-triples.sqlite"), { readOnly: true });
@@ -53,7 +58,10 @@ describe("the SQLite file of triples", () => {
       db.exec("UPDATE meta SET value = '2' WHERE name = 'format'");
       db.close();
     }
-    const refused = { code: "NOT_SUPPORTED", message: expect.stringContaining('has format "2"; this version of Pinakes reads format 1.') };
+    const refused = {
+      code: "NOT_SUPPORTED",
+      message: expect.stringContaining('has format "2"; this version of Pinakes reads format 1.'),
+    };
     await expect(openSqliteTriples({ dir })).rejects.toMatchObject(refused);
     await expect(openSqliteItems({ dir })).rejects.toMatchObject(refused);
   });
@@ -81,7 +89,9 @@ describe("the SQLite file of triples", () => {
     const spaces = Array.from({ length: 1_000 }, (_, i) => `c${i}`);
     await Promise.all(spaces.map((space) => store.open(scope, space)));
     const insert = [quad("s", "p", "o"), quad("s", "p", "o", "g")];
-    await Promise.all(spaces.map((space, part) => store.write(scope, space, { insert, source: { source: "doc", part } })));
+    await Promise.all(
+      spaces.map((space, part) => store.write(scope, space, { insert, source: { source: "doc", part } })),
+    );
     expect([inspect(dir, tables), readdirSync(dir)]).toEqual(before);
     expect((await store.match(scope, "c500", {})).quads.length).toBe(2);
     expect((await store.spaces(scope)).spaces.length).toBe(1_000);
@@ -101,15 +111,20 @@ describe("the SQLite file of triples", () => {
         };
         for (const range of planRanges(pattern, { s: 1, p: 2, o: 3, g: 4 })) {
           ranges += 1;
-          const bound = ["space", ...placesOf(range.order).slice(0, range.bound.length)].map((column) => `${column}=?`).join(" AND ");
+          const bound = ["space", ...placesOf(range.order).slice(0, range.bound.length)]
+            .map((column) => `${column}=?`)
+            .join(" AND ");
           for (const want of ["first", "after", "count", "countUpTo"] as const) {
             if (want === "after" && range.free.length === 0) continue;
             const plan = db
               .prepare(`EXPLAIN QUERY PLAN ${rangeSql(range, want)}`)
               .all()
               .map(({ detail }) => detail as string);
-            const from = want === "after" ? ` AND ${range.free.length === 1 ? range.free[0] : `(${range.free.join(",")})`}>` : "";
-            const searches = plan.filter((line) => line.startsWith("SEARCH") || line.startsWith("SCAN ") || line.includes("TEMP B-TREE"));
+            const from =
+              want === "after" ? ` AND ${range.free.length === 1 ? range.free[0] : `(${range.free.join(",")})`}>` : "";
+            const searches = plan.filter(
+              (line) => line.startsWith("SEARCH") || line.startsWith("SCAN ") || line.includes("TEMP B-TREE"),
+            );
             expect(searches.filter((line) => line !== "SCAN (subquery-1)").length, plan.join("; ")).toBe(1);
             expect(searches[0]).toContain(`SEARCH ${range.order} USING PRIMARY KEY (${bound}${from}`);
           }
@@ -128,7 +143,9 @@ describe("the SQLite file of triples", () => {
       ["after", " AND (s,p,o,g,part)>(?,?,?,?,?)"],
     ] as const) {
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${ofSourceSql(want)}`).all();
-      expect(plan.map(({ detail }) => detail)).toEqual([`SEARCH supports_by_source USING PRIMARY KEY (space=? AND source=?${from})`]);
+      expect(plan.map(({ detail }) => detail)).toEqual([
+        `SEARCH supports_by_source USING PRIMARY KEY (space=? AND source=?${from})`,
+      ]);
     }
     db.close();
   });
@@ -159,10 +176,18 @@ describe("the SQLite file of triples", () => {
     const dir = folder();
     await using store = await openSqliteTriples({ dir });
     const left = () =>
-      inspect(dir, (db) => Object.fromEntries(tables(db).map((table) => [table, db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]])));
+      inspect(dir, (db) =>
+        Object.fromEntries(
+          tables(db).map((table) => [table, db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]]),
+        ),
+      );
     await store.open(scope, "c");
     const empty = left();
-    const rows = [quad("s", "p", "o"), quad("s", "p", "o", "g"), { ...quad("s", "p", "o"), o: literal("secret words") }];
+    const rows = [
+      quad("s", "p", "o"),
+      quad("s", "p", "o", "g"),
+      { ...quad("s", "p", "o"), o: literal("secret words") },
+    ];
     await store.write(scope, "c", { insert: rows });
     await store.write(scope, "c", { insert: rows, source: { source: "a", part: 1 } });
     await store.write(scope, "c", { insert: rows.slice(0, 2), source: { source: "b", part: 1 } });

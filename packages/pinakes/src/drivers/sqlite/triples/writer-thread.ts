@@ -22,7 +22,11 @@ const queue = new GroupQueue<WriteRequest>({ sizeOf, groupSizeMax: groupQuadsMax
 function commit(group: readonly WriteRequest[]): void {
   for (const [i, outcome] of writer.commit(group).entries()) {
     const { call } = group[i] as WriteRequest;
-    reply("value" in outcome ? { kind: "answer", call, value: outcome.value } : { kind: "error", call, error: sendError(outcome.error) });
+    reply(
+      "value" in outcome
+        ? { kind: "answer", call, value: outcome.value }
+        : { kind: "error", call, error: sendError(outcome.error) },
+    );
   }
 }
 

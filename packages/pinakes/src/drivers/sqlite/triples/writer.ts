@@ -144,7 +144,11 @@ export class TripleWriter {
     const supports = this.#quads.dropSupports(space, limit);
     let deleted = supports.dropped;
     deleted += this.#quads.dropQuads(space, limit - deleted);
-    const terms = this.#statements.all<[number]>("SELECT id FROM terms WHERE space = ? ORDER BY id LIMIT ? + 0", space.id, limit - deleted);
+    const terms = this.#statements.all<[number]>(
+      "SELECT id FROM terms WHERE space = ? ORDER BY id LIMIT ? + 0",
+      space.id,
+      limit - deleted,
+    );
     // While quads are left, so are the terms they use; a step that is full has none to spare.
     for (const [id] of terms) this.#terms.remove(space, id);
     deleted += terms.length;

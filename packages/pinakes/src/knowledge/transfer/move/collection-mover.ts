@@ -78,22 +78,46 @@ export class CollectionMover {
   }
 
   /** The old life as it is, and why it cannot go there; in words for the plan. */
-  async inspect(scope: Scope, move: Move, allowPartial: boolean): Promise<{ readonly created_at: string; readonly problems: readonly string[] }> {
+  async inspect(
+    scope: Scope,
+    move: Move,
+    allowPartial: boolean,
+  ): Promise<{ readonly created_at: string; readonly problems: readonly string[] }> {
     const { record } = await this.#source(scope, move);
-    return { created_at: record.created_at, problems: await problemsOf(this.#pieces, { scope, move, record, allowPartial }) };
+    return {
+      created_at: record.created_at,
+      problems: await problemsOf(this.#pieces, { scope, move, record, allowPartial }),
+    };
   }
 
   /** What the new life has to hold, whether there is one or not. */
-  async *wanted({ scope, move, signal, beat }: MoveOptions, problem?: (where: string, reason: string) => void): AsyncGenerator<LifeRow> {
+  async *wanted(
+    { scope, move, signal, beat }: MoveOptions,
+    problem?: (where: string, reason: string) => void,
+  ): AsyncGenerator<LifeRow> {
     const { record } = await this.#source(scope, move);
-    const [from, to] = [await this.#repository(scope, move.from.repository_id), await this.#repository(scope, move.to.repository_id)];
+    const [from, to] = [
+      await this.#repository(scope, move.from.repository_id),
+      await this.#repository(scope, move.to.repository_id),
+    ];
     const names = new MovedNames(move.from, { ...move.to, incarnation: "" }, to.owner);
-    yield* lifeRows(this.#pieces.parts, { scope, record: { ...record, ...targetSettings({ from, to }, record) }, names, signal, beat, problem });
+    yield* lifeRows(this.#pieces.parts, {
+      scope,
+      record: { ...record, ...targetSettings({ from, to }, record) },
+      names,
+      signal,
+      beat,
+      problem,
+    });
   }
 
   async *held({ scope, signal, beat }: Omit<MoveOptions, "move">, place: TargetPlace): AsyncGenerator<LifeRow> {
     const found = await this.#pieces.library.life(scope, place);
-    if (found === undefined) throw new PinakesError("NOT_FOUND", `Collection ${show(place.collection_id)} is not there any more; roll the migration back.`);
+    if (found === undefined)
+      throw new PinakesError(
+        "NOT_FOUND",
+        `Collection ${show(place.collection_id)} is not there any more; roll the migration back.`,
+      );
     yield* lifeRows(this.#pieces.parts, { scope, record: found.record, signal, beat });
   }
 
@@ -101,14 +125,23 @@ export class CollectionMover {
   async register({ scope, move, signal }: MoveOptions, migration_id: string, mine: Mine): Promise<TargetPlace> {
     await this.#source(scope, move);
     const record = await this.#hold(scope, move.from, migration_id, mine);
-    if (!isLive(record)) throw new PinakesError("CONFLICT", `Collection ${show(record.collection_id)} was deleted; roll the migration back.`);
+    if (!isLive(record))
+      throw new PinakesError(
+        "CONFLICT",
+        `Collection ${show(record.collection_id)} was deleted; roll the migration back.`,
+      );
     await this.#quiet(scope, record, signal);
     // Read again: it has the model of a re-index that was settled just now.
     const { record: source } = await this.#source(scope, move);
     return makeTarget(this.#pieces, scope, { move, source, migration_id, mine });
   }
 
-  async *copy({ scope, move, signal, beat }: MoveOptions, to: TargetPlace, label: string, from: CopyPlace | undefined): AsyncGenerator<CopyPlace> {
+  async *copy(
+    { scope, move, signal, beat }: MoveOptions,
+    to: TargetPlace,
+    label: string,
+    from: CopyPlace | undefined,
+  ): AsyncGenerator<CopyPlace> {
     const { record } = await this.#source(scope, move);
     const repository = await this.#repository(scope, to.repository_id);
     const names = new MovedNames(move.from, to, repository.owner);
@@ -125,7 +158,8 @@ export class CollectionMover {
     // Done already: the old one may have been restored since, and the new one changed. They are somebody else's now.
     if ((await held()) === undefined) return;
     const old = (await library.life(scope, move.from))?.record;
-    if (old !== undefined && (await deletion.trashHeld(scope, move.from, migration_id))) await this.#release(scope, move.from, migration_id);
+    if (old !== undefined && (await deletion.trashHeld(scope, move.from, migration_id)))
+      await this.#release(scope, move.from, migration_id);
     // A rollback that has overtaken this one took the new one away before it gave the old one free.
     const target = await held();
     if (target === undefined) return;
@@ -152,11 +186,17 @@ export class CollectionMover {
     const found = await library.life(scope, from);
     if (found !== undefined && isLive(found.record)) return;
     if (found === undefined || found.record.status !== "DELETED")
-      throw new PinakesError("GONE", `Collection ${show(from.collection_id)} was removed for good. Migrate the new one back, which is a migration of its own.`);
+      throw new PinakesError(
+        "GONE",
+        `Collection ${show(from.collection_id)} was removed for good. Migrate the new one back, which is a migration of its own.`,
+      );
     deletion.requireRestorable(found.record);
     const current = await library.collection(scope, from.repository_id, from.collection_id);
     if (current !== undefined && isLive(current.record))
-      throw new PinakesError("CONFLICT", `Another collection has the id ${show(from.collection_id)} now. Delete it, then roll back.`);
+      throw new PinakesError(
+        "CONFLICT",
+        `Another collection has the id ${show(from.collection_id)} now. Delete it, then roll back.`,
+      );
   }
 
   /** The new life; undefined where it is gone. */
@@ -261,9 +301,16 @@ export class CollectionMover {
   }
 
   /** False where somebody has the name. */
-  async #open(scope: Scope, to: TargetPlace, migration_id: string, fields: Pick<CollectionRecord, "name" | "status">): Promise<boolean> {
+  async #open(
+    scope: Scope,
+    to: TargetPlace,
+    migration_id: string,
+    fields: Pick<CollectionRecord, "name" | "status">,
+  ): Promise<boolean> {
     try {
-      await this.#change(scope, to, ({ hold, ...rest }) => (hold?.migration_id === migration_id && isLive(rest) ? { ...rest, ...fields } : undefined));
+      await this.#change(scope, to, ({ hold, ...rest }) =>
+        hold?.migration_id === migration_id && isLive(rest) ? { ...rest, ...fields } : undefined,
+      );
       return true;
     } catch (error) {
       if (PinakesError.isInstance(error) && error.code === "CONFLICT") return false;
@@ -293,8 +340,12 @@ export class CollectionMover {
     const shelf = new Shelf(parts.items, scope, record);
     const { uploading = 0, pending = 0, indexing = 0 } = (await shelf.stats())?.record.by_status ?? {};
     const wait = (what: string) =>
-      new PinakesError("UNAVAILABLE", `Collection ${show(record.collection_id)} ${what}; the migration goes on when that is done.`);
-    if (uploading + pending + indexing > 0) throw wait(`has ${uploading + pending + indexing} documents that are being taken in`);
+      new PinakesError(
+        "UNAVAILABLE",
+        `Collection ${show(record.collection_id)} ${what}; the migration goes on when that is done.`,
+      );
+    if (uploading + pending + indexing > 0)
+      throw wait(`has ${uploading + pending + indexing} documents that are being taken in`);
     const fence = (await shelf.fence())?.record;
     if ((fence?.next ?? null) !== null) throw wait("is being indexed anew");
     // What a re-index has still to do after its switch: its job may come when the copy is made, and finds nothing to do then.
@@ -315,10 +366,15 @@ export class CollectionMover {
   }
 
   /** The life that this migration made, while it is live, or in the trash and still held: then a rollback put it there. */
-  async #target(scope: Scope, { repository_id, collection_id }: Move["to"], migration_id: string): Promise<Stored<CollectionRecord> | undefined> {
+  async #target(
+    scope: Scope,
+    { repository_id, collection_id }: Move["to"],
+    migration_id: string,
+  ): Promise<Stored<CollectionRecord> | undefined> {
     const { library } = this.#pieces;
     const isOurs = ({ record }: Stored<CollectionRecord>) =>
-      record.migrated?.migration_id === migration_id && (isLive(record) || (record.status === "DELETED" && record.hold?.migration_id === migration_id));
+      record.migrated?.migration_id === migration_id &&
+      (isLive(record) || (record.status === "DELETED" && record.hold?.migration_id === migration_id));
     const current = await library.collection(scope, repository_id, collection_id);
     if (current !== undefined && isOurs(current)) return current;
     return (await library.displaced(scope, repository_id, collection_id)).find(isOurs);
@@ -338,7 +394,8 @@ export class CollectionMover {
   ): Promise<Stored<CollectionRecord>> {
     for (;;) {
       const found = await this.#pieces.library.life(scope, life);
-      if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" any more.`);
+      if (found === undefined)
+        throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" any more.`);
       const next = await change(found.record);
       if (next === undefined) return found;
       const changed = await this.#replace(scope, next, found.record, found.etag);
@@ -347,14 +404,22 @@ export class CollectionMover {
   }
 
   /** Undefined: somebody else was faster. */
-  async #replace(scope: Scope, next: CollectionRecord, before: CollectionRecord, ifMatch: string): Promise<Stored<CollectionRecord> | undefined> {
+  async #replace(
+    scope: Scope,
+    next: CollectionRecord,
+    before: CollectionRecord,
+    ifMatch: string,
+  ): Promise<Stored<CollectionRecord> | undefined> {
     const { library, parts } = this.#pieces;
     const record = named({ ...next, updated_at: laterThan(before.updated_at, parts.clock.now()) });
     try {
-      const { results } = await library.batch(scope, record.repository_id, [{ op: "replace", document: collectionDocument(record), ifMatch }]);
+      const { results } = await library.batch(scope, record.repository_id, [
+        { op: "replace", document: collectionDocument(record), ifMatch },
+      ]);
       return { record, etag: results[0]?.etag as string };
     } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND")) throw error;
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+        throw error;
       return undefined;
     }
   }

@@ -44,12 +44,22 @@ const itemsPerBatch = 20;
 /** Without a place: the last one of its phase. */
 type Step = { readonly after?: string | undefined; readonly copied: number };
 
-export async function* copyLife(parts: LifeStores, work: LifeToCopy, from: CopyPlace = { phase: "objects", copied: 0 }): AsyncGenerator<CopyPlace> {
+export async function* copyLife(
+  parts: LifeStores,
+  work: LifeToCopy,
+  from: CopyPlace = { phase: "objects", copied: 0 },
+): AsyncGenerator<CopyPlace> {
   let { copied } = from;
   const steps: Readonly<Record<Phase, (after: string | undefined) => AsyncGenerator<Step>>> = {
     objects: (after) => copyObjects(parts, work, after),
     passages: (after) => copyPassages(parts, work, after),
-    rows: (after) => copyVectors(parts, work, { from: ownVectorsName(work.from.incarnation), to: ownVectorsName(work.to.incarnation), phase: "rows" }, after),
+    rows: (after) =>
+      copyVectors(
+        parts,
+        work,
+        { from: ownVectorsName(work.from.incarnation), to: ownVectorsName(work.to.incarnation), phase: "rows" },
+        after,
+      ),
     triples: (after) => copyQuads(parts, work, after),
     items: (after) => copyItems(parts, work, after),
   };
@@ -64,13 +74,22 @@ export async function* copyLife(parts: LifeStores, work: LifeToCopy, from: CopyP
   }
 }
 
-async function* copyObjects({ items, objects }: LifeStores, { scope, from, to, signal, beat }: LifeToCopy, begin: string | undefined): AsyncGenerator<Step> {
+async function* copyObjects(
+  { items, objects }: LifeStores,
+  { scope, from, to, signal, beat }: LifeToCopy,
+  begin: string | undefined,
+): AsyncGenerator<Step> {
   const [source, target] = [new Shelf(items, scope, from).prefix, new Shelf(items, scope, to).prefix];
   for (let after = begin; ;) {
-    const page = await objects.list(scope, source, { limit: objectsPerStep, signal, ...(after === undefined ? {} : { after }) });
+    const page = await objects.list(scope, source, {
+      limit: objectsPerStep,
+      signal,
+      ...(after === undefined ? {} : { after }),
+    });
     for (const { key } of page.keys) {
       const body = await objects.stream(scope, key, { signal });
-      if (body === undefined) throw new PinakesError("CONFLICT", `The object ${key} went while it was copied; copy again.`);
+      if (body === undefined)
+        throw new PinakesError("CONFLICT", `The object ${key} went while it was copied; copy again.`);
       await objects.put(scope, target + key.slice(source.length), alive(body, beat), { signal });
     }
     after = page.next;
@@ -82,7 +101,12 @@ async function* copyObjects({ items, objects }: LifeStores, { scope, from, to, s
 async function* copyPassages(parts: LifeStores, work: LifeToCopy, after: string | undefined): AsyncGenerator<Step> {
   const [source, target] = [new Shelf(parts.items, work.scope, work.from), new Shelf(parts.items, work.scope, work.to)];
   const generation = (await source.fence())?.record.generation ?? 1;
-  yield* copyVectors(parts, work, { from: source.vectors(generation), to: target.vectors(generation), phase: "passages" }, after);
+  yield* copyVectors(
+    parts,
+    work,
+    { from: source.vectors(generation), to: target.vectors(generation), phase: "passages" },
+    after,
+  );
 }
 
 /** In the order of their ids: the rows come in no order that lasts. */
@@ -110,7 +134,11 @@ async function* copyVectors(
   }
 }
 
-async function* copyQuads({ triples }: LifeStores, { scope, from, to, names, signal }: LifeToCopy, begin: string | undefined): AsyncGenerator<Step> {
+async function* copyQuads(
+  { triples }: LifeStores,
+  { scope, from, to, names, signal }: LifeToCopy,
+  begin: string | undefined,
+): AsyncGenerator<Step> {
   for (let cursor = begin; ;) {
     signal.throwIfAborted();
     const page = await triples.match(scope, from.incarnation, {}, { limit: quadsPerStep, cursor });
@@ -123,7 +151,9 @@ async function* copyQuads({ triples }: LifeStores, { scope, from, to, names, sig
       const asserted = moved.filter((_, i) => alone[i] === true);
       if (asserted.length > 0) await triples.write(scope, to.incarnation, { insert: asserted });
       const found = moved.flatMap((quad, i) => (supports[i] ?? []).map((support) => ({ quad, support })));
-      for (const group of Map.groupBy(found, ({ support }) => JSON.stringify([support.source, support.part])).values()) {
+      for (const group of Map.groupBy(found, ({ support }) =>
+        JSON.stringify([support.source, support.part]),
+      ).values()) {
         const [first] = group;
         const insert: readonly Quad[] = group.map(({ quad }) => quad);
         if (first !== undefined) await triples.write(scope, to.incarnation, { insert, source: first.support });
@@ -135,7 +165,11 @@ async function* copyQuads({ triples }: LifeStores, { scope, from, to, names, sig
   }
 }
 
-async function* copyItems(parts: LifeStores, { scope, from, to, names, signal }: LifeToCopy, after: string | undefined): AsyncGenerator<Step> {
+async function* copyItems(
+  parts: LifeStores,
+  { scope, from, to, names, signal }: LifeToCopy,
+  after: string | undefined,
+): AsyncGenerator<Step> {
   const shelf = new Shelf(parts.items, scope, to);
   let waiting: Operation[] = [];
   let last = "";
@@ -152,9 +186,15 @@ async function* copyItems(parts: LifeStores, { scope, from, to, names, signal }:
   }
   yield { copied: await flush() };
   const stats = (await new Shelf(parts.items, scope, from).stats())?.record;
-  if (stats !== undefined) await shelf.write([{ op: "upsert", document: { ...shelf.document(itemIds.stats, { ...stats, ...shelfPlace(to) }) } }]);
+  if (stats !== undefined)
+    await shelf.write([
+      { op: "upsert", document: { ...shelf.document(itemIds.stats, { ...stats, ...shelfPlace(to) }) } },
+    ]);
 }
 
-function shelfPlace({ repository_id, incarnation }: Life): { readonly repository_id: string; readonly incarnation: string } {
+function shelfPlace({ repository_id, incarnation }: Life): {
+  readonly repository_id: string;
+  readonly incarnation: string;
+} {
   return { repository_id, incarnation };
 }

@@ -44,7 +44,12 @@ const movedKinds: ReadonlySet<unknown> = new Set(["document", "source", "kept"])
 export async function* lifeRows(parts: LifeStores, life: LifeToRead): AsyncGenerator<LifeRow> {
   yield* recordRows(parts, life);
   for await (const { document } of lifeItems(parts, life)) {
-    const { id, repository_id: _, incarnation: _life, ...rest } = life.names?.item(document) ?? (document as JsonObject & { readonly id: string });
+    const {
+      id,
+      repository_id: _,
+      incarnation: _life,
+      ...rest
+    } = life.names?.item(document) ?? (document as JsonObject & { readonly id: string });
     yield { key: id, value: rest };
   }
   yield* objectRows(parts, life);
@@ -53,12 +58,20 @@ export async function* lifeRows(parts: LifeStores, life: LifeToRead): AsyncGener
 }
 
 /** What is moved of the partition of a life, in the order of the ids. */
-export async function* lifeItems({ items }: Pick<LifeStores, "items">, { scope, record, signal }: LifeToRead, after?: string): AsyncGenerator<Item> {
+export async function* lifeItems(
+  { items }: Pick<LifeStores, "items">,
+  { scope, record, signal }: LifeToRead,
+  after?: string,
+): AsyncGenerator<Item> {
   const { repository_id, incarnation } = record;
   for (let last = after; ;) {
     signal.throwIfAborted();
     const range = last === undefined ? {} : { range: { gt: last } };
-    const page = await items.query(scope, documentsContainer.name, { equals: { repository_id, incarnation }, ...range, limit: itemsPerPage });
+    const page = await items.query(scope, documentsContainer.name, {
+      equals: { repository_id, incarnation },
+      ...range,
+      limit: itemsPerPage,
+    });
     for (const item of page.items) if (movedKinds.has(item.document["kind"])) yield item;
     last = page.items.at(-1)?.id;
     if (page.cursor === undefined || last === undefined) return;
@@ -85,20 +98,28 @@ export function settingsOf(record: CollectionRecord): Partial<CollectionRecord> 
 async function* recordRows({ items }: LifeStores, { scope, record }: LifeToRead): AsyncGenerator<LifeRow> {
   const shelf = new Shelf(items, scope, record);
   const { generation = 1, embedding_model = record.embedding_model } = (await shelf.fence())?.record ?? {};
-  const { last_used_at: _, kind: _kind, ...counters } = ((await shelf.stats())?.record ?? emptyStats) as unknown as JsonObject;
+  const {
+    last_used_at: _,
+    kind: _kind,
+    ...counters
+  } = ((await shelf.stats())?.record ?? emptyStats) as unknown as JsonObject;
   const { repository_id: _repository, incarnation: _life, ...counted } = counters;
   yield { key: "settings", value: settingsOf(record) as unknown as JsonObject };
   yield { key: "generation", value: { generation, embedding_model } };
   yield { key: "counters", value: counted };
 }
 
-async function* objectRows({ items, objects }: LifeStores, { scope, record, signal, beat }: LifeToRead): AsyncGenerator<LifeRow> {
+async function* objectRows(
+  { items, objects }: LifeStores,
+  { scope, record, signal, beat }: LifeToRead,
+): AsyncGenerator<LifeRow> {
   const { prefix } = new Shelf(items, scope, record);
   for (let after: string | undefined; ;) {
     const page = await objects.list(scope, prefix, { signal, ...(after === undefined ? {} : { after }) });
     for (const { key, bytes } of page.keys) {
       const digest = createHash("sha256");
-      for await (const chunk of alive((await objects.stream(scope, key, { signal })) ?? noPieces(), beat)) digest.update(chunk);
+      for await (const chunk of alive((await objects.stream(scope, key, { signal })) ?? noPieces(), beat))
+        digest.update(chunk);
       yield { key: `object ${key.slice(prefix.length)}`, value: [bytes, digest.digest("hex")] };
     }
     after = page.next;
@@ -148,7 +169,10 @@ export async function settingsOfVectors({ vectors }: Pick<LifeStores, "vectors">
   }
 }
 
-async function* quadRows({ triples }: LifeStores, { scope, record, names, signal, problem }: LifeToRead): AsyncGenerator<LifeRow> {
+async function* quadRows(
+  { triples }: LifeStores,
+  { scope, record, names, signal, problem }: LifeToRead,
+): AsyncGenerator<LifeRow> {
   const space = record.incarnation;
   let told = 0;
   let full: string | undefined;
@@ -160,7 +184,8 @@ async function* quadRows({ triples }: LifeStores, { scope, record, names, signal
     for (const [i, quad] of page.quads.entries()) {
       const { s, p, o, g } = names?.quad(quad) ?? quad;
       const key = JSON.stringify([s, p, o, g]);
-      if (names?.isOfTarget(quad) === true) problem?.(key, "names something of the place that the collection goes to; choose another id.");
+      if (names?.isOfTarget(quad) === true)
+        problem?.(key, "names something of the place that the collection goes to; choose another id.");
       const own = supports[i] ?? [];
       told += own.length;
       if (own.length === supportsOfQuadMax) full ??= key;
@@ -172,6 +197,9 @@ async function* quadRows({ triples }: LifeStores, { scope, record, names, signal
   // What there is more of the supports of a quad must not get lost unseen.
   const { quads, supports } = await triples.usage(scope, space);
   if (full !== undefined && told < supports)
-    problem?.(full, `has more than ${supportsOfQuadMax} sources and parts that support it, which cannot be moved; remove it, or some of the documents.`);
+    problem?.(
+      full,
+      `has more than ${supportsOfQuadMax} sources and parts that support it, which cannot be moved; remove it, or some of the documents.`,
+    );
   yield { key: "triples", value: { quads, supports } };
 }

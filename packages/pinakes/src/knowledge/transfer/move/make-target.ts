@@ -32,7 +32,8 @@ export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTa
   for (;;) {
     const from = await library.repository(scope, move.from.repository_id);
     const [repository, found] = await library.both(scope, move.to.repository_id, move.to.collection_id);
-    if (repository === undefined || from === undefined) throw noRepository(repository === undefined ? move.to.repository_id : move.from.repository_id);
+    if (repository === undefined || from === undefined)
+      throw noRepository(repository === undefined ? move.to.repository_id : move.from.repository_id);
     const repositories = { from: from.record, to: repository.record };
     if (found !== undefined && isLive(found.record)) {
       if (found.record.migrated?.migration_id !== migration_id)
@@ -64,10 +65,16 @@ async function isSetAnew(
   settings: Partial<CollectionRecord>,
 ): Promise<boolean> {
   // One that is released is its owner's to set.
-  if (record.hold?.migration_id !== record.migrated?.migration_id || isDeepStrictEqual({ ...record, ...settings }, { graph: null, ...record })) return true;
+  if (
+    record.hold?.migration_id !== record.migrated?.migration_id ||
+    isDeepStrictEqual({ ...record, ...settings }, { graph: null, ...record })
+  )
+    return true;
   const next = named({ ...record, ...settings, updated_at: laterThan(record.updated_at, parts.clock.now()) });
   try {
-    await library.batch(scope, record.repository_id, [{ op: "replace", document: collectionDocument(next), ifMatch: etag }]);
+    await library.batch(scope, record.repository_id, [
+      { op: "replace", document: collectionDocument(next), ifMatch: etag },
+    ]);
     return true;
   } catch (error) {
     if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
@@ -83,21 +90,38 @@ export function noRepository(repositoryId: string): PinakesError {
 async function requireRaced({ library }: MoverPieces, scope: Scope, { to }: Move, error: unknown): Promise<void> {
   if (!PinakesError.isInstance(error)) throw error;
   const index = error.context.batch?.index;
-  if (index === 0) throw new PinakesError("CONFLICT", `Repository ${show(to.repository_id)} is being deleted; roll the migration back.`, { cause: error });
+  if (index === 0)
+    throw new PinakesError(
+      "CONFLICT",
+      `Repository ${show(to.repository_id)} is being deleted; roll the migration back.`,
+      { cause: error },
+    );
   if (index === 2)
-    throw new PinakesError("LIMIT_EXCEEDED", `Repository ${show(to.repository_id)} has as many collections as it may. Delete one first.`, { cause: error });
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `Repository ${show(to.repository_id)} has as many collections as it may. Delete one first.`,
+      { cause: error },
+    );
   if (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND") return;
   const now = await library.collection(scope, to.repository_id, to.collection_id);
   if (error.code === "CONFLICT" && now !== undefined && isLive(now.record)) return;
   if (error.code === "CONFLICT" && index === 1)
-    throw new PinakesError("CONFLICT", `Another collection of repository ${show(to.repository_id)} has the name of this one. Rename one of them.`, {
-      cause: error,
-    });
+    throw new PinakesError(
+      "CONFLICT",
+      `Another collection of repository ${show(to.repository_id)} has the name of this one. Rename one of them.`,
+      {
+        cause: error,
+      },
+    );
   throw error;
 }
 
 /** While the old one is in the same repository it has the name; until the switch the new one is called by its migration. */
-function recordOf({ clock, newId }: KnowledgeParts, repositories: Repositories, { move, source, migration_id }: NewTarget): CollectionRecord {
+function recordOf(
+  { clock, newId }: KnowledgeParts,
+  repositories: Repositories,
+  { move, source, migration_id }: NewTarget,
+): CollectionRecord {
   const now = isoTime(clock.now());
   return newCollection({
     repository: repositories.to,
@@ -107,7 +131,10 @@ function recordOf({ clock, newId }: KnowledgeParts, repositories: Repositories, 
     collectionId: move.to.collection_id,
     fields: {
       ...targetSettings(repositories, source),
-      name: move.from.repository_id === move.to.repository_id ? `Migration ${migration_id}` : nameOf(source, move.to.collection_id),
+      name:
+        move.from.repository_id === move.to.repository_id
+          ? `Migration ${migration_id}`
+          : nameOf(source, move.to.collection_id),
       hold: { migration_id },
       migrated: { migration_id, created_at: source.migrated?.created_at ?? "source" },
     },
@@ -115,12 +142,24 @@ function recordOf({ clock, newId }: KnowledgeParts, repositories: Repositories, 
 }
 
 /** With the generation and the model that the passages have, so that nothing below has to be numbered anew. */
-async function makeFence(parts: KnowledgeParts, scope: Scope, place: TargetPlace, source: CollectionRecord): Promise<void> {
+async function makeFence(
+  parts: KnowledgeParts,
+  scope: Scope,
+  place: TargetPlace,
+  source: CollectionRecord,
+): Promise<void> {
   const shelf = new Shelf(parts.items, scope, place);
   if ((await shelf.fence()) !== undefined) return;
   const { generation = 1, embedding_model } = (await new Shelf(parts.items, scope, source).fence())?.record ?? {};
   const model = embedding_model === undefined ? {} : { embedding_model };
-  const fence: FenceRecord = { kind: "fence", status: "ACTIVE", collection_id: place.collection_id, generation, held: true, ...model };
+  const fence: FenceRecord = {
+    kind: "fence",
+    status: "ACTIVE",
+    collection_id: place.collection_id,
+    generation,
+    held: true,
+    ...model,
+  };
   try {
     await shelf.clean([
       { op: "create", document: shelf.document(itemIds.fence, fence) },

@@ -33,15 +33,25 @@ export interface MayMovePieces {
 }
 
 /** With ids instead of aliases, and the life that is meant. */
-export async function resolveMove({ collections, repositories }: MayMovePieces, caller: Caller, wanted: WantedMove): Promise<Move> {
+export async function resolveMove(
+  { collections, repositories }: MayMovePieces,
+  caller: Caller,
+  wanted: WantedMove,
+): Promise<Move> {
   requireCaller(caller);
   const { collection, repository, decision } = await collections.open(caller, wanted.repository, wanted.collection);
   requireLevel(decision, "ADMIN", `collection "${wanted.collection}"`, "Migrating");
   if (collection.is_default)
-    throw invalid("The default collection cannot be migrated: its repository is never without it. Its documents can be uploaded elsewhere.");
-  const target = wanted.to.repository === undefined ? repository : (await repositories.get(caller, wanted.to.repository)).record;
+    throw invalid(
+      "The default collection cannot be migrated: its repository is never without it. Its documents can be uploaded elsewhere.",
+    );
+  const target =
+    wanted.to.repository === undefined ? repository : (await repositories.get(caller, wanted.to.repository)).record;
   requireMayCreate(caller, target);
-  const to = { repository_id: target.repository_id, collection_id: checkId(wanted.to.collection ?? collection.collection_id, "to.collection") };
+  const to = {
+    repository_id: target.repository_id,
+    collection_id: checkId(wanted.to.collection ?? collection.collection_id, "to.collection"),
+  };
   if (to.repository_id === collection.repository_id && to.collection_id === collection.collection_id)
     throw invalid("to: is where the collection is already; name another repository, another collection id, or both.");
   return { from: lifeOf(collection), to };
@@ -59,10 +69,15 @@ export async function requireMayMove(
 ): Promise<void> {
   const scope = requireCaller(caller);
   if ((await library.life(scope, from)) !== undefined) {
-    const { decision, collection, repository } = await collections.open(caller, from.repository_id, from.collection_id, {
-      deleted: true,
-      incarnation: from.incarnation,
-    });
+    const { decision, collection, repository } = await collections.open(
+      caller,
+      from.repository_id,
+      from.collection_id,
+      {
+        deleted: true,
+        incarnation: from.incarnation,
+      },
+    );
     requireLevel(decision, "ADMIN", `collection "${from.collection_id}"`, "Migrating");
     if (purge) requirePurge(caller, repository, collection);
   }
@@ -70,7 +85,12 @@ export async function requireMayMove(
   requireMayCreate(caller, repository);
   const there = await library.collection(scope, to.repository_id, to.collection_id);
   if (there === undefined || !isLive(there.record)) return;
-  requireLevel(decideCollection(caller, repository, there.record), "ADMIN", `collection "${to.collection_id}"`, "Migrating");
+  requireLevel(
+    decideCollection(caller, repository, there.record),
+    "ADMIN",
+    `collection "${to.collection_id}"`,
+    "Migrating",
+  );
 }
 
 function requireMayCreate({ role }: Caller, { owner, allow_user_collections, repository_id }: RepositoryRecord): void {

@@ -31,8 +31,14 @@ export async function problemsOf(pieces: MoverPieces, check: MoveToCheck): Promi
   const documentsMax = repository.record.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
   return [
     ...(there !== undefined && isLive(there.record) ? [`goes to ${where}, which exists; name another one.`] : []),
-    ...(record.hold === undefined ? [] : [`is held by migration ${show(record.hold.migration_id)}; finish that one or roll it back.`]),
-    ...(documents > documentsMax ? [`has ${documents} documents; repository ${show(to.repository_id)} takes at most ${documentsMax} in a collection.`] : []),
+    ...(record.hold === undefined
+      ? []
+      : [`is held by migration ${show(record.hold.migration_id)}; finish that one or roll it back.`]),
+    ...(documents > documentsMax
+      ? [
+          `has ${documents} documents; repository ${show(to.repository_id)} takes at most ${documentsMax} in a collection.`,
+        ]
+      : []),
     ...accessProblems({ from: from.record, to: repository.record }, record),
     ...tagProblems(repository.record, record),
     ...(check.allowPartial ? [] : await storeProblems(pieces)),
@@ -54,6 +60,7 @@ async function storeProblems({ lifecycle, stores }: MoverPieces): Promise<readon
   const own = new Set(stores.map(({ store }) => store));
   const others = (await lifecycle.participants.list()).map(({ store }) => store).filter((store) => !own.has(store));
   return others.map(
-    (store) => `store_cannot_migrate: what the store ${show(store)} holds of it is not copied, and goes with the old life. With allow_partial the others are.`,
+    (store) =>
+      `store_cannot_migrate: what the store ${show(store)} holds of it is not copied, and goes with the old life. With allow_partial the others are.`,
   );
 }

@@ -23,11 +23,16 @@ export function accessProblems({ from, to }: Repositories, source: CollectionRec
   if (to.owner !== null) return [];
   const groups = targetGroups({ from, to }, source);
   if (groups?.length === 0)
-    return [`is open only to who is in a group of its own and in another one of repository ${show(from.repository_id)}; change its allowed_groups.`];
-  const outside = to.allowed_groups === null ? [] : (groups ?? []).filter((group) => to.allowed_groups?.includes(group) === false);
+    return [
+      `is open only to who is in a group of its own and in another one of repository ${show(from.repository_id)}; change its allowed_groups.`,
+    ];
+  const outside =
+    to.allowed_groups === null ? [] : (groups ?? []).filter((group) => to.allowed_groups?.includes(group) === false);
   return outside.length === 0
     ? []
-    : [`is open to ${outside.join(", ")}, whom repository ${show(to.repository_id)} does not let in; change allowed_groups of either.`];
+    : [
+        `is open to ${outside.join(", ")}, whom repository ${show(to.repository_id)} does not let in; change allowed_groups of either.`,
+      ];
 }
 
 /** In a user's own repository nobody but that user sees anything, whatever the records say; outside of it they have to. */
@@ -51,7 +56,8 @@ function targetGroups(repositories: Repositories, source: CollectionRecord): rea
 /** Those to whom it is open where it is. */
 function sameGroups({ from, to }: Repositories, { allowed_groups }: CollectionRecord): readonly string[] | null {
   const parent = from.allowed_groups;
-  if (allowed_groups !== null) return parent === null ? allowed_groups : allowed_groups.filter((group) => parent.includes(group));
+  if (allowed_groups !== null)
+    return parent === null ? allowed_groups : allowed_groups.filter((group) => parent.includes(group));
   const sameOrLess = parent === null || (to.allowed_groups?.every((group) => parent.includes(group)) ?? false);
   return sameOrLess ? null : parent;
 }
