@@ -91,6 +91,26 @@ describe("tidy: direction", () => {
     expect(found(direction, { [`${source}unknown/a.ts`]: "" })).toHaveLength(1);
   });
 
+  it("refuses folders that import each other, also through others; a file beside folders counts on its own", () => {
+    const file = (path: string, ...imports: string[]): [string, string] => [
+      source + path,
+      imports.map((specifier) => `import { x } from "${specifier}";`).join("\n"),
+    ];
+    const complaints = (...files: [string, string][]) => direction(new Map(files)).map(({ message }) => message);
+    const frame = [file("state/index.ts", "./a/x.ts"), file("state/limits.ts"), file("state/a/x.ts", "../limits.ts")];
+    expect(complaints(...frame)).toEqual([]);
+    expect(complaints(...frame, file("state/a/y.ts", "./x.ts"), file("state/a/x.ts", "./y.ts"))).toEqual([]);
+    expect(
+      complaints(file("state/a/x.ts", "../b/y.ts"), file("state/b/y.ts", "../a/x.ts"), file("state/s.ts")),
+    ).toEqual(["closes a cycle of folders: state/a → state/b → state/a."]);
+    const three = [
+      file("state/a/x.ts", "../b/y.ts"),
+      file("state/b/y.ts", "../c/z.ts"),
+      file("state/c/z.ts", "../a/x.ts"),
+    ];
+    expect(complaints(...three)).toEqual(["closes a cycle of folders: state/a → state/b → state/c → state/a."]);
+  });
+
   it("sees dynamic, type-only, side-effect and re-exporting imports, and not those in comments", () => {
     const text = [
       `import type { A } from "./a.ts";`,

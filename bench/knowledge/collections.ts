@@ -18,24 +18,25 @@ export async function collectionRows(): Promise<readonly Row[]> {
     const { knowledge } = pinakes;
     const admin = pinakes.as({ tenant: "bench", userId: "root", role: "admin" });
     const place = (i: number) => ({ repository: `r${Math.floor(i / perRepository)}`, collection: `c${i}` });
-    for (let r = 0; r < repositories; r += 1) await knowledge.createRepository(admin, { repository_id: `r${r}` });
+    for (let r = 0; r < repositories; r += 1) await knowledge.repositories.create(admin, { repository_id: `r${r}` });
     await parallel(repositories * perRepository, async (i) => {
       const { repository, collection } = place(i);
-      await knowledge.createCollection(admin, repository, { collection_id: collection, name: `Collection ${i}` });
+      await knowledge.collections.create(admin, repository, { collection_id: collection, name: `Collection ${i}` });
     });
     const times: number[] = [];
     await parallel(calls, async (n) => {
       const i = (n * 7919) % (repositories * perRepository);
       const { repository, collection } = place(i);
       const began = performance.now();
-      if (n % 5 === 0) await knowledge.updateCollection(admin, repository, collection, { description: `change ${n}` });
-      else if (n % 5 === 1) await knowledge.listCollections(admin, { repositoryId: repository, limit: 20 });
-      else await knowledge.collection(admin, repository, collection);
+      if (n % 5 === 0)
+        await knowledge.collections.update(admin, repository, collection, { description: `change ${n}` });
+      else if (n % 5 === 1) await knowledge.collections.list(admin, { repositoryId: repository, limit: 20 });
+      else await knowledge.collections.get(admin, repository, collection);
       times.push(performance.now() - began);
     });
     const spread = await writes(
       async (n) =>
-        void (await knowledge.updateCollection(
+        void (await knowledge.collections.update(
           admin,
           `r${n % repositories}`,
           `c${(n % repositories) * perRepository + 7}`,
@@ -44,7 +45,7 @@ export async function collectionRows(): Promise<readonly Row[]> {
     );
     const hot = await writes(
       async (n) =>
-        void (await knowledge.updateCollection(admin, "r3", `c${300 + (n % perRepository)}`, {
+        void (await knowledge.collections.update(admin, "r3", `c${300 + (n % perRepository)}`, {
           description: `hot ${n}`,
         })),
     );

@@ -68,7 +68,7 @@ async function embeddingMs(server: Awaited<ReturnType<typeof startServer>>, path
   const began = performance.now();
   for (let at = 0; at < texts.length; at += 512) {
     // A word more than what was ingested: the cache by content must not answer.
-    await server.pinakes.knowledge.embed(
+    await server.pinakes.knowledge.search.embed(
       caller,
       texts.slice(at, at + 512).map((text) => `${text} again`),
     );

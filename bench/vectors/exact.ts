@@ -2,7 +2,7 @@
 import type { Row } from "../lib/report.ts";
 import { SegmentSearch } from "../../packages/pinakes/src/vectors/search/search-segment.ts";
 import { openFile } from "../../packages/pinakes/src/vectors/segment/file-format.ts";
-import { buildDelta } from "../../packages/pinakes/src/vectors/segment/build-delta.ts";
+import { buildDelta } from "../../packages/pinakes/src/vectors/build/build-delta.ts";
 import { loadSegment } from "../../packages/pinakes/src/vectors/segment/load-segment.ts";
 import { loadVectors, type SizeName } from "./data.ts";
 import { inProcess } from "./candidate.ts";

@@ -3,6 +3,7 @@
  */
 import { posix } from "node:path";
 import { importsOf, isTest } from "./code.ts";
+import { folderCycles } from "./folder-cycles.ts";
 import type { Finding, Tree } from "./tree.ts";
 
 const source = "packages/pinakes/src/";
@@ -15,7 +16,20 @@ interface Layer {
   readonly packages?: readonly string[];
 }
 
-const features = ["identity", "vectors", "knowledge", "state", "lifecycle", "migrations", "backup", "ops"] as const;
+const features = [
+  "identity",
+  "vectors",
+  "knowledge",
+  "audit",
+  "evaluation",
+  "pipelines",
+  "transfer",
+  "state",
+  "lifecycle",
+  "migrations",
+] as const;
+/** They work on the records of knowledge, so they import its folders, not only its index. */
+const companions = ["audit", "evaluation", "pipelines", "transfer"];
 const featureImports = ["domain", "ports", "containers", "sql", "rdf", "sparql", "outgoing", ...features];
 
 const layers: Readonly<Record<string, Layer>> = {
@@ -116,6 +130,10 @@ const layers: Readonly<Record<string, Layer>> = {
 };
 
 export function direction(tree: Tree): Finding[] {
+  return [...fileDirections(tree), ...folderCycles(tree)];
+}
+
+function fileDirections(tree: Tree): Finding[] {
   return [...tree]
     .filter(([path]) => path.startsWith(source) && path.endsWith(".ts") && !isTest(path))
     .flatMap(([path, text]) => fileFindings(path, text));
@@ -164,6 +182,9 @@ function objection(inside: string, name: string, layer: Layer, specifier: string
     return foreign ? `a driver may not import another driver ("${second}").` : undefined;
   }
   if (!layer.imports.includes(part)) return `${name} may not import ${part}.`;
+  const isCompanion =
+    (part === "knowledge" && companions.includes(name)) || (name === "knowledge" && companions.includes(part));
+  if (isCompanion) return undefined;
   const isFeature =
     part === "sql" || part === "rdf" || part === "sparql" || (features as readonly string[]).includes(part);
   if (isFeature && second !== "index.ts") return `import ${part} through its index.ts.`;

@@ -200,7 +200,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await expectAccessible(page);
     await screenshot(page, "trash");
     await page.getByRole("button", { name: "Restore: Old minutes" }).click();
-    await page.getByText("1 document", { exact: true }).waitFor();
+    await page.getByText("1 document", { exact: true }).first().waitFor();
     await choose(page, "Delete");
     await dialog.getByLabel("For good").check();
     const remove = dialog.getByRole("button", { name: "Remove for good" });

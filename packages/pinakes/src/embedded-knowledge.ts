@@ -40,13 +40,13 @@ export function embeddedKnowledge(
     graph: graphApi(knowledge, caller),
     search: {
       query: (query, { in: within, filter, ...options } = {}) =>
-        knowledge.search(caller, {
+        knowledge.search.run(caller, {
           query,
           ...options,
           filter: filter as Filter | undefined,
           collections: collectionsOf(within),
         }),
-      verifyCitations: async (citations) => (await knowledge.verifyCitations(caller, citations)).checks,
+      verifyCitations: async (citations) => (await knowledge.search.verifyCitations(caller, citations)).checks,
     },
     jobs: {
       get: (jobId) => knowledge.jobs.get(caller, jobId),
@@ -55,9 +55,9 @@ export function embeddedKnowledge(
       cancel: (jobId) => knowledge.jobs.cancel(caller, jobId),
     },
     operations: {
-      get: (operationId) => knowledge.operation(caller, operationId),
-      list: (query) => knowledge.operations(caller, query),
-      retry: (operationId) => knowledge.retryOperation(caller, operationId),
+      get: (operationId) => knowledge.operations.get(caller, operationId),
+      list: (query) => knowledge.operations.list(caller, query),
+      retry: (operationId) => knowledge.operations.retry(caller, operationId),
     },
     keys: {
       create: (input) => identity.keys.create(auth, input as Parameters<typeof identity.keys.create>[1]),
@@ -80,27 +80,28 @@ export function embeddedKnowledge(
 function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "repositories" | "collections"> {
   return {
     repositories: {
-      create: (input) => knowledge.createRepository(caller, input),
-      get: (repositoryId) => knowledge.repository(caller, repositoryId),
-      list: (query) => knowledge.listRepositories(caller, query),
+      create: (input) => knowledge.repositories.create(caller, input),
+      get: (repositoryId) => knowledge.repositories.get(caller, repositoryId),
+      list: (query) => knowledge.repositories.list(caller, query),
       update: (repositoryId, change, { ifMatch } = {}) =>
-        knowledge.updateRepository(caller, repositoryId, change, ifMatch),
+        knowledge.repositories.update(caller, repositoryId, change, ifMatch),
       delete: (repositoryId, { confirm, ifMatch }) =>
-        knowledge.deleteRepository(caller, repositoryId, confirm, ifMatch),
+        knowledge.repositories.delete(caller, repositoryId, confirm, ifMatch),
     },
     collections: {
-      create: ({ repository, ...input }) => knowledge.createCollection(caller, repository, input),
+      create: ({ repository, ...input }) => knowledge.collections.create(caller, repository, input),
       get: async (at, { deleted = false, incarnation } = {}) =>
-        knowledge.collection(caller, ...named(at), { deleted, incarnation }),
+        knowledge.collections.get(caller, ...named(at), { deleted, incarnation }),
       list: ({ repository, ...query } = {}) =>
-        knowledge.listCollections(caller, { ...query, repositoryId: repository }),
-      update: async (at, change, { ifMatch } = {}) => knowledge.updateCollection(caller, ...named(at), change, ifMatch),
-      delete: async (at, options) => knowledge.deleteCollection(caller, ...named(at), options),
-      restore: async (at, options) => knowledge.restoreCollection(caller, ...named(at), options),
-      archive: async (at, { ifMatch } = {}) => knowledge.archiveCollection(caller, ...named(at), ifMatch),
-      unarchive: async (at, { ifMatch } = {}) => knowledge.unarchiveCollection(caller, ...named(at), ifMatch),
-      reindex: async (at, options) => knowledge.reindexCollection(caller, ...named(at), options),
-      usage: async (at) => knowledge.usage(caller, ...named(at)),
+        knowledge.collections.list(caller, { ...query, repositoryId: repository }),
+      update: async (at, change, { ifMatch } = {}) =>
+        knowledge.collections.update(caller, ...named(at), change, ifMatch),
+      delete: async (at, options) => knowledge.collections.delete(caller, ...named(at), options),
+      restore: async (at, options) => knowledge.collections.restore(caller, ...named(at), options),
+      archive: async (at, { ifMatch } = {}) => knowledge.collections.archive(caller, ...named(at), ifMatch),
+      unarchive: async (at, { ifMatch } = {}) => knowledge.collections.unarchive(caller, ...named(at), ifMatch),
+      reindex: async (at, options) => knowledge.collections.reindex(caller, ...named(at), options),
+      usage: async (at) => knowledge.collections.usage(caller, ...named(at)),
     },
   };
 }
@@ -108,20 +109,24 @@ function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "r
 function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["documents"] {
   return {
     upload: async (at, { body, path, ...input }, { onBytes } = {}) =>
-      knowledge.upload(caller, ...named(at), { ...input, ...uploadedFrom(path), body: counted(body, onBytes) }),
-    get: async (at, documentId) => knowledge.document(caller, ...named(at), documentId),
-    list: async (at, query) => knowledge.listDocuments(caller, ...named(at), query),
+      knowledge.documents.upload(caller, ...named(at), {
+        ...input,
+        ...uploadedFrom(path),
+        body: counted(body, onBytes),
+      }),
+    get: async (at, documentId) => knowledge.documents.get(caller, ...named(at), documentId),
+    list: async (at, query) => knowledge.documents.list(caller, ...named(at), query),
     delete: async (at, documentId, { ifMatch } = {}) =>
-      knowledge.deleteDocument(caller, ...named(at), documentId, ifMatch),
-    deleteAll: async (at, { confirm }) => knowledge.deleteDocuments(caller, ...named(at), confirm),
-    reindex: async (at, documentId) => knowledge.reindexDocument(caller, ...named(at), documentId),
+      knowledge.documents.delete(caller, ...named(at), documentId, ifMatch),
+    deleteAll: async (at, { confirm }) => knowledge.documents.deleteAll(caller, ...named(at), confirm),
+    reindex: async (at, documentId) => knowledge.documents.reindex(caller, ...named(at), documentId),
     content: async (at, documentId, { version } = {}) => {
-      const { body } = await knowledge.content(caller, ...named(at), documentId, version);
+      const { body } = await knowledge.documents.content(caller, ...named(at), documentId, version);
       return ReadableStream.from(body);
     },
-    text: async (at, documentId, query) => knowledge.documentText(caller, ...named(at), documentId, query),
-    chunks: async (at, documentId, query) => knowledge.passages(caller, ...named(at), documentId, query),
-    versions: async (at, documentId) => knowledge.versions(caller, ...named(at), documentId),
+    text: async (at, documentId, query) => knowledge.documents.text(caller, ...named(at), documentId, query),
+    chunks: async (at, documentId, query) => knowledge.documents.passages(caller, ...named(at), documentId, query),
+    versions: async (at, documentId) => knowledge.documents.versions(caller, ...named(at), documentId),
   };
 }
 

@@ -90,14 +90,14 @@ it("a folder of an earlier version has no id: it gets one, and its data stay", a
   {
     await using pinakes = await open({ ...quiet, dir });
     const admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
-    await pinakes.knowledge.createRepository(admin, { repository_id: "kb" });
+    await pinakes.knowledge.repositories.create(admin, { repository_id: "kb" });
     await pinakes.objects.put(admin.scope, "a", Buffer.from("x"));
   }
   await forgetIds(dir);
   expect(await ids({ dir })).toEqual({ items: undefined, objects: undefined, triples: [] });
   await using pinakes = await open({ ...quiet, dir });
   const admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
-  expect(await pinakes.knowledge.repository(admin, "kb")).toMatchObject({ repository_id: "kb" });
+  expect(await pinakes.knowledge.repositories.get(admin, "kb")).toMatchObject({ repository_id: "kb" });
   expect(await pinakes.objects.get(admin.scope, "a")).toBeDefined();
   const told = await ids({ dir });
   expect(told).toEqual({ items: told.items, objects: told.items, triples: [told.items] });

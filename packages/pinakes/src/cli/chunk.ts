@@ -71,13 +71,16 @@ async function cut(call: Call, name: string, bytes: Uint8Array, strategy: unknow
   // Only in memory, and with the local model: a preview sends nothing to a provider.
   await using pinakes = await open({ items: "memory:", objects: "memory:", log: logOf(call) });
   const caller = pinakes.as({ tenant: "preview", userId: "preview", role: "admin" });
-  await pinakes.knowledge.createRepository(caller, { repository_id: place[0] });
+  await pinakes.knowledge.repositories.create(caller, { repository_id: place[0] });
   const chunking = strategy === undefined ? {} : { chunking_strategy: strategy };
-  await pinakes.knowledge.createCollection(caller, place[0], { collection_id: place[1], ...chunking });
-  let document: DocumentView = await pinakes.knowledge.upload(caller, ...place, { name, body: oneBody(bytes) });
+  await pinakes.knowledge.collections.create(caller, place[0], { collection_id: place[1], ...chunking });
+  let document: DocumentView = await pinakes.knowledge.documents.upload(caller, ...place, {
+    name,
+    body: oneBody(bytes),
+  });
   while (document.status !== "indexed" && document.status !== "failed") {
     await sleep(pollMs, undefined, { signal: call.terminal.signal });
-    document = await pinakes.knowledge.document(caller, ...place, document.document_id);
+    document = await pinakes.knowledge.documents.get(caller, ...place, document.document_id);
   }
   if (document.status === "failed") throw new PinakesError("INVALID", `${name}: ${document.error}`);
   return { document, passages: await allPassages(pinakes, caller, document.document_id) };
@@ -90,7 +93,7 @@ async function allPassages(
 ): Promise<readonly Passage[]> {
   const passages: Passage[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await pinakes.knowledge.passages(caller, ...place, id, { limit: pageItems, cursor });
+    const page = await pinakes.knowledge.documents.passages(caller, ...place, id, { limit: pageItems, cursor });
     passages.push(...page.items);
     cursor = page.next_cursor ?? undefined;
     if (cursor === undefined) return passages;

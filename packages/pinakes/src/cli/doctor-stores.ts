@@ -85,9 +85,9 @@ export async function checkModel(
 ): Promise<Finding> {
   try {
     const began = performance.now();
-    const { vectors } = await knowledge.embed(caller, ["What does the doctor say?"], id);
+    const { vectors } = await knowledge.search.embed(caller, ["What does the doctor say?"], id);
     const loaded = performance.now();
-    await knowledge.embed(caller, ["All is well."], id);
+    await knowledge.search.embed(caller, ["All is well."], id);
     const ms = performance.now() - loaded;
     const checked = provider === "local" ? "its files are intact, " : "";
     return {
@@ -106,7 +106,7 @@ export async function checkModel(
 
 export async function checkParser({ knowledge }: Pinakes, caller: Caller): Promise<Finding> {
   const text = "# Doctor\n\nA tiny text, read and cut.\n";
-  const passages = await knowledge.previewChunking(caller, { text, chunking_strategy: { type: "MARKDOWN" } });
+  const passages = await knowledge.search.previewChunking(caller, { text, chunking_strategy: { type: "MARKDOWN" } });
   const [first] = passages;
   if (first !== undefined && text.slice(first.start, first.end) === first.text)
     return { state: "fine", seen: "a tiny text was read and cut" };

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { tinySet, writeSet } from "../knowledge/evaluation/test-set.ts";
+import { tinySet, writeSet } from "../evaluation/test-set.ts";
 import { evalCommand } from "./eval.ts";
 
 const base = await mkdtemp(join(tmpdir(), "pinakes-cli-eval-"));

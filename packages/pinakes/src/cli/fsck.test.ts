@@ -17,8 +17,8 @@ const call = (...args: readonly string[]) => run(fsck, args, { env, cwd: base })
 beforeAll(async () => {
   await using pinakes = await open({ dir: env.PINAKES_DATA, background: false });
   const admin = pinakes.as({ tenant: "default", userId: "root", role: "admin" });
-  await pinakes.knowledge.createRepository(admin, { repository_id: "kb" });
-  await pinakes.knowledge.createCollection(admin, "kb", { collection_id: "papers" });
+  await pinakes.knowledge.repositories.create(admin, { repository_id: "kb" });
+  await pinakes.knowledge.collections.create(admin, "kb", { collection_id: "papers" });
   await pinakes.knowledge.rows.upsert(admin, "kb", "papers", { items: [{ id: "r", vector: [1, 2] }] });
 });
 
@@ -86,7 +86,7 @@ it("what a repair took away is listed, shown, restored and dropped", async () =>
   };
   const admin = (pinakes: Pinakes) => pinakes.as({ tenant: "default", userId: "root", role: "admin" });
   await scoped(async (pinakes) => {
-    const { incarnation } = await pinakes.knowledge.collection(admin(pinakes), "kb", "papers");
+    const { incarnation } = await pinakes.knowledge.collections.get(admin(pinakes), "kb", "papers");
     place.key = `knowledge/${incarnation}/stray/1/content`;
     await pinakes.objects.put(admin(pinakes).scope, place.key, Buffer.from("stray"));
   });

@@ -122,7 +122,7 @@ it("R-TG-107 R-TG-50 a purge that a store holds up is exit code 1 on retry, its 
   await register(async (pinakes) => {
     const { knowledge } = pinakes;
     const admin = pinakes.as({ tenant: "default", userId: "root", role: "admin" });
-    id = (await knowledge.deleteCollection(admin, "kb", "held", { purge: true, confirm: "held" })).job_id;
+    id = (await knowledge.collections.delete(admin, "kb", "held", { purge: true, confirm: "held" })).job_id;
   });
   expect(await json(ops, "list", "--status", "running")).toMatchObject({ items: [{ operation_id: id }] });
   // Nobody answers for the store: it cannot be done, and the exit code says so.

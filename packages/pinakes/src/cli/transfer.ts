@@ -24,7 +24,7 @@ const exporting = defineCommand({
   run: (call) =>
     withStores(call, async ({ knowledge, caller }) => {
       const { given, terminal, words } = call;
-      const files = knowledge.export(caller, {
+      const files = knowledge.transfer.export(caller, {
         repositories: given.list("repositories"),
         format: given.oneOf("format", ["json", "dynamodb"] as const),
         gzip: given.has("gzip"),
@@ -58,7 +58,7 @@ const importing = defineCommand({
       call,
       async ({ knowledge, caller }) => {
         const { given, words } = call;
-        const report = await knowledge.import(caller, folderReader(words[0] as string), {
+        const report = await knowledge.transfer.import(caller, folderReader(words[0] as string), {
           dry_run: given.has("dry-run"),
           models: modelsOf(given.json("models")),
         });

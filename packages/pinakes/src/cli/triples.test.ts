@@ -28,9 +28,9 @@ const refused = (...args: string[]) => failure(call(args));
 beforeAll(async () => {
   await using pinakes = await open({ dir: env.PINAKES_DATA, background: false });
   const admin = pinakes.as({ tenant: "default", userId: "root", role: "admin" });
-  await pinakes.knowledge.createRepository(admin, { repository_id: "kb" });
-  await pinakes.knowledge.createCollection(admin, "kb", { collection_id: "papers" });
-  await pinakes.knowledge.createCollection(admin, "kb", { collection_id: "other" });
+  await pinakes.knowledge.repositories.create(admin, { repository_id: "kb" });
+  await pinakes.knowledge.collections.create(admin, "kb", { collection_id: "papers" });
+  await pinakes.knowledge.collections.create(admin, "kb", { collection_id: "other" });
   await writeFile(join(base, "people.ttl"), people);
   await writeFile(join(base, "bad.nt"), '<a:a> <a:b> "c" .\nbroken\n');
   await writeFile(join(base, "question.rq"), "SELECT ?n { ?s <https://e.org/name> ?n } ORDER BY ?n");

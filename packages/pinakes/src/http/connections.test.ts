@@ -123,7 +123,9 @@ describe("http: connections", () => {
       "POST /in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n",
     );
     const drip = setInterval(() => void (socket.writable && socket.write(" ")), 50);
-    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 408 /);
+    // A byte that arrives after the server closed resets the connection, which may discard an answer that was not read yet.
+    const answer = await answerOf(socket).catch((error: NodeJS.ErrnoException) => error.code);
+    expect(answer).toMatch(/^(HTTP\/1\.1 408 |ECONNRESET$)/);
     clearInterval(drip);
   });
 

@@ -8,7 +8,7 @@ import { days } from "../containers/index.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { ContainerDefinition } from "../ports/item-store.ts";
 import { dayMs } from "./limits.ts";
-import type { KnowledgeParts } from "./parts.ts";
+import type { KnowledgeParts } from "./dependencies.ts";
 
 export const activityContainer: ContainerDefinition = Object.freeze({
   name: "knowledge-activity",

@@ -10,14 +10,14 @@ export {
   type FindingKind,
   type FsckInput,
   type AuditReport,
-} from "./audit/index.ts";
-export { quarantineLimits, type QuarantineQuery } from "./quarantine/index.ts";
-export { Knowledge } from "./knowledge.ts";
-export type { DeleteOptions } from "./jobs/begin-work.ts";
-export { deletionWarnings } from "./jobs/deletion-lag.ts";
-export type { ListPage } from "./paging.ts";
+} from "../audit/index.ts";
+export { quarantineLimits, type QuarantineQuery } from "../audit/quarantine/index.ts";
+export { Knowledge } from "./api/knowledge.ts";
+export type { DeleteOptions } from "./api/begin-work.ts";
+export { deletionWarnings } from "./deletion/deletion-lag.ts";
+export type { ListPage } from "./records/paging.ts";
 export { knowledgeLimits, openPlaces, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
-export type { Embedders, KnowledgeParts } from "./parts.ts";
+export type { Embedders, KnowledgeParts } from "./dependencies.ts";
 export type {
   CollectionChange,
   CollectionView,
@@ -32,22 +32,22 @@ export type {
 export type {
   BucketPlace,
   FolderPlace,
-  NewPipeline,
   NotifiedPipeline,
   PipelinePlaces,
   PipelinePlan,
   PipelineView,
-} from "./pipelines/index.ts";
-export type { NewRepository, RepositoryPatch } from "./model/repositories.ts";
-export type { CollectionPatch, NewCollection } from "./model/collections.ts";
-export type { Intake, IntakePlace, IntakeRecord, IntakeTarget } from "./model/intake.ts";
-export type { OperationQuery } from "./jobs/operation-desk.ts";
-export { collectionSorts, type CollectionQuery } from "./model/list-collections.ts";
-export type { ManagementAnswer } from "./librarian.ts";
-export { managementOperations, managementSchema } from "./librarian-request.ts";
-export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-desk.ts";
+} from "../pipelines/index.ts";
+export type { NewPipeline } from "./records/new-pipeline.ts";
+export type { NewRepository, RepositoryPatch } from "./collections/repositories.ts";
+export type { CollectionPatch, NewCollection } from "./collections/collections.ts";
+export type { Intake, IntakePlace, IntakeRecord, IntakeTarget } from "../transfer/migration-target.ts";
+export type { OperationQuery } from "./api/operations-api.ts";
+export { collectionSorts, type CollectionQuery } from "./collections/list-collections.ts";
+export type { ManagementAnswer } from "./api/librarian.ts";
+export { managementOperations, managementSchema } from "./api/librarian-request.ts";
+export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-api.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
-export type { CollectionName } from "./search/query-answer.ts";
+export type { CollectionName } from "./collections/query-options.ts";
 export { stoppedLoad, type LoadError, type LoadInput, type LoadResult } from "./graph/load-triples.ts";
 export type { SparqlAnswer, SparqlInput, SparqlSettings, SparqlUpdated } from "./graph/ask-sparql.ts";
 export {
@@ -60,8 +60,9 @@ export {
 export { textWindowCharsMax } from "./documents/document-text.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export { uploadedFrom, type UploadInput } from "./documents/upload.ts";
-export { calibrate, refusals } from "./evaluation/calibrate.ts";
-export type { SearchInput, SearchPlace } from "./search/search-input.ts";
+export { calibrate, refusals } from "../evaluation/calibrate.ts";
+export type { SearchInput } from "./search/search-input.ts";
+export type { SearchPlace } from "./collections/query-options.ts";
 export type {
   Citation,
   GraphEdgeView,
@@ -73,7 +74,7 @@ export type {
 } from "./search/search-result.ts";
 export type { ProvenanceView } from "./search/provenance.ts";
 export type { GraphSettings } from "./extraction/index.ts";
-export type { CitationCheck, CitationToVerify } from "./citations.ts";
+export type { CitationCheck, CitationToVerify } from "./search/citations.ts";
 export {
   defaultNames,
   folderReader,
@@ -90,10 +91,15 @@ export {
   type TransferFile,
   type TransferNames,
   type TransferReader,
-} from "./transfer/index.ts";
+} from "../transfer/index.ts";
 export { readChunkingStrategy } from "./chunking/index.ts";
-export { readBeir, type BeirSet } from "./evaluation/beir.ts";
-export { nameOf, readConfiguration, type Configuration } from "./evaluation/configuration.ts";
-export type { NewEvaluation } from "./evaluation/evaluation-input.ts";
-export type { EvaluationRun, EvaluationView } from "./evaluation/evaluations.ts";
-export { compareEvaluated, evaluateSet, type Evaluated, type NamedConfiguration } from "./evaluation/run-evaluation.ts";
+export { readBeir, type BeirSet } from "../evaluation/beir.ts";
+export { nameOf, readConfiguration, type Configuration } from "../evaluation/configuration.ts";
+export type { NewEvaluation } from "../evaluation/evaluation-input.ts";
+export type { EvaluationRun, EvaluationView } from "../evaluation/evaluations.ts";
+export {
+  compareEvaluated,
+  evaluateSet,
+  type Evaluated,
+  type NamedConfiguration,
+} from "../evaluation/run-evaluation.ts";

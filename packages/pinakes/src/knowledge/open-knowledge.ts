@@ -2,29 +2,29 @@
 import type { Places } from "../domain/query-places.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { DropBoxPlace } from "../vectors/index.ts";
-import { dropBoxPlace } from "./drop-box-place.ts";
+import { dropBoxPlace } from "./raw-vectors/drop-box-target.ts";
 import { Lifecycle } from "../lifecycle/index.ts";
-import type { KnowledgeParts } from "./parts.ts";
+import type { KnowledgeParts } from "./dependencies.ts";
 import { Activity, activityContainer } from "./activity.ts";
-import { auditContainer, AuditRounds, type AuditFigures, type RoundsParts } from "./audit/index.ts";
-import { grantsContainer } from "./documents/grants.ts";
-import { lateWrites } from "./documents/late-writes.ts";
+import { auditContainer, AuditRounds, type AuditFigures, type RoundsParts } from "../audit/index.ts";
+import { grantsContainer } from "./records/grants-container.ts";
+import { lateWrites } from "./records/late-writes.ts";
 import { DocumentIngester } from "./ingest/ingest-document.ts";
-import { IngestQueue } from "./ingest/ingest-queue.ts";
+import { IngestQueue } from "./documents/ingest-queue.ts";
 import { IngestWorker, type IngestMetrics } from "./ingest/ingest-worker.ts";
 import { Watchdog } from "./ingest/watchdog.ts";
-import { KnowledgeWork, knowledgeWorkContainer } from "./ingest/knowledge-work.ts";
+import { KnowledgeWork, knowledgeWorkContainer } from "./records/work-registry.ts";
 import { Jobs } from "./jobs/jobs.ts";
-import { Knowledge } from "./knowledge.ts";
+import { Knowledge } from "./api/knowledge.ts";
 import { openPlaces } from "./limits.ts";
-import { CollectionCatalogue } from "./model/collection-catalogue.ts";
-import type { Intake } from "./model/intake.ts";
-import { Library } from "./model/library.ts";
-import { collectionsContainer, documentsContainer } from "./model/records.ts";
-import { assembleServices } from "./services.ts";
-import { builtInStores } from "./stores/built-in.ts";
-import { Sweep } from "./sweep.ts";
-import { Pipelines, pipelinesContainer, type PipelinePlaces } from "./pipelines/index.ts";
+import { LifecycleCatalog } from "./deletion/lifecycle-catalog.ts";
+import type { Intake } from "../transfer/migration-target.ts";
+import { Library } from "./records/catalog-records.ts";
+import { collectionsContainer, documentsContainer } from "./records/records.ts";
+import { assembleServices } from "./api/services.ts";
+import { builtInStores } from "./deletion/stores/built-in.ts";
+import { Sweep } from "./deletion/sweep.ts";
+import { Pipelines, pipelinesContainer, type PipelinePlaces } from "../pipelines/index.ts";
 
 export interface OpenKnowledgeOptions extends KnowledgeParts {
   /** Who this process is, in leases. */
@@ -92,7 +92,7 @@ export async function openKnowledge({
   const pipelines = new Pipelines({ parts, library, queue, jobs, places: pipelinePlaces });
   const activity = new Activity(parts);
   const stores = builtInStores(parts);
-  const catalogue = new CollectionCatalogue(parts, library, jobs);
+  const catalogue = new LifecycleCatalog(parts, library, jobs);
   const lifecycle = await new Lifecycle({ ...parts, catalogue, stores, owner, topicPrefix }).open();
   const services = assembleServices({ parts, library, queue, registry, jobs, pipelines, activity, lifecycle, stores });
   const knowledge = new Knowledge(services);

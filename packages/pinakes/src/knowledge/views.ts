@@ -1,13 +1,13 @@
 /** Records as callers see them: the shapes of `/v1`, the same for HTTP, CLI and programs. */
 import type { Job, Operation as OperationView, StoreProgress as StoreView } from "@pinakes/client";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
-import { emptyStats } from "./documents/shelf.ts";
+import { emptyStats } from "./records/collection-partition.ts";
 import { effectiveGraph, type GraphSettings } from "./extraction/index.ts";
-import { effectiveChunking, repositoryChunking } from "./model/collection-fields.ts";
-import type { OpenCollection } from "./model/collections.ts";
-import type { Level } from "./model/access.ts";
-import type { Stored } from "./model/library.ts";
-import { effectiveMetadata, type Metadata } from "./model/metadata.ts";
+import { effectiveChunking, repositoryChunking } from "./records/collection-fields.ts";
+import type { OpenCollection } from "./access/open-collection.ts";
+import type { Level } from "./access/access.ts";
+import type { Stored } from "./records/catalog-records.ts";
+import { effectiveMetadata, type Metadata } from "./records/metadata.ts";
 import type {
   CollectionStatus,
   DocumentGraph,
@@ -17,11 +17,11 @@ import type {
   PipelineSettings,
   RepositoryRecord,
   StatsRecord,
-} from "./model/records.ts";
+} from "./records/records.ts";
 import type { JobKind, JobRecord } from "./jobs/jobs.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Operation, StoreRow } from "../lifecycle/index.ts";
-import { countedIn } from "./stores/counted-in.ts";
+import { countedIn } from "./jobs/counted-in.ts";
 
 export interface RepositoryView {
   readonly repository_id: string;

@@ -140,7 +140,7 @@ function placeFields({ repository_id, incarnation }: Held["place"]): Pick<UnitRe
 async function remove({ parts, scope, record }: Work, unit: UnitRecord): Promise<void> {
   const { repository_id, collection_id } = placeOf(unit);
   const admin = parts.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
-  const job = await parts.knowledge.deleteCollection(admin, repository_id, collection_id, { confirm: collection_id });
+  const job = await parts.knowledge.collections.delete(admin, repository_id, collection_id, { confirm: collection_id });
   // Looked at, not believed: a job that was tried again may have found that the record had just changed, and have left it alone.
   if ((await parts.intake.find(scope, placeOf(unit)))?.incarnation !== unit.incarnation) return;
   throw new PinakesError(

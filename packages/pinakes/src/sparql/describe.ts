@@ -6,7 +6,7 @@ import { defaultGraph, iri, type Quad, type TermText } from "../domain/rdf.ts";
 import type { RdfTerm } from "./algebra.ts";
 import { Held } from "./budget.ts";
 import { keyOf } from "./dataset.ts";
-import { emptyRow, type Environment, type PatternNode } from "./nodes/node.ts";
+import { emptyRow, type Environment, type PatternNode } from "./node.ts";
 
 export async function* describe(
   environment: Environment,

@@ -8,7 +8,7 @@ import { keyOf } from "./dataset.ts";
 import { describe } from "./describe.ts";
 import { sourceFor } from "./hidden-graphs.ts";
 import { hasRows } from "./nodes/evaluate.ts";
-import { emptyRow, type Environment, type PatternNode, type Row } from "./nodes/node.ts";
+import { emptyRow, type Environment, type PatternNode, type Row } from "./node.ts";
 import { parseSparqlQuery } from "./parse.ts";
 import { inPlace, placed } from "./placed.ts";
 import { datasetFor, type Request } from "./request.ts";

@@ -1,7 +1,7 @@
 /** Quads from a template and a row: CONSTRUCT, DELETE and INSERT. */
 import { blank, defaultGraph, type Quad, type TermText } from "../domain/rdf.ts";
 import type { RdfTerm, TriplePattern } from "./algebra.ts";
-import type { Row } from "./nodes/node.ts";
+import type { Row } from "./node.ts";
 import { textOfTerm, type Variables } from "./variables.ts";
 
 type Part = (row: Row, blanks: Map<string, TermText>) => TermText | undefined;

@@ -11,7 +11,7 @@ import { compilePattern } from "./compile.ts";
 import { Dataset, keyOf } from "./dataset.ts";
 import { sourceFor } from "./hidden-graphs.ts";
 import { sparqlLimits } from "./limits.ts";
-import { emptyRow, type Environment, type Row } from "./nodes/node.ts";
+import { emptyRow, type Environment, type Row } from "./node.ts";
 import { parseSparqlUpdate, type Parsed } from "./parse.ts";
 import { inPlace } from "./placed.ts";
 import { datasetFor, type Request } from "./request.ts";

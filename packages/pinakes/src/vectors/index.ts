@@ -16,5 +16,5 @@ export type { FsckReport } from "./care/fsck.ts";
 export type { RepairResult } from "./care/repair.ts";
 export type { RestoreResult } from "./care/restore.ts";
 export type { PurgeResult as VectorPurgeResult } from "./care/remove.ts";
-export type { Metric } from "./segment/row.ts";
+export type { Metric } from "./row.ts";
 export type { VectorPolicy } from "./store/parts.ts";

@@ -12,7 +12,7 @@ import { Compactor } from "./compact/compactor.ts";
 import { vectorWork, vectorWorkContainer } from "./log/vector-work.ts";
 import { Reader } from "./read/reader.ts";
 import { SearchPool } from "./search/pool.ts";
-import { BuildPool } from "./segment/build-pool.ts";
+import { BuildPool } from "./build/build-pool.ts";
 import { CollectionSite } from "./store/collection-site.ts";
 import { defaultPolicy, systemTimers, type VectorParts, type VectorPolicy } from "./store/parts.ts";
 import { vectorsContainer } from "./store/records.ts";

@@ -30,7 +30,7 @@ import { findLive, type ViewSource } from "./read/view.ts";
 import type { SearchPool } from "./search/pool.ts";
 import type { TermCounts } from "./text/statistics.ts";
 import type { CollectionSettings } from "./segment/collection-settings.ts";
-import type { Put } from "./segment/row.ts";
+import type { Put } from "./row.ts";
 import { collectionStats, type CollectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
 import type { DeadDelta } from "./store/manifest.ts";

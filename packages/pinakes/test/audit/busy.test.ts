@@ -26,20 +26,20 @@ it.each(["memory", "sqlite"] as const)(
     busy(40, (i) => upload(place, `a${i % 7}.txt`, `text ${i} `.repeat((i % 40) + 1), { replace: true }));
     busy(40, (i) => upload(place, `b${i % 5}.md`, `# Title ${i}\n\nBody of ${i} is here.`, { replace: true }));
     busy(30, async () => {
-      const { items } = await knowledge.listDocuments(caller, repository, collection, { limit: 20 });
+      const { items } = await knowledge.documents.list(caller, repository, collection, { limit: 20 });
       const victim = items.find(({ name }) => name.startsWith("a") || name.startsWith("b"));
-      if (victim !== undefined) await knowledge.deleteDocument(caller, repository, collection, victim.document_id);
+      if (victim !== undefined) await knowledge.documents.delete(caller, repository, collection, victim.document_id);
     });
     busy(8, async (i) => {
       const id = `short-${i}`;
-      await knowledge.createCollection(caller, repository, { collection_id: id });
+      await knowledge.collections.create(caller, repository, { collection_id: id });
       const short: Place = { ...place, collection: id };
       await upload(short, "x.txt", "short lived");
-      await knowledge.deleteCollection(caller, repository, id, { purge: true, confirm: id });
+      await knowledge.collections.delete(caller, repository, id, { purge: true, confirm: id });
     });
     const reports: AuditReport[] = [];
     for (let round = 0; round < 4 || running.size > 0; round += 1) {
-      if (round === 1) await knowledge.reindexCollection(caller, repository, collection);
+      if (round === 1) await knowledge.collections.reindex(caller, repository, collection);
       reports.push(await world.fsck({ deep: round % 2 === 0, repair: round >= 2 }));
     }
     for (const report of reports) expect(report.findings).toEqual([]);
@@ -52,6 +52,6 @@ it.each(["memory", "sqlite"] as const)(
     await world.rest(place);
     const last = await world.fsck({ repository, collection, deep: true });
     expect(last.findings).toEqual([]);
-    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ consistent: true });
+    expect(await knowledge.collections.usage(caller, repository, collection)).toMatchObject({ consistent: true });
   },
 );

@@ -84,20 +84,20 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["record_without_object repaired"]);
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     const { knowledge, caller, repository, collection } = place;
-    const document = await knowledge.document(caller, repository, collection, place.first);
+    const document = await knowledge.documents.get(caller, repository, collection, place.first);
     const bytes = Buffer.byteLength("# Turing\n\nAlan Turing wrote On Computable Numbers in 1936.\n");
     expect(document).toMatchObject({
       status: "failed",
       error: expect.stringContaining("Upload it again"),
       size_bytes: bytes,
     });
-    const { hits } = await knowledge.search(caller, {
+    const { hits } = await knowledge.search.run(caller, {
       query: "computable numbers",
       collections: [{ repository, collection }],
       mode: "keyword",
     });
     expect(hits.map((hit) => hit.document_id)).toContain(place.first);
-    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ consistent: true });
+    expect(await knowledge.collections.usage(caller, repository, collection)).toMatchObject({ consistent: true });
     // All of its files: nothing is left to name.
     await world.test.pinakes.objects.delete(world.scope, [
       contentOf(place, place.second),
@@ -131,7 +131,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
   it("vectors_without_document: a generation before the one that searches read goes, when it was seen for an hour", async () => {
     const place = await world.place();
     const { knowledge, caller, repository, collection } = place;
-    const { job_id } = await knowledge.reindexCollection(caller, repository, collection);
+    const { job_id } = await knowledge.collections.reindex(caller, repository, collection);
     await expect.poll(async () => (await knowledge.jobs.get(caller, job_id)).status).toBe("succeeded");
     const { vectors, items } = world.test.pinakes;
     // A generation that a crash left: what searches read is the one above it.
@@ -169,7 +169,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await settled(place, place.first)).toMatchObject({ status: "indexed" });
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     const { knowledge, caller, repository, collection } = place;
-    const { hits } = await knowledge.search(caller, {
+    const { hits } = await knowledge.search.run(caller, {
       query: "computable numbers",
       collections: [{ repository, collection }],
       mode: "keyword",
@@ -181,11 +181,11 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     await objects.delete(world.scope, [contentOf(place, place.second), contentOf(place, place.second, "text")]);
     await world.kinds({ ...inside(place), repair: true });
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
-    expect(await knowledge.document(caller, repository, collection, place.second)).toMatchObject({
+    expect(await knowledge.documents.get(caller, repository, collection, place.second)).toMatchObject({
       status: "failed",
       chunk_count: 1,
     });
-    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({ consistent: true });
+    expect(await knowledge.collections.usage(caller, repository, collection)).toMatchObject({ consistent: true });
   });
 
   it("triples_without_support_source: a source that no record names goes with what it alone supported", async () => {
@@ -254,7 +254,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.kinds({ ...inside(place), repair: true, deep: true })).toContain("manifest_broken repaired");
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
     const { knowledge, caller, repository, collection } = place;
-    const { hits } = await knowledge.search(caller, {
+    const { hits } = await knowledge.search.run(caller, {
       query: "computable numbers",
       collections: [{ repository, collection }],
       mode: "keyword",

@@ -45,7 +45,7 @@ it("stuck_operation: a collection whose time in the trash is over and that nobod
   await using world = await World.open({ trashMs: 60_000 });
   const process = await world.process();
   const place = await world.fill(process, world.admin, "papers");
-  await process.knowledge.deleteCollection(world.admin, "kb", "papers");
+  await process.knowledge.collections.delete(world.admin, "kb", "papers");
   await forgetWork(world);
   world.now += 60_000 + auditLimits.operationSilentMs - 1;
   expect(kinds(await fsck(world, process, { repair: true }))).toEqual([]);
@@ -91,17 +91,17 @@ it("an archived collection is looked at, and what only takes away is repaired; o
   const { scope } = world.admin;
   const archived = await world.fill(process, world.admin, "old");
   const trashed = await world.fill(process, world.admin, "gone");
-  await process.knowledge.archiveCollection(world.admin, "kb", "old");
+  await process.knowledge.collections.archive(world.admin, "kb", "old");
   await process.lifecycle.idle();
   await process.sweep();
-  await process.knowledge.deleteCollection(world.admin, "kb", "gone");
+  await process.knowledge.collections.delete(world.admin, "kb", "gone");
   for (const { incarnation } of [archived, trashed])
     await world.objects.put(scope, `knowledge/${incarnation}/x/1/content`, Buffer.from("stray"));
   world.now += auditLimits.objectYoungMs;
   const report = await fsck(world, process, { repair: true });
   expect(report.findings).toMatchObject([{ kind: "object_without_record", collection_id: "old", repaired: true }]);
   expect((await world.left(trashed)).objects).toBe(3);
-  await process.knowledge.restoreCollection(world.admin, "kb", "gone");
+  await process.knowledge.collections.restore(world.admin, "kb", "gone");
   expect(kinds(await fsck(world, process, { repair: true }))).toEqual(["object_without_record repaired"]);
   expect((await world.left(trashed)).objects).toBe(2);
   await process.close();
@@ -113,12 +113,12 @@ it("the bytes of a document that were there before it stay when it is deleted, a
   const { knowledge } = process;
   const { incarnation } = await world.fill(process, world.admin, "papers", { files: 0, rows: 0 });
   const source = { type: "existing", uri: "s3://bucket/a.txt" } as const;
-  const { document_id } = await knowledge.upload(world.admin, "kb", "papers", {
+  const { document_id } = await knowledge.documents.upload(world.admin, "kb", "papers", {
     name: "a.txt",
     body: "theirs",
     source,
   });
-  await knowledge.deleteDocument(world.admin, "kb", "papers", document_id);
+  await knowledge.documents.delete(world.admin, "kb", "papers", document_id);
   world.now += auditLimits.objectYoungMs;
   expect(await fsck(world, process, { repair: true })).toMatchObject({ found: 0, waiting: 0 });
   expect(

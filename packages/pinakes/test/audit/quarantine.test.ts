@@ -25,7 +25,7 @@ describe.each([
     const state = async () => JSON.stringify(await world.state(place)).replaceAll(/"last_used_at":"[^"]+"/g, "");
     const before = await state();
     const search = async () => {
-      const { hits } = await knowledge.search(caller, {
+      const { hits } = await knowledge.search.run(caller, {
         query: "computable numbers",
         collections: [{ repository, collection }],
       });
@@ -139,7 +139,7 @@ it("an entry says what it is and until when; restoring it can be repeated, and n
     Float32Array.of(3, 4),
   );
   // In the trash nothing is written.
-  await process.knowledge.deleteCollection(world.admin, "kb", "papers");
+  await process.knowledge.collections.delete(world.admin, "kb", "papers");
   await expect(quarantine.restore(world.admin, of("triples"))).rejects.toMatchObject({ code: "CONFLICT" });
   await process.close();
 });
@@ -237,7 +237,7 @@ it("a purge of the collection takes what the quarantine holds of it, also what w
   const { job_id } = await process.purge(gone);
   await process.lifecycle.idle();
   await process.pass(2);
-  expect(await process.knowledge.operation(world.admin, job_id)).toMatchObject({ status: "done" });
+  expect(await process.knowledge.operations.get(world.admin, job_id)).toMatchObject({ status: "done" });
   expect((await keysOf(world)).filter((key) => key.includes(gone.incarnation))).toEqual([]);
   expect((await held(world, process)).map(({ incarnation }) => incarnation)).toEqual(
     Array.from({ length: 3 }, () => stays.incarnation),

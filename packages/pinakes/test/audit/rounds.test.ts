@@ -29,7 +29,7 @@ it("R-TG-54 W13 goes over every workspace, tells what it found by kind, and remo
   await using world = await World.open();
   const process = await auditing(world);
   const other = makeCaller({ tenant: "acme-2", userId: "root", role: "admin" });
-  await process.knowledge.createRepository(other, { repository_id: "kb" });
+  await process.knowledge.repositories.create(other, { repository_id: "kb" });
   const places = [await world.fill(process, world.admin, "papers"), await world.fill(process, other, "papers")];
   const stray = randomUUID();
   const keys = [`knowledge/${places[1]?.incarnation}/x/1/content`, `knowledge/${stray}/x/1/content`];
@@ -63,7 +63,7 @@ it("a round is bounded, and another process goes on where the first one stopped;
   await using world = await World.open();
   const first = await auditing(world);
   for (let i = 0; i < auditLimits.roundStepsMax; i += 1)
-    await first.knowledge.createCollection(world.admin, "kb", { collection_id: `c${i}` });
+    await first.knowledge.collections.create(world.admin, "kb", { collection_id: `c${i}` });
   await world.objects.put(world.admin.scope, "mine", Buffer.from("a workspace with an object"));
   await first.opened.audit.round(never);
   expect(first.opened.audit.figures.lastPassAt).toBeUndefined();

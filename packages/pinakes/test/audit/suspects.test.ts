@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { auditLimits } from "../../src/knowledge/index.ts";
-import { laneOf } from "../../src/knowledge/ingest/lanes.ts";
+import { laneOf } from "../../src/knowledge/documents/lanes.ts";
 import { system, World, type Process } from "../lifecycle/support/world.ts";
 import { fsck, kinds } from "./support/fsck.ts";
 

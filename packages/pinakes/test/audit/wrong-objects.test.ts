@@ -23,7 +23,7 @@ const stores = (name: string) => ({
 const admin = (pinakes: Pinakes) => pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
 
 async function documents(pinakes: Pinakes): Promise<readonly DocumentView[]> {
-  return (await pinakes.knowledge.listDocuments(admin(pinakes), "kb", "papers", { limit: 100 })).items;
+  return (await pinakes.knowledge.documents.list(admin(pinakes), "kb", "papers", { limit: 100 })).items;
 }
 
 const settled = (pinakes: Pinakes) =>
@@ -44,7 +44,7 @@ async function fsck(pinakes: Pinakes, input: FsckInput = {}): Promise<AuditRepor
 
 async function found(pinakes: Pinakes): Promise<readonly string[]> {
   const collections = [{ repository: "kb", collection: "papers" }];
-  const { hits } = await pinakes.knowledge.search(admin(pinakes), {
+  const { hits } = await pinakes.knowledge.search.run(admin(pinakes), {
     query: "otter number 17",
     collections,
     mode: "keyword",
@@ -71,10 +71,10 @@ it("two folders with one PostgreSQL: refused; forced, repairs only mark; with th
   let hits: readonly string[];
   {
     await using pinakes = await open(right);
-    await pinakes.knowledge.createRepository(admin(pinakes), { repository_id: "kb" });
-    await pinakes.knowledge.createCollection(admin(pinakes), "kb", { collection_id: "papers" });
+    await pinakes.knowledge.repositories.create(admin(pinakes), { repository_id: "kb" });
+    await pinakes.knowledge.collections.create(admin(pinakes), "kb", { collection_id: "papers" });
     for (let i = 0; i < documentsMax; i += 1)
-      await pinakes.knowledge.upload(admin(pinakes), "kb", "papers", {
+      await pinakes.knowledge.documents.upload(admin(pinakes), "kb", "papers", {
         name: `${i}.txt`,
         body: body(`Words about otter number ${i}.`),
       });

@@ -24,13 +24,13 @@ const recover = (): Promise<void> => crashes.recover();
 async function scenario(process: Process, { caller, repository, collection }: Place): Promise<void> {
   const { knowledge } = process;
   const send = (name: string, text: string, replace = false) =>
-    knowledge.upload(caller, repository, collection, { name, body: body(text), replace });
+    knowledge.documents.upload(caller, repository, collection, { name, body: body(text), replace });
   const { document_id } = await send("a.csv", "name,city\nAda,London\nBob,Paris\n");
   await process.work();
   await send("b.csv", "name,city\nAda,London\n");
   await send("a.csv", "name,city\nAda,London\nBob,Oslo\n", true);
   await process.work();
-  await knowledge.deleteDocument(caller, repository, collection, document_id);
+  await knowledge.documents.delete(caller, repository, collection, document_id);
 }
 
 function stores(): GraphStores {
@@ -56,13 +56,16 @@ async function reindexFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   const { caller, repository, collection } = place;
   const quiet = await machine.process();
   const rows = Array.from({ length: 12 }, (_, i) => `Person ${i},City ${i % 3}`).join("\n");
-  await quiet.knowledge.upload(caller, repository, collection, { name: "a.csv", body: body(`name,city\n${rows}\n`) });
+  await quiet.knowledge.documents.upload(caller, repository, collection, {
+    name: "a.csv",
+    body: body(`name,city\n${rows}\n`),
+  });
   await quiet.work();
-  await quiet.knowledge.updateCollection(caller, repository, collection, {
+  await quiet.knowledge.collections.update(caller, repository, collection, {
     chunking_strategy: { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 },
   });
   const name = await crashes.faultAt(n, kind, async ({ knowledge }) => {
-    const { job_id } = await knowledge.reindexCollection(caller, repository, collection);
+    const { job_id } = await knowledge.collections.reindex(caller, repository, collection);
     await until(async () =>
       ["succeeded", "failed"].includes((await quiet.knowledge.jobs.get(caller, job_id)).status) ? true : undefined,
     );
@@ -108,21 +111,21 @@ describe("every call of ingesting, replacing and deleting documents with triples
     const place = await freshPlace();
     const { caller, repository, collection } = place;
     const process = await machine.process();
-    const { document_id } = await process.knowledge.upload(caller, repository, collection, {
+    const { document_id } = await process.knowledge.documents.upload(caller, repository, collection, {
       name: "a.csv",
       body: body("name,city\nAda,London\n"),
     });
     await process.work();
     process.calls.add({ at: (name) => name === "triples.removeSource", kind: "crash-before" });
-    void process.knowledge.deleteDocument(caller, repository, collection, document_id);
+    void process.knowledge.documents.delete(caller, repository, collection, document_id);
     await process.calls.died;
     const other = await machine.process();
-    const { incarnation } = await other.knowledge.collection(caller, repository, collection);
-    await other.knowledge.deleteCollection(caller, repository, collection);
+    const { incarnation } = await other.knowledge.collections.get(caller, repository, collection);
+    await other.knowledge.collections.delete(caller, repository, collection);
     await recover();
     // In the trash nothing changes.
     expect((await machine.triples.usage(caller.scope, incarnation)).quads).toBeGreaterThan(0);
-    await other.knowledge.restoreCollection(caller, repository, collection);
+    await other.knowledge.collections.restore(caller, repository, collection);
     await recover();
     expect(await actualSupports(stores(), place)).toEqual([]);
   });
@@ -139,14 +142,14 @@ describe("every call of ingesting, replacing and deleting documents with triples
       until: held.promise,
       reached: written.resolve,
     });
-    const { document_id } = await slow.knowledge.upload(caller, repository, collection, {
+    const { document_id } = await slow.knowledge.documents.upload(caller, repository, collection, {
       name: "a.csv",
       body: body("name,city\nAda,London\n"),
     });
     const working = slow.work();
     await written.promise;
     const other = await machine.process();
-    await other.knowledge.deleteDocument(caller, repository, collection, document_id);
+    await other.knowledge.documents.delete(caller, repository, collection, document_id);
     // The write gets through, and with its answer the process is gone.
     slow.calls.add({ at: (name) => name !== "triples.write", kind: "crash-before", always: true });
     held.resolve();
@@ -164,7 +167,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
     const place = await freshPlace();
     const { caller, repository, collection } = place;
     const quiet = await machine.process();
-    const { document_id } = await quiet.knowledge.upload(caller, repository, collection, {
+    const { document_id } = await quiet.knowledge.documents.upload(caller, repository, collection, {
       name: "a.csv",
       body: body("name,city\nAda,London\n"),
     });
@@ -173,7 +176,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
     const reached = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     slow.calls.add({ at: (name) => name === write, kind: "hold", until: held.promise, reached: reached.resolve });
-    await slow.knowledge.reindexCollection(caller, repository, collection);
+    await slow.knowledge.collections.reindex(caller, repository, collection);
     await reached.promise;
     await change({ ...place, knowledge: quiet.knowledge }, document_id);
     // The write gets through, and with its answer the process is gone.
@@ -184,7 +187,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
   }
 
   const preparations = async ({ caller, repository, collection }: Place) => {
-    const { incarnation } = await (await machine.process()).knowledge.collection(caller, repository, collection);
+    const { incarnation } = await (await machine.process()).knowledge.collections.get(caller, repository, collection);
     const range = { prefix: "preparing:" };
     return (
       await machine.items.query(caller.scope, "documents", {
@@ -196,7 +199,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
 
   it("R-TG-129 a re-index that writes late for a document that was deleted, and dies: the job that comes again takes it back", async () => {
     const place = await overtaken(({ knowledge, caller, repository, collection }, id) =>
-      knowledge.deleteDocument(caller, repository, collection, id),
+      knowledge.documents.delete(caller, repository, collection, id),
     );
     // The late triples are there, and no record of a document names them.
     expect((await actualSupports(stores(), place)).length).toBeGreaterThan(0);
@@ -208,7 +211,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
 
   it("R-TG-129 the same for a document that was replaced: what is left is what the new version states, once", async () => {
     const place = await overtaken(async ({ knowledge, caller, repository, collection }) => {
-      await knowledge.upload(caller, repository, collection, {
+      await knowledge.documents.upload(caller, repository, collection, {
         name: "a.csv",
         body: body("name,city\nAda,Oslo\n"),
         replace: true,
@@ -224,7 +227,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
     const place = await overtaken(async ({ knowledge, caller, repository, collection }, id) => {
       const [job] = (await knowledge.jobs.list(caller, {})).items;
       await knowledge.jobs.cancel(caller, (job as { job_id: string }).job_id);
-      await knowledge.deleteDocument(caller, repository, collection, id);
+      await knowledge.documents.delete(caller, repository, collection, id);
     });
     const other = await machine.process();
     machine.now += indexingDeadMs - 1;

@@ -20,7 +20,7 @@ describe.each([
   it("R-TG-128 R-TG-129 R-TG-130 R-TG-131 documents come, are reached over triples, change and go, and the graph follows", async () => {
     const place = await newPlace(test);
     const { knowledge, pinakes } = test;
-    await knowledge.updateCollection(place.caller, place.repository, place.collection, {
+    await knowledge.collections.update(place.caller, place.repository, place.collection, {
       graph: { extract: "structured", key: "name" },
     });
     const first = await uploaded(place, "a.csv", "name,manager\nAda Lovelace,Grace Hopper\nBob,Zed\n");
@@ -45,7 +45,7 @@ describe.each([
     await sound();
     const collections = [{ repository: place.repository, collection: place.collection }];
     const reached = async () => {
-      const { hits } = await knowledge.search(place.caller, {
+      const { hits } = await knowledge.search.run(place.caller, {
         query: "Ada Lovelace",
         mode: "graph",
         graph: { hops: 2 },
@@ -56,7 +56,7 @@ describe.each([
     await expect.poll(reached).toEqual(["a.csv", "b.json"]);
     await uploaded(place, "a.csv", "name,manager\nAda Lovelace,Zed\nBob,Zed\n", { replace: true });
     expect((await sound()).join("\n")).not.toContain('"Grace Hopper" ← ' + first.document_id);
-    await knowledge.deleteDocument(place.caller, place.repository, place.collection, first.document_id);
+    await knowledge.documents.delete(place.caller, place.repository, place.collection, first.document_id);
     const left = (await sound()).join("\n");
     expect(left).toContain("p/manager");
     expect(left).not.toContain("lovelace");

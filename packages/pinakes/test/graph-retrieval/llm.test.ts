@@ -43,7 +43,7 @@ const text = ["Ada works_for Acme.", "Bob lives_in Oslo.", "Ada was_born 1815-12
 
 async function llmPlace(): Promise<Place> {
   const place = await newPlace(test);
-  await test.knowledge.updateCollection(place.caller, place.repository, place.collection, {
+  await test.knowledge.collections.update(place.caller, place.repository, place.collection, {
     graph: { extract: "llm", model: "reader" },
     chunking_strategy: paged,
   });
@@ -84,7 +84,7 @@ describe("typed extraction with a model", () => {
     const before = await triplesOf(test.pinakes, place);
     server.seen.length = 0;
     server.behave = () => (response) => says(response, '{"entities":[{"name":"Zed","type":"Lie"}],"relations":[]}');
-    await test.knowledge.reindexDocument(place.caller, place.repository, place.collection, document_id);
+    await test.knowledge.documents.reindex(place.caller, place.repository, place.collection, document_id);
     await settled(place, document_id);
     expect(await triplesOf(test.pinakes, place)).toEqual(before);
     expect(server.seen).toHaveLength(0);
@@ -110,10 +110,10 @@ describe("typed extraction with a model", () => {
     expect((await triplesOf(test.pinakes, place)).join("\n")).not.toContain("lives_in");
     server.behave = ({ passage }) =>
       passage.startsWith("Bob") ? (response) => says(response, '{"entities": "none", "relations": [1]}') : undefined;
-    await test.knowledge.reindexDocument(place.caller, place.repository, place.collection, document.document_id);
+    await test.knowledge.documents.reindex(place.caller, place.repository, place.collection, document.document_id);
     expect(await settled(place, document.document_id)).toMatchObject({ graph: { failed_passages: [{ chunk: 1 }] } });
     server.behave = () => undefined;
-    await test.knowledge.reindexDocument(place.caller, place.repository, place.collection, document.document_id);
+    await test.knowledge.documents.reindex(place.caller, place.repository, place.collection, document.document_id);
     expect((await settled(place, document.document_id)).graph).toEqual({ triples: 11 });
     expect((await triplesOf(test.pinakes, place)).join("\n")).toContain("lives_in");
   });
@@ -123,12 +123,17 @@ describe("typed extraction with a model", () => {
     let refused = 0;
     server.behave = ({ passage }) =>
       passage.startsWith("Bob") && (refused += 1) <= 4 ? fails(429, "slow down") : undefined;
-    const { document_id } = await test.knowledge.upload(place.caller, place.repository, place.collection, {
+    const { document_id } = await test.knowledge.documents.upload(place.caller, place.repository, place.collection, {
       name: "facts.txt",
       body: text,
     });
     const waiting = await until(async () => {
-      const document = await test.knowledge.document(place.caller, place.repository, place.collection, document_id);
+      const document = await test.knowledge.documents.get(
+        place.caller,
+        place.repository,
+        place.collection,
+        document_id,
+      );
       return document.error === null ? undefined : document;
     });
     expect(waiting).toMatchObject({ status: "indexing", error: expect.stringMatching(/429.*slow down/) });
@@ -146,23 +151,23 @@ describe("typed extraction with a model", () => {
     expect(server.seen).toHaveLength(0);
     const document = await uploaded(place, "facts.txt", text);
     for (const { document_id } of [table, document])
-      await test.knowledge.deleteDocument(place.caller, place.repository, place.collection, document_id);
+      await test.knowledge.documents.delete(place.caller, place.repository, place.collection, document_id);
     expect(await actualSupports(test.pinakes, place)).toEqual([]);
-    const { incarnation } = await test.knowledge.collection(place.caller, place.repository, place.collection);
+    const { incarnation } = await test.knowledge.collections.get(place.caller, place.repository, place.collection);
     expect((await test.pinakes.objects.list(place.caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
   });
 
   it("a setting that no document could be read with is refused at once", async () => {
     const place = await newPlace(test);
     const patch = (graph: unknown) =>
-      test.knowledge.updateCollection(place.caller, place.repository, place.collection, { graph });
+      test.knowledge.collections.update(place.caller, place.repository, place.collection, { graph });
     await expect(patch({ extract: "llm", model: "other" })).rejects.toMatchObject({
       code: "INVALID",
       detail: expect.stringContaining("there are reader"),
     });
     await using without = await openTestPinakes("memory");
     await expect(
-      without.knowledge.createRepository(without.admin, { graph: { extract: "llm" } }),
+      without.knowledge.repositories.create(without.admin, { graph: { extract: "llm" } }),
     ).rejects.toMatchObject({
       detail: expect.stringContaining("PINAKES_CHAT_MODELS"),
     });

@@ -14,14 +14,14 @@ describe.each(engines)("where a triple comes from, on %s", (engine) => {
   it("R-TG-128 triple → passage → version of a document, with the place in its text; also as PROV-O that can be loaded and asked", async () => {
     const place = await newPlace(test);
     const strategy = { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 };
-    await test.knowledge.updateCollection(place.caller, place.repository, place.collection, {
+    await test.knowledge.collections.update(place.caller, place.repository, place.collection, {
       chunking_strategy: strategy,
     });
     const text = `<urn:a:one> <urn:p:knows> <urn:a:two> .\n${"# some words\n".repeat(20)}<urn:a:two> <urn:p:knows> <urn:a:three> .\n`;
     const first = await uploaded(place, "a.ttl", text);
     const second = await uploaded(place, "b.nt", "<urn:a:two> <urn:p:knows> <urn:a:three> .\n");
     const of = (s: string, o: string) =>
-      test.knowledge.provenance(place.caller, place.repository, place.collection, { s, p: "urn:p:knows", o });
+      test.knowledge.search.provenance(place.caller, place.repository, place.collection, { s, p: "urn:p:knows", o });
     const one = await of("urn:a:one", "urn:a:two");
     expect(one).toMatchObject({
       asserted: false,
@@ -58,11 +58,11 @@ describe.each(engines)("where a triple comes from, on %s", (engine) => {
     const { knowledge } = test;
     const { document_id } = await uploaded(place, "a.nt", "<urn:s> <urn:p> <urn:o> .\n");
     const triple = { s: "urn:s", p: "urn:p", o: "urn:o" };
-    expect((await knowledge.provenance(place.caller, place.repository, place.collection, triple)).sources).toHaveLength(
-      1,
-    );
+    expect(
+      (await knowledge.search.provenance(place.caller, place.repository, place.collection, triple)).sources,
+    ).toHaveLength(1);
     await expect(
-      knowledge.provenance(
+      knowledge.search.provenance(
         test.pinakes.as({ tenant: "other", userId: "root", role: "admin" }),
         place.repository,
         place.collection,
@@ -70,33 +70,35 @@ describe.each(engines)("where a triple comes from, on %s", (engine) => {
       ),
     ).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(
-      knowledge.provenance(place.caller, place.repository, place.collection, { ...triple, g: "urn:g" }),
+      knowledge.search.provenance(place.caller, place.repository, place.collection, { ...triple, g: "urn:g" }),
     ).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
-    await knowledge.deleteDocument(place.caller, place.repository, place.collection, document_id);
-    await expect(knowledge.provenance(place.caller, place.repository, place.collection, triple)).rejects.toMatchObject({
+    await knowledge.documents.delete(place.caller, place.repository, place.collection, document_id);
+    await expect(
+      knowledge.search.provenance(place.caller, place.repository, place.collection, triple),
+    ).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
-    const { incarnation } = await knowledge.collection(place.caller, place.repository, place.collection);
+    const { incarnation } = await knowledge.collections.get(place.caller, place.repository, place.collection);
     await test.pinakes.triples.write(place.caller.scope, incarnation, {
       insert: [{ s: "<urn:s>", p: "<urn:p>", o: "<urn:o>", g: "" }],
     });
-    expect(await knowledge.provenance(place.caller, place.repository, place.collection, triple)).toMatchObject({
+    expect(await knowledge.search.provenance(place.caller, place.repository, place.collection, triple)).toMatchObject({
       asserted: true,
       sources: [],
     });
     // Stated by a person and by a document: it is both, and stays when the document goes.
     const again = await uploaded(place, "b.nt", "<urn:s> <urn:p> <urn:o> .\n");
-    const both = await knowledge.provenance(place.caller, place.repository, place.collection, triple);
+    const both = await knowledge.search.provenance(place.caller, place.repository, place.collection, triple);
     expect([both.asserted, both.sources.map((one) => one.document_id)]).toEqual([true, [again.document_id]]);
-    await knowledge.deleteDocument(place.caller, place.repository, place.collection, again.document_id);
-    expect(await knowledge.provenance(place.caller, place.repository, place.collection, triple)).toMatchObject({
+    await knowledge.documents.delete(place.caller, place.repository, place.collection, again.document_id);
+    expect(await knowledge.search.provenance(place.caller, place.repository, place.collection, triple)).toMatchObject({
       asserted: true,
       sources: [],
     });
     await expect(
-      knowledge.provenance(place.caller, place.repository, place.collection, { ...triple, p: "no iri" }),
+      knowledge.search.provenance(place.caller, place.repository, place.collection, { ...triple, p: "no iri" }),
     ).rejects.toMatchObject({ code: "INVALID" });
   });
 });

@@ -32,7 +32,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
 
   const question = "Where does the manager of Ada Lovelace sit?";
   const search = async (more: object = {}) =>
-    test.knowledge.search(place.caller, {
+    test.knowledge.search.run(place.caller, {
       query: question,
       collections: [{ repository: place.repository, collection: place.collection }],
       limit: 50,
@@ -90,7 +90,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     expect(hit?.text).toContain("Building 7");
     const {
       checks: [check],
-    } = await test.knowledge.verifyCitations(place.caller, [hit?.citation as never]);
+    } = await test.knowledge.search.verifyCitations(place.caller, [hit?.citation as never]);
     expect(check).toMatchObject({ valid: true, result: "exact" });
   });
 
@@ -129,7 +129,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
   it("a replaced document is reached as it is, a deleted one not at all; a collection without triples answers as before", async () => {
     const own = await newPlace(test);
     const ask = async () =>
-      test.knowledge.search(own.caller, {
+      test.knowledge.search.run(own.caller, {
         query: "Ada Lovelace",
         mode: "graph",
         graph: { hops: 2 },
@@ -143,16 +143,16 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     const replaced = await ask();
     expect(replaced.hits.map(({ text }) => text)).toEqual([expect.stringContaining("Paris")]);
     expect(JSON.stringify(replaced.graph)).not.toContain("London");
-    await test.knowledge.deleteDocument(own.caller, own.repository, own.collection, document_id);
+    await test.knowledge.documents.delete(own.caller, own.repository, own.collection, document_id);
     expect(await ask()).toMatchObject({ hits: [], graph: { entities: [], edges: [] } });
   });
 
   it("the graph of others is not there: another workspace, another user's private collection, a caller without access", async () => {
     const secret = await newPlace(test, "Secret");
-    await test.knowledge.updateCollection(secret.caller, secret.repository, secret.collection, { private: true });
+    await test.knowledge.collections.update(secret.caller, secret.repository, secret.collection, { private: true });
     await uploaded(secret, "secret.csv", "name,code\nAda Lovelace,tangerine\n");
     const ask = (caller: Place["caller"]) =>
-      test.knowledge.search(caller, { query: "Ada Lovelace", mode: "graph", graph: { hops: 3 } });
+      test.knowledge.search.run(caller, { query: "Ada Lovelace", mode: "graph", graph: { hops: 3 } });
     expect(JSON.stringify(await ask(test.admin))).toContain("tangerine");
     for (const caller of [test.as("eve"), test.pinakes.as({ tenant: "other", userId: "root", role: "admin" })]) {
       expect(JSON.stringify(await ask(caller))).not.toContain("tangerine");
@@ -161,7 +161,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
         mode: "graph" as const,
         collections: [{ repository: secret.repository, collection: secret.collection }],
       };
-      await expect(test.knowledge.search(caller, named)).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(test.knowledge.search.run(caller, named)).rejects.toMatchObject({ code: "NOT_FOUND" });
     }
   });
 });

@@ -22,7 +22,7 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
 
   const keyed = async (): Promise<Place> => {
     const place = await newPlace(test);
-    await test.knowledge.updateCollection(place.caller, place.repository, place.collection, {
+    await test.knowledge.collections.update(place.caller, place.repository, place.collection, {
       graph: { extract: "structured", key: "name" },
     });
     return place;
@@ -44,13 +44,13 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
       '<e/bob> <p/city> "Paris"',
       '<e/cid> <p/city> "Rome"',
     ]);
-    await test.knowledge.deleteDocument(place.caller, place.repository, place.collection, first.document_id);
+    await test.knowledge.documents.delete(place.caller, place.repository, place.collection, first.document_id);
     const left = await sound(place);
     expect(about(left, "city")).toEqual(['<e/ada> <p/city> "London"', '<e/cid> <p/city> "Rome"']);
     expect(left.join("\n")).not.toMatch(/bob|Paris|t\/a>/);
-    await test.knowledge.deleteDocument(place.caller, place.repository, place.collection, second.document_id);
+    await test.knowledge.documents.delete(place.caller, place.repository, place.collection, second.document_id);
     expect(await sound(place)).toEqual([]);
-    const { incarnation } = await test.knowledge.collection(place.caller, place.repository, place.collection);
+    const { incarnation } = await test.knowledge.collections.get(place.caller, place.repository, place.collection);
     expect(await test.pinakes.triples.usage(place.caller.scope, incarnation)).toEqual({
       quads: 0,
       supports: 0,
@@ -62,7 +62,7 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
     const place = await keyed();
     const sent = await uploaded(place, "a.csv", "name,city\nAda,London\nBob,Paris\n");
     const before = await sound(place);
-    await test.knowledge.reindexDocument(place.caller, place.repository, place.collection, sent.document_id);
+    await test.knowledge.documents.reindex(place.caller, place.repository, place.collection, sent.document_id);
     await settled(place, sent.document_id);
     await until(
       async () => (await actualSupports(test.pinakes, place)).every((line) => line.includes(".2.1 #")) || undefined,
@@ -74,7 +74,7 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
     );
     expect(about(await sound(place), "city")).toEqual(['<e/ada> <p/city> "London"', '<e/bob> <p/city> "Oslo"']);
     // Once more from nothing: the names of things do not depend on which run made them.
-    const { collection_id: other } = await test.knowledge.createCollection(place.caller, place.repository, {
+    const { collection_id: other } = await test.knowledge.collections.create(place.caller, place.repository, {
       name: "Other",
       graph: { extract: "structured", key: "name" },
     });
@@ -94,8 +94,8 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
     );
     const before = await sound(place);
     const change = { chunking_strategy: { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 } };
-    await test.knowledge.updateCollection(place.caller, place.repository, place.collection, change);
-    const { job_id } = await test.knowledge.reindexCollection(place.caller, place.repository, place.collection);
+    await test.knowledge.collections.update(place.caller, place.repository, place.collection, change);
+    const { job_id } = await test.knowledge.collections.reindex(place.caller, place.repository, place.collection);
     await until(async () =>
       (await test.knowledge.jobs.get(place.caller, job_id)).status === "succeeded" ? true : undefined,
     );
@@ -103,20 +103,20 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
     const supports = await actualSupports(test.pinakes, place);
     expect(supports.every((line) => /\.1\.2 #/.test(line))).toBe(true);
     expect(new Set(supports.map((line) => line.slice(line.lastIndexOf("#")))).size).toBeGreaterThan(3);
-    await test.knowledge.deleteDocument(place.caller, place.repository, place.collection, page.document_id);
+    await test.knowledge.documents.delete(place.caller, place.repository, place.collection, page.document_id);
     expect((await sound(place)).join("\n")).not.toContain("page");
   });
 
   it("changed settings count from the next ingestion on: off removes, and a re-index brings all of it up to date", async () => {
     const place = await keyed();
     await uploaded(place, "a.csv", "name,city\nAda,London\n");
-    await test.knowledge.updateCollection(place.caller, place.repository, place.collection, {
+    await test.knowledge.collections.update(place.caller, place.repository, place.collection, {
       graph: { extract: "off" },
     });
     expect((await triplesOf(test.pinakes, place)).length).toBeGreaterThan(0);
     const silent = await uploaded(place, "b.csv", "name,city\nBob,Paris\n");
     expect(silent.graph).toBeNull();
-    const { job_id } = await test.knowledge.reindexCollection(place.caller, place.repository, place.collection);
+    const { job_id } = await test.knowledge.collections.reindex(place.caller, place.repository, place.collection);
     await until(async () =>
       (await test.knowledge.jobs.get(place.caller, job_id)).status === "succeeded" ? true : undefined,
     );

@@ -72,8 +72,8 @@ describe.each([
     ];
     expect(await Promise.all(wrong.map(code))).toEqual(wrong.map(() => "INVALID"));
     const stranger = test.as("root", { tenant: "elsewhere", role: "admin" });
-    await test.knowledge.createRepository(stranger, { repository_id: place.repository });
-    await test.knowledge.createCollection(stranger, place.repository, { collection_id: place.collection });
+    await test.knowledge.repositories.create(stranger, { repository_id: place.repository });
+    await test.knowledge.collections.create(stranger, place.repository, { collection_id: place.collection });
     expect(await code(place.as(stranger).match({ cursor }))).toBe("INVALID");
   });
 
@@ -86,8 +86,8 @@ describe.each([
         name === "papers" ? new GraphPlace(test, repository, name) : await GraphPlace.make(test, name, repository),
       );
     const stranger = test.as("root", { tenant: "apart", role: "admin" });
-    await test.knowledge.createRepository(stranger, { repository_id: repository });
-    await test.knowledge.createCollection(stranger, repository, { collection_id: "papers" });
+    await test.knowledge.repositories.create(stranger, { repository_id: repository });
+    await test.knowledge.collections.create(stranger, repository, { collection_id: "papers" });
     places.push(new GraphPlace(test, repository, "papers", stranger));
     for (const [i, place] of places.entries())
       await place.load(
@@ -122,7 +122,7 @@ describe.each([
         yield* body('<https://e.org/s> <https://e.org/p> "late" .\n');
       })(),
     });
-    await knowledge.deleteCollection(admin, place.repository, place.collection);
+    await knowledge.collections.delete(admin, place.repository, place.collection);
     const refused = [
       place.match(),
       place.rows("SELECT * { ?s ?p ?o }"),
@@ -133,15 +133,15 @@ describe.each([
     gate.resolve();
     expect(await code(late)).toBe("CONFLICT");
     expect(pinakes.lateWrites()).toBe(before + 1);
-    await knowledge.restoreCollection(admin, place.repository, place.collection);
+    await knowledge.collections.restore(admin, place.repository, place.collection);
     expect(await place.lines()).toHaveLength(9);
-    const { incarnation } = await knowledge.collection(admin, place.repository, place.collection);
-    await knowledge.deleteCollection(admin, place.repository, place.collection, {
+    const { incarnation } = await knowledge.collections.get(admin, place.repository, place.collection);
+    await knowledge.collections.delete(admin, place.repository, place.collection, {
       purge: true,
       confirm: place.collection,
     });
     await until(async () => (await pinakes.triples.usage(admin.scope, incarnation)).quads === 0);
-    await knowledge.createCollection(admin, place.repository, { collection_id: place.collection, name: "Again" });
+    await knowledge.collections.create(admin, place.repository, { collection_id: place.collection, name: "Again" });
     expect(await place.lines()).toEqual([]);
     expect(await place.load("<https://e.org/s> <https://e.org/p> 1 .")).toEqual({ read: 1, inserted: 1 });
     await expect(
@@ -156,7 +156,7 @@ describe.each([
     const one = await GraphPlace.make(test, "one");
     const two = await GraphPlace.make(test, "two");
     const apart = await GraphPlace.make(test, "apart");
-    const secret = await test.knowledge.createCollection(test.admin, one.repository, {
+    const secret = await test.knowledge.collections.create(test.admin, one.repository, {
       collection_id: "secret",
       private: true,
     });

@@ -15,7 +15,7 @@ afterAll(() => test?.[Symbol.asyncDispose]());
 /** Two documents' worth of entities with names, and a graph that somebody loaded. */
 async function filled(): Promise<GraphPlace> {
   const place = await GraphPlace.make(test);
-  await test.knowledge.updateCollection(test.admin, place.repository, place.collection, {
+  await test.knowledge.collections.update(test.admin, place.repository, place.collection, {
     graph: { extract: "structured", key: "name" },
   });
   const document = await uploaded(
@@ -32,7 +32,7 @@ function placeOf({ repository, collection }: GraphPlace): Place {
 }
 
 const incarnationOf = async ({ repository, collection }: GraphPlace) =>
-  (await test.knowledge.collection(test.admin, repository, collection)).incarnation;
+  (await test.knowledge.collections.get(test.admin, repository, collection)).incarnation;
 const stored = async (place: GraphPlace) =>
   test.pinakes.triples.count(test.admin.scope, await incarnationOf(place), { g: labelsGraph });
 
@@ -110,7 +110,7 @@ it("stays with its collection in the trash and back, and searches find by it", a
   const place = await filled();
   const found = async () =>
     (
-      await test.knowledge.search(test.admin, {
+      await test.knowledge.search.run(test.admin, {
         query: "Ada Lovelace",
         mode: "graph",
         collections: [{ repository: place.repository, collection: place.collection }],
@@ -118,7 +118,7 @@ it("stays with its collection in the trash and back, and searches find by it", a
     ).graph?.entities.length;
   expect(await found()).toBe(1);
   const before = await stored(place);
-  await test.knowledge.deleteCollection(test.admin, place.repository, place.collection);
-  await test.knowledge.restoreCollection(test.admin, place.repository, place.collection);
+  await test.knowledge.collections.delete(test.admin, place.repository, place.collection);
+  await test.knowledge.collections.restore(test.admin, place.repository, place.collection);
   expect([await stored(place), await found()]).toEqual([before, 1]);
 });

@@ -120,7 +120,7 @@ describe("a mistake", () => {
 
   it("in the settings is told before the body is read, and makes no collection", async () => {
     const { knowledge, admin } = test;
-    await knowledge.createRepository(admin, { repository_id: "auto-wrong", auto_create: true });
+    await knowledge.repositories.create(admin, { repository_id: "auto-wrong", auto_create: true });
     const place = new GraphPlace(test, "auto-wrong", "fresh");
     const unread = (async function* (): AsyncGenerator<Uint8Array> {
       yield await Promise.reject(new Error("read"));
@@ -304,7 +304,7 @@ describe("limits, at each and one past it", () => {
 describe("R-TG-100 who may", () => {
   it("R-TG-16 R-TG-28 the first load makes a collection where the repository says so; a query never does", async () => {
     const { knowledge, admin } = test;
-    await knowledge.createRepository(admin, { repository_id: "auto", auto_create: true });
+    await knowledge.repositories.create(admin, { repository_id: "auto", auto_create: true });
     const place = new GraphPlace(test, "auto", "first");
     for (const attempt of [
       () => place.match(),
@@ -317,8 +317,8 @@ describe("R-TG-100 who may", () => {
     const all = await Promise.all(Array.from({ length: 20 }, (_, i) => place.load(lines(1, i))));
     expect(all.every(({ inserted }) => inserted === 1)).toBe(true);
     expect(await place.usage()).toBe(20);
-    expect(await knowledge.collection(admin, "auto", "first")).toMatchObject({ name: "first" });
-    await knowledge.createRepository(admin, { repository_id: "by-hand" });
+    expect(await knowledge.collections.get(admin, "auto", "first")).toMatchObject({ name: "first" });
+    await knowledge.repositories.create(admin, { repository_id: "by-hand" });
     expect((await refused(new GraphPlace(test, "by-hand", "first").load(lines(1)))).code).toBe("NOT_FOUND");
   });
 
@@ -339,10 +339,10 @@ describe("R-TG-100 who may", () => {
       () => who.rows("SELECT * { ?s ?p ?o }"),
     ];
     for (const attempt of [...writes(ben), ...reads(ben)]) await attempt();
-    await knowledge.archiveCollection(admin, place.repository, place.collection);
+    await knowledge.collections.archive(admin, place.repository, place.collection);
     for (const attempt of reads(ben)) await attempt();
     for (const attempt of writes(ben)) expect((await refused(attempt())).code).toBe("CONFLICT");
-    await knowledge.unarchiveCollection(admin, place.repository, place.collection);
+    await knowledge.collections.unarchive(admin, place.repository, place.collection);
     await writes(ben)[0]?.();
     expect(await place.usage()).toBe(3);
     for (const attempt of [...writes(place.as(null as never)), ...reads(place.as({} as never))])
@@ -359,7 +359,7 @@ describe("R-TG-100 who may", () => {
     const load = place.load("", {
       format: "ntriples",
       body: (async function* () {
-        await test.knowledge.archiveCollection(test.admin, place.repository, place.collection);
+        await test.knowledge.collections.archive(test.admin, place.repository, place.collection);
         yield Buffer.from(lines(1));
       })(),
     });

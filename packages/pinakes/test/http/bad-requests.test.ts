@@ -1,7 +1,7 @@
 /** Requests that are not well formed: each is told what is wrong with it, and where. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { show } from "../../src/domain/errors.ts";
-import { askedIdCharsMax } from "../../src/knowledge/model/names.ts";
+import { askedIdCharsMax } from "../../src/knowledge/records/names.ts";
 import { newSite, openTestServer, sendText, type Reply, type Site, type TestServer } from "./support/server.ts";
 
 let server: TestServer;
@@ -121,10 +121,10 @@ describe("paths, queries and headers", () => {
     const { knowledge } = server.pinakes;
     const ann = server.pinakes.as({ tenant: "w1", userId: "ann", role: "admin" });
     const looking: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
-      repository_id: (id) => knowledge.collection(ann, id, "x"),
-      collection_id: (id) => knowledge.collection(ann, site.repository, id),
+      repository_id: (id) => knowledge.collections.get(ann, id, "x"),
+      collection_id: (id) => knowledge.collections.get(ann, site.repository, id),
       job_id: (id) => knowledge.jobs.get(ann, id),
-      operation_id: (id) => knowledge.operation(ann, id),
+      operation_id: (id) => knowledge.operations.get(ann, id),
       evaluation_id: (id) => knowledge.evaluations.get(ann, id),
     };
     for (const [where, look] of Object.entries(looking)) {

@@ -17,12 +17,12 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
 
   async function repository(input: object = {}): Promise<string> {
     made += 1;
-    return (await test.knowledge.createRepository(test.admin, { repository_id: `access-${made}`, ...input }))
+    return (await test.knowledge.repositories.create(test.admin, { repository_id: `access-${made}`, ...input }))
       .repository_id;
   }
   const sees = async (caller: Caller, repositoryId: string, collectionId: string): Promise<boolean> => {
     try {
-      await test.knowledge.collection(caller, repositoryId, collectionId);
+      await test.knowledge.collections.get(caller, repositoryId, collectionId);
       return true;
     } catch (error) {
       expect(error).toMatchObject(notFound);
@@ -32,8 +32,8 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
 
   it("R-LISA-16 groups are inherited at every read: narrowing the repository narrows its collections at once, a list of one's own stands", async () => {
     const id = await repository();
-    const inherits = await test.knowledge.createCollection(test.admin, id, { name: "Inherits" });
-    const own = await test.knowledge.createCollection(test.admin, id, { name: "Own", allowed_groups: ["a"] });
+    const inherits = await test.knowledge.collections.create(test.admin, id, { name: "Inherits" });
+    const own = await test.knowledge.collections.create(test.admin, id, { name: "Own", allowed_groups: ["a"] });
     expect(inherits.allowed_groups).toBeNull();
     const [nobody, a, b] = [test.as("n"), test.as("ua", { groups: ["a"] }), test.as("ub", { groups: ["b"] })];
     const table = async () => ({
@@ -49,28 +49,34 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
       ],
     });
     expect(await table()).toEqual({ inherits: [true, true, true], own: [false, true, false] });
-    await test.knowledge.updateRepository(test.admin, id, { allowed_groups: ["b"] });
+    await test.knowledge.repositories.update(test.admin, id, { allowed_groups: ["b"] });
     expect(await table()).toEqual({ inherits: [false, false, true], own: [false, false, false] });
-    expect((await test.knowledge.collection(b, id, inherits.collection_id)).effective_groups).toEqual(["b"]);
-    await test.knowledge.updateRepository(test.admin, id, { allowed_groups: ["a", "b"] });
+    expect((await test.knowledge.collections.get(b, id, inherits.collection_id)).effective_groups).toEqual(["b"]);
+    await test.knowledge.repositories.update(test.admin, id, { allowed_groups: ["a", "b"] });
     expect(await table()).toEqual({ inherits: [false, true, true], own: [false, true, false] });
   });
 
   it("R-LISA-61 groups lie within the repository's, those outside are named; [] is to inherit; without groups above, any will do", async () => {
     const id = await repository({ allowed_groups: ["a", "b"] });
-    const outside = test.knowledge.createCollection(test.admin, id, { name: "Wide", allowed_groups: ["a", "x", "y"] });
+    const outside = test.knowledge.collections.create(test.admin, id, {
+      name: "Wide",
+      allowed_groups: ["a", "x", "y"],
+    });
     await expect(outside).rejects.toMatchObject({ code: "INVALID", detail: expect.stringMatching(/"x", "y"/) });
-    const made_ = await test.knowledge.createCollection(test.admin, id, { name: "Narrow", allowed_groups: ["a", "a"] });
+    const made_ = await test.knowledge.collections.create(test.admin, id, {
+      name: "Narrow",
+      allowed_groups: ["a", "a"],
+    });
     expect(made_.allowed_groups).toEqual(["a"]);
-    const wider = test.knowledge.updateCollection(test.admin, id, made_.collection_id, { allowed_groups: ["x"] });
+    const wider = test.knowledge.collections.update(test.admin, id, made_.collection_id, { allowed_groups: ["x"] });
     await expect(wider).rejects.toMatchObject({ code: "INVALID" });
     expect(
-      (await test.knowledge.updateCollection(test.admin, id, made_.collection_id, { allowed_groups: [] }))
+      (await test.knowledge.collections.update(test.admin, id, made_.collection_id, { allowed_groups: [] }))
         .allowed_groups,
     ).toBeNull();
     expect(
       (
-        await test.knowledge.createCollection(test.admin, await repository(), {
+        await test.knowledge.collections.create(test.admin, await repository(), {
           name: "Any",
           allowed_groups: ["anything"],
         })
@@ -81,45 +87,47 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
   it("R-LISA-20 a private collection is its maker's and the admins': to others it is not there, in any call", async () => {
     const id = await repository();
     const ann = test.as("ann");
-    const { collection_id } = await test.knowledge.createCollection(ann, id, { name: "Diary", private: true });
+    const { collection_id } = await test.knowledge.collections.create(ann, id, { name: "Diary", private: true });
     const place: Place = { knowledge: test.knowledge, caller: ann, repository: id, collection: collection_id };
     const { document_id } = await uploaded(place, "day.txt", "dear diary, the password is swordfish");
     const ben = test.as("ben");
-    const missing = await test.knowledge.collection(ben, id, "missing").catch((error: Error) => error.message);
-    const hidden = await test.knowledge.collection(ben, id, collection_id).catch((error: Error) => error.message);
+    const missing = await test.knowledge.collections.get(ben, id, "missing").catch((error: Error) => error.message);
+    const hidden = await test.knowledge.collections.get(ben, id, collection_id).catch((error: Error) => error.message);
     expect(hidden).toBe((missing as string).replace("missing", collection_id));
     const theirs = { ...place, caller: ben };
     await expect(texts(theirs, "swordfish")).rejects.toMatchObject(notFound);
     await expect(upload(theirs, "b.txt", "x")).rejects.toMatchObject(notFound);
-    await expect(test.knowledge.content(ben, id, collection_id, document_id)).rejects.toMatchObject(notFound);
+    await expect(test.knowledge.documents.content(ben, id, collection_id, document_id)).rejects.toMatchObject(notFound);
     expect(
-      (await test.knowledge.search(ben, { query: "swordfish password diary" })).hits.filter(
+      (await test.knowledge.search.run(ben, { query: "swordfish password diary" })).hits.filter(
         (hit) => hit.collection_id === collection_id,
       ),
     ).toEqual([]);
-    expect((await test.knowledge.listCollections(ben, { repositoryId: id })).items.map(({ name }) => name)).toEqual([
+    expect((await test.knowledge.collections.list(ben, { repositoryId: id })).items.map(({ name }) => name)).toEqual([
       "Default Collection",
     ]);
     expect(await texts(place, "swordfish")).toHaveLength(1);
     expect(await texts({ ...place, caller: test.admin }, "swordfish")).toHaveLength(1);
-    await test.knowledge.updateCollection(ann, id, collection_id, { private: false });
+    await test.knowledge.collections.update(ann, id, collection_id, { private: false });
     expect(await texts(theirs, "swordfish")).toHaveLength(1);
   });
 
   it("R-LISA-36 users may make collections unless the repository says no; admins and repository admins always may", async () => {
     const id = await repository();
-    expect((await test.knowledge.repository(test.admin, id)).allow_user_collections).toBe(true);
+    expect((await test.knowledge.repositories.get(test.admin, id)).allow_user_collections).toBe(true);
     const user = test.as("maker");
     const keeper = test.as("keeper", { role: "repository_admin" });
-    await test.knowledge.createCollection(user, id, { name: "By user" });
-    await test.knowledge.updateRepository(test.admin, id, { allow_user_collections: false });
-    await expect(test.knowledge.createCollection(user, id, { name: "Again" })).rejects.toMatchObject(forbidden);
-    await test.knowledge.createCollection(keeper, id, { name: "By keeper" });
-    await test.knowledge.createCollection(test.admin, id, { name: "By admin" });
-    await expect(test.knowledge.createRepository(user, { repository_id: "mine" })).rejects.toMatchObject(forbidden);
-    await expect(test.knowledge.createRepository(keeper, { repository_id: "mine" })).rejects.toMatchObject(forbidden);
+    await test.knowledge.collections.create(user, id, { name: "By user" });
+    await test.knowledge.repositories.update(test.admin, id, { allow_user_collections: false });
+    await expect(test.knowledge.collections.create(user, id, { name: "Again" })).rejects.toMatchObject(forbidden);
+    await test.knowledge.collections.create(keeper, id, { name: "By keeper" });
+    await test.knowledge.collections.create(test.admin, id, { name: "By admin" });
+    await expect(test.knowledge.repositories.create(user, { repository_id: "mine" })).rejects.toMatchObject(forbidden);
+    await expect(test.knowledge.repositories.create(keeper, { repository_id: "mine" })).rejects.toMatchObject(
+      forbidden,
+    );
     for (const who of [user, keeper])
-      await expect(test.knowledge.updateRepository(who, id, { allow_user_collections: true })).rejects.toMatchObject(
+      await expect(test.knowledge.repositories.update(who, id, { allow_user_collections: true })).rejects.toMatchObject(
         forbidden,
       );
   });
@@ -130,8 +138,8 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     const ben = test.as("ben", { groups: ["h", "other"] });
     const keeper = test.as("keeper", { role: "repository_admin", groups: ["h"] });
     const stranger = test.as("stranger", { role: "repository_admin", groups: ["other"] });
-    const { collection_id } = await test.knowledge.createCollection(ann, id, { name: "Shared" });
-    const explain = (caller: Caller) => test.knowledge.explainAccess(caller, id, collection_id);
+    const { collection_id } = await test.knowledge.collections.create(ann, id, { name: "Shared" });
+    const explain = (caller: Caller) => test.knowledge.access.explain(caller, id, collection_id);
     expect(await explain(ann)).toEqual({ level: "ADMIN", reason: expect.stringContaining("made"), groups: ["g"] });
     expect(await explain(ben)).toEqual({ level: "WRITE", reason: expect.stringContaining("group"), groups: ["h"] });
     expect(await explain(keeper)).toEqual({
@@ -141,9 +149,10 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     });
     expect(await explain(test.admin)).toMatchObject({ level: "ADMIN", reason: expect.stringContaining("admin") });
     await expect(explain(stranger)).rejects.toMatchObject(notFound);
-    const update = (caller: Caller, patch: object) => test.knowledge.updateCollection(caller, id, collection_id, patch);
+    const update = (caller: Caller, patch: object) =>
+      test.knowledge.collections.update(caller, id, collection_id, patch);
     await expect(update(ben, { description: "x" })).rejects.toMatchObject(forbidden);
-    await expect(test.knowledge.deleteCollection(ben, id, collection_id)).rejects.toMatchObject(forbidden);
+    await expect(test.knowledge.collections.delete(ben, id, collection_id)).rejects.toMatchObject(forbidden);
     await update(keeper, { description: "kept" });
     await expect(update(keeper, { allowed_groups: ["h"] })).rejects.toMatchObject(forbidden);
     await update(ann, { allowed_groups: ["g"] });
@@ -155,7 +164,7 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
   it("R-LISA-71 with WRITE one deletes and replaces one's own documents, with ADMIN everybody's", async () => {
     const id = await repository();
     const [ann, ben, cy] = [test.as("ann"), test.as("ben"), test.as("cy")];
-    const { collection_id } = await test.knowledge.createCollection(ann, id, { name: "Shared" });
+    const { collection_id } = await test.knowledge.collections.create(ann, id, { name: "Shared" });
     const at = (caller: Caller): Place => ({
       knowledge: test.knowledge,
       caller,
@@ -163,34 +172,36 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
       collection: collection_id,
     });
     const document = await uploaded(at(ben), "bens.txt", "by ben");
-    await expect(test.knowledge.deleteDocument(cy, id, collection_id, document.document_id)).rejects.toMatchObject(
+    await expect(test.knowledge.documents.delete(cy, id, collection_id, document.document_id)).rejects.toMatchObject(
       forbidden,
     );
     await expect(upload(at(cy), "BENS.txt", "by cy", { replace: true })).rejects.toMatchObject(forbidden);
     expect((await uploaded(at(ben), "bens.txt", "by ben again", { replace: true })).uploaded_by).toBe("ben");
     expect((await uploaded(at(ann), "bens.txt", "by ann", { replace: true })).uploaded_by).toBe("ann");
-    await test.knowledge.deleteDocument(ann, id, collection_id, document.document_id);
+    await test.knowledge.documents.delete(ann, id, collection_id, document.document_id);
   });
 
   it("R-KB-03 a user's own repository is found as me, by that user and the admins only; its list has catalogs, not the documents that are the user's, too", async () => {
     const ann = test.as("ann-personal");
-    const { repository_id, personal } = await test.knowledge.repository(ann, "me");
+    const { repository_id, personal } = await test.knowledge.repositories.get(ann, "me");
     expect(personal).toBe(true);
-    const { collection_id } = await test.knowledge.createCollection(ann, "me", { name: "Catalog" });
-    expect((await test.knowledge.collection(ann, repository_id, collection_id)).private).toBe(true);
+    const { collection_id } = await test.knowledge.collections.create(ann, "me", { name: "Catalog" });
+    expect((await test.knowledge.collections.get(ann, repository_id, collection_id)).private).toBe(true);
     const ben = test.as("ben-personal");
-    await expect(test.knowledge.repository(ben, repository_id)).rejects.toMatchObject(notFound);
-    await expect(test.knowledge.collection(ben, repository_id, collection_id)).rejects.toMatchObject(notFound);
-    await expect(test.knowledge.collection(ben, "me", collection_id)).rejects.toMatchObject(notFound);
+    await expect(test.knowledge.repositories.get(ben, repository_id)).rejects.toMatchObject(notFound);
+    await expect(test.knowledge.collections.get(ben, repository_id, collection_id)).rejects.toMatchObject(notFound);
+    await expect(test.knowledge.collections.get(ben, "me", collection_id)).rejects.toMatchObject(notFound);
     await uploaded(
       { knowledge: test.knowledge, caller: ann, repository: "me", collection: collection_id },
       "a.txt",
       "a document is no catalog",
     );
-    const listed = await test.knowledge.listCollections(ann, { repositoryId: "me" });
+    const listed = await test.knowledge.collections.list(ann, { repositoryId: "me" });
     expect(listed.items.map((one) => one.collection_id)).toEqual([collection_id]);
     const keeper = test.as("keeper", { role: "repository_admin" });
-    await expect(test.knowledge.collection(keeper, repository_id, collection_id)).rejects.toMatchObject(notFound);
-    expect((await test.knowledge.collection(test.admin, repository_id, collection_id)).created_by).toBe("ann-personal");
+    await expect(test.knowledge.collections.get(keeper, repository_id, collection_id)).rejects.toMatchObject(notFound);
+    expect((await test.knowledge.collections.get(test.admin, repository_id, collection_id)).created_by).toBe(
+      "ann-personal",
+    );
   });
 });

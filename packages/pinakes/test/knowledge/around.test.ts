@@ -1,6 +1,6 @@
 /** What stands around collections: repositories that end, collections made by their first document, rows of one's own, figures. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { documentsContainer, itemIds } from "../../src/knowledge/model/records.ts";
+import { documentsContainer, itemIds } from "../../src/knowledge/records/records.ts";
 import {
   body,
   engines,
@@ -24,46 +24,46 @@ describe.each(engines)("around collections on %s", (engine) => {
     const place = await newPlace(test);
     const { knowledge, repository } = place;
     await uploaded(place, "a.txt", "words about otters");
-    await expect(knowledge.deleteRepository(test.admin, repository, "other")).rejects.toMatchObject({
+    await expect(knowledge.repositories.delete(test.admin, repository, "other")).rejects.toMatchObject({
       code: "INVALID",
     });
-    const { job_id } = await knowledge.deleteRepository(test.admin, repository, repository);
+    const { job_id } = await knowledge.repositories.delete(test.admin, repository, repository);
     const job = await until(async () => {
       const found = await knowledge.jobs.get(test.admin, job_id);
       return found.status === "succeeded" || found.status === "failed" ? found : undefined;
     });
     expect(job).toMatchObject({ status: "succeeded", result: { mode: "purge", collections: 2 } });
-    await expect(knowledge.repository(test.admin, repository)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(knowledge.repositories.get(test.admin, repository)).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(
       (await test.pinakes.objects.list(test.admin.scope, "knowledge/", { limit: 1_000 })).keys.some(({ key }) =>
         key.includes(place.collection),
       ),
     ).toBe(false);
-    await knowledge.createRepository(test.admin, { repository_id: repository });
-    expect(await knowledge.countCollections(test.admin, { repositoryId: repository })).toBe(1);
+    await knowledge.repositories.create(test.admin, { repository_id: repository });
+    expect(await knowledge.collections.count(test.admin, { repositoryId: repository })).toBe(1);
   });
 
   it("the first document makes its collection where the repository says so, named as its id; a search never does", async () => {
     const { knowledge, admin } = test;
     const repository_id = `auto-${engine}`;
-    await knowledge.createRepository(admin, { repository_id, auto_create: true });
+    await knowledge.repositories.create(admin, { repository_id, auto_create: true });
     const place = { knowledge, caller: admin, repository: repository_id, collection: "made.by_use" };
     await expect(texts(place, "x")).rejects.toMatchObject({ code: "NOT_FOUND" });
     // At the same time, and still one collection.
     const documents = await Promise.all(
       ["a.txt", "b.txt", "c.txt"].map((name) =>
-        knowledge.upload(admin, repository_id, "made.by_use", { name, body: body(`words of ${name}`) }),
+        knowledge.documents.upload(admin, repository_id, "made.by_use", { name, body: body(`words of ${name}`) }),
       ),
     );
     for (const { document_id } of documents) await settled(place, document_id);
-    expect(await knowledge.collection(admin, repository_id, "made.by_use")).toMatchObject({
+    expect(await knowledge.collections.get(admin, repository_id, "made.by_use")).toMatchObject({
       name: "made.by_use",
       document_count: 3,
       created_by: "root",
     });
-    await knowledge.updateRepository(admin, repository_id, { auto_create: false });
+    await knowledge.repositories.update(admin, repository_id, { auto_create: false });
     await expect(
-      knowledge.upload(admin, repository_id, "another", { name: "a.txt", body: body("x") }),
+      knowledge.documents.upload(admin, repository_id, "another", { name: "a.txt", body: body("x") }),
     ).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
@@ -95,11 +95,11 @@ describe.each(engines)("around collections on %s", (engine) => {
       (await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).hits.map(({ id }) => id),
     ).toEqual(["y"]);
     expect((await knowledge.rows.manifest(caller, repository, collection)).versions.length).toBeGreaterThan(0);
-    await knowledge.deleteCollection(caller, repository, collection);
+    await knowledge.collections.delete(caller, repository, collection);
     await expect(knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
-    await knowledge.restoreCollection(caller, repository, collection);
+    await knowledge.collections.restore(caller, repository, collection);
     expect(
       (await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).hits.map(({ id }) => id),
     ).toEqual(["y"]);
@@ -115,13 +115,13 @@ describe.each(engines)("around collections on %s", (engine) => {
       await gate.promise;
       yield Buffer.from("about herons");
     }
-    const slowly = place.knowledge.upload(caller, repository, collection, { name: "b.txt", body: slow() });
+    const slowly = place.knowledge.documents.upload(caller, repository, collection, { name: "b.txt", body: slow() });
     await until(
       async () =>
-        (await place.knowledge.listDocuments(caller, repository, collection, { status: "uploading" })).items.length ===
+        (await place.knowledge.documents.list(caller, repository, collection, { status: "uploading" })).items.length ===
         1,
     );
-    const { incarnation } = await place.knowledge.collection(caller, repository, collection);
+    const { incarnation } = await place.knowledge.collections.get(caller, repository, collection);
     const indexed = async () => {
       const { items } = await test.pinakes.items.query(caller.scope, documentsContainer.name, {
         index: "byUploaded",
@@ -149,29 +149,29 @@ describe.each(engines)("around collections on %s", (engine) => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");
-    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({
+    expect(await knowledge.collections.usage(caller, repository, collection)).toMatchObject({
       document_count: 1,
       consistent: true,
       repaired: false,
     });
-    const { incarnation } = await knowledge.collection(caller, repository, collection);
+    const { incarnation } = await knowledge.collections.get(caller, repository, collection);
     const drift = [{ op: "incr" as const, path: "/document_count", value: 4 }];
     await test.pinakes.items.write(caller.scope, documentsContainer.name, [repository, incarnation], {
       op: "patch",
       id: itemIds.stats,
       patch: drift,
     });
-    expect(await knowledge.usage(caller, repository, collection)).toMatchObject({
+    expect(await knowledge.collections.usage(caller, repository, collection)).toMatchObject({
       document_count: 5,
       recounted: { document_count: 1 },
       consistent: false,
     });
-    expect(await knowledge.usage(caller, repository, collection, { repair: true })).toMatchObject({
+    expect(await knowledge.collections.usage(caller, repository, collection, { repair: true })).toMatchObject({
       document_count: 1,
       consistent: true,
       repaired: true,
     });
-    expect((await knowledge.collection(caller, repository, collection)).document_count).toBe(1);
+    expect((await knowledge.collections.get(caller, repository, collection)).document_count).toBe(1);
   });
 
   it("a filter on a field that only some collections have finds what is in those; one that none has finds nothing and is named", async () => {
@@ -181,12 +181,12 @@ describe.each(engines)("around collections on %s", (engine) => {
     await uploaded(other, "b.txt", "words about otters too");
     const collections = [one, other].map(({ repository, collection }) => ({ repository, collection }));
     const { knowledge, admin } = test;
-    const found = await knowledge.search(admin, { query: "otters", collections, filter: { year: { gte: 2024 } } });
+    const found = await knowledge.search.run(admin, { query: "otters", collections, filter: { year: { gte: 2024 } } });
     expect(found.hits.map(({ text }) => text)).toEqual(["words about otters"]);
-    const misspelt = await knowledge.search(admin, { query: "otters", collections, filter: { yaer: 2025 } });
+    const misspelt = await knowledge.search.run(admin, { query: "otters", collections, filter: { yaer: 2025 } });
     expect([misspelt.hits, misspelt.unknown_fields]).toEqual([[], ["yaer"]]);
     // Pages are a field of every passage, also where no document has any.
-    expect((await knowledge.search(admin, { query: "otters", collections, filter: { page: 3 } })).hits).toEqual([]);
+    expect((await knowledge.search.run(admin, { query: "otters", collections, filter: { page: 3 } })).hits).toEqual([]);
   });
 
   it("an upload that broke off can be sent again as it was, as a text or as bytes", async () => {
@@ -196,16 +196,16 @@ describe.each(engines)("around collections on %s", (engine) => {
       yield Buffer.from("words");
       throw new Error("the line went dead");
     }
-    await expect(knowledge.upload(caller, repository, collection, { name: "a.txt", body: broken() })).rejects.toThrow(
-      "the line went dead",
-    );
-    const { document_id } = await knowledge.upload(caller, repository, collection, {
+    await expect(
+      knowledge.documents.upload(caller, repository, collection, { name: "a.txt", body: broken() }),
+    ).rejects.toThrow("the line went dead");
+    const { document_id } = await knowledge.documents.upload(caller, repository, collection, {
       name: "a.txt",
       body: "words about otters",
     });
     expect((await settled(place, document_id)).status).toBe("indexed");
     await expect(
-      knowledge.upload(caller, repository, collection, { name: "a.txt", body: Buffer.from("more") }),
+      knowledge.documents.upload(caller, repository, collection, { name: "a.txt", body: Buffer.from("more") }),
     ).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
@@ -221,9 +221,11 @@ describe.each(engines)("around collections on %s", (engine) => {
     };
     const many = Array.from({ length: 100 }, () => gone);
     expect(
-      (await test.knowledge.verifyCitations(test.admin, many)).checks.every(({ result }) => result === "document_gone"),
+      (await test.knowledge.search.verifyCitations(test.admin, many)).checks.every(
+        ({ result }) => result === "document_gone",
+      ),
     ).toBe(true);
-    await expect(test.knowledge.verifyCitations(test.admin, [...many, gone])).rejects.toMatchObject({
+    await expect(test.knowledge.search.verifyCitations(test.admin, [...many, gone])).rejects.toMatchObject({
       code: "INVALID",
     });
   });
@@ -231,8 +233,8 @@ describe.each(engines)("around collections on %s", (engine) => {
   it("what a workspace did is told by the minute to its admins, and to nobody else", async () => {
     const other = test.as("boss", { tenant: "figures", role: "admin" });
     const { knowledge } = test;
-    await knowledge.createRepository(other, { repository_id: "kb" });
-    const { collection_id } = await knowledge.createCollection(other, "kb", { name: "C" });
+    await knowledge.repositories.create(other, { repository_id: "kb" });
+    const { collection_id } = await knowledge.collections.create(other, "kb", { name: "C" });
     const place = { knowledge, caller: other, repository: "kb", collection: collection_id };
     await uploaded(place, "a.txt", "words about otters");
     await uploaded(place, "bad.pdf", "%PDF-1.4 nonsense");

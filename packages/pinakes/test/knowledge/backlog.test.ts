@@ -29,40 +29,48 @@ async function queue(name: string, caller = world.admin) {
 }
 
 const send = (collection: string, name: string, more: object = {}) =>
-  process.knowledge.upload(world.admin, "kb", collection, { name, body: `words of ${name}`, ...more });
+  process.knowledge.documents.upload(world.admin, "kb", collection, { name, body: `words of ${name}`, ...more });
 
 describe("the age of what waits", () => {
   it("R-TG-109 of documents is that of the oldest on its way, over all collections; nothing waits: null", async () => {
     expect(await queue("documents")).toMatchObject({ waiting: 0, oldest_age_seconds: null });
-    for (const id of ["one", "two"]) await process.knowledge.createCollection(world.admin, "kb", { collection_id: id });
+    for (const id of ["one", "two"])
+      await process.knowledge.collections.create(world.admin, "kb", { collection_id: id });
     await send("two", "first.txt");
     world.now += 100 * second;
     await send("one", "later.txt");
     world.now += 20 * second + 999;
     expect(await queue("documents")).toMatchObject({ waiting: 2, in_progress: 0, oldest_age_seconds: 120 });
-    const { items } = await process.knowledge.listDocuments(world.admin, "kb", "two");
-    await process.knowledge.deleteDocument(world.admin, "kb", "two", items[0]?.document_id as string);
+    const { items } = await process.knowledge.documents.list(world.admin, "kb", "two");
+    await process.knowledge.documents.delete(world.admin, "kb", "two", items[0]?.document_id as string);
     expect(await queue("documents")).toMatchObject({ waiting: 1, oldest_age_seconds: 20 });
   });
 
   it("of a document that takes the place of another is since its own upload, and of an upload that failed there is none", async () => {
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "one" });
+    await process.knowledge.collections.create(world.admin, "kb", { collection_id: "one" });
     await send("one", "a.txt");
     world.now += 50 * second;
-    await process.knowledge.upload(world.admin, "kb", "one", { name: "a.txt", body: "other words", replace: true });
+    await process.knowledge.documents.upload(world.admin, "kb", "one", {
+      name: "a.txt",
+      body: "other words",
+      replace: true,
+    });
     world.now += 5 * second;
     expect(await queue("documents")).toMatchObject({ waiting: 1, oldest_age_seconds: 5 });
-    await failure(process.knowledge.upload(world.admin, "kb", "one", { name: "empty.txt", body: "" }), "INVALID");
+    await failure(
+      process.knowledge.documents.upload(world.admin, "kb", "one", { name: "empty.txt", body: "" }),
+      "INVALID",
+    );
     expect(await queue("documents")).toMatchObject({ waiting: 1, oldest_age_seconds: 5 });
   });
 
   it("of a document that searches show already, and that is cut anew, is since it was touched last", async () => {
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "one" });
+    await process.knowledge.collections.create(world.admin, "kb", { collection_id: "one" });
     const { document_id } = await send("one", "a.txt");
     const { items } = await world.items.query(world.admin.scope, "documents", {
       index: "byStatus",
       equals: {
-        incarnation: (await process.knowledge.collection(world.admin, "kb", "one")).incarnation,
+        incarnation: (await process.knowledge.collections.get(world.admin, "kb", "one")).incarnation,
         kind: "document",
         status: "pending",
       },
@@ -87,7 +95,7 @@ describe("the age of what waits", () => {
     const document = { ...rest, id: `document:${document_id}`, repository_id, incarnation, version, live };
     await world.items.write(world.admin.scope, "documents", [repository_id, incarnation], { op: "upsert", document });
     world.now += 500 * second;
-    await process.knowledge.reindexDocument(world.admin, "kb", "one", document_id);
+    await process.knowledge.documents.reindex(world.admin, "kb", "one", document_id);
     world.now += 7 * second;
     expect(await queue("documents")).toMatchObject({ waiting: 1, oldest_age_seconds: 7 });
   });
@@ -156,10 +164,10 @@ describe("the lag of deletes", () => {
     await world.fill(process, world.admin, "trashed");
     await world.fill(process, world.admin, "shelved");
     process.calls.add(objectsDown);
-    await process.knowledge.deleteCollection(world.admin, "kb", "trashed");
-    await process.knowledge.archiveCollection(world.admin, "kb", "shelved");
+    await process.knowledge.collections.delete(world.admin, "kb", "trashed");
+    await process.knowledge.collections.archive(world.admin, "kb", "shelved");
     world.now += 1_000 * second;
-    expect((await process.knowledge.operations(world.admin)).items).toMatchObject([
+    expect((await process.knowledge.operations.list(world.admin)).items).toMatchObject([
       { action: "archive-collection", status: "running" },
     ]);
     expect(await lag()).toEqual(calm);

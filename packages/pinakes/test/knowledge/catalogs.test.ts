@@ -16,48 +16,50 @@ describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
     const { knowledge } = test;
     const ann = test.as("ann");
     const bob = test.as("bob");
-    const { collection_id: cid, repository_id } = await knowledge.createCollection(ann, "me", { name: "Recipes" });
-    for (let i = 0; i < 11; i += 1) await knowledge.createCollection(ann, "me", { name: `Catalog ${i}` });
+    const { collection_id: cid, repository_id } = await knowledge.collections.create(ann, "me", { name: "Recipes" });
+    for (let i = 0; i < 11; i += 1) await knowledge.collections.create(ann, "me", { name: `Catalog ${i}` });
     const count = 30;
     await Promise.all(
       Array.from({ length: count }, (_, i) =>
-        knowledge.upload(ann, "me", cid, { name: `note ${i}.txt`, body: body(`note ${i}`) }),
+        knowledge.documents.upload(ann, "me", cid, { name: `note ${i}.txt`, body: body(`note ${i}`) }),
       ),
     );
     // Get catalog metadata; list documents of a catalog; list a user's catalogs; get a document.
-    expect(await knowledge.collection(ann, "me", cid)).toMatchObject({
+    expect(await knowledge.collections.get(ann, "me", cid)).toMatchObject({
       name: "Recipes",
       private: true,
       document_count: count,
       created_by: "ann",
     });
-    const documents = await walk((cursor) => knowledge.listDocuments(ann, "me", cid, { limit: 10, cursor }));
+    const documents = await walk((cursor) => knowledge.documents.list(ann, "me", cid, { limit: 10, cursor }));
     expect(new Set(documents.map(({ name }) => name)).size).toBe(count);
-    const catalogs = await walk((cursor) => knowledge.listCollections(ann, { repositoryId: "me", limit: 5, cursor }));
+    const catalogs = await walk((cursor) => knowledge.collections.list(ann, { repositoryId: "me", limit: 5, cursor }));
     expect(catalogs).toHaveLength(12);
     const did = documents[0]?.document_id as string;
-    expect(await knowledge.document(ann, "me", cid, did)).toMatchObject({ document_id: did, collection_id: cid });
+    expect(await knowledge.documents.get(ann, "me", cid, did)).toMatchObject({ document_id: did, collection_id: cid });
     // Nobody else, by whichever way.
-    expect((await knowledge.listCollections(bob, { repositoryId: "me" })).items).toEqual([]);
+    expect((await knowledge.collections.list(bob, { repositoryId: "me" })).items).toEqual([]);
     const attempts = [
-      () => knowledge.collection(bob, repository_id, cid),
-      () => knowledge.listDocuments(bob, repository_id, cid),
-      () => knowledge.listCollections(bob, { repositoryId: repository_id }),
-      () => knowledge.document(bob, repository_id, cid, did),
-      () => knowledge.deleteCollection(bob, repository_id, cid, { purge: true, confirm: cid }),
+      () => knowledge.collections.get(bob, repository_id, cid),
+      () => knowledge.documents.list(bob, repository_id, cid),
+      () => knowledge.collections.list(bob, { repositoryId: repository_id }),
+      () => knowledge.documents.get(bob, repository_id, cid, did),
+      () => knowledge.collections.delete(bob, repository_id, cid, { purge: true, confirm: cid }),
     ];
     for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: "NOT_FOUND" });
     // Delete a catalog with its documents, however many.
-    await until(async () => (await knowledge.collection(ann, "me", cid)).indexing_status === "ready");
-    const { job_id } = await knowledge.deleteCollection(ann, "me", cid, { purge: true, confirm: cid });
+    await until(async () => (await knowledge.collections.get(ann, "me", cid)).indexing_status === "ready");
+    const { job_id } = await knowledge.collections.delete(ann, "me", cid, { purge: true, confirm: cid });
     const job = await until(async () => {
       const found = await knowledge.jobs.get(ann, job_id);
       return found.status === "succeeded" || found.status === "failed" ? found : undefined;
     });
     expect(job).toMatchObject({ status: "succeeded", result: { mode: "purge" } });
-    await expect(knowledge.collection(ann, "me", cid, { deleted: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(knowledge.collections.get(ann, "me", cid, { deleted: true })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
     expect((await test.pinakes.objects.list(ann.scope, "knowledge/", { limit: 10 })).keys).toEqual([]);
-    expect(await knowledge.countCollections(ann, { repositoryId: "me" })).toBe(11);
+    expect(await knowledge.collections.count(ann, { repositoryId: "me" })).toBe(11);
   });
 });
 
@@ -67,8 +69,8 @@ describe("catalogs and their data sources", () => {
     const first = await machine.process();
     const second = await machine.process();
     const { admin } = machine;
-    const { collection_id: a } = await first.knowledge.createCollection(admin, "me", { name: "A" });
-    const { collection_id: b } = await first.knowledge.createCollection(admin, "me", { name: "B" });
+    const { collection_id: a } = await first.knowledge.collections.create(admin, "me", { name: "A" });
+    const { collection_id: b } = await first.knowledge.collections.create(admin, "me", { name: "B" });
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     first.calls.add({
@@ -77,18 +79,24 @@ describe("catalogs and their data sources", () => {
       until: held.promise,
       reached: () => reached.resolve(),
     });
-    const one = await first.knowledge.upload(admin, "me", a, { name: "a.txt", body: body("words about otters") });
+    const one = await first.knowledge.documents.upload(admin, "me", a, {
+      name: "a.txt",
+      body: body("words about otters"),
+    });
     const working = first.work();
     await reached.promise;
-    const other = await second.knowledge.upload(admin, "me", b, { name: "b.txt", body: body("words about herons") });
+    const other = await second.knowledge.documents.upload(admin, "me", b, {
+      name: "b.txt",
+      body: body("words about herons"),
+    });
     await second.work();
-    expect((await second.knowledge.document(admin, "me", b, other.document_id)).status).toBe("indexed");
-    expect((await second.knowledge.document(admin, "me", a, one.document_id)).status).toBe("indexing");
+    expect((await second.knowledge.documents.get(admin, "me", b, other.document_id)).status).toBe("indexed");
+    expect((await second.knowledge.documents.get(admin, "me", a, one.document_id)).status).toBe("indexing");
     held.resolve();
     await working;
-    expect((await second.knowledge.document(admin, "me", a, one.document_id)).status).toBe("indexed");
+    expect((await second.knowledge.documents.get(admin, "me", a, one.document_id)).status).toBe("indexed");
     const rows: { sk: string; data_source_id?: string }[] = [];
-    for await (const { path, body: content } of second.knowledge.export(admin, { objects: false })) {
+    for await (const { path, body: content } of second.knowledge.transfer.export(admin, { objects: false })) {
       let text = "";
       for await (const piece of content) text += Buffer.from(piece).toString("utf8");
       if (path.includes("kb-catalog"))

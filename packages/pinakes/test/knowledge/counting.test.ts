@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => one[Symbol.asyncDispose]());
 
 const send: OneCollection["send"] = (...given) => one.send(...given);
-const view = () => process.knowledge.collection(machine.admin, "kb", place.collection);
+const view = () => process.knowledge.collections.get(machine.admin, "kb", place.collection);
 const status = async () => (await view()).indexing_status;
 
 describe("the state of a collection", () => {
@@ -31,18 +31,18 @@ describe("the state of a collection", () => {
     expect(await status()).toBe("indexing");
     await process.work();
     expect(await status()).toBe("error");
-    await process.knowledge.reindexDocument(machine.admin, "kb", place.collection, bad.document_id);
+    await process.knowledge.documents.reindex(machine.admin, "kb", place.collection, bad.document_id);
     expect(await status()).toBe("indexing");
     await process.work();
     expect(await status()).toBe("error");
-    await process.knowledge.deleteDocument(machine.admin, "kb", place.collection, bad.document_id);
+    await process.knowledge.documents.delete(machine.admin, "kb", place.collection, bad.document_id);
     expect(await status()).toBe("ready");
     await send("good.txt", "better words", { replace: true });
     expect(await status()).toBe("indexing");
     await process.work();
     expect(await status()).toBe("ready");
     // Emptied, it stays, and shows that it is empty.
-    await process.knowledge.deleteDocument(machine.admin, "kb", place.collection, good.document_id);
+    await process.knowledge.documents.delete(machine.admin, "kb", place.collection, good.document_id);
     expect(await view()).toMatchObject({ status: "ACTIVE", document_count: 0, total_size_bytes: 0, chunk_count: 0 });
   });
 
@@ -63,7 +63,7 @@ describe("the state of a collection", () => {
     held.resolve();
     await working;
     await process.work();
-    const found = async (id: string) => process.knowledge.document(machine.admin, "kb", place.collection, id);
+    const found = async (id: string) => process.knowledge.documents.get(machine.admin, "kb", place.collection, id);
     expect(await found(first.document_id)).toMatchObject({ status: "indexed", version: 2, live_version: 2 });
     expect(await found(second.document_id)).toMatchObject({ status: "indexed" });
     const { incarnation, chunk_count } = await view();
@@ -98,7 +98,8 @@ describe("counters", () => {
     await send("b.txt", "more words");
     await process.work();
     const { incarnation } = await view();
-    const usage = (repair: boolean) => process.knowledge.usage(machine.admin, "kb", place.collection, { repair });
+    const usage = (repair: boolean) =>
+      process.knowledge.collections.usage(machine.admin, "kb", place.collection, { repair });
     expect(await usage(false)).toMatchObject({ consistent: true, document_count: 2 });
     await machine.items.write(machine.admin.scope, "documents", ["kb", incarnation], {
       op: "patch",
@@ -124,12 +125,12 @@ describe("counters", () => {
       await Promise.all(Array.from({ length: 50 }, (_, i) => send(`f${at + i}.txt`, `${at + i}`)));
     expect((await view()).document_count).toBe(count);
     const listed = await walk((cursor) =>
-      process.knowledge.listDocuments(machine.admin, "kb", place.collection, { limit: 100, cursor }),
+      process.knowledge.documents.list(machine.admin, "kb", place.collection, { limit: 100, cursor }),
     );
     expect(new Set(listed.map(({ document_id }) => document_id)).size).toBe(count);
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
-    expect(await process.knowledge.usage(machine.admin, "kb", place.collection)).toMatchObject({
+    expect(await process.knowledge.collections.usage(machine.admin, "kb", place.collection)).toMatchObject({
       consistent: true,
       document_count: count,
     });

@@ -22,7 +22,7 @@ const editions = ["the first edition speaks of apples", "the second edition spea
 async function scenario(process: Process, { caller, repository, collection }: Place, said: string[]): Promise<void> {
   const { knowledge } = process;
   const send = (name: string, text: string, replace = false) =>
-    knowledge.upload(caller, repository, collection, { name, body: body(text), replace });
+    knowledge.documents.upload(caller, repository, collection, { name, body: body(text), replace });
   await send("book.txt", editions[0] as string);
   said.push("first");
   await process.work();
@@ -30,7 +30,7 @@ async function scenario(process: Process, { caller, repository, collection }: Pl
   said.push("second");
   const { document_id } = await send("gone.txt", "a leaflet about plums");
   await process.work();
-  await knowledge.deleteDocument(caller, repository, collection, document_id);
+  await knowledge.documents.delete(caller, repository, collection, document_id);
   said.push("deleted");
   await send("bad.pdf", "%PDF-1.4 nonsense");
   said.push("bad");
@@ -42,12 +42,12 @@ async function expectSound(place: Place, said: readonly string[], at: string): P
   const { caller, repository, collection } = place;
   const { knowledge } = await machine.process();
   const here = { ...place, knowledge };
-  const documents = await walk((cursor) => knowledge.listDocuments(caller, repository, collection, { cursor }));
+  const documents = await walk((cursor) => knowledge.documents.list(caller, repository, collection, { cursor }));
   const kept = new Set<string>();
   for (const { name, status, error, document_id, version } of documents) {
     expect(["indexed", "failed"], `${at}: ${name} is ${status}`).toContain(status);
     expect(error === null, `${at}: ${name} ${status} ${error}`).toBe(status === "indexed");
-    for (const one of await knowledge.versions(caller, repository, collection, document_id))
+    for (const one of await knowledge.documents.versions(caller, repository, collection, document_id))
       for (const part of ["content", "text"]) kept.add(`${document_id}/${one.version}/${part}`);
     if (name === "book.txt" && said.includes("second"))
       expect({ status, version }, at).toEqual({ status: "indexed", version: 2 });
@@ -65,7 +65,7 @@ async function expectSound(place: Place, said: readonly string[], at: string): P
   else expect(found.length, at).toBeLessThanOrEqual(1);
   const { told, counted } = await recount(here);
   expect(told, at).toEqual(counted);
-  const { incarnation, chunk_count } = await knowledge.collection(caller, repository, collection);
+  const { incarnation, chunk_count } = await knowledge.collections.get(caller, repository, collection);
   const { keys } = await machine.objects.list(caller.scope, `knowledge/${incarnation}/`);
   expect(
     keys.map(({ key }) => key.split("/").slice(2).join("/")).filter((key) => !kept.has(key)),
@@ -120,7 +120,7 @@ describe("each step of a document", () => {
     const [process, other] = [await machine.process(), await machine.process()];
     const seen: string[] = [];
     machine.onMove = async (id, status) => {
-      const { name, status: read } = await other.knowledge.document(
+      const { name, status: read } = await other.knowledge.documents.get(
         caller,
         repository,
         collection,
@@ -148,16 +148,16 @@ async function deleteAndRestore(
   { caller, repository, collection }: Place,
   said: string[],
 ): Promise<void> {
-  await knowledge.deleteCollection(caller, repository, collection);
+  await knowledge.collections.delete(caller, repository, collection);
   said.push("deleted");
-  await knowledge.restoreCollection(caller, repository, collection);
+  await knowledge.collections.restore(caller, repository, collection);
   said.push("restored");
 }
 
 async function deletingFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   const place = await crashes.freshPlace();
   const quiet = await machine.process();
-  await quiet.knowledge.upload(place.caller, place.repository, place.collection, {
+  await quiet.knowledge.documents.upload(place.caller, place.repository, place.collection, {
     name: "book.txt",
     body: body(editions[0] as string),
   });
@@ -169,7 +169,7 @@ async function deletingFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   const at = `${kind} at call ${n}, ${name}, after ${said.join(", ") || "nothing"}`;
   const { knowledge } = await machine.process();
   const { caller, repository, collection } = place;
-  const { status } = await knowledge.collection(caller, repository, collection, { deleted: true });
+  const { status } = await knowledge.collections.get(caller, repository, collection, { deleted: true });
   expect(["ACTIVE", "DELETED"], at).toContain(status);
   if (said.includes("restored")) expect(status, at).toBe("ACTIVE");
   const { items: jobs } = await knowledge.jobs.list(caller, { limit: 100 });
@@ -177,11 +177,11 @@ async function deletingFaultAt(n: number, kind: FaultKind): Promise<boolean> {
     (job) => job.collection_id === collection && (job.status === "queued" || job.status === "running"),
   );
   expect(unfinished, at).toEqual([]);
-  if (status === "DELETED") await knowledge.restoreCollection(caller, repository, collection);
+  if (status === "DELETED") await knowledge.collections.restore(caller, repository, collection);
   await expectSound({ ...place, knowledge }, ["first"], at);
   const count = await machine.items.read(caller.scope, "collections", { partition: [repository], id: "count" });
   expect(count?.document["collections"], at).toBe(
-    await knowledge.countCollections(caller, { repositoryId: repository }),
+    await knowledge.collections.count(caller, { repositoryId: repository }),
   );
   return true;
 }

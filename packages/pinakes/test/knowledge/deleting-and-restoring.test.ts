@@ -1,8 +1,8 @@
 /** A collection that one deletes and another restores at the same time, wherever either of them sleeps or dies: the record decides, and the stores follow. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Shelf } from "../../src/knowledge/documents/shelf.ts";
+import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
 import { trashMs } from "../../src/knowledge/limits.ts";
-import { storeSpareMs } from "../../src/knowledge/model/delete-collection.ts";
+import { storeSpareMs } from "../../src/knowledge/deletion/delete-collection.ts";
 import type { Machine, Process } from "./support/machine.ts";
 import { OneCollection } from "./support/one-collection.ts";
 import { texts, type Place } from "./support/test-pinakes.ts";
@@ -21,14 +21,14 @@ beforeEach(async () => {
   await quiet.knowledge.rows.upsert(machine.admin, "kb", place.collection, {
     items: [{ id: "own", vector: [1, 2, 3] }],
   });
-  ({ incarnation } = await quiet.knowledge.collection(machine.admin, "kb", place.collection));
+  ({ incarnation } = await quiet.knowledge.collections.get(machine.admin, "kb", place.collection));
 });
 afterEach(() => one[Symbol.asyncDispose]());
 
-const remove = ({ knowledge }: Process) => knowledge.deleteCollection(machine.admin, "kb", place.collection);
-const restore = ({ knowledge }: Process) => knowledge.restoreCollection(machine.admin, "kb", place.collection);
+const remove = ({ knowledge }: Process) => knowledge.collections.delete(machine.admin, "kb", place.collection);
+const restore = ({ knowledge }: Process) => knowledge.collections.restore(machine.admin, "kb", place.collection);
 const status = async () =>
-  (await quiet.knowledge.collection(machine.admin, "kb", place.collection, { deleted: true })).status;
+  (await quiet.knowledge.collections.get(machine.admin, "kb", place.collection, { deleted: true })).status;
 const fence = async () =>
   (await new Shelf(machine.items, machine.admin.scope, { repository_id: "kb", collection_id: "", incarnation }).fence())
     ?.record.status;

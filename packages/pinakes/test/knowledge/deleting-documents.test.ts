@@ -21,35 +21,35 @@ describe("all documents of a collection", () => {
       await settled(place, (await upload(place, name, `Words about ${name}.`)).document_id);
     await knowledge.rows.upsert(caller, repository, collection, { items: [{ id: "r", vector: [1, 0], text: "row" }] });
     expect(
-      await knowledge.listDocuments(caller, repository, collection, { limit: 1, include_total: true }),
+      await knowledge.documents.list(caller, repository, collection, { limit: 1, include_total: true }),
     ).toMatchObject({ total: 3 });
     expect(
-      await knowledge.listDocuments(caller, repository, collection, { q: ".txt", limit: 1, include_total: true }),
+      await knowledge.documents.list(caller, repository, collection, { q: ".txt", limit: 1, include_total: true }),
     ).toMatchObject({ total: 2 });
     expect(
-      await knowledge.listCollections(caller, { repositoryId: repository, limit: 1, include_total: true }),
+      await knowledge.collections.list(caller, { repositoryId: repository, limit: 1, include_total: true }),
     ).toMatchObject({ total: 2 });
-    expect(await knowledge.listCollections(caller, { repositoryId: repository })).not.toHaveProperty("total");
-    await failure(knowledge.deleteDocuments(caller, repository, collection, undefined), "INVALID");
+    expect(await knowledge.collections.list(caller, { repositoryId: repository })).not.toHaveProperty("total");
+    await failure(knowledge.documents.deleteAll(caller, repository, collection, undefined), "INVALID");
     await failure(
-      knowledge.deleteDocuments(test.as("eve", { tenant: "evil" }), repository, collection, collection),
+      knowledge.documents.deleteAll(test.as("eve", { tenant: "evil" }), repository, collection, collection),
       "NOT_FOUND",
     );
     for (const deleted of [3, 0]) {
-      const { job_id } = await knowledge.deleteDocuments(caller, repository, collection, collection);
+      const { job_id } = await knowledge.documents.deleteAll(caller, repository, collection, collection);
       const job = await until(async () => {
         const now = await knowledge.jobs.get(caller, job_id);
         return now.status === "succeeded" || now.status === "failed" ? now : undefined;
       });
       expect(job).toMatchObject({ kind: "delete-documents", status: "succeeded", result: { deleted, remaining: 0 } });
     }
-    expect(await knowledge.collection(caller, repository, collection)).toMatchObject({
+    expect(await knowledge.collections.get(caller, repository, collection)).toMatchObject({
       document_count: 0,
       chunk_count: 0,
       total_size_bytes: 0,
       row_count: 1,
     });
-    expect((await knowledge.search(caller, { query: "Words about", mode: "keyword" })).hits).toEqual([]);
+    expect((await knowledge.search.run(caller, { query: "Words about", mode: "keyword" })).hits).toEqual([]);
     expect((await knowledge.rows.manifest(caller, repository, collection)).passages?.count ?? 0).toBe(0);
   });
 
@@ -58,10 +58,13 @@ describe("all documents of a collection", () => {
     const pipeline = { trigger: "schedule", source: `file:${test.dir}`, schedule: "daily" } as const;
     const refused = { ...pipeline, source: "file:/etc" };
     await expect(
-      test.knowledge.createCollection(test.admin, repository, { collection_id: "fed", pipelines: [pipeline, refused] }),
+      test.knowledge.collections.create(test.admin, repository, {
+        collection_id: "fed",
+        pipelines: [pipeline, refused],
+      }),
     ).rejects.toThrow("/etc");
-    await failure(test.knowledge.collection(test.admin, repository, "fed"), "NOT_FOUND");
-    const made = await test.knowledge.createCollection(test.admin, repository, {
+    await failure(test.knowledge.collections.get(test.admin, repository, "fed"), "NOT_FOUND");
+    const made = await test.knowledge.collections.create(test.admin, repository, {
       collection_id: "fed",
       pipelines: [pipeline],
     });
@@ -80,11 +83,13 @@ describe.each(knowledgeEngines())("all documents of a collection on %s", (_, ope
       const sent = await Promise.all(names.map((name) => upload(place, name, `Words about ${name}.`)));
       for (const { document_id } of sent) await settled(place, document_id);
       expect(
-        Object.values((await first.knowledge.usage(caller, repository, collection)).stores).some((held) => held > 0),
+        Object.values((await first.knowledge.collections.usage(caller, repository, collection)).stores).some(
+          (held) => held > 0,
+        ),
       ).toBe(true);
-      const { job_id } = await first.knowledge.deleteDocuments(caller, repository, collection, collection);
+      const { job_id } = await first.knowledge.documents.deleteAll(caller, repository, collection, collection);
       await until(async () => {
-        const { document_count } = await first.knowledge.collection(caller, repository, collection);
+        const { document_count } = await first.knowledge.collections.get(caller, repository, collection);
         return document_count < names.length ? true : undefined;
       });
       await first.pinakes.close();
@@ -95,13 +100,13 @@ describe.each(knowledgeEngines())("all documents of a collection on %s", (_, ope
         return now.status === "succeeded" || now.status === "failed" ? now : undefined;
       });
       expect(job).toMatchObject({ status: "succeeded", result: { deleted: names.length, remaining: 0 } });
-      const usage = await second.knowledge.usage(again, repository, collection);
+      const usage = await second.knowledge.collections.usage(again, repository, collection);
       expect(usage).toMatchObject({ document_count: 0, triples: 0, consistent: true });
       expect(Object.entries(usage.stores).filter(([, held]) => held > 0)).toEqual([]);
-      expect((await second.knowledge.listDocuments(again, repository, collection, { include_total: true })).total).toBe(
-        0,
-      );
-      expect(await second.knowledge.listRepositories(again, { limit: 1, include_total: true })).toMatchObject({
+      expect(
+        (await second.knowledge.documents.list(again, repository, collection, { include_total: true })).total,
+      ).toBe(0);
+      expect(await second.knowledge.repositories.list(again, { limit: 1, include_total: true })).toMatchObject({
         total: 1,
       });
     } finally {

@@ -1,6 +1,6 @@
 /** While a repository is being deleted nothing is acknowledged that the delete takes away, wherever the writer was when it was asked for. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { itemIds } from "../../src/knowledge/model/records.ts";
+import { itemIds } from "../../src/knowledge/records/records.ts";
 import { Machine, type Process } from "./support/machine.ts";
 import { body } from "./support/test-pinakes.ts";
 import { until } from "./support/until.ts";
@@ -20,9 +20,12 @@ type Write = (process: Process, repository: string) => Promise<unknown>;
 
 const writes: Readonly<Record<string, Write>> = {
   upload: ({ knowledge }, repository) =>
-    knowledge.upload(machine.admin, repository, "papers", { name: "new.txt", body: body("words about otters") }),
+    knowledge.documents.upload(machine.admin, repository, "papers", {
+      name: "new.txt",
+      body: body("words about otters"),
+    }),
   "upload, replacing": ({ knowledge }, repository) =>
-    knowledge.upload(machine.admin, repository, "papers", {
+    knowledge.documents.upload(machine.admin, repository, "papers", {
       name: "old.txt",
       body: body("other words"),
       replace: true,
@@ -40,9 +43,9 @@ const writes: Readonly<Record<string, Write>> = {
 
 async function made(repository: string): Promise<void> {
   const { knowledge } = quiet;
-  await knowledge.createRepository(machine.admin, { repository_id: repository, auto_create: true });
-  await knowledge.createCollection(machine.admin, repository, { collection_id: "papers" });
-  await knowledge.upload(machine.admin, repository, "papers", { name: "old.txt", body: body("old words") });
+  await knowledge.repositories.create(machine.admin, { repository_id: repository, auto_create: true });
+  await knowledge.collections.create(machine.admin, repository, { collection_id: "papers" });
+  await knowledge.documents.upload(machine.admin, repository, "papers", { name: "old.txt", body: body("old words") });
 }
 
 const gone = (job_id: string) =>
@@ -77,7 +80,7 @@ describe("a delete of the repository while something is written", () => {
           (error: { code?: string }) => error.code,
         );
         const first = await Promise.race([writing, asleep.then(() => "asleep")]);
-        const { job_id } = await quiet.knowledge.deleteRepository(machine.admin, repository, repository);
+        const { job_id } = await quiet.knowledge.repositories.delete(machine.admin, repository, repository);
         // Every other time it is all over before the writer goes on.
         if (n % 2 === 0) await gone(job_id);
         wake();
@@ -105,22 +108,22 @@ describe("a delete of the repository while something is written", () => {
       patch: [set],
     });
     const refused = async (what: Promise<unknown>) => expect(what).rejects.toMatchObject({ code: "CONFLICT" });
-    await refused(knowledge.createCollection(machine.admin, "closing", { collection_id: "more" }));
+    await refused(knowledge.collections.create(machine.admin, "closing", { collection_id: "more" }));
     const at = [machine.admin, "closing", "papers"] as const;
-    await refused(knowledge.upload(...at, { name: "new.txt", body: body("words") }));
-    await refused(knowledge.upload(...at, { name: "old.txt", body: body("words"), replace: true }));
-    await refused(knowledge.checkUpload(...at));
-    await refused(knowledge.uploadMany(...at, (take) => take({ name: "new.txt", body: body("x") })));
+    await refused(knowledge.documents.upload(...at, { name: "new.txt", body: body("words") }));
+    await refused(knowledge.documents.upload(...at, { name: "old.txt", body: body("words"), replace: true }));
+    await refused(knowledge.documents.checkUpload(...at));
+    await refused(knowledge.documents.uploadMany(...at, (take) => take({ name: "new.txt", body: body("x") })));
     await refused(knowledge.grants.upload(...at, { name: "new.txt" }));
     await refused(knowledge.rows.upsert(...at, { items: [{ id: "r", vector: [1, 2, 3] }] }));
     await refused(knowledge.graph.sparql(...at, { update: "INSERT DATA { <urn:a> <urn:b> <urn:c> }" }));
-    await refused(knowledge.reindexCollection(...at));
-    await refused(knowledge.updateCollection(...at, { description: "new" }));
-    await refused(knowledge.archiveCollection(...at));
+    await refused(knowledge.collections.reindex(...at));
+    await refused(knowledge.collections.update(...at, { description: "new" }));
+    await refused(knowledge.collections.archive(...at));
     await refused(knowledge.pipelines.create(...at, { trigger: "schedule", source: "file:/tmp" }));
     // Reading goes on, and what only takes away is not refused.
-    expect((await knowledge.listDocuments(...at)).items).toHaveLength(1);
-    const { job_id } = await knowledge.deleteRepository(machine.admin, "closing", "closing");
+    expect((await knowledge.documents.list(...at)).items).toHaveLength(1);
+    const { job_id } = await knowledge.repositories.delete(machine.admin, "closing", "closing");
     await gone(job_id);
     await made("closing");
     for (const write of Object.values(writes)) await write(quiet, "closing");

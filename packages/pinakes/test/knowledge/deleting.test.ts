@@ -14,27 +14,27 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
   afterAll(() => test[Symbol.asyncDispose]());
 
   const remove = ({ knowledge, caller, repository, collection }: Place) =>
-    knowledge.deleteCollection(caller, repository, collection);
+    knowledge.collections.delete(caller, repository, collection);
   const restore = ({ knowledge, caller, repository, collection }: Place) =>
-    knowledge.restoreCollection(caller, repository, collection);
+    knowledge.collections.restore(caller, repository, collection);
 
   async function picture(place: Place): Promise<object> {
     const { knowledge, caller, repository, collection } = place;
-    const { etag: _, updated_at: __, ...view } = await knowledge.collection(caller, repository, collection);
+    const { etag: _, updated_at: __, ...view } = await knowledge.collections.get(caller, repository, collection);
     const documents = await walk((cursor) =>
-      knowledge.listDocuments(caller, repository, collection, { cursor, limit: 3 }),
+      knowledge.documents.list(caller, repository, collection, { cursor, limit: 3 }),
     );
     const passages = await Promise.all(
-      documents.map(({ document_id }) => knowledge.passages(caller, repository, collection, document_id)),
+      documents.map(({ document_id }) => knowledge.documents.passages(caller, repository, collection, document_id)),
     );
     const contents = await Promise.all(
       documents.map(async ({ document_id }) =>
         Buffer.concat(
-          await Array.fromAsync((await knowledge.content(caller, repository, collection, document_id)).body),
+          await Array.fromAsync((await knowledge.documents.content(caller, repository, collection, document_id)).body),
         ).toString("hex"),
       ),
     );
-    const { hits } = await knowledge.search(caller, {
+    const { hits } = await knowledge.search.run(caller, {
       query: "birds that swim",
       collections: [{ repository, collection }],
       limit: 20,
@@ -51,7 +51,7 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     await uploaded(place, "bad.pdf", "%PDF-1.4 nonsense");
     const before = await picture(place);
     const { document_id } = await uploaded(place, "last.txt", "and storks");
-    await knowledge.deleteDocument(caller, repository, collection, document_id);
+    await knowledge.documents.delete(caller, repository, collection, document_id);
     expect(await picture(place)).toEqual({
       ...before,
       view: { ...(before as { view: object }).view, last_sync_at: expect.any(String) },
@@ -60,25 +60,25 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     const job = await remove(place);
     expect(job).toMatchObject({ kind: "delete", status: "succeeded" });
     const denied = [
-      () => knowledge.collection(caller, repository, collection),
-      () => knowledge.listDocuments(caller, repository, collection),
-      () => knowledge.search(caller, { query: "birds", collections: [{ repository, collection }] }),
+      () => knowledge.collections.get(caller, repository, collection),
+      () => knowledge.documents.list(caller, repository, collection),
+      () => knowledge.search.run(caller, { query: "birds", collections: [{ repository, collection }] }),
       () => upload(place, "more.txt", "x"),
-      () => knowledge.updateCollection(caller, repository, collection, { description: "x" }),
-      () => knowledge.archiveCollection(caller, repository, collection),
+      () => knowledge.collections.update(caller, repository, collection, { description: "x" }),
+      () => knowledge.collections.archive(caller, repository, collection),
       () => remove(place),
     ];
     for (const one of denied) await expect(one()).rejects.toMatchObject(notFound);
     expect(
-      (await knowledge.search(caller, { query: "penguins swim" })).hits.filter(
+      (await knowledge.search.run(caller, { query: "penguins swim" })).hits.filter(
         (hit) => hit.collection_id === collection,
       ),
     ).toEqual([]);
     expect(
-      (await knowledge.listCollections(caller, { repositoryId: repository })).items.map(({ name }) => name),
+      (await knowledge.collections.list(caller, { repositoryId: repository })).items.map(({ name }) => name),
     ).toEqual(["Default Collection"]);
     expect(
-      (await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" })).items.map(
+      (await knowledge.collections.list(caller, { repositoryId: repository, status: "DELETED" })).items.map(
         (one) => one.collection_id,
       ),
     ).toEqual([collection]);
@@ -92,17 +92,17 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     const { knowledge, caller, repository } = place;
     await uploaded(place, "a.txt", "words about otters");
     await remove(place);
-    const other = await knowledge.createCollection(caller, repository, { name: "WANTED" });
+    const other = await knowledge.collections.create(caller, repository, { name: "WANTED" });
     await expect(restore(place)).rejects.toMatchObject({ code: "CONFLICT", detail: expect.stringContaining("Wanted") });
     await expect(texts(place, "otters")).rejects.toMatchObject(notFound);
-    const trashed = await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" });
+    const trashed = await knowledge.collections.list(caller, { repositoryId: repository, status: "DELETED" });
     expect(trashed.items).toMatchObject([
       { collection_id: place.collection, status: "DELETED", purge_at: expect.any(String) },
     ]);
-    await knowledge.updateCollection(caller, repository, other.collection_id, { name: "Renamed" });
+    await knowledge.collections.update(caller, repository, other.collection_id, { name: "Renamed" });
     await restore(place);
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
-    await expect(knowledge.createCollection(caller, repository, { name: "wanted" })).rejects.toMatchObject({
+    await expect(knowledge.collections.create(caller, repository, { name: "wanted" })).rejects.toMatchObject({
       code: "CONFLICT",
     });
   });
@@ -110,16 +110,16 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
   it("R-TG-48 an archived collection comes back archived; an id in the trash can be given again, and is then taken", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
-    await knowledge.archiveCollection(caller, repository, collection);
+    await knowledge.collections.archive(caller, repository, collection);
     await remove(place);
-    await knowledge.createCollection(caller, repository, { collection_id: collection, name: "Again" });
-    const { items } = await knowledge.listCollections(caller, { repositoryId: repository, status: "DELETED" });
+    await knowledge.collections.create(caller, repository, { collection_id: collection, name: "Again" });
+    const { items } = await knowledge.collections.list(caller, { repositoryId: repository, status: "DELETED" });
     const incarnation = items[0]?.incarnation as string;
-    await expect(knowledge.restoreCollection(caller, repository, collection, { incarnation })).rejects.toMatchObject({
+    await expect(knowledge.collections.restore(caller, repository, collection, { incarnation })).rejects.toMatchObject({
       code: "CONFLICT",
       detail: expect.stringContaining("has the id"),
     });
-    const again = await knowledge.deleteCollection(caller, repository, collection, {
+    const again = await knowledge.collections.delete(caller, repository, collection, {
       purge: true,
       confirm: collection,
     });
@@ -132,20 +132,20 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");
-    const { incarnation } = await knowledge.collection(caller, repository, collection);
+    const { incarnation } = await knowledge.collections.get(caller, repository, collection);
     const purge = (confirm?: string) =>
-      knowledge.deleteCollection(caller, repository, collection, { purge: true, confirm });
+      knowledge.collections.delete(caller, repository, collection, { purge: true, confirm });
     for (const confirm of [undefined, "", "yes", repository])
       await expect(purge(confirm)).rejects.toMatchObject({ code: "INVALID" });
     expect(await texts(place, "otters")).toHaveLength(1);
     const { job_id } = await purge(collection);
-    await expect(knowledge.collection(caller, repository, collection)).rejects.toMatchObject(notFound);
+    await expect(knowledge.collections.get(caller, repository, collection)).rejects.toMatchObject(notFound);
     const job = await until(async () => {
       const found = await knowledge.jobs.get(caller, job_id);
       return found.status === "succeeded" ? found : undefined;
     });
     expect(job).toMatchObject({ result: { mode: "purge", stores: expect.any(Array) } });
-    await expect(knowledge.collection(caller, repository, collection, { deleted: true })).rejects.toMatchObject(
+    await expect(knowledge.collections.get(caller, repository, collection, { deleted: true })).rejects.toMatchObject(
       notFound,
     );
     expect((await test.pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
@@ -160,8 +160,8 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     await expect(test.pinakes.vectors.count(caller.scope, `${incarnation}.1`)).rejects.toMatchObject(notFound);
     await expect(purge(collection)).rejects.toMatchObject(notFound);
     // A new life under the old id knows nothing of the old one.
-    await knowledge.createCollection(caller, repository, { collection_id: collection, name: "Papers" });
-    expect(await knowledge.collection(caller, repository, collection)).toMatchObject({ document_count: 0 });
+    await knowledge.collections.create(caller, repository, { collection_id: collection, name: "Papers" });
+    expect(await knowledge.collections.get(caller, repository, collection)).toMatchObject({ document_count: 0 });
     expect(await texts(place, "otters")).toEqual([]);
   });
 
@@ -188,20 +188,20 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
   it("an upload that is under way when its collection is deleted comes to nothing: no bytes, and an answer that says so", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
-    const { incarnation } = await knowledge.collection(caller, repository, collection);
+    const { incarnation } = await knowledge.collections.get(caller, repository, collection);
     const gate = Promise.withResolvers<void>();
     async function* slow(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("half");
       await gate.promise;
     }
     const uploading = upload(place, "slow.txt", "", { body: slow() });
-    await until(async () => (await knowledge.collection(caller, repository, collection)).document_count === 1);
+    await until(async () => (await knowledge.collections.get(caller, repository, collection)).document_count === 1);
     await remove(place);
     gate.resolve();
     await expect(uploading).rejects.toMatchObject({ code: "CONFLICT" });
     expect((await test.pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
     await restore(place);
-    expect((await knowledge.listDocuments(caller, repository, collection)).items).toMatchObject([
+    expect((await knowledge.documents.list(caller, repository, collection)).items).toMatchObject([
       { name: "slow.txt", status: "failed" },
     ]);
   });

@@ -19,14 +19,15 @@ beforeAll(async () => {
   test = await openTestPinakes("memory");
   place = await newPlace(test);
   const chunking_strategy = { type: "RECURSIVE", unit: "char", chunk_size: 100, chunk_overlap: 20 };
-  await test.knowledge.updateCollection(place.caller, place.repository, place.collection, { chunking_strategy });
+  await test.knowledge.collections.update(place.caller, place.repository, place.collection, { chunking_strategy });
 });
 afterAll(() => test[Symbol.asyncDispose]());
 
 const words = (about: string): string =>
   Array.from({ length: 12 }, (_, i) => `Sentence ${i} says that the 🜁 of ${about} is naïve.`).join(" ");
 const at = (): [typeof place.caller, string, string] => [place.caller, place.repository, place.collection];
-const passagesOf = (id: string) => walk((cursor) => test.knowledge.passages(...at(), id, { limit: 7, cursor }));
+const passagesOf = (id: string) =>
+  walk((cursor) => test.knowledge.documents.passages(...at(), id, { limit: 7, cursor }));
 
 const files: readonly (readonly [name: string, content: () => string | Uint8Array | Promise<Uint8Array>])[] = [
   ["plain.txt", () => `${words("plain text")}\r\n\r\nAnother line.\r\n`],
@@ -53,7 +54,7 @@ describe("the text of a document", () => {
     async (name, content) => {
       const document = await uploaded(place, name, await content());
       expect(document.status, document.error ?? "").toBe("indexed");
-      const whole = await test.knowledge.documentText(...at(), document.document_id);
+      const whole = await test.knowledge.documents.text(...at(), document.document_id);
       expect(whole).toMatchObject({
         document_id: document.document_id,
         version: 1,
@@ -67,12 +68,12 @@ describe("the text of a document", () => {
       expect(passages.length).toBeGreaterThan(0);
       for (const { start, end, text, page, section } of passages) {
         expect(whole.text.slice(start, end)).toBe(text);
-        const own = await test.knowledge.documentText(...at(), document.document_id, { start, end });
+        const own = await test.knowledge.documents.text(...at(), document.document_id, { start, end });
         expect([own.text, own.start, own.end, own.length]).toEqual([text, start, end, whole.length]);
         expect(own.pages.some((one) => one.page === page)).toBe(page !== undefined);
         if (section !== undefined) expect(own.sections.map(({ path }) => path.join(" "))).not.toEqual([]);
       }
-      const { hits } = await test.knowledge.search(place.caller, {
+      const { hits } = await test.knowledge.search.run(place.caller, {
         query: passages[0]?.text ?? "",
         mode: "keyword",
         collections: [{ repository: place.repository, collection: place.collection }],
@@ -93,12 +94,12 @@ describe("the text of a document", () => {
       "paged.pdf",
       await makePdf([1, 2, 3].map((n) => (doc) => void doc.text(`This is page ${n}.`))),
     );
-    const { text, pages } = await test.knowledge.documentText(...at(), paper.document_id);
+    const { text, pages } = await test.knowledge.documents.text(...at(), paper.document_id);
     expect(pages.map(({ page, start, end }) => [page, text.slice(start, end).trim()])).toEqual(
       [1, 2, 3].map((n) => [n, `This is page ${n}.`]),
     );
     const notes = await uploaded(place, "headed.md", "intro\n\n# One\n\nfirst\n\n## Two\n\nsecond\n");
-    const headed = await test.knowledge.documentText(...at(), notes.document_id);
+    const headed = await test.knowledge.documents.text(...at(), notes.document_id);
     expect(headed.sections.map(({ path }) => path)).toEqual([["One"], ["One", "Two"]]);
     expect(headed.sections.map(({ start, end }) => headed.text.slice(start, end).includes("second"))).toEqual([
       false,
@@ -106,7 +107,7 @@ describe("the text of a document", () => {
     ]);
     expect(headed.pages).toEqual([]);
     const [, two] = headed.sections;
-    const last = await test.knowledge.documentText(...at(), notes.document_id, { start: two?.start });
+    const last = await test.knowledge.documents.text(...at(), notes.document_id, { start: two?.start });
     expect(last.sections.map(({ path }) => path)).toEqual([["One", "Two"]]);
   });
 
@@ -114,7 +115,7 @@ describe("the text of a document", () => {
     const first = await uploaded(place, "versions.txt", "the first words");
     await uploaded(place, "versions.txt", "the second words", { replace: true });
     const text = async (version?: number) =>
-      (await test.knowledge.documentText(...at(), first.document_id, { version })).text;
+      (await test.knowledge.documents.text(...at(), first.document_id, { version })).text;
     expect([await text(), await text(1), await text(2)]).toEqual([
       "the second words",
       "the first words",
@@ -125,7 +126,7 @@ describe("the text of a document", () => {
     const other = await newPlace(still);
     const { document_id } = await upload(other, "waiting.txt", "words");
     const early = await failure(
-      still.knowledge.documentText(other.caller, other.repository, other.collection, document_id),
+      still.knowledge.documents.text(other.caller, other.repository, other.collection, document_id),
       "NOT_FOUND",
     );
     expect(early.detail).toContain("pending");
@@ -138,7 +139,7 @@ describe("the text of a document", () => {
     let text = "";
     let windows = 0;
     while (start !== null) {
-      const window = await test.knowledge.documentText(...at(), document_id, { start });
+      const window = await test.knowledge.documents.text(...at(), document_id, { start });
       expect(window.start).toBe(start);
       expect(window.text.isWellFormed()).toBe(true);
       text += window.text;
@@ -147,15 +148,15 @@ describe("the text of a document", () => {
     }
     expect([text === line.repeat(12_000), windows]).toEqual([true, 3]);
     expect(
-      await test.knowledge.documentText(...at(), document_id, { start: 5, end: textWindowCharsMax + 5 }),
+      await test.knowledge.documents.text(...at(), document_id, { start: 5, end: textWindowCharsMax + 5 }),
     ).toMatchObject({ start: 5, end: text.length });
     await failure(
-      test.knowledge.documentText(...at(), document_id, { start: 5, end: textWindowCharsMax + 6 }),
+      test.knowledge.documents.text(...at(), document_id, { start: 5, end: textWindowCharsMax + 6 }),
       "INVALID",
     );
     for (const query of [{ start: -1 }, { start: 1.5 }, { start: 2, end: 1 }, { version: 0 }])
-      await failure(test.knowledge.documentText(...at(), document_id, query), "INVALID");
-    const beyond = await test.knowledge.documentText(...at(), document_id, { start: text.length + 9 });
+      await failure(test.knowledge.documents.text(...at(), document_id, query), "INVALID");
+    const beyond = await test.knowledge.documents.text(...at(), document_id, { start: text.length + 9 });
     expect(beyond).toMatchObject({ start: text.length, end: text.length, text: "", next_start: null });
   });
 

@@ -25,7 +25,7 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
   const statements = (from: number, count: number) =>
     Array.from({ length: count }, (_, i) => statement(from + i)).join("");
   const page = (place: Place, id: string, query: object = {}) =>
-    test.knowledge.documentTriples(place.caller, place.repository, place.collection, id, query);
+    test.knowledge.documents.triples(place.caller, place.repository, place.collection, id, query);
   const all = async (place: Place, id: string, limit = 100) =>
     (await walk((cursor) => page(place, id, { limit, cursor }))).map(({ s }) => Number(s.value.slice("urn:s:".length)));
   const load = (place: Place, text: string) =>
@@ -37,7 +37,7 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
   it("R-TG-128 are those that its passages state, each with these passages; those of others and asserted ones are not among them", async () => {
     const place = await newPlace(test);
     const strategy = { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 };
-    await test.knowledge.updateCollection(place.caller, place.repository, place.collection, {
+    await test.knowledge.collections.update(place.caller, place.repository, place.collection, {
       chunking_strategy: strategy,
     });
     const one = await uploaded(place, "one.nt", `${statements(0, 12)}${statement(3)}`);
@@ -48,7 +48,7 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
     expect((await all(place, one.document_id)).toSorted((a, b) => a - b)).toEqual(from(0, 12));
     expect((await all(place, two.document_id, 2)).toSorted((a, b) => a - b)).toEqual(from(10, 5));
     expect(await page(place, none.document_id)).toEqual({ items: [], next_cursor: null });
-    const { items: passages } = await test.knowledge.passages(
+    const { items: passages } = await test.knowledge.documents.passages(
       place.caller,
       place.repository,
       place.collection,
@@ -73,7 +73,7 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
     expect((await all(place, document_id)).toSorted()).toEqual([2, 3]);
     // A place among triples of a version that is not shown any more.
     await failure(page(place, document_id, { cursor: before.next_cursor }), "INVALID");
-    await test.knowledge.deleteDocument(place.caller, place.repository, place.collection, document_id);
+    await test.knowledge.documents.delete(place.caller, place.repository, place.collection, document_id);
     await failure(page(place, document_id), "NOT_FOUND");
   });
 
@@ -99,7 +99,7 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
     const place = await newPlace(test);
     const label = '<urn:s:00001> <http://www.w3.org/2000/01/rdf-schema#label> "Grace Brewster Hopper" .\n';
     const { document_id } = await uploaded(place, "named.nt", `${label}${statement(1)}`);
-    const { incarnation } = await test.knowledge.collection(place.caller, place.repository, place.collection);
+    const { incarnation } = await test.knowledge.collections.get(place.caller, place.repository, place.collection);
     const source = `${document_id}.1.1`;
     const { triples } = test.pinakes;
     const stored = (await triples.ofSource(place.caller.scope, incarnation, source)).quads;

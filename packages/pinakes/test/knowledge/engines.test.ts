@@ -30,28 +30,28 @@ describe.each([
 
   it("R-LISA-04 R-LISA-06 R-LISA-73 lists are whole and in order, in pages, filtered, with exact counts", async () => {
     const { knowledge, admin } = test;
-    await knowledge.createRepository(admin, { repository_id: "lists" });
+    await knowledge.repositories.create(admin, { repository_id: "lists" });
     for (let i = 0; i < 25; i += 1)
-      await knowledge.createCollection(admin, "lists", {
+      await knowledge.collections.create(admin, "lists", {
         name: `C ${String(i).padStart(2, "0")}`,
         description: i % 5 === 0 ? "Zebra" : "",
       });
     const names = async (query: object) =>
       (
-        await walk((cursor) => knowledge.listCollections(admin, { repositoryId: "lists", limit: 4, cursor, ...query }))
+        await walk((cursor) => knowledge.collections.list(admin, { repositoryId: "lists", limit: 4, cursor, ...query }))
       ).map(({ name }) => name);
     const all = Array.from({ length: 25 }, (_unused, i) => `C ${String(i).padStart(2, "0")}`);
     await expect.poll(() => names({ sort: "name" })).toEqual([...all, "Default Collection"]);
     await expect
       .poll(() => names({ q: "zebra", sort: "name", order: "desc" }))
       .toEqual(["C 20", "C 15", "C 10", "C 05", "C 00"]);
-    const newest = await knowledge.listCollections(admin, { repositoryId: "lists", limit: 100 });
+    const newest = await knowledge.collections.list(admin, { repositoryId: "lists", limit: 100 });
     const times = newest.items.map(({ created_at }) => created_at);
     expect(times).toEqual(times.toSorted().toReversed());
-    expect(await knowledge.countCollections(admin, { repositoryId: "lists" })).toBe(26);
-    const { next_cursor } = await knowledge.listCollections(admin, { repositoryId: "lists", limit: 2 });
+    expect(await knowledge.collections.count(admin, { repositoryId: "lists" })).toBe(26);
+    const { next_cursor } = await knowledge.collections.list(admin, { repositoryId: "lists", limit: 2 });
     await expect(
-      knowledge.listCollections(admin, { repositoryId: "lists", limit: 2, q: "c", cursor: next_cursor as string }),
+      knowledge.collections.list(admin, { repositoryId: "lists", limit: 2, q: "c", cursor: next_cursor as string }),
     ).rejects.toMatchObject({
       code: "INVALID",
     });
@@ -59,10 +59,10 @@ describe.each([
 
   it("R-LISA-65 R-KB-08 of 50 that create one name at once, one succeeds", async () => {
     const { knowledge, admin } = test;
-    await knowledge.createRepository(admin, { repository_id: "race" });
+    await knowledge.repositories.create(admin, { repository_id: "race" });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 50 }, (_unused, i) =>
-        knowledge.createCollection(admin, "race", { name: i % 2 === 0 ? "Same Name" : "sAME nAME" }),
+        knowledge.collections.create(admin, "race", { name: i % 2 === 0 ? "Same Name" : "sAME nAME" }),
       ),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -88,7 +88,7 @@ describe.each([
       documents_by_status: { indexed: 90, failed: 10, pending: 0, indexing: 0, uploading: 0 },
     });
     await expect.poll(async () => (await recount(place)).counted).toEqual(told);
-    const usage = await place.knowledge.usage(place.caller, place.repository, place.collection);
+    const usage = await place.knowledge.collections.usage(place.caller, place.repository, place.collection);
     expect(usage).toMatchObject({ consistent: true });
     expect(await texts(place, "Document 57 of many", { mode: "keyword", limit: 3 })).toContain(
       "Document 57 of many. Document 57 of many.",
@@ -97,7 +97,7 @@ describe.each([
 
   it("R-KB-39 R-KB-40 limits hold in races: catalogs of a user, documents of a catalog", async () => {
     const user = test.as("limited");
-    const make = (i: number) => test.knowledge.createCollection(user, "me", { name: `c ${i}` });
+    const make = (i: number) => test.knowledge.collections.create(user, "me", { name: `c ${i}` });
     const made = await Promise.allSettled(Array.from({ length: 20 }, (_unused, i) => make(i)));
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
     for (const outcome of made)
@@ -110,7 +110,7 @@ describe.each([
     expect(sent.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
     for (const outcome of sent)
       if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
-    await test.knowledge.deleteCollection(user, "me", first);
+    await test.knowledge.collections.delete(user, "me", first);
     expect((await make(100)).name).toBe("c 100");
     await expect(make(101)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
   });
@@ -120,9 +120,9 @@ describe.each([
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");
     await uploaded(place, "a.txt", "better words about otters", { replace: true });
-    await knowledge.deleteCollection(caller, repository, collection);
+    await knowledge.collections.delete(caller, repository, collection);
     await expect(texts(place, "otters")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await knowledge.restoreCollection(caller, repository, collection);
+    await knowledge.collections.restore(caller, repository, collection);
     expect(await texts(place, "otters")).toEqual(["better words about otters"]);
   });
 });

@@ -10,8 +10,8 @@ import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../src/drivers/memory-objects/index.ts";
 import { openSqsQueue } from "../../src/drivers/sqs/index.ts";
 import { startSqs, testConnection, type SqsServer } from "../../src/drivers/sqs/test-server.ts";
-import { laneOf, sharedQueue } from "../../src/knowledge/ingest/lanes.ts";
-import { knowledgeTenant } from "../../src/knowledge/ingest/knowledge-work.ts";
+import { laneOf, sharedQueue } from "../../src/knowledge/documents/lanes.ts";
+import { knowledgeTenant } from "../../src/knowledge/records/work-registry.ts";
 import { openKnowledge, quotaDefaults, type OpenedKnowledge } from "../../src/knowledge/index.ts";
 import type { Embedder } from "../../src/ports/embedder.ts";
 import { systemClock } from "../../src/ports/clock.ts";
@@ -119,8 +119,8 @@ class Bench implements AsyncDisposable {
   /** A workspace with a collection. */
   async workspace(tenant: string): Promise<Workspace> {
     const caller = makeCaller({ tenant, userId: "root", role: "admin" });
-    await this.opened.knowledge.createRepository(caller, { repository_id: "kb" });
-    await this.opened.knowledge.createCollection(caller, "kb", { collection_id: "c" });
+    await this.opened.knowledge.repositories.create(caller, { repository_id: "kb" });
+    await this.opened.knowledge.collections.create(caller, "kb", { collection_id: "c" });
     return new Workspace(this.opened, caller);
   }
 
@@ -149,12 +149,12 @@ class Workspace {
   }
 
   async send(text: string): Promise<string> {
-    return (await this.#opened.knowledge.upload(this.#caller, "kb", "c", { name: `${text}.txt`, body: text }))
+    return (await this.#opened.knowledge.documents.upload(this.#caller, "kb", "c", { name: `${text}.txt`, body: text }))
       .document_id;
   }
 
   async view(id: string) {
-    return this.#opened.knowledge.document(this.#caller, "kb", "c", id);
+    return this.#opened.knowledge.documents.get(this.#caller, "kb", "c", id);
   }
 
   async indexed(id: string): Promise<void> {
@@ -275,7 +275,7 @@ describe.each([
     await using bench = await Bench.open(openQueue);
     const { gate, opened } = bench;
     const caller = makeCaller({ tenant: "a", userId: "u", role: "user" });
-    const shown = opened.knowledge.previewChunking(caller, {
+    const shown = opened.knowledge.search.previewChunking(caller, {
       text: "slow preview",
       chunking_strategy: { type: "NONE" },
     });

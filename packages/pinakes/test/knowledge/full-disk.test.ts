@@ -43,8 +43,8 @@ describe.skipIf(!isMounted)("a disk that is full (needs the right to mount a tmp
     await using pinakes: Pinakes = await open({ dir });
     expect(await pinakes.ready()).toMatchObject({ ready: true, reasons: {} });
     const admin = pinakes.as({ tenant: "acme", userId: "ann", role: "admin" });
-    await pinakes.knowledge.createRepository(admin, { repository_id: "kb" });
-    await pinakes.knowledge.createCollection(admin, "kb", { collection_id: "papers" });
+    await pinakes.knowledge.repositories.create(admin, { repository_id: "kb" });
+    await pinakes.knowledge.collections.create(admin, "kb", { collection_id: "papers" });
     const workflows = pinakes.state.as(admin).workflows;
     const write = async (chars: number) =>
       workflows.create({ type: "sequential", name: "x", total_steps: 1, description: "d".repeat(chars) });
@@ -65,7 +65,7 @@ describe.skipIf(!isMounted)("a disk that is full (needs the right to mount a tmp
     execFileSync("/bin/mount", ["-o", `remount,size=${smallMb * 4}m`, dir]);
     await until(async () => (await pinakes.ready()).ready, 50);
     await write(10);
-    await pinakes.knowledge.upload(admin, "kb", "papers", { name: "a.txt", body: body("Some words.") });
+    await pinakes.knowledge.documents.upload(admin, "kb", "papers", { name: "a.txt", body: body("Some words.") });
     await until(async () => Object.keys((await pinakes.ready()).warnings).length === 0, 50);
     expect(await pinakes.ready()).toEqual({ ready: true, reasons: {}, warnings: {} });
   });

@@ -21,7 +21,7 @@ describe.each(engines)("jobs on %s", (engine) => {
   /** Each file, with the document it became or why it was refused. */
   async function send(place: Place): Promise<{ jobId: string; results: Record<string, string> }> {
     const { knowledge, caller, repository, collection } = place;
-    const { job_id, result } = await knowledge.uploadMany(caller, repository, collection, async (take) => {
+    const { job_id, result } = await knowledge.documents.uploadMany(caller, repository, collection, async (take) => {
       const results: Record<string, string> = {};
       for (const [name, text] of Object.entries(files)) {
         results[name] = await take({ name, body: body(text) }).then(
@@ -37,8 +37,8 @@ describe.each(engines)("jobs on %s", (engine) => {
   async function group(name: string): Promise<Place> {
     const caller = test.as("ann", { groups: ["g"] });
     const repository = `jobs-${name}`;
-    await test.knowledge.createRepository(test.admin, { repository_id: repository, allowed_groups: ["g"] });
-    const { collection_id } = await test.knowledge.createCollection(test.admin, repository, { name: "Papers" });
+    await test.knowledge.repositories.create(test.admin, { repository_id: repository, allowed_groups: ["g"] });
+    const { collection_id } = await test.knowledge.collections.create(test.admin, repository, { name: "Papers" });
     return { knowledge: test.knowledge, caller, repository, collection: collection_id };
   }
 
@@ -66,16 +66,21 @@ describe.each(engines)("jobs on %s", (engine) => {
       { document_id: ids[1], status: "indexed", error: null },
       { document_id: ids[2], status: "failed", error: expect.stringContaining("damaged") },
     ]);
-    const before = await place.knowledge.document(place.caller, place.repository, place.collection, ids[0] as string);
+    const before = await place.knowledge.documents.get(
+      place.caller,
+      place.repository,
+      place.collection,
+      ids[0] as string,
+    );
     await place.knowledge.jobs.retry(place.caller, jobId);
     expect(await settled(place, ids[2] as string)).toMatchObject({
       status: "failed",
       error: expect.stringContaining("damaged"),
     });
-    expect(await place.knowledge.document(place.caller, place.repository, place.collection, ids[0] as string)).toEqual(
-      before,
-    );
-    const { items } = await place.knowledge.listDocuments(place.caller, place.repository, place.collection);
+    expect(
+      await place.knowledge.documents.get(place.caller, place.repository, place.collection, ids[0] as string),
+    ).toEqual(before);
+    const { items } = await place.knowledge.documents.list(place.caller, place.repository, place.collection);
     expect(items).toHaveLength(3);
   });
 
@@ -90,14 +95,14 @@ describe.each(engines)("jobs on %s", (engine) => {
     const other = test.as("ben", { groups: ["g"] });
     expect((await knowledge.jobs.get(other, jobId)).kind).toBe("ingest");
     await expect(knowledge.jobs.retry(other, jobId)).rejects.toMatchObject({ code: "FORBIDDEN" });
-    const { collection_id } = await knowledge.createCollection(place.caller, repository, { name: "Short-lived" });
+    const { collection_id } = await knowledge.collections.create(place.caller, repository, { name: "Short-lived" });
     const may = test.as("ann", { groups: ["g"], permissions: ["purge"] });
     await expect(
-      knowledge.deleteCollection(place.caller, repository, collection_id, { purge: true, confirm: collection_id }),
+      knowledge.collections.delete(place.caller, repository, collection_id, { purge: true, confirm: collection_id }),
     ).rejects.toMatchObject({
       code: "FORBIDDEN",
     });
-    const purge = await knowledge.deleteCollection(may, repository, collection_id, {
+    const purge = await knowledge.collections.delete(may, repository, collection_id, {
       purge: true,
       confirm: collection_id,
     });

@@ -18,14 +18,14 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     input: (i: number) => object = (i) => ({ name: `C ${String(i).padStart(3, "0")}` }),
   ): Promise<string> {
     const repository_id = `r-${Math.random().toString(36).slice(2, 10)}`;
-    await test.knowledge.createRepository(test.admin, { repository_id });
+    await test.knowledge.repositories.create(test.admin, { repository_id });
     for (let i = 0; i < count; i += 1) {
       now += 1_000;
-      await test.knowledge.createCollection(test.admin, repository_id, input(i));
+      await test.knowledge.collections.create(test.admin, repository_id, input(i));
     }
     return repository_id;
   }
-  const list = (query: CollectionQuery) => test.knowledge.listCollections(test.admin, query);
+  const list = (query: CollectionQuery) => test.knowledge.collections.list(test.admin, query);
   const names = async (query: CollectionQuery) =>
     (await walk((cursor) => list({ ...query, cursor }))).map(({ name }) => name);
 
@@ -47,14 +47,14 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
       newest.map(({ name }) => name),
     );
     for (const one of newest)
-      expect(one).toEqual(await test.knowledge.collection(test.admin, repositoryId, one.collection_id));
+      expect(one).toEqual(await test.knowledge.collections.get(test.admin, repositoryId, one.collection_id));
   });
 
   it("R-LISA-04 collections of the same millisecond have one order, the same forwards and backwards and at every read", async () => {
     const repositoryId = await filled(0);
     await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
-        test.knowledge.createCollection(test.admin, repositoryId, { name: `Tie ${i}` }),
+        test.knowledge.collections.create(test.admin, repositoryId, { name: `Tie ${i}` }),
       ),
     );
     const once = await names({ repositoryId, limit: 7 });
@@ -75,9 +75,9 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
       if (next_cursor === null) break;
       cursor = next_cursor;
       now += 1_000;
-      await test.knowledge.createCollection(test.admin, repositoryId, { name: `New ${page}` });
+      await test.knowledge.collections.create(test.admin, repositoryId, { name: `New ${page}` });
       const gone = (await list({ repositoryId, limit: 100 })).items.find(({ name }) => /^C \d+[05]$/.test(name));
-      if (gone !== undefined) await test.knowledge.deleteCollection(test.admin, repositoryId, gone.collection_id);
+      if (gone !== undefined) await test.knowledge.collections.delete(test.admin, repositoryId, gone.collection_id);
     }
     expect(new Set(met).size).toBe(met.length);
     expect(met.filter((name) => stay.has(name)).sort()).toEqual([...stay].sort());
@@ -87,12 +87,12 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     const repositoryId = await filled(5);
     const cursor = (await list({ repositoryId, limit: 2 })).next_cursor as string;
     const other = test.as("root", { tenant: "other", role: "admin" });
-    await test.knowledge.createRepository(other, { repository_id: repositoryId });
+    await test.knowledge.repositories.create(other, { repository_id: repositoryId });
     const flipped = cursor.slice(0, 10) + (cursor[10] === "A" ? "B" : "A") + cursor.slice(11);
     const refused = { code: "INVALID" };
     for (const bad of [flipped, `${cursor}x`, cursor.slice(1), "x", "", "0", "..", '{"a":1}'])
       await expect(list({ repositoryId, limit: 2, cursor: bad })).rejects.toMatchObject(refused);
-    await expect(test.knowledge.listCollections(other, { repositoryId, limit: 2, cursor })).rejects.toMatchObject(
+    await expect(test.knowledge.collections.list(other, { repositoryId, limit: 2, cursor })).rejects.toMatchObject(
       refused,
     );
     const others: CollectionQuery[] = [
@@ -105,7 +105,7 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
       {},
     ];
     for (const query of others) await expect(list({ ...query, limit: 2, cursor })).rejects.toMatchObject(refused);
-    await expect(test.knowledge.listRepositories(test.admin, { cursor })).rejects.toMatchObject(refused);
+    await expect(test.knowledge.repositories.list(test.admin, { cursor })).rejects.toMatchObject(refused);
     // Another number of entries is the same list.
     expect((await list({ repositoryId, limit: 3, cursor })).items).toHaveLength(3);
   });
@@ -115,7 +115,7 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     const { items } = await list({ repositoryId });
     const id = (name: string) => items.find((one) => one.name === name)?.collection_id as string;
     for (const name of ["C 001", "C 004"]) {
-      await test.knowledge.archiveCollection(test.admin, repositoryId, id(name));
+      await test.knowledge.collections.archive(test.admin, repositoryId, id(name));
       for (const sort of ["created_at", "updated_at", "name"] as const) {
         expect(await names({ repositoryId, sort })).not.toContain(name);
         expect(await names({ repositoryId, sort, status: "ARCHIVED" })).toContain(name);
@@ -123,12 +123,12 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
       }
     }
     expect(await names({ repositoryId, status: "ARCHIVED" })).toEqual(["C 004", "C 001"]);
-    await test.knowledge.deleteCollection(test.admin, repositoryId, id("C 002"));
+    await test.knowledge.collections.delete(test.admin, repositoryId, id("C 002"));
     expect(await names({ repositoryId, status: "DELETED" })).toEqual(["C 002"]);
     expect(await names({ repositoryId })).toEqual(["C 005", "C 003", "C 000", "Default Collection"]);
-    expect(await test.knowledge.countCollections(test.admin, { repositoryId, status: "all" })).toBe(7);
+    expect(await test.knowledge.collections.count(test.admin, { repositoryId, status: "all" })).toBe(7);
     now += 1_000;
-    await test.knowledge.updateCollection(test.admin, repositoryId, id("C 000"), { name: "Z renamed" });
+    await test.knowledge.collections.update(test.admin, repositoryId, id("C 000"), { name: "Z renamed" });
     expect((await names({ repositoryId, sort: "name" })).at(-1)).toBe("Z renamed");
     expect((await names({ sort: "updated_at" }))[0]).toBe("Z renamed");
     expect(await names({ repositoryId, q: "z REN" })).toEqual(["Z renamed"]);
@@ -146,8 +146,8 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     const label = (i: number) => `Even ${String(39 - i).padStart(2, "0")}`;
     expect(await names({ ...query, limit: 1 })).toEqual(expected.map(label).sort());
     expect(await names({ ...query, limit: 3, order: "desc" })).toEqual(expected.map(label).toSorted().toReversed());
-    expect(await test.knowledge.countCollections(test.admin, query)).toBe(expected.length);
-    expect(await test.knowledge.countCollections(test.admin, { repositoryId, q: "EVEN" })).toBe(20);
+    expect(await test.knowledge.collections.count(test.admin, query)).toBe(expected.length);
+    expect(await test.knowledge.collections.count(test.admin, { repositoryId, q: "EVEN" })).toBe(20);
     expect(await names({ repositoryId, q: "odd", limit: 6 })).toHaveLength(20);
     // A tag is a whole tag.
     expect(await names({ repositoryId, tag: "thir" })).toEqual([]);
@@ -158,18 +158,18 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
   it("R-LISA-08 R-LISA-74 over all repositories in one order, by maker, with the repository's name, and only what the caller sees", async () => {
     const ann = test.as("ann-of-lists", { groups: ["readers"] });
     const open = await filled(0);
-    await test.knowledge.updateRepository(test.admin, open, { name: "Open House" });
+    await test.knowledge.repositories.update(test.admin, open, { name: "Open House" });
     const closed = `${open}-closed`;
-    await test.knowledge.createRepository(test.admin, { repository_id: closed, allowed_groups: ["readers"] });
+    await test.knowledge.repositories.create(test.admin, { repository_id: closed, allowed_groups: ["readers"] });
     for (let i = 0; i < 6; i += 1) {
       now += 1_000;
-      await test.knowledge.createCollection(ann, i % 2 === 0 ? open : closed, {
+      await test.knowledge.collections.create(ann, i % 2 === 0 ? open : closed, {
         name: `By Ann ${i}`,
         private: i === 5,
       });
     }
     const mine = { created_by: "ann-of-lists" };
-    const seen = await walk((cursor) => test.knowledge.listCollections(ann, { ...mine, limit: 2, cursor }));
+    const seen = await walk((cursor) => test.knowledge.collections.list(ann, { ...mine, limit: 2, cursor }));
     expect(seen.map(({ name }) => name)).toEqual([5, 4, 3, 2, 1, 0].map((i) => `By Ann ${i}`));
     expect(seen.map(({ repository_name }) => repository_name)).toEqual([
       closed,
@@ -182,12 +182,12 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     const ben = test.as("ben-of-lists", { groups: ["readers"] });
     const outsider = test.as("outsider");
     const of = async (caller: typeof ann) =>
-      (await walk((cursor) => test.knowledge.listCollections(caller, { ...mine, limit: 1, cursor }))).map(
+      (await walk((cursor) => test.knowledge.collections.list(caller, { ...mine, limit: 1, cursor }))).map(
         ({ name }) => name,
       );
     expect(await of(ben)).toEqual([4, 3, 2, 1, 0].map((i) => `By Ann ${i}`));
     expect(await of(outsider)).toEqual([4, 2, 0].map((i) => `By Ann ${i}`));
-    expect(await test.knowledge.countCollections(outsider, mine)).toBe(3);
+    expect(await test.knowledge.collections.count(outsider, mine)).toBe(3);
     // Having lost the group, the maker sees none of it any more.
     expect(await of(test.as("ann-of-lists"))).toEqual([4, 2, 0].map((i) => `By Ann ${i}`));
   });
@@ -201,21 +201,21 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     }
     const documents = async (query: object) =>
       (
-        await walk((cursor) => knowledge.listDocuments(caller, repository, collection, { limit: 7, cursor, ...query }))
+        await walk((cursor) => knowledge.documents.list(caller, repository, collection, { limit: 7, cursor, ...query }))
       ).map(({ name }) => name);
     const expected = Array.from({ length: 45 }, (_, i) => `file ${String(i).padStart(2, "0")}.txt`);
     expect(await documents({ order: "asc" })).toEqual(expected);
     expect(await documents({})).toEqual(expected.toReversed());
-    expect((await knowledge.listDocuments(caller, repository, collection)).items).toHaveLength(20);
-    expect((await knowledge.collection(caller, repository, collection)).document_count).toBe(45);
+    expect((await knowledge.documents.list(caller, repository, collection)).items).toHaveLength(20);
+    expect((await knowledge.collections.get(caller, repository, collection)).document_count).toBe(45);
     expect(await documents({ status: "pending" })).toHaveLength(45);
     expect(await documents({ status: "failed" })).toEqual([]);
     expect(await documents({ q: "file 1" })).toHaveLength(10);
     await expect(documents({ status: "done" })).rejects.toMatchObject({ code: "INVALID" });
     await expect(documents({ order: "up" })).rejects.toMatchObject({ code: "INVALID" });
-    const { next_cursor } = await knowledge.listDocuments(caller, repository, collection, { limit: 2 });
+    const { next_cursor } = await knowledge.documents.list(caller, repository, collection, { limit: 2 });
     const elsewhere = await newPlace(test);
-    const foreign = knowledge.listDocuments(caller, elsewhere.repository, elsewhere.collection, {
+    const foreign = knowledge.documents.list(caller, elsewhere.repository, elsewhere.collection, {
       limit: 2,
       cursor: next_cursor as string,
     });

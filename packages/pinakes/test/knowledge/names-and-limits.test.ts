@@ -13,7 +13,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  const create = (input: object) => test.knowledge.createCollection(test.admin, place.repository, input);
+  const create = (input: object) => test.knowledge.collections.create(test.admin, place.repository, input);
 
   it("R-LISA-11 a name of 100 characters is accepted, one of 101 is refused, and one that an id stands for may be left out", async () => {
     expect((await create({ name: "n".repeat(100) })).name).toHaveLength(100);
@@ -49,14 +49,14 @@ describe.each(engines)("names and limits on %s", (engine) => {
       await expect(create({ collection_id, name: "x" })).rejects.toMatchObject(invalid);
     expect((await create({ collection_id: "x".repeat(128) })).collection_id).toHaveLength(128);
     for (const repository_id of ["a#b", "a/b", "..", "me", "personal-1"])
-      await expect(test.knowledge.createRepository(test.admin, { repository_id })).rejects.toMatchObject(invalid);
+      await expect(test.knowledge.repositories.create(test.admin, { repository_id })).rejects.toMatchObject(invalid);
   });
 
   it("R-LISA-65 R-KB-08 names are unique in a repository ignoring case, spaces around them too, and free in another", async () => {
     for (const name of ["taken", "TAKEN", "tAkEn", " Taken ", "Taken"])
       await expect(create({ name })).rejects.toMatchObject({ code: "CONFLICT" });
     const other = await newPlace(test, "Taken");
-    expect((await test.knowledge.collection(test.admin, other.repository, other.collection)).name).toBe("Taken");
+    expect((await test.knowledge.collections.get(test.admin, other.repository, other.collection)).name).toBe("Taken");
   });
 
   it("R-LISA-65 R-KB-08 of 50 that create the same name at once, in all spellings, one succeeds", async () => {
@@ -65,7 +65,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     for (const outcome of outcomes)
       if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
-    expect(await test.knowledge.countCollections(test.admin, { repositoryId: place.repository, q: "race name" })).toBe(
+    expect(await test.knowledge.collections.count(test.admin, { repositoryId: place.repository, q: "race name" })).toBe(
       1,
     );
   });
@@ -83,7 +83,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
       detail: named,
     });
     const update = (id: string, name: string | null) =>
-      test.knowledge.updateCollection(test.admin, place.repository, id, { name });
+      test.knowledge.collections.update(test.admin, place.repository, id, { name });
     await create({ collection_id: "tAken", name: "Other letters" });
     await expect(update("tAken", "tAken")).rejects.toMatchObject({ code: "CONFLICT", detail: named });
     expect((await update("tAken", null)).name).toMatch(/^tAken [0-9a-f]{8}$/);
@@ -112,21 +112,21 @@ describe.each(engines)("names and limits on %s", (engine) => {
   it("R-KB-08 other users may use a name that one uses for a catalog", async () => {
     const one = test.as("ann");
     const two = test.as("ben");
-    await test.knowledge.createCollection(one, "me", { name: "Docs" });
-    await expect(test.knowledge.createCollection(one, "me", { name: "dOCS" })).rejects.toMatchObject({
+    await test.knowledge.collections.create(one, "me", { name: "Docs" });
+    await expect(test.knowledge.collections.create(one, "me", { name: "dOCS" })).rejects.toMatchObject({
       code: "CONFLICT",
     });
-    expect((await test.knowledge.createCollection(two, "me", { name: "Docs" })).name).toBe("Docs");
+    expect((await test.knowledge.collections.create(two, "me", { name: "Docs" })).name).toBe("Docs");
   });
 
   it("R-LISA-65 renaming to a taken name is refused and changes nothing; to another spelling of its own name it is fine", async () => {
     const { collection_id } = await create({ name: "Mine" });
     await expect(
-      test.knowledge.updateCollection(test.admin, place.repository, collection_id, { name: "TAKEN" }),
+      test.knowledge.collections.update(test.admin, place.repository, collection_id, { name: "TAKEN" }),
     ).rejects.toMatchObject({ code: "CONFLICT" });
-    expect((await test.knowledge.collection(test.admin, place.repository, collection_id)).name).toBe("Mine");
+    expect((await test.knowledge.collections.get(test.admin, place.repository, collection_id)).name).toBe("Mine");
     expect(
-      (await test.knowledge.updateCollection(test.admin, place.repository, collection_id, { name: "MINE" })).name,
+      (await test.knowledge.collections.update(test.admin, place.repository, collection_id, { name: "MINE" })).name,
     ).toBe("MINE");
   });
 
@@ -145,10 +145,10 @@ describe.each(engines)("names and limits on %s", (engine) => {
   it("R-LISA-12 a description round-trips, and may be left out", async () => {
     const { collection_id, description } = await create({ name: "no description" });
     expect(description).toBe("");
-    await test.knowledge.updateCollection(test.admin, place.repository, collection_id, {
+    await test.knowledge.collections.update(test.admin, place.repository, collection_id, {
       description: "Grüße, 世界 — “quoted”",
     });
-    expect((await test.knowledge.collection(test.admin, place.repository, collection_id)).description).toBe(
+    expect((await test.knowledge.collections.get(test.admin, place.repository, collection_id)).description).toBe(
       "Grüße, 世界 — “quoted”",
     );
   });
@@ -175,27 +175,32 @@ describe.each(engines)("names and limits on %s", (engine) => {
   });
 
   it("R-LISA-63 tags are the repository's, then one's own, each once and in order; of the fields one's own win; merged there are at most 50", async () => {
-    const { repository_id } = await test.knowledge.createRepository(test.admin, {
+    const { repository_id } = await test.knowledge.repositories.create(test.admin, {
       repository_id: "merge",
       metadata: { tags: ["z", "a"], custom_fields: { from: "repository", kept: 1 } },
     });
     const own = { tags: ["m", "a", "b"], custom_fields: { from: "collection" } };
-    const made = await test.knowledge.createCollection(test.admin, repository_id, { name: "Merged", metadata: own });
+    const made = await test.knowledge.collections.create(test.admin, repository_id, { name: "Merged", metadata: own });
     expect(made.metadata).toEqual(own);
     expect(made.effective_metadata).toEqual({
       tags: ["z", "a", "m", "b"],
       custom_fields: { from: "collection", kept: 1 },
     });
     const tags = (count: number) => ({ tags: Array.from({ length: count }, (_, i) => `t${i}`) });
-    const many = await test.knowledge.createCollection(test.admin, repository_id, { name: "Many", metadata: tags(48) });
+    const many = await test.knowledge.collections.create(test.admin, repository_id, {
+      name: "Many",
+      metadata: tags(48),
+    });
     expect(many.effective_metadata.tags).toHaveLength(50);
     await expect(
-      test.knowledge.createCollection(test.admin, repository_id, { name: "More", metadata: tags(49) }),
+      test.knowledge.collections.create(test.admin, repository_id, { name: "More", metadata: tags(49) }),
     ).rejects.toMatchObject(invalid);
-    const grow = test.knowledge.updateRepository(test.admin, repository_id, { metadata: { tags: ["z", "a", "new"] } });
+    const grow = test.knowledge.repositories.update(test.admin, repository_id, {
+      metadata: { tags: ["z", "a", "new"] },
+    });
     await expect(grow).rejects.toMatchObject({ ...invalid, detail: expect.stringContaining("Many") });
     // A tag that the fullest collection has already makes no difference to it.
-    const same = await test.knowledge.updateRepository(test.admin, repository_id, {
+    const same = await test.knowledge.repositories.update(test.admin, repository_id, {
       metadata: { tags: ["z", "a", "t1"] },
     });
     expect(same.metadata.tags).toEqual(["z", "a", "t1"]);
@@ -250,33 +255,33 @@ describe.each(engines)("names and limits on %s", (engine) => {
 
   it("R-KB-39 the 101st catalog of a user is refused, also in a race, and deleting one frees one", async () => {
     const user = test.as("collector");
-    const make = (i: number) => test.knowledge.createCollection(user, "me", { name: `c ${i}` });
+    const make = (i: number) => test.knowledge.collections.create(user, "me", { name: `c ${i}` });
     for (let i = 0; i < 95; i += 1) await make(i);
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => make(100 + i)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
     for (const outcome of outcomes)
       if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
-    expect(await test.knowledge.countCollections(user, { repositoryId: "me" })).toBe(100);
+    expect(await test.knowledge.collections.count(user, { repositoryId: "me" })).toBe(100);
     await expect(make(200)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
-    const { items } = await test.knowledge.listCollections(user, { repositoryId: "me", limit: 1 });
-    await test.knowledge.deleteCollection(user, "me", items[0]?.collection_id as string);
+    const { items } = await test.knowledge.collections.list(user, { repositoryId: "me", limit: 1 });
+    await test.knowledge.collections.delete(user, "me", items[0]?.collection_id as string);
     await make(201);
     await expect(make(202)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
-    expect((await test.knowledge.createCollection(test.as("other"), "me", { name: "mine" })).name).toBe("mine");
+    expect((await test.knowledge.collections.create(test.as("other"), "me", { name: "mine" })).name).toBe("mine");
   });
 
   it("pages have 1 to 100 entries; 0, 101, fractions and texts are refused", async () => {
     for (const limit of [0, -1, 101, 1.5, "5", null]) {
-      await expect(test.knowledge.listCollections(test.admin, { limit: limit as number })).rejects.toMatchObject(
+      await expect(test.knowledge.collections.list(test.admin, { limit: limit as number })).rejects.toMatchObject(
         invalid,
       );
-      await expect(test.knowledge.listRepositories(test.admin, { limit: limit as number })).rejects.toMatchObject(
+      await expect(test.knowledge.repositories.list(test.admin, { limit: limit as number })).rejects.toMatchObject(
         invalid,
       );
       await expect(
-        test.knowledge.listDocuments(test.admin, place.repository, place.collection, { limit: limit as number }),
+        test.knowledge.documents.list(test.admin, place.repository, place.collection, { limit: limit as number }),
       ).rejects.toMatchObject(invalid);
     }
-    expect((await test.knowledge.listCollections(test.admin, { limit: 100 })).items).toHaveLength(100);
+    expect((await test.knowledge.collections.list(test.admin, { limit: 100 })).items).toHaveLength(100);
   });
 });

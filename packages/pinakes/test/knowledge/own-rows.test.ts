@@ -29,7 +29,7 @@ describe.each([
   let test: TestPinakes;
   let place: Place;
   const counts = async () => {
-    const { document_count, row_count, indexing_status, etag } = await test.knowledge.collection(
+    const { document_count, row_count, indexing_status, etag } = await test.knowledge.collections.get(
       place.caller,
       place.repository,
       place.collection,
@@ -37,7 +37,7 @@ describe.each([
     return { document_count, row_count, indexing_status, etag };
   };
   const find = async (query: string, more: object = {}) =>
-    test.knowledge.search(place.caller, {
+    test.knowledge.search.run(place.caller, {
       query,
       collections: [{ repository: place.repository, collection: place.collection }],
       ...more,
@@ -66,7 +66,7 @@ describe.each([
     await test.knowledge.rows.upsert(place.caller, place.repository, place.collection, { items: rowsOf(8) });
     expect(await counts()).toMatchObject({ document_count: 0, row_count: 3, indexing_status: "ready" });
     expect((await counts()).etag).not.toBe(before.etag);
-    const { items } = await test.knowledge.listCollections(place.caller, { repositoryId: place.repository });
+    const { items } = await test.knowledge.collections.list(place.caller, { repositoryId: place.repository });
     expect(items.find(({ collection_id }) => collection_id === place.collection)?.row_count).toBe(3);
     const manifest = await test.knowledge.rows.manifest(place.caller, place.repository, place.collection);
     expect(manifest).toMatchObject({
@@ -96,7 +96,7 @@ describe.each([
     const [hit] = (await find("zebras")).hits;
     const citation = hit?.citation as NonNullable<typeof hit>["citation"];
     expect(
-      await test.knowledge.verifyCitations(place.caller, [
+      await test.knowledge.search.verifyCitations(place.caller, [
         citation,
         { ...citation, quote: "other words" },
         { ...citation, row_id: "gone" },
@@ -108,9 +108,9 @@ describe.each([
         { valid: false, result: "row_gone", current: false },
       ],
     });
-    expect((await test.knowledge.verifyCitations(test.as("eve", { tenant: "evil" }), [citation])).checks).toEqual([
-      { valid: false, result: "row_gone", current: false },
-    ]);
+    expect(
+      (await test.knowledge.search.verifyCitations(test.as("eve", { tenant: "evil" }), [citation])).checks,
+    ).toEqual([{ valid: false, result: "row_gone", current: false }]);
   });
 
   it("are ranked beside passages, filtered by their metadata, and compared as vectors where the dimensions are the model's", async () => {
@@ -173,7 +173,7 @@ describe.each([
     await announceDelta(queue, scope, { deltaKey: "delta/one.jsonl", collection: `${place.repository}/mailed` });
     const boxed: Place = { ...place, repository: "drop-box", collection: "boxed" };
     const rows = async (of: Place) =>
-      (await test.knowledge.collection(of.caller, of.repository, of.collection).catch(() => ({ row_count: 0 })))
+      (await test.knowledge.collections.get(of.caller, of.repository, of.collection).catch(() => ({ row_count: 0 })))
         .row_count;
     await until(async () => (await rows(boxed)) === 3);
     await until(async () => (await rows({ ...place, collection: "mailed" })) === 3);
@@ -183,6 +183,6 @@ describe.each([
       collection_id: "boxed",
       chunk_id: "r1",
     });
-    expect((await test.knowledge.search(test.as("eve", { tenant: "evil" }), { query: "zebras" })).hits).toEqual([]);
+    expect((await test.knowledge.search.run(test.as("eve", { tenant: "evil" }), { query: "zebras" })).hits).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ describe("passages and what the model reads", () => {
     documentId: string,
   ): Promise<readonly { readonly text: string; readonly section?: string }[]> {
     return walk((cursor) =>
-      test.knowledge.passages(at.caller, at.repository, at.collection, documentId, { limit: 100, cursor }),
+      test.knowledge.documents.passages(at.caller, at.repository, at.collection, documentId, { limit: 100, cursor }),
     );
   }
 
@@ -42,7 +42,7 @@ describe("passages and what the model reads", () => {
 
   it("R-KB-27 a catalog cuts at what the model reads, 256 tokens, with a tenth of it repeated, and says so", async () => {
     const caller = test.as("reader");
-    const { collection_id, warnings } = await test.knowledge.createCollection(caller, "me", { name: "Defaults" });
+    const { collection_id, warnings } = await test.knowledge.collections.create(caller, "me", { name: "Defaults" });
     expect(warnings).toBeUndefined();
     const catalog = { ...place, caller, repository: "me", collection: collection_id };
     const document = await uploaded(catalog, "long.txt", sentences);
@@ -86,22 +86,22 @@ describe("passages and what the model reads", () => {
   it("sizes beyond the model are taken, with a warning that says what happens; those within it without one", async () => {
     let names = 0;
     const create = (chunking_strategy: unknown) =>
-      test.knowledge.createCollection(test.admin, place.repository, {
+      test.knowledge.collections.create(test.admin, place.repository, {
         name: `Sized ${(names += 1)}`,
         chunking_strategy,
       });
     expect((await create({ type: "TOKEN", chunk_size: tokensMax })).warnings).toBeUndefined();
     const made = await create({ type: "TOKEN", chunk_size: tokensMax + 1 });
     expect(made.warnings).toEqual([expect.stringContaining("at most 256 tokens")]);
-    const patch = await test.knowledge.updateCollection(test.admin, place.repository, made.collection_id, {
+    const patch = await test.knowledge.collections.update(test.admin, place.repository, made.collection_id, {
       chunking_strategy: { type: "FIXED", chunk_size: 10_000 },
     });
     expect(patch.warnings).toEqual([expect.stringContaining("10000 characters")]);
-    const repository = await test.knowledge.createRepository(test.admin, {
+    const repository = await test.knowledge.repositories.create(test.admin, {
       chunking_strategy: { type: "SENTENCE", unit: "token", chunk_size: 8_192 },
     });
     expect(repository.warnings).toEqual([expect.stringContaining("8192 tokens")]);
-    const changed = await test.knowledge.updateRepository(test.admin, repository.repository_id, {
+    const changed = await test.knowledge.repositories.update(test.admin, repository.repository_id, {
       chunking_strategy: null,
     });
     expect(changed.warnings).toBeUndefined();
@@ -109,17 +109,17 @@ describe("passages and what the model reads", () => {
 
   it("texts that differ only past the limit have different vectors, as passages, questions and over the embeddings interface", async () => {
     const start = "word ".repeat(tokensMax);
-    const { vectors } = await test.knowledge.embed(test.admin, [`${start}apple`, `${start}treaty`]);
+    const { vectors } = await test.knowledge.search.embed(test.admin, [`${start}apple`, `${start}treaty`]);
     expect(vectors[0]).not.toEqual(vectors[1]);
   });
 
   it("a re-index records the limit that it kept to", async () => {
     const own = await newPlace(test, "Again");
     const { document_id } = await uploaded(own, "a.txt", sentences, {});
-    await test.knowledge.updateCollection(own.caller, own.repository, own.collection, {
+    await test.knowledge.collections.update(own.caller, own.repository, own.collection, {
       chunking_strategy: { type: "TOKEN", chunk_size: 400 },
     });
-    await test.knowledge.reindexDocument(own.caller, own.repository, own.collection, document_id);
+    await test.knowledge.documents.reindex(own.caller, own.repository, own.collection, document_id);
     const again = await settled(own, document_id);
     expect(again.chunking_strategy).toMatchObject({ chunk_size: tokensMax });
     for (const { text } of await passages(own, document_id)) expect(count(text)).toBeLessThanOrEqual(tokensMax);

@@ -18,10 +18,10 @@ describe.each(engines)("records on %s", (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  const create = (input: object) => test.knowledge.createCollection(test.admin, place.repository, input);
-  const read = (id: string) => test.knowledge.collection(test.admin, place.repository, id);
+  const create = (input: object) => test.knowledge.collections.create(test.admin, place.repository, input);
+  const read = (id: string) => test.knowledge.collections.get(test.admin, place.repository, id);
   const update = (id: string, patch: object, ifMatch?: string) =>
-    test.knowledge.updateCollection(test.admin, place.repository, id, patch, ifMatch);
+    test.knowledge.collections.update(test.admin, place.repository, id, patch, ifMatch);
 
   it("R-LISA-01 a collection without an id gets a UUID, and is found by its ids", async () => {
     const { collection_id } = await create({ name: "Made" });
@@ -31,9 +31,9 @@ describe.each(engines)("records on %s", (engine) => {
 
   it("R-LISA-02 the right collection in another repository is not found", async () => {
     const other = await newPlace(test);
-    const wrong = test.knowledge.collection(test.admin, other.repository, place.collection);
+    const wrong = test.knowledge.collections.get(test.admin, other.repository, place.collection);
     await expect(wrong).rejects.toMatchObject({ code: "NOT_FOUND" });
-    const missing = test.knowledge.collection(test.admin, "no-such-repository", place.collection);
+    const missing = test.knowledge.collections.get(test.admin, "no-such-repository", place.collection);
     await expect(missing).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
@@ -57,7 +57,7 @@ describe.each(engines)("records on %s", (engine) => {
   });
 
   it("R-KB-06 who made it is the caller, whatever the request says", async () => {
-    const made = await test.knowledge.createCollection(test.as("ann"), "me", {
+    const made = await test.knowledge.collections.create(test.as("ann"), "me", {
       name: "Mine",
       created_by: "ben",
       user_id: "ben",
@@ -83,15 +83,18 @@ describe.each(engines)("records on %s", (engine) => {
 
   it("R-LISA-13 a repository tells what its collections inherit, its own or that of the system", async () => {
     const inherited = async (caller: Caller, repository: string) => {
-      const { effective_chunking_strategy, chunking_strategy } = await test.knowledge.repository(caller, repository);
-      const { collection_id } = await test.knowledge.createCollection(caller, repository, {
+      const { effective_chunking_strategy, chunking_strategy } = await test.knowledge.repositories.get(
+        caller,
+        repository,
+      );
+      const { collection_id } = await test.knowledge.collections.create(caller, repository, {
         name: `Inherits ${chunking_strategy?.type ?? "all"}`,
       });
-      const made = await test.knowledge.collection(caller, repository, collection_id);
+      const made = await test.knowledge.collections.get(caller, repository, collection_id);
       expect([made.own_chunking_strategy, made.chunking_strategy]).toEqual([null, effective_chunking_strategy]);
       return { chunking_strategy, effective_chunking_strategy };
     };
-    await test.knowledge.createRepository(test.admin, { repository_id: "inherits" });
+    await test.knowledge.repositories.create(test.admin, { repository_id: "inherits" });
     expect(await inherited(test.admin, "inherits")).toEqual({
       chunking_strategy: null,
       effective_chunking_strategy: systemChunking,
@@ -100,19 +103,19 @@ describe.each(engines)("records on %s", (engine) => {
       chunking_strategy: null,
       effective_chunking_strategy: catalogChunking,
     });
-    await test.knowledge.updateRepository(test.admin, "inherits", { chunking_strategy: { type: "NONE" } });
+    await test.knowledge.repositories.update(test.admin, "inherits", { chunking_strategy: { type: "NONE" } });
     expect((await inherited(test.admin, "inherits")).effective_chunking_strategy).toMatchObject({ type: "NONE" });
   });
 
   it("R-LISA-15 R-LISA-37 metadata round-trips; a repository without any has none", async () => {
     const metadata = { tags: ["b", "a"], custom_fields: { owner: { team: "x", ids: [1, null] }, ключ: "世界" } };
     expect((await read((await create({ name: "Meta", metadata })).collection_id)).metadata).toEqual(metadata);
-    expect((await test.knowledge.repository(test.admin, place.repository)).metadata).toEqual({
+    expect((await test.knowledge.repositories.get(test.admin, place.repository)).metadata).toEqual({
       tags: [],
       custom_fields: {},
     });
-    await test.knowledge.createRepository(test.admin, { repository_id: "with-metadata", metadata });
-    expect((await test.knowledge.repository(test.admin, "with-metadata")).metadata).toEqual(metadata);
+    await test.knowledge.repositories.create(test.admin, { repository_id: "with-metadata", metadata });
+    expect((await test.knowledge.repositories.get(test.admin, "with-metadata")).metadata).toEqual(metadata);
     await expect(create({ name: "Bad", metadata: { labels: [] } })).rejects.toMatchObject({ code: "INVALID" });
   });
 
@@ -143,7 +146,7 @@ describe.each(engines)("records on %s", (engine) => {
     );
     expect(race.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     await expect(
-      test.knowledge.createRepository(test.admin, { repository_id: place.repository }),
+      test.knowledge.repositories.create(test.admin, { repository_id: place.repository }),
     ).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
@@ -218,10 +221,10 @@ describe.each(engines)("records on %s", (engine) => {
   it("R-LISA-19 only the known statuses are accepted", async () => {
     for (const status of ["ACTIVE", "ARCHIVED", "DELETED", "DELETE_IN_PROGRESS", "DELETE_FAILED"] as const)
       expect(
-        (await test.knowledge.listCollections(test.admin, { status })).items.every((one) => one.status === status),
+        (await test.knowledge.collections.list(test.admin, { status })).items.every((one) => one.status === status),
       ).toBe(true);
     for (const status of ["GONE", "active", "pending", "ready", "", 7])
-      await expect(test.knowledge.listCollections(test.admin, { status: status as "ACTIVE" })).rejects.toMatchObject({
+      await expect(test.knowledge.collections.list(test.admin, { status: status as "ACTIVE" })).rejects.toMatchObject({
         code: "INVALID",
       });
     await expect(update(place.collection, { status: "DELETED" })).rejects.toMatchObject({ code: "INVALID" });
@@ -237,9 +240,14 @@ describe.each(engines)("records on %s", (engine) => {
     const { etag: withStats } = await read(collection_id);
     expect(withStats).not.toBe(changed.etag);
     expect((await update(collection_id, { description: "3" }, withStats)).description).toBe("3");
-    const repository = await test.knowledge.repository(test.admin, place.repository);
-    await test.knowledge.updateRepository(test.admin, place.repository, { description: "1" }, repository.etag);
-    const stale = test.knowledge.updateRepository(test.admin, place.repository, { description: "2" }, repository.etag);
+    const repository = await test.knowledge.repositories.get(test.admin, place.repository);
+    await test.knowledge.repositories.update(test.admin, place.repository, { description: "1" }, repository.etag);
+    const stale = test.knowledge.repositories.update(
+      test.admin,
+      place.repository,
+      { description: "2" },
+      repository.etag,
+    );
     await expect(stale).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
   });
 

@@ -50,19 +50,19 @@ describe.each(engines)("re-indexing on %s", (engine) => {
   it("R-LISA-69 a new chunking warns, old passages keep theirs until a re-index, which cuts all anew and counts right", async () => {
     const place = await filled();
     const { knowledge, caller, repository, collection } = place;
-    const before = await knowledge.collection(caller, repository, collection);
-    const changed = await knowledge.updateCollection(caller, repository, collection, {
+    const before = await knowledge.collections.get(caller, repository, collection);
+    const changed = await knowledge.collections.update(caller, repository, collection, {
       chunking_strategy: { type: "FIXED", chunk_size: 200, chunk_overlap: 0 },
     });
     expect(changed.warnings.join()).toContain("Re-index");
-    const [one] = (await knowledge.listDocuments(caller, repository, collection)).items;
+    const [one] = (await knowledge.documents.list(caller, repository, collection)).items;
     expect(one?.chunking_strategy?.type).toBe("RECURSIVE");
-    const job = await over(place, await knowledge.reindexCollection(caller, repository, collection));
+    const job = await over(place, await knowledge.collections.reindex(caller, repository, collection));
     expect(job).toMatchObject({ status: "succeeded", progress: { done: animals.length, total: animals.length } });
-    const after = await knowledge.collection(caller, repository, collection);
+    const after = await knowledge.collections.get(caller, repository, collection);
     expect(after.chunk_count).toBeGreaterThan(before.chunk_count);
     expect(
-      (await knowledge.listDocuments(caller, repository, collection)).items.every(
+      (await knowledge.documents.list(caller, repository, collection)).items.every(
         ({ chunking_strategy: cut }) => cut?.type === "FIXED",
       ),
     ).toBe(true);
@@ -89,7 +89,7 @@ describe.each(engines)("re-indexing on %s", (engine) => {
     })();
     const job = await over(
       place,
-      await knowledge.reindexCollection(caller, repository, collection, { embedding_model: "second" }),
+      await knowledge.collections.reindex(caller, repository, collection, { embedding_model: "second" }),
     );
     stop = true;
     await searcher;
@@ -98,24 +98,26 @@ describe.each(engines)("re-indexing on %s", (engine) => {
       status: "succeeded",
       result: { documents: animals.length, embedding_model: "second" },
     });
-    expect((await knowledge.collection(caller, repository, collection)).embedding_model).toBe("second");
+    expect((await knowledge.collections.get(caller, repository, collection)).embedding_model).toBe("second");
     expect((await texts(place, "wren")).some((text) => text.includes("wren"))).toBe(true);
   });
 
   it("documents that come, are replaced and go meanwhile are there afterwards as they should be", async () => {
     const place = await filled();
     const { knowledge, caller, repository, collection } = place;
-    const gone = (await knowledge.listDocuments(caller, repository, collection, { q: "vole" })).items[0];
-    const job = await knowledge.reindexCollection(caller, repository, collection, { embedding_model: "second" });
+    const gone = (await knowledge.documents.list(caller, repository, collection, { q: "vole" })).items[0];
+    const job = await knowledge.collections.reindex(caller, repository, collection, { embedding_model: "second" });
     const [added, replaced] = await Promise.all([
       upload(place, "lynx.txt", story("lynx")),
       upload(place, "newt.txt", story("salamander"), { replace: true }),
-      knowledge.deleteDocument(caller, repository, collection, gone?.document_id as string),
+      knowledge.documents.delete(caller, repository, collection, gone?.document_id as string),
     ]);
     expect(await over(place, job)).toMatchObject({ status: "succeeded" });
     await until(async () => {
       const documents = await Promise.all(
-        [added, replaced].map(({ document_id }) => knowledge.document(caller, repository, collection, document_id)),
+        [added, replaced].map(({ document_id }) =>
+          knowledge.documents.get(caller, repository, collection, document_id),
+        ),
       );
       return documents.every(({ status }) => status === "indexed");
     });
@@ -133,7 +135,9 @@ describe.each(engines)("re-indexing on %s", (engine) => {
   it("a model that is not configured is refused, and nothing begins", async () => {
     const place = await newPlace(test);
     await expect(
-      place.knowledge.reindexCollection(place.caller, place.repository, place.collection, { embedding_model: "third" }),
+      place.knowledge.collections.reindex(place.caller, place.repository, place.collection, {
+        embedding_model: "third",
+      }),
     ).rejects.toMatchObject({
       code: "NOT_FOUND",
       detail: expect.stringContaining("first, second") as string,

@@ -22,7 +22,7 @@ describe.each(engines)("replacing on %s", (engine) => {
   afterAll(() => test[Symbol.asyncDispose]());
 
   const incarnation = async ({ knowledge, caller, repository, collection }: Place) =>
-    (await knowledge.collection(caller, repository, collection)).incarnation;
+    (await knowledge.collections.get(caller, repository, collection)).incarnation;
   const allObjects = async (place: Place) => {
     const { keys } = await test.pinakes.objects.list(place.caller.scope, `knowledge/${await incarnation(place)}/`);
     return keys.map(({ key }) => key.split("/").slice(2).join("/"));
@@ -45,7 +45,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect(told).toEqual(counted);
     expect(told).toMatchObject({ document_count: 1, total_size_bytes: "the new one about narwhals".length });
     expect(await until(async () => (await rows(place)) === 1)).toBe(true);
-    const versions = await place.knowledge.versions(
+    const versions = await place.knowledge.documents.versions(
       place.caller,
       place.repository,
       place.collection,
@@ -55,7 +55,13 @@ describe.each(engines)("replacing on %s", (engine) => {
       { version: 2, live: true },
       { version: 1, live: false },
     ]);
-    const old = await place.knowledge.content(place.caller, place.repository, place.collection, first.document_id, 1);
+    const old = await place.knowledge.documents.content(
+      place.caller,
+      place.repository,
+      place.collection,
+      first.document_id,
+      1,
+    );
     expect(Buffer.concat(await Array.fromAsync(old.body)).toString()).toBe("the old report about walruses");
   });
 
@@ -100,7 +106,7 @@ describe.each(engines)("replacing on %s", (engine) => {
       indexed_at: before.indexed_at,
     });
     expect(await objects(place)).toEqual(["1/content", "1/text"]);
-    await knowledge.reindexDocument(caller, repository, collection, before.document_id);
+    await knowledge.documents.reindex(caller, repository, collection, before.document_id);
     expect(await settled(place, before.document_id)).toMatchObject({ status: "indexed", live_version: 1 });
     expect(await texts(place, "very same bytes")).toEqual(["the very same bytes"]);
     // Other metadata is a change.
@@ -122,15 +128,15 @@ describe.each(engines)("replacing on %s", (engine) => {
   it("R-KB-25 R-KB-16 a failed document is tried again, fails again with the same reason, and is ready when its replacement is", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
-    const status = async () => (await knowledge.collection(caller, repository, collection)).indexing_status;
+    const status = async () => (await knowledge.collections.get(caller, repository, collection)).indexing_status;
     expect(await status()).toBe("pending");
     const failed = await uploaded(place, "bad.pdf", "%PDF-1.4 nonsense");
     expect(await status()).toBe("error");
-    const retried = await knowledge.reindexDocument(caller, repository, collection, failed.document_id);
+    const retried = await knowledge.documents.reindex(caller, repository, collection, failed.document_id);
     expect(retried).toMatchObject({ status: "pending", error: null });
     expect(await settled(place, failed.document_id)).toMatchObject({ status: "failed", error: failed.error });
     expect(await status()).toBe("error");
-    await knowledge.deleteDocument(caller, repository, collection, failed.document_id);
+    await knowledge.documents.delete(caller, repository, collection, failed.document_id);
     expect(await status()).toBe("ready");
     await uploaded(place, "good.txt", "good words");
     expect(await status()).toBe("ready");
@@ -147,12 +153,12 @@ describe.each(engines)("replacing on %s", (engine) => {
       throw new Error("gone");
     }
     await expect(upload(place, "a.txt", "", { replace: true, body: broken() })).rejects.toThrow("gone");
-    expect(await knowledge.document(caller, repository, collection, document_id)).toMatchObject({
+    expect(await knowledge.documents.get(caller, repository, collection, document_id)).toMatchObject({
       status: "failed",
       live_version: 1,
     });
     expect(await texts(place, "old words")).toEqual(["the old words stay"]);
-    await knowledge.reindexDocument(caller, repository, collection, document_id);
+    await knowledge.documents.reindex(caller, repository, collection, document_id);
     expect(await settled(place, document_id)).toMatchObject({ status: "indexed", live_version: 1 });
     expect(await texts(place, "old words")).toEqual(["the old words stay"]);
     expect(await objects(place)).toEqual(["1/content", "1/text"]);
@@ -165,12 +171,12 @@ describe.each(engines)("replacing on %s", (engine) => {
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "kept.txt", "herons stand still");
     const { document_id } = await uploaded(place, "gone.txt", "cormorants dive deep");
-    await knowledge.deleteDocument(caller, repository, collection, document_id);
+    await knowledge.documents.delete(caller, repository, collection, document_id);
     expect(await texts(place, "herons stand still and cormorants dive deep")).toEqual(["herons stand still"]);
-    await expect(knowledge.document(caller, repository, collection, document_id)).rejects.toMatchObject({
+    await expect(knowledge.documents.get(caller, repository, collection, document_id)).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
-    await expect(knowledge.deleteDocument(caller, repository, collection, document_id)).rejects.toMatchObject({
+    await expect(knowledge.documents.delete(caller, repository, collection, document_id)).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
     expect(await rows(place)).toBe(1);
@@ -187,22 +193,22 @@ describe.each(engines)("replacing on %s", (engine) => {
     for (let i = 0; i < 8; i += 1) {
       const { document_id } = await upload(place, `f${i}.txt`, long(i), { chunking_strategy: strategy });
       await until(
-        async () => (await knowledge.document(caller, repository, collection, document_id)).status !== "pending",
+        async () => (await knowledge.documents.get(caller, repository, collection, document_id)).status !== "pending",
         1,
       );
       if (i % 2 === 0) await upload(place, `f${i}.txt`, `edition two of ${i}`, { replace: true });
-      if (i % 4 === 1) await knowledge.reindexDocument(caller, repository, collection, document_id);
-      if (i % 4 === 3) await knowledge.deleteDocument(caller, repository, collection, document_id);
+      if (i % 4 === 1) await knowledge.documents.reindex(caller, repository, collection, document_id);
+      if (i % 4 === 3) await knowledge.documents.delete(caller, repository, collection, document_id);
       else await settled(place, document_id);
     }
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
-    const expected = (await knowledge.collection(caller, repository, collection)).chunk_count;
+    const expected = (await knowledge.collections.get(caller, repository, collection)).chunk_count;
     expect(await until(async () => (await rows(place)) === expected)).toBe(true);
-    const { items } = await knowledge.listDocuments(caller, repository, collection);
+    const { items } = await knowledge.documents.list(caller, repository, collection);
     const kept = new Set<string>();
     for (const { document_id } of items) {
-      for (const { version } of await knowledge.versions(caller, repository, collection, document_id))
+      for (const { version } of await knowledge.documents.versions(caller, repository, collection, document_id))
         for (const name of ["content", "text"]) kept.add(`${document_id}/${version}/${name}`);
     }
     // The workers of the documents that were deleted may still be about to notice.
@@ -213,7 +219,7 @@ describe.each(engines)("replacing on %s", (engine) => {
   it("last_sync_at is there after the first document is done, and stays when a document is sent again in the middle of an upload", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
-    const synced = async () => (await knowledge.collection(caller, repository, collection)).last_sync_at;
+    const synced = async () => (await knowledge.collections.get(caller, repository, collection)).last_sync_at;
     expect(await synced()).toBeNull();
     const { document_id } = await uploaded(place, "a.txt", "one");
     const at = await synced();
@@ -225,7 +231,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     }
     const overtaken = upload(place, "a.txt", "", { replace: true, body: slow() });
     await until(
-      async () => (await knowledge.document(caller, repository, collection, document_id)).status === "uploading",
+      async () => (await knowledge.documents.get(caller, repository, collection, document_id)).status === "uploading",
     );
     await upload(place, "a.txt", "faster", { replace: true });
     expect(await synced()).not.toBeNull();

@@ -18,10 +18,10 @@ describe("what a search is over", () => {
   it("a whole repository of 120 collections, and all that the caller may read, answer as one ranking; what is not readable is as if absent", async () => {
     const { knowledge, admin } = test;
     const repository = "many";
-    await knowledge.createRepository(admin, { repository_id: repository });
+    await knowledge.repositories.create(admin, { repository_id: repository });
     const reader = test.as("reader");
     for (let i = 0; i < 120; i += 1) {
-      const { collection_id } = await knowledge.createCollection(admin, repository, {
+      const { collection_id } = await knowledge.collections.create(admin, repository, {
         name: `c${i}`,
         private: i === 7,
       });
@@ -33,19 +33,21 @@ describe("what a search is over", () => {
     const one = await newPlace(test, "All in one");
     for (const i of [3, 43, 83]) await uploaded(one, `${i}.txt`, `Lighthouse ${i} was lit by a keeper.`);
     const query = "Who lit lighthouse 43?";
-    const whole = await knowledge.search(reader, {
+    const whole = await knowledge.search.run(reader, {
       query,
       collections: [{ repository: one.repository, collection: one.collection }],
     });
-    const spread = await knowledge.search(reader, { query, collections: [{ repository }] });
+    const spread = await knowledge.search.run(reader, { query, collections: [{ repository }] });
     expect(spread.outcome).toBe("ok");
     expect(spread.hits.map(({ text }) => text)).toEqual(whole.hits.map(({ text }) => text));
     for (const [i, { score }] of spread.hits.entries()) expect(score).toBeCloseTo(whole.hits[i]?.score as number, 6);
-    expect((await knowledge.search(admin, { query, collections: [{ repository }] })).hits).toHaveLength(4);
-    const everywhere = await knowledge.search(reader, { query });
+    expect((await knowledge.search.run(admin, { query, collections: [{ repository }] })).hits).toHaveLength(4);
+    const everywhere = await knowledge.search.run(reader, { query });
     expect(everywhere.hits.map(({ text }) => text)).not.toContain("The secret lighthouse keeper.");
     expect(everywhere.hits.length).toBe(6);
-    await expect(knowledge.search(reader, { query, collections: [{ repository: "nobody" }] })).rejects.toMatchObject({
+    await expect(
+      knowledge.search.run(reader, { query, collections: [{ repository: "nobody" }] }),
+    ).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
   });
@@ -53,7 +55,7 @@ describe("what a search is over", () => {
   it("R-KB-45 an empty collection, one that is being indexed, and a question that nothing answers have three outcomes; min_score 0 shows the nearest", async () => {
     const place = await newPlace(test, "Outcomes");
     const ask = (query: string, more: object = {}) =>
-      test.knowledge.search(test.admin, {
+      test.knowledge.search.run(test.admin, {
         query,
         collections: [{ repository: place.repository, collection: place.collection }],
         ...more,
@@ -78,7 +80,7 @@ describe("what a search is over", () => {
     await upload(place, "otters.txt", otters);
     const { repository, collection } = place;
     expect(
-      await idle.knowledge.search(idle.admin, { query: "otters", collections: [{ repository, collection }] }),
+      await idle.knowledge.search.run(idle.admin, { query: "otters", collections: [{ repository, collection }] }),
     ).toMatchObject({
       outcome: "indexing",
       hits: [],
@@ -93,12 +95,16 @@ describe("what a search is over", () => {
       {
         await using before = await open({ dir, models: [local, { id: "small", provider: "local" }] });
         const admin = before.as({ tenant: "acme", userId: "root", role: "admin" });
-        await before.knowledge.createRepository(admin, { repository_id: "kb" });
+        await before.knowledge.repositories.create(admin, { repository_id: "kb" });
         for (const [collection_id, embedding_model] of [
           ["old", "small"],
           ["new", local.id],
         ] as const) {
-          await before.knowledge.createCollection(admin, "kb", { collection_id, name: collection_id, embedding_model });
+          await before.knowledge.collections.create(admin, "kb", {
+            collection_id,
+            name: collection_id,
+            embedding_model,
+          });
           await uploaded(
             { knowledge: before.knowledge, caller: admin, repository: "kb", collection: collection_id },
             "a.txt",
@@ -110,7 +116,7 @@ describe("what a search is over", () => {
       const admin = after.as({ tenant: "acme", userId: "root", role: "admin" });
       const query = "Why do otters hold hands?";
       for (const collections of [undefined, [{ repository: "kb" }], [place, { repository: "kb", collection: "new" }]]) {
-        const { hits, outcome, skipped } = await after.knowledge.search(admin, { query, collections });
+        const { hits, outcome, skipped } = await after.knowledge.search.run(admin, { query, collections });
         expect([outcome, hits.map(({ collection_id }) => collection_id)]).toEqual(["ok", ["new"]]);
         expect(skipped).toEqual([
           {
@@ -121,13 +127,13 @@ describe("what a search is over", () => {
           },
         ]);
       }
-      await expect(after.knowledge.search(admin, { query, collections: [place] })).rejects.toMatchObject({
+      await expect(after.knowledge.search.run(admin, { query, collections: [place] })).rejects.toMatchObject({
         detail: expect.stringContaining("is not configured") as string,
       });
       // Words need no model.
-      expect((await after.knowledge.search(admin, { query, mode: "keyword", collections: [place] })).hits).toHaveLength(
-        1,
-      );
+      expect(
+        (await after.knowledge.search.run(admin, { query, mode: "keyword", collections: [place] })).hits,
+      ).toHaveLength(1);
     } finally {
       await rm(dir, { recursive: true, force: true });
     }

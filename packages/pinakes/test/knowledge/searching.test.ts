@@ -14,7 +14,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
 
   async function catalog(userId: string, name = "Catalog"): Promise<Place> {
     const caller = test.as(userId);
-    const { collection_id } = await test.knowledge.createCollection(caller, "me", { name });
+    const { collection_id } = await test.knowledge.collections.create(caller, "me", { name });
     return { knowledge: test.knowledge, caller, repository: "me", collection: collection_id };
   }
 
@@ -34,7 +34,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     await uploaded(mine, "mine2.txt", line("mine", 2));
     await uploaded(mine, "other.txt", "Otters hold hands while they sleep.");
     for (const mode of ["vector", "keyword", "hybrid"] as const) {
-      const { hits, mode_used } = await mine.knowledge.search(mine.caller, {
+      const { hits, mode_used } = await mine.knowledge.search.run(mine.caller, {
         query: line("mine", 2),
         mode,
         limit: 3,
@@ -45,7 +45,8 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       expect(hits.length).toBe(mode === "keyword" ? 2 : 3);
       for (const hit of hits) expect(hit.collection_id).toBe(mine.collection);
       if (mode === "vector") expect(hits[0]?.scores.vector).toBeCloseTo(1, 3);
-      const everywhere = (await mine.knowledge.search(mine.caller, { query: line("mine", 2), mode, limit: 200 })).hits;
+      const everywhere = (await mine.knowledge.search.run(mine.caller, { query: line("mine", 2), mode, limit: 200 }))
+        .hits;
       expect(new Set(everywhere.map((hit) => hit.collection_id))).toEqual(new Set(own));
     }
   });
@@ -57,7 +58,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     await uploaded(without, "plain.txt", "An otter.");
     const collections = [with_, without].map(({ repository, collection }) => ({ repository, collection }));
     const ask = (field: string, explain: boolean) =>
-      test.knowledge.search(test.admin, {
+      test.knowledge.search.run(test.admin, {
         query: "otter",
         mode: "keyword",
         collections,
@@ -79,7 +80,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       });
     const { repository, collection } = await newPlace(test, "Nothing in it");
     expect(
-      await test.knowledge.search(test.admin, {
+      await test.knowledge.search.run(test.admin, {
         query: "otter",
         mode: "keyword",
         collections: [{ repository, collection }],
@@ -92,40 +93,45 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     const place = await newPlace(test, "Secrets");
     const { knowledge, repository, collection } = place;
     const { document_id } = await uploaded(place, "a.txt", "the launch code is tangerine");
-    await knowledge.updateRepository(test.admin, repository, { allowed_groups: ["insiders"] });
-    const { job_id } = await knowledge.deleteCollection(
+    await knowledge.repositories.update(test.admin, repository, { allowed_groups: ["insiders"] });
+    const { job_id } = await knowledge.collections.delete(
       test.admin,
       repository,
-      (await knowledge.createCollection(test.admin, repository, { name: "x" })).collection_id,
+      (await knowledge.collections.create(test.admin, repository, { name: "x" })).collection_id,
     );
     const insider = test.as("ivy", { groups: ["insiders"] });
     const outsider = test.as("ivy", { groups: ["others"] });
     const reads: Record<string, (caller: Caller) => Promise<boolean>> = {
-      repository: async (caller) => (await knowledge.repository(caller, repository)) !== undefined,
-      collection: async (caller) => (await knowledge.collection(caller, repository, collection)) !== undefined,
-      document: async (caller) => (await knowledge.document(caller, repository, collection, document_id)) !== undefined,
-      documents: async (caller) => (await knowledge.listDocuments(caller, repository, collection)).items.length > 0,
-      content: async (caller) => (await knowledge.content(caller, repository, collection, document_id)) !== undefined,
-      versions: async (caller) => (await knowledge.versions(caller, repository, collection, document_id)).length > 0,
+      repository: async (caller) => (await knowledge.repositories.get(caller, repository)) !== undefined,
+      collection: async (caller) => (await knowledge.collections.get(caller, repository, collection)) !== undefined,
+      document: async (caller) =>
+        (await knowledge.documents.get(caller, repository, collection, document_id)) !== undefined,
+      documents: async (caller) => (await knowledge.documents.list(caller, repository, collection)).items.length > 0,
+      content: async (caller) =>
+        (await knowledge.documents.content(caller, repository, collection, document_id)) !== undefined,
+      versions: async (caller) =>
+        (await knowledge.documents.versions(caller, repository, collection, document_id)).length > 0,
       passages: async (caller) =>
-        (await knowledge.passages(caller, repository, collection, document_id)).items.length > 0,
+        (await knowledge.documents.passages(caller, repository, collection, document_id)).items.length > 0,
       search: async (caller) => (await texts({ ...place, caller }, "launch code")).length > 0,
       "search everywhere": async (caller) =>
-        (await knowledge.search(caller, { query: "launch code tangerine" })).hits.some(
+        (await knowledge.search.run(caller, { query: "launch code tangerine" })).hits.some(
           (hit) => hit.document_id === document_id,
         ),
       repositories: async (caller) =>
-        (await knowledge.listRepositories(caller, { limit: 100 })).items.some(
+        (await knowledge.repositories.list(caller, { limit: 100 })).items.some(
           (one) => one.repository_id === repository,
         ),
       collections: async (caller) =>
-        (await knowledge.listCollections(caller, { limit: 100 })).items.some((one) => one.collection_id === collection),
-      count: async (caller) => (await knowledge.countCollections(caller, { q: "Secrets" })) > 0,
+        (await knowledge.collections.list(caller, { limit: 100 })).items.some(
+          (one) => one.collection_id === collection,
+        ),
+      count: async (caller) => (await knowledge.collections.count(caller, { q: "Secrets" })) > 0,
       job: async (caller) => (await knowledge.jobs.get(caller, job_id)) !== undefined,
       jobs: async (caller) =>
         (await knowledge.jobs.list(caller, { limit: 100 })).items.some((one) => one.job_id === job_id),
-      access: async (caller) => (await knowledge.explainAccess(caller, repository, collection)).level !== null,
-      usage: async (caller) => (await knowledge.usage(caller, repository, collection)) !== undefined,
+      access: async (caller) => (await knowledge.access.explain(caller, repository, collection)).level !== null,
+      usage: async (caller) => (await knowledge.collections.usage(caller, repository, collection)) !== undefined,
       citation: async (caller) => {
         const citation = {
           repository_id: repository,
@@ -138,7 +144,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
         };
         const {
           checks: [check],
-        } = await knowledge.verifyCitations(caller, [citation]);
+        } = await knowledge.search.verifyCitations(caller, [citation]);
         return check?.result === "exact";
       },
     };
@@ -147,7 +153,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       const denied = await read(outsider).catch((error: { code: string }) => error.code);
       expect([false, "NOT_FOUND"], name).toContain(denied);
     }
-    await knowledge.updateRepository(test.admin, repository, { allowed_groups: ["others"] });
+    await knowledge.repositories.update(test.admin, repository, { allowed_groups: ["others"] });
     for (const [name, read] of Object.entries(reads)) {
       expect(await read(outsider), name).toBe(true);
       expect([false, "NOT_FOUND"], name).toContain(await read(insider).catch((error: { code: string }) => error.code));
@@ -158,7 +164,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     const place = await newPlace(test);
     const { document_id } = await uploaded(place, "a.txt", "A write-ahead log makes commits durable.");
     const ask = (more: object) =>
-      place.knowledge.search(place.caller, {
+      place.knowledge.search.run(place.caller, {
         query: "durable commits",
         collections: [{ repository: place.repository, collection: place.collection }],
         ...more,
@@ -193,7 +199,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
   it("R-KB-45 R-KB-46 the counts of documents by status; hits carry citations with file, page, section and words, which can be checked", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
-    const view = () => knowledge.collection(caller, repository, collection);
+    const view = () => knowledge.collections.get(caller, repository, collection);
     expect(await texts(place, "anything")).toEqual([]);
     expect(await view()).toMatchObject({ document_count: 0, indexing_status: "pending" });
     const pdf = await makePdf([
@@ -209,7 +215,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       last_sync_at: expect.any(String),
     });
     const ask = async (query: string) =>
-      (await knowledge.search(caller, { query, mode: "keyword", collections: [{ repository, collection }] })).hits;
+      (await knowledge.search.run(caller, { query, mode: "keyword", collections: [{ repository, collection }] })).hits;
     expect((await ask("tides"))[0]?.citation).toMatchObject({
       document_id,
       filename: "sea.pdf",
@@ -219,7 +225,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     expect((await ask("spinnaker"))[0]?.citation).toMatchObject({ filename: "notes.md", section: "Boats" });
     expect(await ask("xylophone")).toEqual([]);
     const citations = [...(await ask("tides")), ...(await ask("spinnaker"))].map(({ citation }) => citation);
-    expect((await knowledge.verifyCitations(caller, citations)).checks).toMatchObject(
+    expect((await knowledge.search.verifyCitations(caller, citations)).checks).toMatchObject(
       citations.map(() => ({ valid: true, result: "exact", current: true })),
     );
   });
@@ -231,7 +237,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       chunking_strategy: strategy,
     });
     const list = (more: object) =>
-      place.knowledge.passages(place.caller, place.repository, place.collection, document_id, more);
+      place.knowledge.documents.passages(place.caller, place.repository, place.collection, document_id, more);
     for (const cursor of ["", " ", "-1", "x", "1.5", "1e3", "NaN"])
       await expect(list({ cursor })).rejects.toMatchObject({ code: "INVALID" });
     const met: number[] = [];

@@ -37,7 +37,7 @@ describe.each(engines)("searching several collections on %s", (engine) => {
 
   async function ask(places: readonly Place[], query: string, more: object = {}) {
     const collections = places.map(({ repository, collection }) => ({ repository, collection }));
-    return (await test.knowledge.search(test.admin, { query, collections, limit: 100, ...more })).hits;
+    return (await test.knowledge.search.run(test.admin, { query, collections, limit: 100, ...more })).hits;
   }
 
   it("the only document of a collection that answers the question comes before those of a larger one that share a common word", async () => {
@@ -94,7 +94,7 @@ describe.each(engines)("searching several collections on %s", (engine) => {
       await placeWith([]),
     ];
     const { document_id } = await uploaded(emptied, "gone.txt", zebra);
-    await test.knowledge.deleteDocument(test.admin, emptied.repository, emptied.collection, document_id);
+    await test.knowledge.documents.delete(test.admin, emptied.repository, emptied.collection, document_id);
     await expect.poll(() => ask([emptied], "zebras", { mode: "keyword" })).toEqual([]);
     for (const mode of ["hybrid", "keyword", "vector"]) {
       const alone = await ask([one], '"they drink" when zebras', { mode });

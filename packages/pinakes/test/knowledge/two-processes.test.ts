@@ -46,20 +46,20 @@ describe.each(knowledgeEngines())("two processes on %s", (_name, openOn) => {
     const nothing = { read: "NOT_FOUND", listed: "NOT_FOUND", found: "NOT_FOUND" };
     // Served more than once, so that whatever can be kept is.
     for (let i = 0; i < 3; i += 1) expect(await other.ask(question)).toEqual(all);
-    await knowledge.updateRepository(test.admin, repository, { allowed_groups: ["others"] });
+    await knowledge.repositories.update(test.admin, repository, { allowed_groups: ["others"] });
     expect(await other.ask(question)).toEqual(nothing);
-    await knowledge.updateRepository(test.admin, repository, { allowed_groups: ["g"] });
+    await knowledge.repositories.update(test.admin, repository, { allowed_groups: ["g"] });
     for (let i = 0; i < 2; i += 1) expect(await other.ask(question)).toEqual(all);
-    await knowledge.updateCollection(test.admin, repository, collection, { private: true });
+    await knowledge.collections.update(test.admin, repository, collection, { private: true });
     expect(await other.ask(question)).toEqual(nothing);
-    await knowledge.updateCollection(test.admin, repository, collection, { private: false });
-    await knowledge.deleteDocument(test.admin, repository, collection, document_id);
+    await knowledge.collections.update(test.admin, repository, collection, { private: false });
+    await knowledge.documents.delete(test.admin, repository, collection, document_id);
     expect(await other.ask(question)).toEqual({ read: "Papers", listed: [], found: [] });
-    await knowledge.deleteCollection(test.admin, repository, collection);
+    await knowledge.collections.delete(test.admin, repository, collection);
     expect(await other.ask(question)).toEqual(nothing);
-    await knowledge.restoreCollection(test.admin, repository, collection);
+    await knowledge.collections.restore(test.admin, repository, collection);
     expect(await other.ask(question)).toMatchObject({ read: "Papers" });
-    await knowledge.deleteCollection(test.admin, repository, collection, { purge: true, confirm: collection });
+    await knowledge.collections.delete(test.admin, repository, collection, { purge: true, confirm: collection });
     expect(await other.ask(question)).toEqual(nothing);
   });
 });

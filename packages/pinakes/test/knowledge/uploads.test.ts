@@ -22,7 +22,7 @@ async function objectsOf(
   { pinakes }: TestPinakes,
   { knowledge, caller, repository, collection }: Place,
 ): Promise<string[]> {
-  const { incarnation } = await knowledge.collection(caller, repository, collection);
+  const { incarnation } = await knowledge.collections.get(caller, repository, collection);
   return (await pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys.map(({ key }) => key);
 }
 
@@ -64,7 +64,7 @@ describe.each(engines)("uploads on %s", (engine) => {
 
   it("R-KB-20 the type is the extension's, ignoring case; a catalog takes five, and others are refused with the list", async () => {
     const user = test.as("cataloguer");
-    const { collection_id } = await test.knowledge.createCollection(user, "me", { name: `Types` });
+    const { collection_id } = await test.knowledge.collections.create(user, "me", { name: `Types` });
     const catalog = { knowledge: test.knowledge, caller: user, repository: "me", collection: collection_id };
     for (const name of ["a.exe", "a", "a.txt.zip", ".txt", "a.json", "a.html", "a.log", "pdf"])
       await expect(upload(catalog, name, "x")).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     ] as const)
       expect((await upload(catalog, name, "a,b\n1,2")).file_type).toBe(type);
     expect((await upload(place, "a.json", "{}")).file_type).toBe("json");
-    expect((await test.knowledge.collection(user, "me", collection_id)).document_count).toBe(5);
+    expect((await test.knowledge.collections.get(user, "me", collection_id)).document_count).toBe(5);
     // Contents that are not what the name says have failed, with the reason.
     for (const [name, content, reason] of [
       ["words.pdf", "plain words", "PDF"],
@@ -96,7 +96,7 @@ describe.each(engines)("uploads on %s", (engine) => {
 
   it("R-KB-17 R-KB-18 one id everywhere: in the record, the object's key, the passage and the answer; a passage is its catalog owner's", async () => {
     const user = test.as("owner-of-ids");
-    const { collection_id, repository_id, incarnation } = await test.knowledge.createCollection(user, "me", {
+    const { collection_id, repository_id, incarnation } = await test.knowledge.collections.create(user, "me", {
       name: "Ids",
     });
     const theirs = {
@@ -107,9 +107,9 @@ describe.each(engines)("uploads on %s", (engine) => {
     };
     const { document_id } = await uploaded(theirs, "a.txt", "put there by an admin");
     expect(document_id).toMatch(/^[0-9a-f-]{36}$/);
-    expect((await test.knowledge.document(user, "me", collection_id, document_id)).document_id).toBe(document_id);
+    expect((await test.knowledge.documents.get(user, "me", collection_id, document_id)).document_id).toBe(document_id);
     for (const key of await objectsOf(test, theirs)) expect(key).toContain(document_id);
-    const { hits } = await test.knowledge.search(user, {
+    const { hits } = await test.knowledge.search.run(user, {
       query: "admin",
       collections: [{ repository: "me", collection: collection_id }],
     });
@@ -151,13 +151,13 @@ describe.each(engines)("uploads on %s", (engine) => {
       await uploaded(own, "good.txt", "a good document about lighthouses");
       const failed = await uploaded(own, name, await bytes());
       expect(failed).toMatchObject({ status: "failed", error: expect.stringMatching(reason) });
-      expect(await own.knowledge.collection(own.caller, own.repository, own.collection)).toMatchObject({
+      expect(await own.knowledge.collections.get(own.caller, own.repository, own.collection)).toMatchObject({
         indexing_status: "error",
         document_count: 2,
       });
       expect(await texts(own, "lighthouses")).toHaveLength(1);
-      await own.knowledge.deleteDocument(own.caller, own.repository, own.collection, failed.document_id);
-      expect((await own.knowledge.collection(own.caller, own.repository, own.collection)).indexing_status).toBe(
+      await own.knowledge.documents.delete(own.caller, own.repository, own.collection, failed.document_id);
+      expect((await own.knowledge.collections.get(own.caller, own.repository, own.collection)).indexing_status).toBe(
         "ready",
       );
       const { told, counted } = await recount(own);
@@ -171,7 +171,7 @@ describe.each(engines)("uploads on %s", (engine) => {
       code: "INVALID",
       detail: expect.stringContaining("empty"),
     });
-    expect(await own.knowledge.collection(own.caller, own.repository, own.collection)).toMatchObject({
+    expect(await own.knowledge.collections.get(own.caller, own.repository, own.collection)).toMatchObject({
       document_count: 0,
       indexing_status: "pending",
     });
@@ -188,15 +188,15 @@ describe.each(engines)("uploads on %s", (engine) => {
     await expect(upload(own, "large.txt", "", { body: zeros(fileBytesMax + 1) })).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
     });
-    expect((await own.knowledge.listDocuments(own.caller, own.repository, own.collection)).items).toEqual([]);
-    expect(await own.knowledge.collection(own.caller, own.repository, own.collection)).toMatchObject({
+    expect((await own.knowledge.documents.list(own.caller, own.repository, own.collection)).items).toEqual([]);
+    expect(await own.knowledge.collections.get(own.caller, own.repository, own.collection)).toMatchObject({
       document_count: 0,
       total_size_bytes: 0,
     });
     expect(await objectsOf(quiet, own)).toEqual([]);
     const accepted = await upload(own, "large.txt", "", { body: zeros(fileBytesMax) });
     expect(accepted).toMatchObject({ size_bytes: fileBytesMax, status: "pending" });
-    expect(await own.knowledge.collection(own.caller, own.repository, own.collection)).toMatchObject({
+    expect(await own.knowledge.collections.get(own.caller, own.repository, own.collection)).toMatchObject({
       document_count: 1,
       total_size_bytes: fileBytesMax,
     });
@@ -208,7 +208,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     expect(told).toEqual(counted);
     expect(await objectsOf(quiet, own)).toHaveLength(1);
     expect(
-      (await own.knowledge.document(own.caller, own.repository, own.collection, accepted.document_id)).sha256,
+      (await own.knowledge.documents.get(own.caller, own.repository, own.collection, accepted.document_id)).sha256,
     ).toBe(accepted.sha256);
   });
 
@@ -219,7 +219,7 @@ describe.each(engines)("uploads on %s", (engine) => {
       throw new Error("socket hang up");
     }
     await expect(upload(own, "half.txt", "", { body: broken() })).rejects.toThrow("socket hang up");
-    const { items } = await own.knowledge.listDocuments(own.caller, own.repository, own.collection);
+    const { items } = await own.knowledge.documents.list(own.caller, own.repository, own.collection);
     expect(items).toMatchObject([
       { name: "half.txt", status: "failed", error: expect.stringContaining("socket hang up"), size_bytes: 0 },
     ]);
@@ -227,9 +227,11 @@ describe.each(engines)("uploads on %s", (engine) => {
     let { told, counted } = await recount(own);
     expect(told).toEqual(counted);
     const id = items[0]?.document_id as string;
-    await expect(own.knowledge.reindexDocument(own.caller, own.repository, own.collection, id)).rejects.toMatchObject({
-      code: "CONFLICT",
-    });
+    await expect(own.knowledge.documents.reindex(own.caller, own.repository, own.collection, id)).rejects.toMatchObject(
+      {
+        code: "CONFLICT",
+      },
+    );
     const again = await uploaded(own, "half.txt", "the whole of it", { replace: true });
     expect(again).toMatchObject({ document_id: id, status: "indexed" });
     ({ told, counted } = await recount(own));
@@ -244,7 +246,7 @@ describe.each(engines)("uploads on %s", (engine) => {
         const bytes = i % 10 === 3 ? "" : i % 10 === 4 ? "%PDF-broken" : `document ${i} `.repeat(i + 1);
         const { document_id } = await upload(own, `f${i}.${i % 10 === 4 ? "pdf" : "txt"}`, bytes);
         if (i % 10 === 5) await upload(own, `f${i}.txt`, "a shorter one", { replace: true });
-        if (i % 10 === 6) await knowledge.deleteDocument(caller, repository, collection, document_id);
+        if (i % 10 === 6) await knowledge.documents.delete(caller, repository, collection, document_id);
         return document_id;
       }),
     );
@@ -265,7 +267,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     await using small = await openTestPinakes(engine, { background: false, quotas: { documentsPerCatalogMax: 5 } });
     expect(quotaDefaults.documentsPerCatalogMax).toBe(500);
     const user = small.as("full");
-    const { collection_id } = await small.knowledge.createCollection(user, "me", { name: "Full" });
+    const { collection_id } = await small.knowledge.collections.create(user, "me", { name: "Full" });
     const catalog = { knowledge: small.knowledge, caller: user, repository: "me", collection: collection_id };
     const first = await upload(catalog, "first.txt", "1");
     const outcomes = await Promise.allSettled(
@@ -275,7 +277,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     for (const outcome of outcomes)
       if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "LIMIT_EXCEEDED" });
     expect((await upload(catalog, "first.txt", "another one", { replace: true })).document_id).toBe(first.document_id);
-    await small.knowledge.deleteDocument(user, "me", collection_id, first.document_id);
+    await small.knowledge.documents.delete(user, "me", collection_id, first.document_id);
     await upload(catalog, "again.txt", "x");
     await expect(upload(catalog, "more.txt", "x")).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
     expect(await objectsOf(small, catalog)).toHaveLength(5);
@@ -290,7 +292,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     for (const bad of [{ user_id: "ben" }, { document_id: "x" }, { run: 1 }, [], "text", 7])
       await expect(upload(place, "m3.txt", "x", { metadata: bad })).rejects.toMatchObject({ code: "INVALID" });
     expect(
-      await test.knowledge.listDocuments(test.admin, place.repository, place.collection, { q: "m3" }),
+      await test.knowledge.documents.list(test.admin, place.repository, place.collection, { q: "m3" }),
     ).toMatchObject({ items: [] });
     await expect(upload(place, "m4.txt", "", { body: body("") })).rejects.toMatchObject({ code: "INVALID" });
   });

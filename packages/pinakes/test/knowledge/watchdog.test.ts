@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => one[Symbol.asyncDispose]());
 
 const send: OneCollection["send"] = (...given) => one.send(...given);
-const only = async () => (await process.knowledge.listDocuments(machine.admin, "kb", place.collection)).items[0];
+const only = async () => (await process.knowledge.documents.list(machine.admin, "kb", place.collection)).items[0];
 
 /** A process that dies where the condition says, while it sends a file. */
 async function dyingUpload(at: (call: string) => boolean): Promise<void> {
@@ -55,7 +55,7 @@ describe("uploads and ingestions that died", () => {
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
     // A document that is there is no upload that died.
     await expect(send("half.txt", "other words")).rejects.toMatchObject({ code: "CONFLICT", retryable: false });
-    const { incarnation } = await place.knowledge.collection(place.caller, "kb", place.collection);
+    const { incarnation } = await place.knowledge.collections.get(place.caller, "kb", place.collection);
     const { keys } = await machine.objects.list(place.caller.scope, `knowledge/${incarnation}/`);
     expect(keys.filter(({ key }) => key.endsWith("/content"))).toHaveLength(1);
     const { told, counted } = await recount(place);
@@ -65,7 +65,7 @@ describe("uploads and ingestions that died", () => {
   it("R-KB-25 bytes that came and were never committed go with the upload that died", async () => {
     let batches = 0;
     await dyingUpload((call) => call === "items.batch" && (batches += 1) === 4);
-    const { incarnation } = await place.knowledge.collection(place.caller, "kb", place.collection);
+    const { incarnation } = await place.knowledge.collections.get(place.caller, "kb", place.collection);
     const keys = async () => (await machine.objects.list(place.caller.scope, `knowledge/${incarnation}/`)).keys;
     expect(await keys()).toHaveLength(1);
     machine.now += uploadDeadMs + 1;
@@ -109,14 +109,14 @@ describe("uploads and ingestions that died", () => {
     await dyingUpload((call) => call === "objects.put");
     machine.now += 1;
     await send("waits.txt", "words that wait");
-    await process.knowledge.archiveCollection(machine.admin, "kb", place.collection);
+    await process.knowledge.collections.archive(machine.admin, "kb", place.collection);
     machine.now += uploadDeadMs + 1;
     await process.sweep();
     await process.work();
     const states = async () =>
-      (await process.knowledge.listDocuments(machine.admin, "kb", place.collection)).items.map(({ status }) => status);
+      (await process.knowledge.documents.list(machine.admin, "kb", place.collection)).items.map(({ status }) => status);
     expect(await states()).toEqual(["pending", "failed"]);
-    await process.knowledge.unarchiveCollection(machine.admin, "kb", place.collection);
+    await process.knowledge.collections.unarchive(machine.admin, "kb", place.collection);
     await process.sweep();
     await process.work();
     expect(await states()).toEqual(["indexed", "failed"]);
@@ -124,11 +124,11 @@ describe("uploads and ingestions that died", () => {
 
   it("R-LISA-52 what was under way when a collection was deleted goes on after its restore", async () => {
     await send("waits.txt", "words that wait");
-    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    await process.knowledge.collections.delete(machine.admin, "kb", place.collection);
     await process.work();
     machine.now += 3_600_000;
     await process.sweep();
-    await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
+    await process.knowledge.collections.restore(machine.admin, "kb", place.collection);
     machine.now += 3_600_000;
     await process.sweep();
     await process.work();
@@ -151,7 +151,7 @@ describe("uploads and ingestions that died", () => {
     }
     expect(await only()).toMatchObject({ status: "failed", error: expect.stringMatching(/5 tries.*disk on fire/) });
     process.calls.clear();
-    await process.knowledge.reindexDocument(
+    await process.knowledge.documents.reindex(
       machine.admin,
       "kb",
       place.collection,
@@ -166,10 +166,10 @@ describe("deleted collections", () => {
   it("R-LISA-51 R-LISA-42 what is deleted is purged 90 days later and never before, with everything below it", async () => {
     await send("a.txt", "words about otters");
     await process.work();
-    const { incarnation, updated_at } = await place.knowledge.collection(place.caller, "kb", place.collection);
+    const { incarnation, updated_at } = await place.knowledge.collections.get(place.caller, "kb", place.collection);
     machine.now += 1_000;
-    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
-    const deleted = await process.knowledge.collection(machine.admin, "kb", place.collection, { deleted: true });
+    await process.knowledge.collections.delete(machine.admin, "kb", place.collection);
+    const deleted = await process.knowledge.collections.get(machine.admin, "kb", place.collection, { deleted: true });
     expect(deleted).toMatchObject({
       status: "DELETED",
       deleted_at: new Date(machine.now).toISOString(),
@@ -179,15 +179,15 @@ describe("deleted collections", () => {
     machine.now += 90 * day - 1;
     await process.sweep();
     await machine.vectors.sweep();
-    expect((await process.knowledge.listCollections(machine.admin, { status: "DELETED" })).items).toHaveLength(1);
-    await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
+    expect((await process.knowledge.collections.list(machine.admin, { status: "DELETED" })).items).toHaveLength(1);
+    await process.knowledge.collections.restore(machine.admin, "kb", place.collection);
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
-    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    await process.knowledge.collections.delete(machine.admin, "kb", place.collection);
     machine.now += 90 * day;
     await process.sweep();
     await process.sweep();
     const left = async () => ({
-      collections: (await process.knowledge.listCollections(machine.admin, { status: "all" })).items.map(
+      collections: (await process.knowledge.collections.list(machine.admin, { status: "all" })).items.map(
         ({ name }) => name,
       ),
       objects: (await machine.objects.list(machine.admin.scope, `knowledge/${incarnation}/`)).keys.length,
@@ -205,7 +205,7 @@ describe("deleted collections", () => {
   it("R-LISA-52 a restore that comes between the purge being due and its beginning wins", async () => {
     await send("a.txt", "words about otters");
     await process.work();
-    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    await process.knowledge.collections.delete(machine.admin, "kb", place.collection);
     machine.now += 90 * day;
     // The purge has read the record; it goes on when the restore is done, and finds that its batch is not of that record any more.
     const held = Promise.withResolvers<void>();
@@ -220,17 +220,17 @@ describe("deleted collections", () => {
     });
     const sweeping = purging.sweep();
     await reached.promise;
-    await expect(process.knowledge.restoreCollection(machine.admin, "kb", place.collection)).rejects.toMatchObject({
+    await expect(process.knowledge.collections.restore(machine.admin, "kb", place.collection)).rejects.toMatchObject({
       code: "GONE",
     });
     // A process whose clock is a second behind.
     machine.now -= 1_000;
-    await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
+    await process.knowledge.collections.restore(machine.admin, "kb", place.collection);
     machine.now += 1_000;
     held.resolve();
     await sweeping;
     expect((await process.knowledge.jobs.list(machine.admin)).items.filter(({ kind }) => kind === "purge")).toEqual([]);
-    expect((await process.knowledge.operations(machine.admin)).items).toEqual([]);
+    expect((await process.knowledge.operations.list(machine.admin)).items).toEqual([]);
     await purging.close();
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
   });
@@ -245,13 +245,13 @@ describe("deleted collections", () => {
       at: (call) => (deleted ||= call === "vectors.delete") && call === "items.write",
       kind: "crash-before",
     });
-    void dying.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    void dying.knowledge.collections.delete(machine.admin, "kb", place.collection);
     await dying.calls.died;
-    expect((await process.knowledge.collection(machine.admin, "kb", place.collection, { deleted: true })).status).toBe(
-      "DELETED",
-    );
+    expect(
+      (await process.knowledge.collections.get(machine.admin, "kb", place.collection, { deleted: true })).status,
+    ).toBe("DELETED");
     machine.now += 1_000;
-    await process.knowledge.restoreCollection(machine.admin, "kb", place.collection);
+    await process.knowledge.collections.restore(machine.admin, "kb", place.collection);
     machine.now += 600_000;
     await process.sweep();
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
@@ -270,10 +270,10 @@ describe("deleted collections", () => {
     await process.work();
     const second = await machine.process();
     for (let round = 0; round < 5; round += 1) {
-      await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+      await process.knowledge.collections.delete(machine.admin, "kb", place.collection);
       machine.now += 1_000;
       const restoring = [process, second, process, second].map(({ knowledge }) =>
-        knowledge.restoreCollection(machine.admin, "kb", place.collection),
+        knowledge.collections.restore(machine.admin, "kb", place.collection),
       );
       expect((await Promise.allSettled(restoring)).some(({ status }) => status === "fulfilled")).toBe(true);
       expect(await texts(place, "otters")).toEqual(["words about otters"]);
@@ -286,9 +286,9 @@ describe("deleted collections", () => {
   it("R-LISA-52 a restore clears the time of the purge: the collection outlives it", async () => {
     await send("a.txt", "words about otters");
     await process.work();
-    await process.knowledge.deleteCollection(machine.admin, "kb", place.collection);
+    await process.knowledge.collections.delete(machine.admin, "kb", place.collection);
     machine.now += 89 * day;
-    expect(await process.knowledge.restoreCollection(machine.admin, "kb", place.collection)).toMatchObject({
+    expect(await process.knowledge.collections.restore(machine.admin, "kb", place.collection)).toMatchObject({
       status: "ACTIVE",
       deleted_at: null,
       purge_at: null,

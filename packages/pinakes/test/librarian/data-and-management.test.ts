@@ -1,8 +1,8 @@
 /** Messages of data and of management are apart: the one kind, however much there is of it, does not hold up the other. */
 import { expect, it } from "vitest";
-import type { IngestMessage } from "../../src/knowledge/ingest/ingest-queue.ts";
-import { knowledgeTenant } from "../../src/knowledge/ingest/knowledge-work.ts";
-import { sharedQueue } from "../../src/knowledge/ingest/lanes.ts";
+import type { IngestMessage } from "../../src/knowledge/documents/ingest-queue.ts";
+import { knowledgeTenant } from "../../src/knowledge/records/work-registry.ts";
+import { sharedQueue } from "../../src/knowledge/documents/lanes.ts";
 import type { Queue } from "../../src/ports/queue.ts";
 import { nothing, system, World } from "../lifecycle/support/world.ts";
 

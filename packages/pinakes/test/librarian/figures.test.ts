@@ -11,7 +11,11 @@ it("R-TG-109 R-TG-05 each collection has its own figures, and they follow what i
   await world.fill(process, world.admin, "large", { files: 3, rows: 5 });
   await world.fill(process, world.admin, "small", { files: 1, rows: 1 });
   const figures = async (id: string) => {
-    const { document_count, total_size_bytes, triples, stores } = await knowledge.usage(world.admin, "kb", id);
+    const { document_count, total_size_bytes, triples, stores } = await knowledge.collections.usage(
+      world.admin,
+      "kb",
+      id,
+    );
     return { document_count, total_size_bytes, triples, vectors: stores["vectors"], objects: stores["objects"] };
   };
   expect(await figures("large")).toEqual({
@@ -49,7 +53,7 @@ it("R-TG-109 a delete that a store fails at is seen as running, then as stuck: b
   const { job_id } = await process.purge(stuck);
   const fine = await process.purge({ ...stuck, collection_id: "fine" });
   await process.lifecycle.idle();
-  const operation = async (id: string) => process.knowledge.operation(world.admin, id);
+  const operation = async (id: string) => process.knowledge.operations.get(world.admin, id);
   const rowOf = async (store: string) => (await operation(job_id)).stores.find((row) => row.store === store);
   expect(await operation(fine.job_id)).toMatchObject({ status: "done" });
   await process.sweep();

@@ -1,7 +1,7 @@
 /** Collections that come into being by being used, and what is kept of a use. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
-import { useEveryMs } from "../../src/knowledge/documents/uses.ts";
+import { useEveryMs } from "../../src/knowledge/collections/uses.ts";
 import type { Knowledge } from "../../src/knowledge/index.ts";
 import { World, type Process } from "../lifecycle/support/world.ts";
 import { body } from "../knowledge/support/test-pinakes.ts";
@@ -15,7 +15,7 @@ beforeEach(async () => {
   process = await world.process();
   ({ knowledge } = process);
   ({ admin } = world);
-  await knowledge.createRepository(admin, { repository_id: "auto", auto_create: true });
+  await knowledge.repositories.create(admin, { repository_id: "auto", auto_create: true });
 });
 afterEach(async () => {
   await process.close();
@@ -24,9 +24,10 @@ afterEach(async () => {
 
 type Load = (id: string, repository?: string) => Promise<unknown>;
 const loads = (): Readonly<Record<string, Load>> => ({
-  document: (id, repository = "auto") => knowledge.upload(admin, repository, id, { name: "a.txt", body: body("x") }),
+  document: (id, repository = "auto") =>
+    knowledge.documents.upload(admin, repository, id, { name: "a.txt", body: body("x") }),
   "many documents": (id, repository = "auto") =>
-    knowledge.uploadMany(admin, repository, id, (take) => take({ name: "a.txt", body: body("x") })),
+    knowledge.documents.uploadMany(admin, repository, id, (take) => take({ name: "a.txt", body: body("x") })),
   "upload grant": async (id, repository = "auto") => {
     const { url } = await knowledge.grants.upload(admin, repository, id, { name: "a.txt" });
     return knowledge.grants.useUpload(url.split("/").at(-1) as string, body("x"));
@@ -40,7 +41,7 @@ const loadNames = ["document", "many documents", "upload grant", "embeddings", "
 
 const queries = (): Readonly<Record<string, (id: string, repository: string) => Promise<unknown>>> => ({
   search: (id, repository) =>
-    knowledge.search(admin, { query: "x", mode: "keyword", collections: [{ repository, collection: id }] }),
+    knowledge.search.run(admin, { query: "x", mode: "keyword", collections: [{ repository, collection: id }] }),
   "rows.query": (id, repository) => knowledge.rows.query(admin, repository, id, { vector: [1, 2] }),
   triples: (id, repository) => knowledge.graph.matchTriples(admin, repository, id),
   "triples as RDF": async (id, repository) =>
@@ -66,7 +67,7 @@ describe("loading", () => {
     "R-TG-16 R-TG-28 the first %s registers the collection with its defaults, and notes the use",
     async (name) => {
       await loads()[name]?.("papers");
-      const record = await knowledge.collection(admin, "auto", "papers");
+      const record = await knowledge.collections.get(admin, "auto", "papers");
       expect(record).toMatchObject({
         name: "papers",
         description: "",
@@ -83,7 +84,7 @@ describe("loading", () => {
     async (name) => {
       await expect(loads()[name]?.("papers", "kb")).rejects.toMatchObject({ code: "NOT_FOUND" });
       expect(
-        (await knowledge.listCollections(admin, { repositoryId: "kb", status: "all" })).items.map(
+        (await knowledge.collections.list(admin, { repositoryId: "kb", status: "all" })).items.map(
           ({ is_default }) => is_default,
         ),
       ).toEqual([true]);
@@ -91,20 +92,24 @@ describe("loading", () => {
   );
 
   it("what is refused for itself makes nothing", async () => {
-    await expect(knowledge.upload(admin, "auto", "a", { name: "../x", body: body("x") })).rejects.toMatchObject({
+    await expect(
+      knowledge.documents.upload(admin, "auto", "a", { name: "../x", body: body("x") }),
+    ).rejects.toMatchObject({
       code: "INVALID",
     });
     await expect(knowledge.rows.upsert(admin, "auto", "b", { items: [] })).rejects.toThrow();
-    await expect(knowledge.upload(admin, "auto", "bad id!", { name: "a.txt", body: body("x") })).rejects.toMatchObject({
+    await expect(
+      knowledge.documents.upload(admin, "auto", "bad id!", { name: "a.txt", body: body("x") }),
+    ).rejects.toMatchObject({
       code: "INVALID",
     });
-    expect((await knowledge.listCollections(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
+    expect((await knowledge.collections.list(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
   });
 
   it("R-TG-18 a hundred first uses at once, by every entry, make one record, one time and one life", async () => {
     const all = Object.values(loads()).filter((_, i) => i >= 3);
     const docs = Array.from({ length: 50 }, (_, i) =>
-      knowledge.upload(admin, "auto", "crowd", { name: `f${i}.txt`, body: body("x") }),
+      knowledge.documents.upload(admin, "auto", "crowd", { name: `f${i}.txt`, body: body("x") }),
     );
     await Promise.all([...docs, ...Array.from({ length: 50 }, (_, i) => all[i % all.length]?.("crowd"))]);
     const lives = await world.items.query(admin.scope, "collections", {
@@ -112,18 +117,21 @@ describe("loading", () => {
       range: { prefix: "collection:crowd" },
     });
     expect(lives.items).toHaveLength(1);
-    const record = await knowledge.collection(admin, "auto", "crowd");
+    const record = await knowledge.collections.get(admin, "auto", "crowd");
     expect(record.document_count).toBe(50);
-    expect((await knowledge.usage(admin, "auto", "crowd")).stores).toMatchObject({ vectors: 1, triples: 1 });
+    expect((await knowledge.collections.usage(admin, "auto", "crowd")).stores).toMatchObject({
+      vectors: 1,
+      triples: 1,
+    });
   });
 
   it.each(loadNames)(
     "R-TG-16 the first %s registers an id that is another's name, or its id in other letters, beside that one",
     async (name) => {
-      await knowledge.createCollection(admin, "auto", { collection_id: "r1", name: "Reports" });
+      await knowledge.collections.create(admin, "auto", { collection_id: "r1", name: "Reports" });
       for (const id of ["Case", "case", "reports"]) await loads()[name]?.(id);
       const names = await Promise.all(
-        ["Case", "case", "reports"].map(async (id) => (await knowledge.collection(admin, "auto", id)).name),
+        ["Case", "case", "reports"].map(async (id) => (await knowledge.collections.get(admin, "auto", id)).name),
       );
       expect(names).toEqual([
         "Case",
@@ -132,11 +140,11 @@ describe("loading", () => {
       ]);
       // Each has what was loaded into it.
       const uses = await Promise.all(
-        ["Case", "case", "reports"].map(async (id) => (await knowledge.usage(admin, "auto", id)).stores),
+        ["Case", "case", "reports"].map(async (id) => (await knowledge.collections.usage(admin, "auto", id)).stores),
       );
       expect(uses[1]).toEqual(uses[0]);
       expect(uses[2]).toEqual(uses[0]);
-      expect((await knowledge.collection(admin, "auto", "r1")).name).toBe("Reports");
+      expect((await knowledge.collections.get(admin, "auto", "r1")).name).toBe("Reports");
     },
   );
 
@@ -159,20 +167,20 @@ describe("loading", () => {
   it("a new life of an id whose name went to another meanwhile has a name of its own", async () => {
     const load = loads()["embeddings"] as Load;
     await load("Case");
-    const former = await knowledge.collection(admin, "auto", "Case");
-    await knowledge.deleteCollection(admin, "auto", "Case", {});
+    const former = await knowledge.collections.get(admin, "auto", "Case");
+    await knowledge.collections.delete(admin, "auto", "Case", {});
     await process.lifecycle.idle();
     await load("case");
     await load("Case");
     const [lower, upper] = [
-      await knowledge.collection(admin, "auto", "case"),
-      await knowledge.collection(admin, "auto", "Case"),
+      await knowledge.collections.get(admin, "auto", "case"),
+      await knowledge.collections.get(admin, "auto", "Case"),
     ];
     expect([lower.name, upper.name]).toEqual(["case", expect.stringMatching(/^Case [0-9a-f]{8}$/)]);
     expect(upper.incarnation).not.toBe(former.incarnation);
     // The life that was deleted is kept beside it, as it was.
     expect(
-      await knowledge.collection(admin, "auto", "Case", { deleted: true, incarnation: former.incarnation }),
+      await knowledge.collections.get(admin, "auto", "Case", { deleted: true, incarnation: former.incarnation }),
     ).toMatchObject({
       name: "Case",
       status: "DELETED",
@@ -180,35 +188,37 @@ describe("loading", () => {
   });
 
   it("R-TG-14 R-TG-19 a use alters nothing of a record that is there: not its name, its tags, its times, nor its version", async () => {
-    await knowledge.createCollection(admin, "auto", {
+    await knowledge.collections.create(admin, "auto", {
       collection_id: "kept",
       name: "Kept",
       description: "As it is",
       metadata: { tags: ["a"] },
     });
-    const before = await knowledge.collection(admin, "auto", "kept");
+    const before = await knowledge.collections.get(admin, "auto", "kept");
     for (const load of Object.values(loads()).slice(0, 1)) await load("kept");
     world.now += 2 * useEveryMs;
     await loads()["embeddings"]?.("kept");
     await queries()["triples"]?.("kept", "auto");
-    const after = await knowledge.collection(admin, "auto", "kept");
+    const after = await knowledge.collections.get(admin, "auto", "kept");
     const { name, description, metadata, created_at, updated_at, incarnation } = before;
     expect(after).toMatchObject({ name, description, metadata, created_at, updated_at, incarnation });
     expect(after.last_used_at).toBe(new Date(world.now).toISOString());
     // The version that was read before all this still changes it.
     expect(
-      await knowledge.updateCollection(admin, "auto", "kept", { description: "Newer" }, before.etag),
+      await knowledge.collections.update(admin, "auto", "kept", { description: "Newer" }, before.etag),
     ).toMatchObject({ description: "Newer" });
   });
 });
 
 describe("a use", () => {
   it("R-TG-28 is noted by an update in SPARQL too, which makes no collection", async () => {
-    await knowledge.createCollection(admin, "auto", { collection_id: "graph" });
+    await knowledge.collections.create(admin, "auto", { collection_id: "graph" });
     const update = (id: string) =>
       knowledge.graph.sparql(admin, "auto", id, { update: "INSERT DATA { <a:s> <a:p> <a:o> }" });
     await update("graph");
-    expect((await knowledge.collection(admin, "auto", "graph")).last_used_at).toBe(new Date(world.now).toISOString());
+    expect((await knowledge.collections.get(admin, "auto", "graph")).last_used_at).toBe(
+      new Date(world.now).toISOString(),
+    );
     await expect(update("typo")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
@@ -216,7 +226,7 @@ describe("a use", () => {
     await loads()["embeddings"]?.("papers");
     const stats = async () =>
       (await world.items.query(admin.scope, "documents", { index: "lives", equals: { held: true } })).items[0];
-    const life = (await knowledge.collection(admin, "auto", "papers")).incarnation;
+    const life = (await knowledge.collections.get(admin, "auto", "papers")).incarnation;
     const key = { partition: ["auto", life], id: "stats" };
     const first = await world.items.read(admin.scope, "documents", key);
     expect(await stats()).toBeDefined();
@@ -232,11 +242,11 @@ describe("a use", () => {
 
   it("of another process a moment ago is not written again", async () => {
     await loads()["embeddings"]?.("papers");
-    const { etag } = await knowledge.collection(admin, "auto", "papers");
+    const { etag } = await knowledge.collections.get(admin, "auto", "papers");
     world.now += useEveryMs / 2;
     const other = await world.process();
     await other.knowledge.rows.query(admin, "auto", "papers", { vector: [1, 2] });
-    expect((await knowledge.collection(admin, "auto", "papers")).etag).toBe(etag);
+    expect((await knowledge.collections.get(admin, "auto", "papers")).etag).toBe(etag);
     await other.close();
   });
 });
@@ -244,20 +254,20 @@ describe("a use", () => {
 describe("asking", () => {
   it.each(queryNames)("R-TG-17 by default %s makes nothing: what is not there is NOT_FOUND", async (name) => {
     await expect(queries()[name]?.("typo", "auto")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect((await knowledge.listCollections(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
+    expect((await knowledge.collections.list(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
   });
 
   it.each(queryNames)(
     "R-TG-17 R-TG-29 where the repository says create_on_query, the first %s registers it",
     async (name) => {
-      await knowledge.updateRepository(admin, "auto", { create_on_query: true });
+      await knowledge.repositories.update(admin, "auto", { create_on_query: true });
       if (name === "search") await expect(queries()[name]?.("asked", "auto")).resolves.toMatchObject({ hits: [] });
       else await queries()[name]?.("asked", "auto");
-      const record = await knowledge.collection(admin, "auto", "asked");
+      const record = await knowledge.collections.get(admin, "auto", "asked");
       expect(record).toMatchObject({ name: "asked", description: "", metadata: { tags: [], custom_fields: {} } });
       expect(record.last_used_at).toBe(new Date(world.now).toISOString());
       await expect(
-        knowledge.updateRepository(admin, "auto", { create_on_query: "yes" as unknown as boolean }),
+        knowledge.repositories.update(admin, "auto", { create_on_query: "yes" as unknown as boolean }),
       ).rejects.toMatchObject({ code: "INVALID" });
     },
   );
@@ -265,9 +275,9 @@ describe("asking", () => {
   it("W6 an unknown collection is an empty answer that says so where the question wants it; a hidden one is the same", async () => {
     await loads()["document"]?.("papers");
     const stranger = makeCaller({ tenant: "acme", userId: "stranger" });
-    await knowledge.createCollection(admin, "auto", { collection_id: "hidden", private: true });
+    await knowledge.collections.create(admin, "auto", { collection_id: "hidden", private: true });
     const ask = (caller: Caller, ...ids: string[]) =>
-      knowledge.search(caller, {
+      knowledge.search.run(caller, {
         query: "x",
         mode: "keyword",
         collections: ids.map((collection) => ({ repository: "auto", collection })),
@@ -290,7 +300,7 @@ describe("asking", () => {
     });
     expect(await ask(admin, "papers")).toMatchObject({ collection_exists: true, missing: [] });
     await expect(ask(admin)).rejects.toMatchObject({ code: "INVALID" });
-    const strict = knowledge.search(stranger, { query: "x", mode: "keyword", collections: [missing("nowhere")] });
+    const strict = knowledge.search.run(stranger, { query: "x", mode: "keyword", collections: [missing("nowhere")] });
     await expect(strict).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
@@ -304,7 +314,7 @@ describe("asking", () => {
     [
       "search",
       (ids, wishes, caller = admin) =>
-        knowledge.search(caller, { query: "x", mode: "keyword", collections: named(...ids), ...wishes }),
+        knowledge.search.run(caller, { query: "x", mode: "keyword", collections: named(...ids), ...wishes }),
     ],
     [
       "triples of several",
@@ -324,7 +334,7 @@ describe("asking", () => {
       for (const wishes of [{}, { include_metadata: false }])
         expect(await ask("papers", wishes)).not.toHaveProperty("collection");
       expect(await ask("papers", { include_metadata: true })).toMatchObject({
-        collection: await knowledge.collection(admin, "auto", "papers"),
+        collection: await knowledge.collections.get(admin, "auto", "papers"),
       });
     },
   );
@@ -335,7 +345,7 @@ describe("asking", () => {
       for (const id of ["papers", "notes"]) await loads()["triples"]?.(id);
       for (const wishes of [{}, { include_metadata: false }])
         expect(await ask(["papers"], wishes)).not.toHaveProperty("collections");
-      const records = await Promise.all(["papers", "notes"].map((id) => knowledge.collection(admin, "auto", id)));
+      const records = await Promise.all(["papers", "notes"].map((id) => knowledge.collections.get(admin, "auto", id)));
       expect(await ask(["papers", "notes", "papers"], { include_metadata: true })).toMatchObject({
         collections: records,
       });
@@ -346,21 +356,21 @@ describe("asking", () => {
     await loads()["triples"]?.("papers");
     const sparql = (input: object) => knowledge.graph.sparql(admin, "auto", "papers", input);
     expect(await sparql({ query: "ASK {}" })).toEqual({ kind: "boolean", value: true });
-    const record = await knowledge.collection(admin, "auto", "papers");
+    const record = await knowledge.collections.get(admin, "auto", "papers");
     expect(await sparql({ query: "ASK {}", include_metadata: true })).toEqual({
       kind: "boolean",
       value: true,
       collections: [record],
     });
     await expect(sparql({ update: "DROP ALL", include_metadata: true })).rejects.toMatchObject({ code: "INVALID" });
-    expect((await knowledge.usage(admin, "auto", "papers")).triples).toBe(1);
+    expect((await knowledge.collections.usage(admin, "auto", "papers")).triples).toBe(1);
   });
 
   it.each(ofSeveral)(
     "W6 R-TG-88 %s: what is not there, or hidden, is named where the question wants it; what is forbidden refuses all",
     async (_, ask) => {
       await loads()["triples"]?.("papers");
-      await knowledge.createCollection(admin, "auto", { collection_id: "hidden", private: true });
+      await knowledge.collections.create(admin, "auto", { collection_id: "hidden", private: true });
       const stranger = makeCaller({ tenant: "acme", userId: "stranger" });
       const empty = { unknown_collections: "empty" } as const;
       expect(await ask(["papers", "nowhere"], empty)).toMatchObject({

@@ -1,10 +1,10 @@
 /** Lists by tag, by use and by size: what they find, and what they read to find it. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
-import { useEveryMs } from "../../src/knowledge/documents/uses.ts";
+import { useEveryMs } from "../../src/knowledge/collections/uses.ts";
 import { knowledgeLimits, type CollectionQuery, type Knowledge } from "../../src/knowledge/index.ts";
-import { gatheredCollectionsMax } from "../../src/knowledge/model/gather-collections.ts";
-import { removedRowsMax } from "../../src/knowledge/model/tag-rows.ts";
+import { gatheredCollectionsMax } from "../../src/knowledge/collections/gather-collections.ts";
+import { removedRowsMax } from "../../src/knowledge/records/tag-rows.ts";
 import type { ItemStore, Page, Query } from "../../src/ports/item-store.ts";
 import { body } from "../knowledge/support/test-pinakes.ts";
 import { World, type Process } from "../lifecycle/support/world.ts";
@@ -23,9 +23,9 @@ afterEach(async () => {
 });
 
 const make = (collection_id: string, tags: readonly string[] = [], repository = "kb") =>
-  knowledge.createCollection(world.admin, repository, { collection_id, metadata: { tags } });
+  knowledge.collections.create(world.admin, repository, { collection_id, metadata: { tags } });
 const ids = async (query: CollectionQuery): Promise<string[]> =>
-  (await knowledge.listCollections(world.admin, { limit: 100, ...query })).items
+  (await knowledge.collections.list(world.admin, { limit: 100, ...query })).items
     .filter(({ is_default }) => !is_default)
     .map((one) => one.collection_id);
 
@@ -49,7 +49,7 @@ async function examined(run: () => Promise<unknown>): Promise<number> {
 
 describe("by tag", () => {
   it("R-TG-06 R-TG-25 finds any or all of them, in one repository or in all, in every order", async () => {
-    await knowledge.createRepository(world.admin, { repository_id: "other" });
+    await knowledge.repositories.create(world.admin, { repository_id: "other" });
     await make("b", ["x", "y"]);
     world.now += 1_000;
     await make("a", ["x"]);
@@ -63,7 +63,7 @@ describe("by tag", () => {
     expect(await ids({ tags: ["y"], order: "asc" })).toEqual(["b", "c"]);
     expect(await ids({ tag: "x", q: "A" })).toEqual(["a"]);
     for (const tag of ["z", "X", "x:", "no/tag", "x".repeat(60)]) expect(await ids({ tag })).toEqual([]);
-    expect(await knowledge.countCollections(world.admin, { tags: ["x", "y"], tag_match: "any" })).toBe(3);
+    expect(await knowledge.collections.count(world.admin, { tags: ["x", "y"], tag_match: "any" })).toBe(3);
     const many = Array.from({ length: knowledgeLimits.tagsMax + 1 }, (_, i) => `t${i}`);
     await expect(ids({ tags: many })).rejects.toMatchObject({ code: "INVALID" });
     expect(await ids({ tags: many.slice(1) })).toEqual([]);
@@ -73,7 +73,7 @@ describe("by tag", () => {
   it("R-TG-04 R-TG-21 follows every change: added, taken away, all replaced, deleted, restored, gone for good", async () => {
     await make("p", ["one"]);
     const tags = (list: readonly string[]) =>
-      knowledge.updateCollection(world.admin, "kb", "p", { metadata: { tags: list } });
+      knowledge.collections.update(world.admin, "kb", "p", { metadata: { tags: list } });
     await tags(["one", "two"]);
     expect([await ids({ tag: "one" }), await ids({ tag: "two" })]).toEqual([["p"], ["p"]]);
     await tags(["two"]);
@@ -84,13 +84,13 @@ describe("by tag", () => {
     expect(await ids({ tags: ["t0", "t49"] })).toEqual(["p"]);
     const { etag } = await tags(["last"]);
     // The version that the change gave is the record's, however many steps it took.
-    expect((await knowledge.collection(world.admin, "kb", "p")).etag).toBe(etag);
+    expect((await knowledge.collections.get(world.admin, "kb", "p")).etag).toBe(etag);
     for (const tag of many) expect(await ids({ tag })).toEqual([]);
-    await knowledge.deleteCollection(world.admin, "kb", "p");
+    await knowledge.collections.delete(world.admin, "kb", "p");
     expect([await ids({ tag: "last" }), await ids({ tag: "last", status: "DELETED" })]).toEqual([[], ["p"]]);
     await make("p", ["last"]);
     expect(await ids({ tag: "last", status: "all" })).toHaveLength(2);
-    await knowledge.deleteCollection(world.admin, "kb", "p", { purge: true, confirm: "p" });
+    await knowledge.collections.delete(world.admin, "kb", "p", { purge: true, confirm: "p" });
     await process.lifecycle.idle();
     expect(await ids({ tag: "last", status: "all" })).toHaveLength(1);
     const rows = await world.items.query(world.admin.scope, "collections", {
@@ -104,10 +104,10 @@ describe("by tag", () => {
     await make("p", ["a"]);
     const sets = [["a"], ["b"], ["a", "b"], [], ["c"]];
     const change = (list: readonly string[]) =>
-      knowledge.updateCollection(world.admin, "kb", "p", { metadata: { tags: list } });
+      knowledge.collections.update(world.admin, "kb", "p", { metadata: { tags: list } });
     for (let round = 0; round < 10; round += 1) {
       await Promise.all(sets.map(change));
-      const { metadata } = await knowledge.collection(world.admin, "kb", "p");
+      const { metadata } = await knowledge.collections.get(world.admin, "kb", "p");
       for (const tag of ["a", "b", "c"])
         expect(await ids({ tag }), `${tag} of ${metadata.tags.join()}`).toEqual(
           metadata.tags.includes(tag) ? ["p"] : [],
@@ -119,15 +119,20 @@ describe("by tag", () => {
     for (let i = 0; i < 5; i += 1) await make(`mine-${i}`, ["rare"]);
     expect(await ids({ tag: "rare" })).toHaveLength(5);
     const few = await examined(() => ids({ tag: "rare" }));
-    const own = await examined(() => knowledge.listCollections(world.admin, { repositoryId: "kb", tag: "rare" }));
+    const own = await examined(() => knowledge.collections.list(world.admin, { repositoryId: "kb", tag: "rare" }));
     const neighbour = makeCaller({ tenant: "globex", userId: "g", role: "admin" });
-    await knowledge.createRepository(neighbour, { repository_id: "kb" });
+    await knowledge.repositories.create(neighbour, { repository_id: "kb" });
     for (let i = 0; i < 150; i += 1) {
       await make(`other-${i}`, ["common"]);
-      await knowledge.createCollection(neighbour, "kb", { collection_id: `theirs-${i}`, metadata: { tags: ["rare"] } });
+      await knowledge.collections.create(neighbour, "kb", {
+        collection_id: `theirs-${i}`,
+        metadata: { tags: ["rare"] },
+      });
     }
     expect(await examined(() => ids({ tag: "rare" }))).toBe(few);
-    expect(await examined(() => knowledge.listCollections(world.admin, { repositoryId: "kb", tag: "rare" }))).toBe(own);
+    expect(await examined(() => knowledge.collections.list(world.admin, { repositoryId: "kb", tag: "rare" }))).toBe(
+      own,
+    );
     // For each: its tag row, its record (or that of a former life of its id) and the head of its rows of callers' own, which has their count;
     // and the repository once.
     expect(few).toBeGreaterThanOrEqual(5);
@@ -151,7 +156,7 @@ describe("by use and size", () => {
     const sizes = { small: 3, large: 3_000, middle: 300 };
     for (const [id, bytes] of Object.entries(sizes)) {
       await make(id);
-      await knowledge.upload(world.admin, "kb", id, { name: "a.txt", body: body("x".repeat(bytes)) });
+      await knowledge.documents.upload(world.admin, "kb", id, { name: "a.txt", body: body("x".repeat(bytes)) });
       world.now += useEveryMs;
     }
     await make("empty");
@@ -175,7 +180,7 @@ describe("by use and size", () => {
       const seen: string[] = [];
       let cursor: string | undefined;
       for (;;) {
-        const page = await knowledge.listCollections(world.admin, { ...query, limit: 4, cursor });
+        const page = await knowledge.collections.list(world.admin, { ...query, limit: 4, cursor });
         seen.push(...page.items.map(({ collection_id }) => collection_id));
         cursor = page.next_cursor ?? undefined;
         if (cursor === undefined) break;
@@ -183,8 +188,8 @@ describe("by use and size", () => {
         await make(`new-${"sort" in query ? query.sort : "made"}-${seen.length}`, ["t"]);
         const asked = { ...query, limit: 4, cursor };
         const stranger = makeCaller({ tenant: "acme", userId: "stranger", role: "admin" });
-        await expect(knowledge.listCollections(stranger, asked)).rejects.toMatchObject({ code: "INVALID" });
-        await expect(knowledge.listCollections(world.admin, { ...asked, q: "c" })).rejects.toMatchObject({
+        await expect(knowledge.collections.list(stranger, asked)).rejects.toMatchObject({ code: "INVALID" });
+        await expect(knowledge.collections.list(world.admin, { ...asked, q: "c" })).rejects.toMatchObject({
           code: "INVALID",
         });
       }
@@ -218,13 +223,13 @@ describe("by use and size", () => {
       }
     };
     await put(0, gatheredCollectionsMax - 1);
-    expect((await knowledge.listCollections(world.admin, { sort: "size", limit: 5 })).items).toHaveLength(5);
+    expect((await knowledge.collections.list(world.admin, { sort: "size", limit: 5 })).items).toHaveLength(5);
     await put(gatheredCollectionsMax - 1, gatheredCollectionsMax);
-    const refused = knowledge.listCollections(world.admin, { sort: "size", limit: 5 });
+    const refused = knowledge.collections.list(world.admin, { sort: "size", limit: 5 });
     await expect(refused).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
       detail: expect.stringContaining("Name a repository") as string,
     });
-    expect((await knowledge.listCollections(world.admin, { limit: 5 })).next_cursor).not.toBeNull();
+    expect((await knowledge.collections.list(world.admin, { limit: 5 })).next_cursor).not.toBeNull();
   });
 });

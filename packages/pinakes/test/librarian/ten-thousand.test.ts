@@ -50,7 +50,7 @@ beforeAll(async () => {
   world = await World.open();
   process = await world.process();
   ({ knowledge } = process);
-  await knowledge.createRepository(makeCaller({ tenant: "globex", userId: "root", role: "admin" }), {
+  await knowledge.repositories.create(makeCaller({ tenant: "globex", userId: "root", role: "admin" }), {
     repository_id: "kb",
   });
   await makeAll();
@@ -79,23 +79,23 @@ describe("pages", () => {
       let inserted = 0;
       let cursor: string | undefined;
       do {
-        const page = await knowledge.listCollections(world.admin, { ...query, limit, cursor });
+        const page = await knowledge.collections.list(world.admin, { ...query, limit, cursor });
         seen.push(...page.items.map(({ incarnation }) => incarnation));
         cursor = page.next_cursor ?? undefined;
         if (cursor === undefined || (seen.length / limit) % 10 !== 0) continue;
         // In the middle of the names, and the newest of all.
-        await knowledge.createCollection(world.admin, "kb", {
+        await knowledge.collections.create(world.admin, "kb", {
           collection_id: `c0${(seen.length * 7) % 9}000-${name.replaceAll(/\W/g, "-")}-${inserted}`,
         });
         inserted += 1;
         world.now += 1;
         for (const other of others)
-          await expect(knowledge.listCollections(other, { ...query, limit, cursor })).rejects.toMatchObject({
+          await expect(knowledge.collections.list(other, { ...query, limit, cursor })).rejects.toMatchObject({
             code: "INVALID",
           });
-        await expect(knowledge.listCollections(world.admin, { ...query, limit, cursor, q: "c" })).rejects.toMatchObject(
-          { code: "INVALID" },
-        );
+        await expect(
+          knowledge.collections.list(world.admin, { ...query, limit, cursor, q: "c" }),
+        ).rejects.toMatchObject({ code: "INVALID" });
       } while (cursor !== undefined);
       expect(inserted).toBeGreaterThan(5);
       const once = new Set(seen);
@@ -145,14 +145,14 @@ describe("what a list reads", () => {
   ];
 
   it.each(filters)("R-TG-105 a list by %s looks at about what it shows, of ten thousand", async (_, query, shown) => {
-    await knowledge.createRepository(world.admin, { repository_id: "other" }).catch(() => {});
+    await knowledge.repositories.create(world.admin, { repository_id: "other" }).catch(() => {});
     for (const id of ["x", "y", "z"])
-      await knowledge.createCollection(world.admin, "other", { collection_id: id }).catch(() => {});
+      await knowledge.collections.create(world.admin, "other", { collection_id: id }).catch(() => {});
     // The first that asks for tags makes the rows of what was tagged before there were any.
-    await knowledge.listCollections(world.admin, query);
+    await knowledge.collections.list(world.admin, query);
     let found = 0;
     const reads = await examined(async () => {
-      found = (await knowledge.listCollections(world.admin, query)).items.length;
+      found = (await knowledge.collections.list(world.admin, query)).items.length;
     });
     expect(found).toBe(shown);
     expect(reads).toBeGreaterThanOrEqual(shown);

@@ -41,7 +41,7 @@ const due: Run = {
   name: "purging what is due",
   stride: 7,
   prepare: async (place) => {
-    await quiet.knowledge.deleteCollection(world.admin, "kb", place.collection_id);
+    await quiet.knowledge.collections.delete(world.admin, "kb", place.collection_id);
     world.now += 90 * 86_400_000;
   },
   act: (process) => process.opened.sweep(new AbortController().signal),
@@ -81,7 +81,7 @@ async function faultAt(run: Run, n: number, kind: FaultKind): Promise<boolean> {
   const stored = await quiet.lifecycle.read(world.admin.scope, place);
   if (stored === undefined) {
     // Nothing had begun: all of it is there, and a delete still works.
-    expect(await quiet.knowledge.collection(world.admin, "kb", place.collection_id), at).toMatchObject({
+    expect(await quiet.knowledge.collections.get(world.admin, "kb", place.collection_id), at).toMatchObject({
       status: "ACTIVE",
       document_count: 1,
     });
@@ -94,7 +94,7 @@ async function faultAt(run: Run, n: number, kind: FaultKind): Promise<boolean> {
   const job = await quiet.knowledge.jobs.get(world.admin, stored.operation.operation_id);
   expect(job, at).toMatchObject({ status: "succeeded", result: { mode: "purge" } });
   await expect(
-    quiet.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true }),
+    quiet.knowledge.collections.get(world.admin, "kb", place.collection_id, { deleted: true }),
     at,
   ).rejects.toMatchObject({ code: "NOT_FOUND" });
   return true;
@@ -121,11 +121,11 @@ describe.each([purge, due, begun])("every call of $name", (run) => {
       while (await faultAt(run, n, kind)) n += run.stride;
       // The walk met the whole of it: the batch, the messages, three stores, the replies, the end.
       expect(n).toBeGreaterThan(60);
-      const { items } = await quiet.knowledge.operations(world.admin, { status: "running" });
+      const { items } = await quiet.knowledge.operations.list(world.admin, { status: "running" });
       expect(items).toEqual([]);
       const count = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: "count" });
       expect(count?.document["collections"]).toBe(
-        await quiet.knowledge.countCollections(world.admin, { repositoryId: "kb" }),
+        await quiet.knowledge.collections.count(world.admin, { repositoryId: "kb" }),
       );
     },
   );

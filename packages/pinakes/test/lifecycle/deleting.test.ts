@@ -60,9 +60,9 @@ describe("a purge", () => {
     expect(deleted["triples"]).toBeGreaterThan(2);
     expect(await world.left(place)).toEqual(nothing);
     await expect(
-      process.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true }),
+      process.knowledge.collections.get(world.admin, "kb", place.collection_id, { deleted: true }),
     ).rejects.toMatchObject({ code: "NOT_FOUND" });
-    const operation = await process.knowledge.operation(world.admin, job_id);
+    const operation = await process.knowledge.operations.get(world.admin, job_id);
     expect(operation).toMatchObject({
       operation_id: job_id,
       action: "delete-collection",
@@ -83,7 +83,7 @@ describe("a purge", () => {
     await expect(process.purge({ ...place, collection_id: "never-was" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(process.lifecycle.metrics.sent).toBe(sent);
     expect(process.calls.names.slice(before).filter((name) => /write|batch|delete|append/.test(name))).toEqual([]);
-    expect(await process.knowledge.collection(world.admin, "kb", place.collection_id)).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "kb", place.collection_id)).toMatchObject({
       status: "ACTIVE",
     });
   });
@@ -94,21 +94,21 @@ describe("a purge", () => {
     const { knowledge } = process;
     for (const confirm of [undefined, "", "kb", `${place.collection_id} `])
       await expect(
-        knowledge.deleteCollection(world.admin, "kb", place.collection_id, { purge: true, confirm }),
+        knowledge.collections.delete(world.admin, "kb", place.collection_id, { purge: true, confirm }),
       ).rejects.toMatchObject({ code: "INVALID" });
     await expect(
-      knowledge.deleteCollection(ann, "kb", place.collection_id, { confirm: "another" }),
+      knowledge.collections.delete(ann, "kb", place.collection_id, { confirm: "another" }),
     ).rejects.toMatchObject({ code: "INVALID" });
     await expect(process.purge(place, ann)).rejects.toMatchObject({
       code: "FORBIDDEN",
       detail: expect.stringContaining('"purge"'),
     });
-    expect(await knowledge.collection(ann, "kb", place.collection_id)).toMatchObject({ status: "ACTIVE" });
+    expect(await knowledge.collections.get(ann, "kb", place.collection_id)).toMatchObject({ status: "ACTIVE" });
     const own = await world.fill(process, ann, id(), { repository: "me" });
     expect((await ended((await process.purge(own, ann)).job_id)).status).toBe("succeeded");
     expect(await world.left(own)).toEqual(nothing);
     const shared = await world.fill(process, ann, id(), { repository: "me" });
-    await knowledge.updateCollection(ann, "me", shared.collection_id, { private: false });
+    await knowledge.collections.update(ann, "me", shared.collection_id, { private: false });
     await expect(process.purge(shared, ann)).rejects.toMatchObject({ code: "FORBIDDEN" });
     for (const may of [
       makeCaller({ tenant: "acme", userId: "ann", permissions: ["purge"] }),
@@ -121,7 +121,8 @@ describe("a purge", () => {
 
   it("R-TG-30 R-TG-31 R-TG-32 W14 takes all of its own and nothing of its neighbours", async () => {
     const { knowledge } = process;
-    for (const repository_id of ["a", "a_b", "a-b"]) await knowledge.createRepository(world.admin, { repository_id });
+    for (const repository_id of ["a", "a_b", "a-b"])
+      await knowledge.repositories.create(world.admin, { repository_id });
     const one = async (repository: string, name: string) => world.fill(process, world.admin, name, { repository });
     const goners = [await one("kb", "papers"), await one("kb", "Case"), await one("a", "b_c"), await one("a-b", "x")];
     const stay = [
@@ -132,7 +133,7 @@ describe("a purge", () => {
       await one("kb", "case"),
     ];
     const elsewhere = makeCaller({ tenant: "other", userId: "root", role: "admin" });
-    await knowledge.createRepository(elsewhere, { repository_id: "kb" });
+    await knowledge.repositories.create(elsewhere, { repository_id: "kb" });
     const foreign = await world.fill(process, elsewhere, "papers");
     const before = await Promise.all(stay.map((place) => world.left(place)));
     const foreignBefore = await world.left(foreign, elsewhere.scope);
@@ -142,7 +143,7 @@ describe("a purge", () => {
     expect(await Promise.all(stay.map((place) => world.left(place)))).toEqual(before);
     expect(await world.left(foreign, elsewhere.scope)).toEqual(foreignBefore);
     for (const place of stay)
-      expect(await knowledge.collection(world.admin, place.repository_id, place.collection_id)).toMatchObject({
+      expect(await knowledge.collections.get(world.admin, place.repository_id, place.collection_id)).toMatchObject({
         status: "ACTIVE",
         document_count: 2,
       });
@@ -152,7 +153,7 @@ describe("a purge", () => {
     const place = await world.fill(process, world.admin, id(), { files: 0, rows: 2 });
     const { repository_id, incarnation } = place;
     const { scope } = world.admin;
-    await process.knowledge.upload(world.admin, "kb", place.collection_id, { name: "one.txt", body: "x" });
+    await process.knowledge.documents.upload(world.admin, "kb", place.collection_id, { name: "one.txt", body: "x" });
     const record = (n: number) => ({
       id: `document:${n}`,
       kind: "document",
@@ -197,13 +198,13 @@ describe("a purge", () => {
 
   it("R-TG-51 R-TG-52 an empty collection goes, and so does the last one of a user", async () => {
     const lena = makeCaller({ tenant: "acme", userId: "lena" });
-    const { collection_id, repository_id, incarnation } = await process.knowledge.createCollection(lena, "me", {
+    const { collection_id, repository_id, incarnation } = await process.knowledge.collections.create(lena, "me", {
       name: "Only",
     });
     const { job_id } = await process.purge({ collection_id, repository_id, incarnation }, lena);
     expect((await ended(job_id)).result).toMatchObject({ mode: "purge" });
-    expect((await process.knowledge.listCollections(lena, { repositoryId: "me", status: "all" })).items).toEqual([]);
-    expect((await process.knowledge.createCollection(lena, "me", { name: "Only" })).document_count).toBe(0);
+    expect((await process.knowledge.collections.list(lena, { repositoryId: "me", status: "all" })).items).toEqual([]);
+    expect((await process.knowledge.collections.create(lena, "me", { name: "Only" })).document_count).toBe(0);
   });
 
   it("R-TG-45 several that delete one collection at once, in two processes, begin one operation", async () => {
@@ -213,7 +214,7 @@ describe("a purge", () => {
     expect(new Set(jobs.map(({ job_id }) => job_id)).size).toBe(1);
     await second.close();
     expect((await ended(jobs[0]?.job_id as string)).status).toBe("succeeded");
-    const { items } = await process.knowledge.operations(world.admin, { limit: 100 });
+    const { items } = await process.knowledge.operations.list(world.admin, { limit: 100 });
     expect(items.filter(({ incarnation }) => incarnation === place.incarnation)).toHaveLength(1);
   });
 });
@@ -230,7 +231,10 @@ describe("what comes after", () => {
       await go.promise;
     }
     // One has its record already and sends its bytes; one has only looked whether it may; one is about to write its first rows.
-    const uploading = late.knowledge.upload(world.admin, "kb", place.collection_id, { name: "slow.txt", body: slow() });
+    const uploading = late.knowledge.documents.upload(world.admin, "kb", place.collection_id, {
+      name: "slow.txt",
+      body: slow(),
+    });
     await opened.promise;
     const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     late.calls.add({
@@ -239,7 +243,10 @@ describe("what comes after", () => {
       until: go.promise,
       reached: () => held[0].resolve(),
     });
-    const beginning = late.knowledge.upload(world.admin, "kb", place.collection_id, { name: "new.txt", body: "x" });
+    const beginning = late.knowledge.documents.upload(world.admin, "kb", place.collection_id, {
+      name: "new.txt",
+      body: "x",
+    });
     await held[0].promise;
     late.calls.add({
       at: (name) => name.startsWith("vectors.append"),
@@ -269,11 +276,11 @@ describe("what comes after", () => {
     slow.calls.add({ at: (call) => call.startsWith("objects.list"), kind: "crash-before" });
     const begun = await slow.purge(first);
     await slow.calls.died;
-    const second = await process.knowledge.createCollection(world.admin, "kb", { collection_id: name });
+    const second = await process.knowledge.collections.create(world.admin, "kb", { collection_id: name });
     expect(second).toMatchObject({ document_count: 0, collection_id: name });
     expect(second.incarnation).not.toBe(first.incarnation);
-    await process.knowledge.upload(world.admin, "kb", name, { name: "new.txt", body: "of the new life" });
-    const trash = await process.knowledge.listCollections(world.admin, {
+    await process.knowledge.documents.upload(world.admin, "kb", name, { name: "new.txt", body: "of the new life" });
+    const trash = await process.knowledge.collections.list(world.admin, {
       repositoryId: "kb",
       status: "all",
       limit: 100,
@@ -282,7 +289,7 @@ describe("what comes after", () => {
     await process.pass();
     expect((await process.knowledge.jobs.get(world.admin, begun.job_id)).status).toBe("succeeded");
     expect(await world.left(first)).toEqual(nothing);
-    expect(await process.knowledge.collection(world.admin, "kb", name)).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "kb", name)).toMatchObject({
       document_count: 1,
       incarnation: second.incarnation,
     });
@@ -296,25 +303,25 @@ describe("what comes after", () => {
       const place = await world.fill(process, world.admin, name, { files: i + 1 });
       lives.push(place);
       world.now += 1_000;
-      await process.knowledge.deleteCollection(world.admin, "kb", name);
+      await process.knowledge.collections.delete(world.admin, "kb", name);
     }
-    const listed = await process.knowledge.listCollections(world.admin, {
+    const listed = await process.knowledge.collections.list(world.admin, {
       repositoryId: "kb",
       status: "DELETED",
       limit: 100,
     });
     expect(listed.items.filter((one) => one.collection_id === name)).toHaveLength(3);
     const back = async (incarnation?: string) =>
-      (await process.knowledge.restoreCollection(world.admin, "kb", name, { incarnation })).document_count;
+      (await process.knowledge.collections.restore(world.admin, "kb", name, { incarnation })).document_count;
     expect(await back()).toBe(3);
     await expect(back(lives[0]?.incarnation)).rejects.toMatchObject({
       code: "CONFLICT",
       detail: expect.stringContaining("has the id"),
     });
-    await process.knowledge.deleteCollection(world.admin, "kb", name);
+    await process.knowledge.collections.delete(world.admin, "kb", name);
     expect(await back(lives[0]?.incarnation)).toBe(1);
-    await process.knowledge.deleteCollection(world.admin, "kb", name);
-    const { job_id } = await process.knowledge.deleteCollection(world.admin, "kb", name, {
+    await process.knowledge.collections.delete(world.admin, "kb", name);
+    const { job_id } = await process.knowledge.collections.delete(world.admin, "kb", name, {
       purge: true,
       confirm: name,
       incarnation: lives[1]?.incarnation,
@@ -324,32 +331,32 @@ describe("what comes after", () => {
     expect(await back(lives[2]?.incarnation)).toBe(3);
     const count = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: "count" });
     expect(count?.document["collections"]).toBe(
-      await process.knowledge.countCollections(world.admin, { repositoryId: "kb", status: "ACTIVE" }),
+      await process.knowledge.collections.count(world.admin, { repositoryId: "kb", status: "ACTIVE" }),
     );
   });
 
   it("R-TG-53 R-TG-23 within its time a restore gives back every byte; after it, GONE, also when everything is gone", async () => {
     const place = await world.fill(process, world.admin, id("window"));
     const before = await world.left(place);
-    await process.knowledge.deleteCollection(world.admin, "kb", place.collection_id);
+    await process.knowledge.collections.delete(world.admin, "kb", place.collection_id);
     expect(await world.left(place)).toEqual(before);
     world.now += 90 * 86_400_000 - 1;
     await process.sweep();
-    await process.knowledge.restoreCollection(world.admin, "kb", place.collection_id);
+    await process.knowledge.collections.restore(world.admin, "kb", place.collection_id);
     expect(await world.left(place)).toEqual(before);
     expect(
       (await process.knowledge.rows.query(world.admin, "kb", place.collection_id, { vector: [1, 1] })).hits,
     ).toHaveLength(3);
-    await process.knowledge.deleteCollection(world.admin, "kb", place.collection_id);
+    await process.knowledge.collections.delete(world.admin, "kb", place.collection_id);
     world.now += 90 * 86_400_000;
     const gone = { code: "GONE", status: 410 };
-    const restore = () => process.knowledge.restoreCollection(world.admin, "kb", place.collection_id);
+    const restore = () => process.knowledge.collections.restore(world.admin, "kb", place.collection_id);
     await expect(restore()).rejects.toMatchObject(gone);
     await process.pass(2);
     expect(await world.left(place)).toEqual(nothing);
     await expect(restore()).rejects.toMatchObject(gone);
     const nobody = makeCaller({ tenant: "acme", userId: "nobody" });
-    await expect(process.knowledge.restoreCollection(nobody, "kb", place.collection_id)).rejects.toMatchObject({
+    await expect(process.knowledge.collections.restore(nobody, "kb", place.collection_id)).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
   });
@@ -358,12 +365,12 @@ describe("what comes after", () => {
 describe("archiving and reports", () => {
   it("R-TG-63 archiving is the same machinery: every store confirms; making it active again ends it", async () => {
     const place = await world.fill(process, world.admin, id("old"));
-    expect(await process.knowledge.archiveCollection(world.admin, "kb", place.collection_id)).toMatchObject({
+    expect(await process.knowledge.collections.archive(world.admin, "kb", place.collection_id)).toMatchObject({
       status: "ARCHIVED",
     });
     await process.lifecycle.idle();
     const mine = async () =>
-      (await process.knowledge.operations(world.admin, { limit: 100 })).items.find(
+      (await process.knowledge.operations.list(world.admin, { limit: 100 })).items.find(
         ({ incarnation }) => incarnation === place.incarnation,
       );
     expect(await mine()).toMatchObject({
@@ -372,14 +379,14 @@ describe("archiving and reports", () => {
       stores: Array.from({ length: 4 }, () => ({ status: "confirmed" })),
     });
     await expect(
-      process.knowledge.upload(world.admin, "kb", place.collection_id, { name: "x.txt", body: "x" }),
+      process.knowledge.documents.upload(world.admin, "kb", place.collection_id, { name: "x.txt", body: "x" }),
     ).rejects.toMatchObject({ code: "CONFLICT" });
-    await process.knowledge.unarchiveCollection(world.admin, "kb", place.collection_id);
+    await process.knowledge.collections.unarchive(world.admin, "kb", place.collection_id);
     expect(await mine()).toBeUndefined();
-    await process.knowledge.upload(world.admin, "kb", place.collection_id, { name: "x.txt", body: "x" });
+    await process.knowledge.documents.upload(world.admin, "kb", place.collection_id, { name: "x.txt", body: "x" });
     const dying = await world.process();
     dying.calls.add({ at: (name) => name.startsWith("items.batch documents"), kind: "crash-before" });
-    void dying.knowledge.archiveCollection(world.admin, "kb", place.collection_id);
+    void dying.knowledge.collections.archive(world.admin, "kb", place.collection_id);
     await dying.calls.died;
     // Archived in the record, and not yet in the fence: the operation sees to it.
     await process.pass(2);
@@ -398,14 +405,14 @@ describe("archiving and reports", () => {
     const place = await world.fill(process, ann, id("seen"));
     const { job_id } = await process.purge(place, ann);
     await ended(job_id);
-    expect(await process.knowledge.operation(ann, job_id)).toMatchObject({ created_by: "ann", status: "done" });
-    await expect(process.knowledge.operation(ben, job_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(process.knowledge.retryOperation(ann, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await process.knowledge.operations.get(ann, job_id)).toMatchObject({ created_by: "ann", status: "done" });
+    await expect(process.knowledge.operations.get(ben, job_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(process.knowledge.operations.retry(ann, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
     await expect(process.knowledge.jobs.cancel(ann, job_id)).rejects.toMatchObject({ code: "CONFLICT" });
-    await expect(process.knowledge.operations(ann, { status: "lost" as "done" })).rejects.toMatchObject({
+    await expect(process.knowledge.operations.list(ann, { status: "lost" as "done" })).rejects.toMatchObject({
       code: "INVALID",
     });
-    const done = await process.knowledge.operations(ann, { status: "done", limit: 100 });
+    const done = await process.knowledge.operations.list(ann, { status: "done", limit: 100 });
     expect(done.items.map(({ operation_id }) => operation_id)).toContain(job_id);
     const stored = await process.lifecycle.read(world.admin.scope, place);
     expect(stored?.operation.ttl).toBe(90 * 86_400);
@@ -417,8 +424,10 @@ it("a trash of 0 days makes every delete one for good, which then needs the id a
   await using other = await World.open({ trashMs: 0 });
   const here = await other.process();
   const place = await other.fill(here, other.admin, "short");
-  await expect(here.knowledge.deleteCollection(other.admin, "kb", "short")).rejects.toMatchObject({ code: "INVALID" });
-  const job = await here.knowledge.deleteCollection(other.admin, "kb", "short", { confirm: "short" });
+  await expect(here.knowledge.collections.delete(other.admin, "kb", "short")).rejects.toMatchObject({
+    code: "INVALID",
+  });
+  const job = await here.knowledge.collections.delete(other.admin, "kb", "short", { confirm: "short" });
   expect(job.kind).toBe("purge");
   await here.lifecycle.idle();
   expect(await other.left(place)).toEqual(nothing);

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 const objectsDown: Fault = { at: (name) => name.startsWith("objects."), kind: "error-before", always: true };
-const operation = (id: string) => process.knowledge.operation(world.admin, id);
+const operation = (id: string) => process.knowledge.operations.get(world.admin, id);
 const job = (id: string) => process.knowledge.jobs.get(world.admin, id);
 async function purged(place: Place): Promise<string> {
   const { job_id } = await process.purge(place);
@@ -31,8 +31,9 @@ describe("a store that fails", () => {
     process.calls.add({ ...objectsDown, at: (name) => name.startsWith(`objects.list knowledge/${place.incarnation}`) });
     const id = await purged(place);
     expect(await job(id)).toMatchObject({ status: "running", error: null });
-    const record = () => process.knowledge.collection(world.admin, "kb", "papers", { deleted: true });
-    const write = () => process.knowledge.upload(world.admin, "kb", "papers", { name: "late.txt", body: "late" });
+    const record = () => process.knowledge.collections.get(world.admin, "kb", "papers", { deleted: true });
+    const write = () =>
+      process.knowledge.documents.upload(world.admin, "kb", "papers", { name: "late.txt", body: "late" });
     expect(await record()).toMatchObject({ status: "DELETE_IN_PROGRESS" });
     await expect(write()).rejects.toMatchObject({ code: "NOT_FOUND" });
     const { failuresMax, retryMsFirst } = lifecycleLimits;
@@ -66,7 +67,7 @@ describe("a store that fails", () => {
     expect(process.lifecycle.metrics.unfinished).toMatchObject({ failed: 1, running: 0 });
     expect(process.lifecycle.metrics.unfinished.oldestMs).toBeGreaterThan(0);
     process.calls.clear();
-    expect(await process.knowledge.retryOperation(world.admin, id)).toMatchObject({ status: "running" });
+    expect(await process.knowledge.operations.retry(world.admin, id)).toMatchObject({ status: "running" });
     await process.lifecycle.idle();
     expect(await job(id)).toMatchObject({ status: "succeeded", error: null });
     await expect(record()).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -151,16 +152,16 @@ describe("a store that fails", () => {
   });
 
   it("a repository waits for a store that is down, and goes when that is back", async () => {
-    await process.knowledge.createRepository(world.admin, { repository_id: "gone" });
+    await process.knowledge.repositories.create(world.admin, { repository_id: "gone" });
     const place = await world.fill(process, world.admin, "papers", { repository: "gone" });
     process.calls.add(objectsDown);
-    const { job_id } = await process.knowledge.deleteRepository(world.admin, "gone", "gone");
+    const { job_id } = await process.knowledge.repositories.delete(world.admin, "gone", "gone");
     await expect.poll(async () => (await job(job_id)).error).toContain("is still in");
     process.calls.clear();
     await process.pass(3);
     expect(await job(job_id)).toMatchObject({ status: "succeeded", result: { mode: "purge", collections: 2 } });
     expect(await world.left(place)).toEqual(nothing);
-    await expect(process.knowledge.repository(world.admin, "gone")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(process.knowledge.repositories.get(world.admin, "gone")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 });
 
@@ -176,12 +177,12 @@ describe("a store that cannot delete", () => {
       code: "CONFLICT",
       detail: expect.stringContaining("store_cannot_delete: tape"),
     });
-    expect(await process.knowledge.collection(world.admin, "kb", "papers")).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "kb", "papers")).toMatchObject({
       status: "ACTIVE",
       document_count: 2,
     });
     const options = { purge: true, confirm: "papers", allow_partial: true };
-    const { job_id } = await process.knowledge.deleteCollection(world.admin, "kb", "papers", options);
+    const { job_id } = await process.knowledge.collections.delete(world.admin, "kb", "papers", options);
     await process.lifecycle.idle();
     expect(await job(job_id)).toMatchObject({ status: "succeeded", result: { mode: "purge", partial: true } });
     expect(await operation(job_id)).toMatchObject({ partial: true });
@@ -293,7 +294,7 @@ describe("many at once", () => {
           expect(told, at).toMatchObject({ status: "failed", error: expect.stringContaining("objects:") });
           expect((await world.left(place)).objects, at).toBe(i % 3);
           expect(
-            await process.knowledge.collection(world.admin, "kb", place.collection_id, { deleted: true }),
+            await process.knowledge.collections.get(world.admin, "kb", place.collection_id, { deleted: true }),
             at,
           ).toMatchObject({ status: "DELETE_FAILED" });
         } else {
@@ -354,7 +355,7 @@ describe("any faults in any order", () => {
       const at = `seed ${seed}, ${place.collection_id}`;
       if (stored === undefined) {
         expect(asked.has(place.incarnation), at).toBe(false);
-        expect(await process.knowledge.collection(world.admin, "kb", place.collection_id), at).toMatchObject({
+        expect(await process.knowledge.collections.get(world.admin, "kb", place.collection_id), at).toMatchObject({
           status: "ACTIVE",
         });
         continue;

@@ -22,8 +22,8 @@ it("R-TG-109 figures tell of operations by status, their lag, late writes and dr
     warnings: { deletions: expect.stringContaining("2 that some store") },
   });
   const caller = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
-  await pinakes.knowledge.createRepository(caller, { repository_id: "kb" });
-  const { incarnation } = await pinakes.knowledge.createCollection(caller, "kb", { collection_id: "papers" });
+  await pinakes.knowledge.repositories.create(caller, { repository_id: "kb" });
+  const { incarnation } = await pinakes.knowledge.collections.create(caller, "kb", { collection_id: "papers" });
   const gate = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   async function* slow(): AsyncGenerator<Uint8Array> {
@@ -31,9 +31,9 @@ it("R-TG-109 figures tell of operations by status, their lag, late writes and dr
     await gate.promise;
     yield Buffer.from("late");
   }
-  const uploading = pinakes.knowledge.upload(caller, "kb", "papers", { name: "slow.txt", body: slow() });
+  const uploading = pinakes.knowledge.documents.upload(caller, "kb", "papers", { name: "slow.txt", body: slow() });
   await begun.promise;
-  await pinakes.knowledge.deleteCollection(caller, "kb", "papers");
+  await pinakes.knowledge.collections.delete(caller, "kb", "papers");
   gate.resolve();
   await expect(uploading).rejects.toMatchObject({ code: "CONFLICT" });
   expect(figure("pinakes_late_writes_total")).toBeGreaterThan(0);

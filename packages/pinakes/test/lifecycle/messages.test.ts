@@ -296,7 +296,7 @@ describe("replies", () => {
   it("R-TG-62 R-TG-50 a request that waits has no count yet; a success that tells no count is none, and the store is asked again", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const operation_id = await sent(place);
-    const stores = async () => (await process.knowledge.operation(world.admin, operation_id)).stores;
+    const stores = async () => (await process.knowledge.operations.get(world.admin, operation_id)).stores;
     expect((await stores()).map(({ status, remaining }) => [status, remaining])).toEqual(
       Array.from({ length: 4 }, () => ["sent", null]),
     );
@@ -327,19 +327,19 @@ describe("replies", () => {
     // Lost: nothing happens for a minute.
     world.now += lifecycleLimits.replyMsMax - 1;
     await process.sweep();
-    expect((await process.knowledge.operation(world.admin, id)).stores.map(({ attempts }) => attempts)).toEqual([
+    expect((await process.knowledge.operations.get(world.admin, id)).stores.map(({ attempts }) => attempts)).toEqual([
       1, 1, 1, 1,
     ]);
     world.now += 1;
     await process.sweep();
-    expect((await process.knowledge.operation(world.admin, id)).stores.map(({ error }) => error?.type)).toEqual(
+    expect((await process.knowledge.operations.get(world.admin, id)).stores.map(({ error }) => error?.type)).toEqual(
       Array.from({ length: 4 }, () => "no_reply"),
     );
     // The old ones come after all, each three times, in any order, in groups of their own.
     for (let i = 0; i < 3; i += 1)
       for (const [topic, body] of bodies.toReversed()) await send(topic, body, `again-${i}`);
     await process.lifecycle.pump();
-    expect(await process.knowledge.operation(world.admin, id)).toMatchObject({ status: "done" });
+    expect(await process.knowledge.operations.get(world.admin, id)).toMatchObject({ status: "done" });
     await process.pass(2);
     expect(await world.left(place)).toEqual(nothing);
     const { result } = await process.knowledge.jobs.get(world.admin, id);
@@ -364,7 +364,7 @@ describe("replies", () => {
     await process.queue.receive(lifecycleScope, vector_storage_management_topic, { owner: "next" });
     expect(await dead(vector_storage_management_topic)).toMatchObject([{ cause: "lease-lost" }]);
     await process.pass(3);
-    expect(await process.knowledge.operation(world.admin, id)).toMatchObject({ status: "done" });
+    expect(await process.knowledge.operations.get(world.admin, id)).toMatchObject({ status: "done" });
     expect(await world.left(place)).toEqual(nothing);
     const [letter] = await dead(vector_storage_management_topic);
     await process.queue.dead.redrive(

@@ -95,14 +95,14 @@ async function waiting(
   collection_id: string,
 ): Promise<{ message: string; away: () => Promise<Row>; ended: () => Promise<void> }> {
   const ann = pinakes.as({ tenant: "default", userId: "ann", role: "admin" });
-  await pinakes.knowledge.createCollection(ann, "me", { collection_id });
+  await pinakes.knowledge.collections.create(ann, "me", { collection_id });
   const capabilities = { delete: true, archive: false, list: false };
   await pinakes.lifecycle.participants.register({ store: "away", class: "object", capabilities });
-  const { job_id } = await pinakes.knowledge.deleteCollection(ann, "me", collection_id, {
+  const { job_id } = await pinakes.knowledge.collections.delete(ann, "me", collection_id, {
     purge: true,
     confirm: collection_id,
   });
-  const operation = () => pinakes.knowledge.operation(ann, job_id);
+  const operation = () => pinakes.knowledge.operations.get(ann, job_id);
   const away = async () => (await operation()).stores.find(({ store }) => store === "away") as Row;
   await vi.waitFor(async () => {
     const rows = (await operation()).stores.map(({ store, status }) => `${store} ${status}`).toSorted();

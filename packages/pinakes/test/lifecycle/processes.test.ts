@@ -37,8 +37,9 @@ function start(file: URL, args: readonly string[]): { child: ChildProcess; said:
 
 async function fill(pinakes: Pinakes, caller: Caller, id: string, files: number): Promise<string> {
   const { knowledge } = pinakes;
-  const { incarnation } = await knowledge.createCollection(caller, "kb", { collection_id: id });
-  for (let i = 0; i < files; i += 1) await knowledge.upload(caller, "kb", id, { name: `f${i}.txt`, body: `file ${i}` });
+  const { incarnation } = await knowledge.collections.create(caller, "kb", { collection_id: id });
+  for (let i = 0; i < files; i += 1)
+    await knowledge.documents.upload(caller, "kb", id, { name: `f${i}.txt`, body: `file ${i}` });
   await knowledge.rows.upsert(caller, "kb", id, { items: [{ id: "r", vector: [1, 2] }] });
   return incarnation;
 }
@@ -55,7 +56,7 @@ describe.each([
     const file = join(dir, "side-file.txt");
     await using pinakes = await open({ dir, items, objects, background: true });
     const caller = admin(pinakes);
-    await pinakes.knowledge.createRepository(caller, { repository_id: "kb" });
+    await pinakes.knowledge.repositories.create(caller, { repository_id: "kb" });
     const [gone, stays] = [await fill(pinakes, caller, "gone", 1), await fill(pinakes, caller, "stays", 1)];
     await writeFile(file, "");
     for (let i = 0; i < 60; i += 1) await appendFile(file, `${gone} ${i}\n${stays} ${i}\n`);
@@ -67,10 +68,13 @@ describe.each([
     );
     first.child.kill("SIGKILL");
     await until(async () => first.child.signalCode !== null);
-    const { job_id } = await pinakes.knowledge.deleteCollection(caller, "kb", "gone", { purge: true, confirm: "gone" });
+    const { job_id } = await pinakes.knowledge.collections.delete(caller, "kb", "gone", {
+      purge: true,
+      confirm: "gone",
+    });
     // The others have confirmed; this one is waited for, and the record is there as long.
     const operation = await until(async () => {
-      const now = await pinakes.knowledge.operation(caller, job_id);
+      const now = await pinakes.knowledge.operations.get(caller, job_id);
       return now.stores.filter(({ status }) => status === "confirmed").length === now.stores.length - 1
         ? now
         : undefined;
@@ -79,7 +83,7 @@ describe.each([
       "side-file",
     ]);
     expect(await pinakes.knowledge.jobs.get(caller, job_id)).toMatchObject({ status: "running", result: null });
-    expect(await pinakes.knowledge.collection(caller, "kb", "gone", { deleted: true })).toMatchObject({
+    expect(await pinakes.knowledge.collections.get(caller, "kb", "gone", { deleted: true })).toMatchObject({
       status: "DELETE_IN_PROGRESS",
     });
     const second = start(storeProcess, [items, objects, dir, file]);
@@ -102,7 +106,7 @@ describe("kill -9 of the process that deletes", () => {
   it("R-TG-42 R-TG-58 at many moments: another process finishes, and nothing is left", async () => {
     await using before = await open({ dir, background: false });
     const caller = admin(before);
-    await before.knowledge.createRepository(caller, { repository_id: "kb" });
+    await before.knowledge.repositories.create(caller, { repository_id: "kb" });
     const lives: [string, string][] = [];
     for (const [i, waitMs] of [0, 3, 10, 25, 60].entries()) {
       const id = `c${i}`;
@@ -119,11 +123,11 @@ describe("kill -9 of the process that deletes", () => {
     await using after = await open({ dir, clock: ahead });
     for (const [id, incarnation] of lives) {
       await until(async () =>
-        (await after.knowledge.operations(admin(after), { status: "done", limit: 100 })).items.some(
+        (await after.knowledge.operations.list(admin(after), { status: "done", limit: 100 })).items.some(
           (one) => one.incarnation === incarnation,
         ),
       );
-      await expect(after.knowledge.collection(admin(after), "kb", id, { deleted: true })).rejects.toMatchObject({
+      await expect(after.knowledge.collections.get(admin(after), "kb", id, { deleted: true })).rejects.toMatchObject({
         code: "NOT_FOUND",
       });
       expect((await after.objects.list(admin(after).scope, `knowledge/${incarnation}/`)).keys).toEqual([]);

@@ -10,7 +10,7 @@ it("R-TG-54 W13 planted data of an unknown life is reported, is in quarantine af
   const { scope } = world.admin;
   const live = await world.fill(process, world.admin, "live");
   const trashed = await world.fill(process, world.admin, "trashed");
-  await process.knowledge.deleteCollection(world.admin, "kb", "trashed");
+  await process.knowledge.collections.delete(world.admin, "kb", "trashed");
   const ended = await world.fill(process, world.admin, "ended");
   await process.purge(ended);
   await process.lifecycle.idle();
@@ -78,7 +78,7 @@ it("R-TG-54 W13 planted data of an unknown life is reported, is in quarantine af
   expect([await world.left(live), await world.left(trashed)]).toEqual(before);
   expect((await world.vectors.vectors.remains(scope, "my-vectors.1")).status).toBe("active");
   expect(await world.objects.get(scope, "knowledge/readme.txt")).toBeDefined();
-  await process.knowledge.restoreCollection(world.admin, "kb", "trashed");
+  await process.knowledge.collections.restore(world.admin, "kb", "trashed");
   await process.close();
 });
 

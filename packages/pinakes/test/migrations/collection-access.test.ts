@@ -1,7 +1,7 @@
 /** `migrate-collection`: nobody sees more in the new place than in the old one. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
-import { itemIds } from "../../src/knowledge/model/records.ts";
+import { itemIds } from "../../src/knowledge/records/records.ts";
 import { World, type Process } from "./support/world.ts";
 
 let world: World;
@@ -16,7 +16,7 @@ beforeAll(async () => {
     both: ["staff", "guests"],
     guests: ["guests"],
   }))
-    await process.knowledge.createRepository(world.admin, { repository_id, allowed_groups });
+    await process.knowledge.repositories.create(world.admin, { repository_id, allowed_groups });
 });
 afterAll(async () => {
   await process.close();
@@ -39,7 +39,7 @@ async function moved(repository: string, collection: string, to: string, caller 
 }
 
 async function sees(who: Caller, repository: string, collection: string): Promise<boolean> {
-  return process.knowledge.collection(who, repository, collection).then(
+  return process.knowledge.collections.get(who, repository, collection).then(
     () => true,
     (error: unknown) => {
       expect(error).toMatchObject({ code: "NOT_FOUND" });
@@ -49,10 +49,12 @@ async function sees(who: Caller, repository: string, collection: string): Promis
 }
 
 it("R-TG-63 R-TG-100 groups that a collection has from its repository go with it to one that lets in others", async () => {
-  await process.knowledge.createCollection(world.admin, "staff", { collection_id: "wages" });
-  await process.knowledge.createCollection(world.admin, "staff", { collection_id: "rota" });
+  await process.knowledge.collections.create(world.admin, "staff", { collection_id: "wages" });
+  await process.knowledge.collections.create(world.admin, "staff", { collection_id: "rota" });
   await moved("staff", "wages", "open");
-  expect(await process.knowledge.collection(world.admin, "open", "wages")).toMatchObject({ allowed_groups: ["staff"] });
+  expect(await process.knowledge.collections.get(world.admin, "open", "wages")).toMatchObject({
+    allowed_groups: ["staff"],
+  });
   expect([await sees(user("eve"), "open", "wages"), await sees(user("sue", "staff"), "open", "wages")]).toEqual([
     false,
     true,
@@ -64,31 +66,33 @@ it("R-TG-63 R-TG-100 groups that a collection has from its repository go with it
 });
 
 it("R-TG-63 where the new repository lets in the same or fewer, or it stays in its own, the collection goes on without groups of its own", async () => {
-  await process.knowledge.createCollection(world.admin, "open", { collection_id: "news" });
-  await process.knowledge.createCollection(world.admin, "both", { collection_id: "menu" });
+  await process.knowledge.collections.create(world.admin, "open", { collection_id: "news" });
+  await process.knowledge.collections.create(world.admin, "both", { collection_id: "menu" });
   await moved("open", "news", "staff");
   await moved("both", "menu", "staff");
   for (const id of ["news", "menu"])
-    expect(await process.knowledge.collection(world.admin, "staff", id)).toMatchObject({ allowed_groups: null });
+    expect(await process.knowledge.collections.get(world.admin, "staff", id)).toMatchObject({ allowed_groups: null });
   const renamed = { ...source("staff", "menu", "staff"), to: { collection: "meals" } };
   const { migration_id } = await process.migrations.create(world.admin, { source: renamed, auto: true });
   expect(await process.drive(migration_id)).toMatchObject({ state: "switched" });
-  expect(await process.knowledge.collection(world.admin, "staff", "meals")).toMatchObject({ allowed_groups: null });
+  expect(await process.knowledge.collections.get(world.admin, "staff", "meals")).toMatchObject({
+    allowed_groups: null,
+  });
 });
 
 it("R-TG-63 a repository that does not let in whom the old one did is a problem of the plan, as are groups that only two together make", async () => {
-  await process.knowledge.createCollection(world.admin, "staff", { collection_id: "plans" });
+  await process.knowledge.collections.create(world.admin, "staff", { collection_id: "plans" });
   const plan = await process.plan(source("staff", "plans", "guests"));
   expect(plan.problems).toEqual([
     { where: "staff/plans", reason: expect.stringContaining("is open to staff, whom repository") as string },
   ]);
-  await process.knowledge.createRepository(world.admin, { repository_id: "narrow", allowed_groups: ["a", "b"] });
-  await process.knowledge.createCollection(world.admin, "narrow", { collection_id: "ones", allowed_groups: ["a"] });
-  await process.knowledge.createCollection(world.admin, "narrow", {
+  await process.knowledge.repositories.create(world.admin, { repository_id: "narrow", allowed_groups: ["a", "b"] });
+  await process.knowledge.collections.create(world.admin, "narrow", { collection_id: "ones", allowed_groups: ["a"] });
+  await process.knowledge.collections.create(world.admin, "narrow", {
     collection_id: "twos",
     allowed_groups: ["a", "b"],
   });
-  await process.knowledge.updateRepository(world.admin, "narrow", { allowed_groups: ["b"] });
+  await process.knowledge.repositories.update(world.admin, "narrow", { allowed_groups: ["b"] });
   expect((await process.plan(source("narrow", "ones", "open"))).problems).toEqual([
     { where: "narrow/ones", reason: expect.stringContaining("in another one of repository") as string },
   ]);
@@ -101,20 +105,20 @@ it("R-TG-63 a repository that does not let in whom the old one did is a problem 
 
 it("R-TG-63 a private collection goes wherever its maker may: only groups that the new repository lets in are left of its own", async () => {
   const una = user("una", "staff", "guests");
-  await process.knowledge.createCollection(una, "staff", { collection_id: "notes", private: true });
-  await process.knowledge.createCollection(una, "both", {
+  await process.knowledge.collections.create(una, "staff", { collection_id: "notes", private: true });
+  await process.knowledge.collections.create(una, "both", {
     collection_id: "drafts",
     private: true,
     allowed_groups: ["staff", "guests"],
   });
   await moved("staff", "notes", "guests", una);
   await moved("both", "drafts", "guests", una);
-  expect(await process.knowledge.collection(una, "guests", "notes")).toMatchObject({
+  expect(await process.knowledge.collections.get(una, "guests", "notes")).toMatchObject({
     private: true,
     created_by: "una",
     allowed_groups: null,
   });
-  expect(await process.knowledge.collection(una, "guests", "drafts")).toMatchObject({
+  expect(await process.knowledge.collections.get(una, "guests", "drafts")).toMatchObject({
     private: true,
     allowed_groups: ["guests"],
   });
@@ -122,8 +126,8 @@ it("R-TG-63 a private collection goes wherever its maker may: only groups that t
 });
 
 it("R-TG-63 the repository that is gone is the one that is named", async () => {
-  await process.knowledge.createRepository(world.admin, { repository_id: "sunk" });
-  await process.knowledge.createCollection(world.admin, "sunk", { collection_id: "wreck" });
+  await process.knowledge.repositories.create(world.admin, { repository_id: "sunk" });
+  await process.knowledge.collections.create(world.admin, "sunk", { collection_id: "wreck" });
   const { migration_id } = await process.migrations.create(world.admin, { source: source("sunk", "wreck", "open") });
   await world.items.write(world.admin.scope, "collections", ["sunk"], { op: "delete", id: itemIds.repository });
   const { problems } = await process.drive(migration_id);
@@ -132,19 +136,22 @@ it("R-TG-63 the repository that is gone is the one that is named", async () => {
 
 it("R-TG-63 out of a user's own repository it stays that user's alone, whatever its record said there", async () => {
   const ann = user("ann");
-  await process.knowledge.createCollection(ann, "me", { collection_id: "diary" });
-  await process.knowledge.updateCollection(ann, "me", "diary", { private: false });
+  await process.knowledge.collections.create(ann, "me", { collection_id: "diary" });
+  await process.knowledge.collections.update(ann, "me", "diary", { private: false });
   await moved("me", "diary", "open", ann);
-  expect(await process.knowledge.collection(ann, "open", "diary")).toMatchObject({ private: true, created_by: "ann" });
+  expect(await process.knowledge.collections.get(ann, "open", "diary")).toMatchObject({
+    private: true,
+    created_by: "ann",
+  });
   expect(await sees(user("eve"), "open", "diary")).toBe(false);
 });
 
 it("R-TG-63 groups of a repository that changed after the copy are found before the switch, and copying again follows them", async () => {
-  await process.knowledge.createRepository(world.admin, { repository_id: "late", allowed_groups: ["staff"] });
-  await process.knowledge.createCollection(world.admin, "late", { collection_id: "memo" });
+  await process.knowledge.repositories.create(world.admin, { repository_id: "late", allowed_groups: ["staff"] });
+  await process.knowledge.collections.create(world.admin, "late", { collection_id: "memo" });
   const { migration_id } = await process.plan(source("late", "memo", "open"));
   await process.run(migration_id, "copy", "validate");
-  await process.knowledge.updateRepository(world.admin, "late", { allowed_groups: ["board"] });
+  await process.knowledge.repositories.update(world.admin, "late", { allowed_groups: ["board"] });
   expect(await process.run(migration_id, "cutover")).toMatchObject({
     state: "copied",
     error: expect.stringContaining("settings") as string,
@@ -153,5 +160,7 @@ it("R-TG-63 groups of a repository that changed after the copy are found before 
     state: "switched",
     error: null,
   });
-  expect(await process.knowledge.collection(world.admin, "open", "memo")).toMatchObject({ allowed_groups: ["board"] });
+  expect(await process.knowledge.collections.get(world.admin, "open", "memo")).toMatchObject({
+    allowed_groups: ["board"],
+  });
 });

@@ -27,7 +27,7 @@ async function planted(): Promise<{
 }> {
   const number = (names += 1);
   const repository = `r${number}`;
-  await quiet.knowledge.createRepository(world.admin, { repository_id: repository });
+  await quiet.knowledge.repositories.create(world.admin, { repository_id: repository });
   const from = `c${number}`;
   await plant(world, quiet, from);
   const before = JSON.stringify(await contentsOf(world, "kb", from));
@@ -71,18 +71,20 @@ async function expectMoved(
     `:kb:${from}:`,
   );
   expect(there, what).toBe(before);
-  expect(await quiet.knowledge.collection(world.admin, repository, from), what).toMatchObject({
+  expect(await quiet.knowledge.collections.get(world.admin, repository, from), what).toMatchObject({
     name: `The ${from}`,
     status: "ACTIVE",
     document_count: 2,
   });
-  await quiet.knowledge.updateCollection(world.admin, repository, from, { description: "open for writers" });
-  await expect(quiet.knowledge.collection(world.admin, "kb", from), what).rejects.toMatchObject({ code: "NOT_FOUND" });
-  const ids = (await quiet.knowledge.listCollections(world.admin, { repositoryId: repository })).items.filter(
+  await quiet.knowledge.collections.update(world.admin, repository, from, { description: "open for writers" });
+  await expect(quiet.knowledge.collections.get(world.admin, "kb", from), what).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  const ids = (await quiet.knowledge.collections.list(world.admin, { repositoryId: repository })).items.filter(
     ({ is_default }) => !is_default,
   );
   expect(ids, what).toHaveLength(1);
-  await quiet.knowledge.deleteCollection(world.admin, repository, from, { purge: true, confirm: from });
+  await quiet.knowledge.collections.delete(world.admin, repository, from, { purge: true, confirm: from });
 }
 
 async function expectBack(
@@ -90,15 +92,15 @@ async function expectBack(
   what: string,
 ): Promise<void> {
   expect(JSON.stringify(await contentsOf(world, "kb", from)), what).toBe(before);
-  await expect(quiet.knowledge.collection(world.admin, repository, from), what).rejects.toMatchObject({
+  await expect(quiet.knowledge.collections.get(world.admin, repository, from), what).rejects.toMatchObject({
     code: "NOT_FOUND",
   });
-  expect(await quiet.knowledge.collection(world.admin, "kb", from), what).toMatchObject({
+  expect(await quiet.knowledge.collections.get(world.admin, "kb", from), what).toMatchObject({
     name: `The ${from}`,
     status: "ACTIVE",
   });
-  await quiet.knowledge.updateCollection(world.admin, "kb", from, { description: "open for writers" });
-  await quiet.knowledge.deleteCollection(world.admin, "kb", from);
+  await quiet.knowledge.collections.update(world.admin, "kb", from, { description: "open for writers" });
+  await quiet.knowledge.collections.delete(world.admin, "kb", from);
 }
 
 describe("every call of every step", () => {

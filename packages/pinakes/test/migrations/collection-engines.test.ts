@@ -45,7 +45,7 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
   beforeAll(async () => {
     world = await World.open(engines[engine]?.());
     process = await world.process();
-    await process.knowledge.createRepository(world.admin, { repository_id: "attic" });
+    await process.knowledge.repositories.create(world.admin, { repository_id: "attic" });
   });
   afterAll(async () => {
     await process.close();
@@ -65,7 +65,7 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
     to: { repository: "attic" },
   });
   const isOpen = (repository: string, collection: string) =>
-    process.knowledge.updateCollection(world.admin, repository, collection, { description: "All of them" }).then(
+    process.knowledge.collections.update(world.admin, repository, collection, { description: "All of them" }).then(
       () => true,
       () => false,
     );
@@ -88,7 +88,7 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
       state: "finished",
     });
     expect(await contents("attic", "papers")).toBe(before);
-    await expect(process.knowledge.restoreCollection(world.admin, "kb", "papers")).rejects.toMatchObject({
+    await expect(process.knowledge.collections.restore(world.admin, "kb", "papers")).rejects.toMatchObject({
       code: "GONE",
     });
   });
@@ -147,10 +147,10 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
     await other.migrations.rollback(world.admin, migration_id);
     await expect(other.drive(migration_id)).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect([await isOpen("kb", "lost"), await isOpen("attic", "lost")]).toEqual([false, false]);
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "lost", name: "Another" });
+    await process.knowledge.collections.create(world.admin, "kb", { collection_id: "lost", name: "Another" });
     await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({ code: "CONFLICT" });
     expect(await isOpen("attic", "lost")).toBe(true);
-    await process.knowledge.deleteCollection(world.admin, "kb", "lost");
+    await process.knowledge.collections.delete(world.admin, "kb", "lost");
     expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
     expect(await contents("kb", "lost")).toBe(before);
     await other.close();

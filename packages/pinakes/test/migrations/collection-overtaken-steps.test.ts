@@ -18,7 +18,7 @@ interface Planted {
 async function planted(): Promise<Planted> {
   const from = `c${(names += 1)}`;
   const repository = `r${names}`;
-  await quiet.knowledge.createRepository(world.admin, { repository_id: repository });
+  await quiet.knowledge.repositories.create(world.admin, { repository_id: repository });
   await plant(world, quiet, from);
   const before = JSON.stringify(await contentsOf(world, "kb", from));
   const { migration_id: id } = await quiet.plan({
@@ -31,7 +31,7 @@ async function planted(): Promise<Planted> {
 }
 
 const isThere = (repository: string, collection: string) =>
-  quiet.knowledge.collection(world.admin, repository, collection).then(
+  quiet.knowledge.collections.get(world.admin, repository, collection).then(
     () => true,
     () => false,
   );
@@ -40,9 +40,9 @@ const isThere = (repository: string, collection: string) =>
 async function expectBack({ from, repository, before }: Planted, what: string): Promise<void> {
   expect([await isThere("kb", from), await isThere(repository, from)], what).toEqual([true, false]);
   expect(JSON.stringify(await contentsOf(world, "kb", from)), what).toBe(before);
-  expect(await quiet.knowledge.collection(world.admin, "kb", from), what).not.toHaveProperty("held_by");
-  await quiet.knowledge.updateCollection(world.admin, "kb", from, { description: "open for writers" });
-  await quiet.knowledge.deleteCollection(world.admin, "kb", from);
+  expect(await quiet.knowledge.collections.get(world.admin, "kb", from), what).not.toHaveProperty("held_by");
+  await quiet.knowledge.collections.update(world.admin, "kb", from, { description: "open for writers" });
+  await quiet.knowledge.collections.delete(world.admin, "kb", from);
 }
 
 /** A process that does a step and stops at its n-th call, until it is told to go on. */
@@ -101,7 +101,9 @@ it("R-TG-63 R-TG-99 what an overtaken copy made just before it died goes with an
   other.calls.add({ at: () => true, kind: "crash-before" });
   overtaken.resolve();
   await other.calls.died;
-  expect(await quiet.knowledge.collection(world.admin, made.repository, made.from)).toMatchObject({ held_by: made.id });
+  expect(await quiet.knowledge.collections.get(world.admin, made.repository, made.from)).toMatchObject({
+    held_by: made.id,
+  });
   expect(await quiet.run(made.id, "rollback")).toMatchObject({ state: "rolled_back", error: null });
   await expectBack(made, "after the second rollback");
 });
@@ -118,11 +120,11 @@ it("R-TG-63 R-TG-97 a rollback that another one overtook does not undo what was 
     });
     const what = `${n} ${rollback.name}`;
     expect(await quiet.run(made.id, "rollback"), what).toMatchObject({ state: "rolled_back", error: null });
-    await quiet.knowledge.deleteCollection(world.admin, "kb", made.from);
-    await quiet.knowledge.restoreCollection(world.admin, made.repository, made.from);
+    await quiet.knowledge.collections.delete(world.admin, "kb", made.from);
+    await quiet.knowledge.collections.restore(world.admin, made.repository, made.from);
     await rollback.goOn();
     expect(await isThere(made.repository, made.from), what).toBe(true);
-    await quiet.knowledge.updateCollection(world.admin, made.repository, made.from, {
+    await quiet.knowledge.collections.update(world.admin, made.repository, made.from, {
       description: "open for writers",
     });
     if (await isThere("kb", made.from)) undone.push(rollback.name);
@@ -136,9 +138,11 @@ it("R-TG-63 R-TG-97 a rollback that another one overtook does not undo what was 
 it("R-TG-63 R-TG-97 a second rollback leaves alone what was done since the first: a restored copy, and a deleted old one", async () => {
   const made = await planted();
   await quiet.run(made.id, "copy", "validate", "cutover", "rollback");
-  await quiet.knowledge.restoreCollection(world.admin, made.repository, made.from);
-  await quiet.knowledge.deleteCollection(world.admin, "kb", made.from);
+  await quiet.knowledge.collections.restore(world.admin, made.repository, made.from);
+  await quiet.knowledge.collections.delete(world.admin, "kb", made.from);
   expect(await quiet.run(made.id, "rollback")).toMatchObject({ state: "rolled_back", error: null });
   expect([await isThere("kb", made.from), await isThere(made.repository, made.from)]).toEqual([false, true]);
-  await quiet.knowledge.updateCollection(world.admin, made.repository, made.from, { description: "open for writers" });
+  await quiet.knowledge.collections.update(world.admin, made.repository, made.from, {
+    description: "open for writers",
+  });
 });

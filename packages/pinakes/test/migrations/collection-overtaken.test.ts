@@ -1,6 +1,6 @@
 /** `migrate-collection` and who is at it at the same time: writers that got in before the hold, a switch that a rollback overtakes, a rollback that fails half-way. */
 import { expect, it } from "vitest";
-import { Shelf } from "../../src/knowledge/documents/shelf.ts";
+import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
 import { until } from "../knowledge/support/until.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
 import { quietWorld } from "./support/quiet-world.ts";
@@ -19,7 +19,7 @@ async function planted(): Promise<{
 }> {
   const from = `c${(names += 1)}`;
   const repository = `r${names}`;
-  await quiet.knowledge.createRepository(world.admin, { repository_id: repository });
+  await quiet.knowledge.repositories.create(world.admin, { repository_id: repository });
   await plant(world, quiet, from);
   const before = JSON.stringify(await contentsOf(world, "kb", from));
   const { migration_id: id } = await quiet.plan(source(from, { repository }));
@@ -27,7 +27,7 @@ async function planted(): Promise<{
 }
 
 async function isReadable(repository: string, collection: string): Promise<boolean> {
-  return quiet.knowledge.collection(world.admin, repository, collection).then(
+  return quiet.knowledge.collections.get(world.admin, repository, collection).then(
     () => true,
     () => false,
   );
@@ -40,11 +40,11 @@ async function expectBack(
 ): Promise<void> {
   expect([await isReadable("kb", from), await isReadable(repository, from)], what).toEqual([true, false]);
   expect(JSON.stringify(await contentsOf(world, "kb", from)), what).toBe(before);
-  await quiet.knowledge.updateCollection(world.admin, "kb", from, { description: "open for writers" });
+  await quiet.knowledge.collections.update(world.admin, "kb", from, { description: "open for writers" });
   await quiet.knowledge.graph.sparql(world.admin, "kb", from, {
     update: "INSERT DATA { <http://x/s> <http://x/p> <http://x/o> }",
   });
-  await quiet.knowledge.deleteCollection(world.admin, "kb", from);
+  await quiet.knowledge.collections.delete(world.admin, "kb", from);
 }
 
 it("R-TG-63 R-TG-98 a load of triples that began before the hold is stopped by it: nothing is written that the switch would leave behind", async () => {
@@ -67,7 +67,7 @@ it.each(["at its beginning", "while it begins"] as const)(
   "R-TG-63 R-TG-98 a re-index that meets the hold %s has not begun, and waits for its end",
   async (when) => {
     const { from, id } = await planted();
-    const { incarnation } = await quiet.knowledge.collection(world.admin, "kb", from);
+    const { incarnation } = await quiet.knowledge.collections.get(world.admin, "kb", from);
     const other = await world.process();
     const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     // Its job looks at the collection first; the first batch on documents is the one that begins.
@@ -80,7 +80,7 @@ it.each(["at its beginning", "while it begins"] as const)(
       until: held.promise,
       reached: reached.resolve,
     });
-    const { job_id } = await other.knowledge.reindexCollection(world.admin, "kb", from);
+    const { job_id } = await other.knowledge.collections.reindex(world.admin, "kb", from);
     await reached.promise;
     expect(await quiet.run(id, "copy")).toMatchObject({ state: "copied", error: null });
     held.resolve();
@@ -159,8 +159,8 @@ it("R-TG-63 R-TG-97 a rollback that failed anywhere, and whose way back is close
     const what = `${n} ${reached ?? "none"}`;
     world.now += 120_000;
     // Somebody takes the id, as long as it is free.
-    const taken = await quiet.knowledge
-      .createCollection(world.admin, "kb", { collection_id: from, name: "Another" })
+    const taken = await quiet.knowledge.collections
+      .create(world.admin, "kb", { collection_id: from, name: "Another" })
       .then(
         () => true,
         () => false,
@@ -168,9 +168,9 @@ it("R-TG-63 R-TG-97 a rollback that failed anywhere, and whose way back is close
     if (taken) {
       await expect(quiet.run(id, "rollback"), what).rejects.toMatchObject({ code: "CONFLICT" });
       expect(await isReadable(repository, from), what).toBe(true);
-      await quiet.knowledge.updateCollection(world.admin, repository, from, { description: "open for writers" });
-      await quiet.knowledge.updateCollection(world.admin, repository, from, { description: "All of them" });
-      await quiet.knowledge.deleteCollection(world.admin, "kb", from);
+      await quiet.knowledge.collections.update(world.admin, repository, from, { description: "open for writers" });
+      await quiet.knowledge.collections.update(world.admin, repository, from, { description: "All of them" });
+      await quiet.knowledge.collections.delete(world.admin, "kb", from);
       refused += 1;
     }
     expect(await quiet.run(id, "rollback"), what).toMatchObject({ state: "rolled_back" });

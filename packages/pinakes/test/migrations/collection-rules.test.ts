@@ -1,9 +1,9 @@
 /** `migrate-collection`: who may, what is in the way, and what becomes of the old one. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
-import { Shelf } from "../../src/knowledge/documents/shelf.ts";
-import { itemIds } from "../../src/knowledge/model/records.ts";
-import { CollectionMover } from "../../src/knowledge/transfer/move/collection-mover.ts";
+import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
+import { itemIds } from "../../src/knowledge/records/records.ts";
+import { CollectionMover } from "../../src/transfer/move/collection-mover.ts";
 import { entity, plant } from "./support/planted-collection.ts";
 import { World, type Process } from "./support/world.ts";
 
@@ -14,9 +14,9 @@ const user = (userId: string, groups: readonly string[] = [], tenant = "acme"): 
 beforeAll(async () => {
   world = await World.open();
   process = await world.process();
-  await process.knowledge.createRepository(world.admin, { repository_id: "attic" });
-  await process.knowledge.createRepository(world.admin, { repository_id: "staff", allowed_groups: ["staff"] });
-  await process.knowledge.createRepository(world.admin, { repository_id: "closed", allow_user_collections: false });
+  await process.knowledge.repositories.create(world.admin, { repository_id: "attic" });
+  await process.knowledge.repositories.create(world.admin, { repository_id: "staff", allowed_groups: ["staff"] });
+  await process.knowledge.repositories.create(world.admin, { repository_id: "closed", allow_user_collections: false });
 });
 afterAll(async () => {
   await process.close();
@@ -48,7 +48,7 @@ async function moved(caller: Caller, wanted: object): Promise<string> {
 describe("who may", () => {
   it("R-TG-63 R-TG-100 whoever may manage both sides; a right that is taken away is gone before the next step", async () => {
     const ann = user("ann", ["staff"]);
-    await process.knowledge.createCollection(ann, "staff", { collection_id: "hers" });
+    await process.knowledge.collections.create(ann, "staff", { collection_id: "hers" });
     const { migration_id } = await begin(ann, { ...source("hers", { repository: "me" }), repository: "staff" });
     await process.migrations.drive(ann, migration_id);
     expect(await refusal(process.migrations.copy(user("ann"), migration_id))).toMatchObject({ code: "NOT_FOUND" });
@@ -61,17 +61,20 @@ describe("who may", () => {
     await process.migrations.drive(ann, migration_id);
     await process.migrations.cutover(ann, migration_id);
     expect(await process.migrations.drive(ann, migration_id)).toMatchObject({ state: "switched" });
-    expect(await process.knowledge.collection(ann, "me", "hers")).toMatchObject({ private: true, created_by: "ann" });
+    expect(await process.knowledge.collections.get(ann, "me", "hers")).toMatchObject({
+      private: true,
+      created_by: "ann",
+    });
     expect(await refusal(process.migrations.finish(ann, migration_id, { remove_old: true, now: true }))).toMatchObject({
       code: "FORBIDDEN",
     });
     await process.migrations.rollback(ann, migration_id);
     expect(await process.migrations.drive(ann, migration_id)).toMatchObject({ state: "rolled_back" });
-    expect(await process.knowledge.collection(ann, "staff", "hers")).toMatchObject({ status: "ACTIVE" });
+    expect(await process.knowledge.collections.get(ann, "staff", "hers")).toMatchObject({ status: "ACTIVE" });
   });
 
   it("R-TG-63 R-TG-100 WRITE is not enough, nor is a repository where users make no collections, nor a migration of another kind", async () => {
-    await process.knowledge.createCollection(user("ann"), "kb", { collection_id: "anns" });
+    await process.knowledge.collections.create(user("ann"), "kb", { collection_id: "anns" });
     expect(await refusal(begin(user("bob"), source("anns", { collection: "bobs" })))).toMatchObject({
       code: "FORBIDDEN",
     });
@@ -86,8 +89,8 @@ describe("who may", () => {
 
   it("R-TG-09 R-TG-63 what is another user's or another workspace's answers, as source and as target, as what does not exist", async () => {
     const eve = user("eve");
-    await process.knowledge.createCollection(eve, "kb", { collection_id: "eves" });
-    await process.knowledge.createCollection(user("ann"), "kb", { collection_id: "secret", private: true });
+    await process.knowledge.collections.create(eve, "kb", { collection_id: "eves" });
+    await process.knowledge.collections.create(user("ann"), "kb", { collection_id: "secret", private: true });
     const same = (text: string, id: string) => text.replaceAll(id, "X");
     const none = await refusal(begin(eve, source("nothing", { collection: "mine" })));
     expect(none.code).toBe("NOT_FOUND");
@@ -117,7 +120,7 @@ describe("who may", () => {
 
 describe("what is in the way", () => {
   it("R-TG-63 the same place, an id that is none, the default collection and a time to keep are refused at once", async () => {
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "stay" });
+    await process.knowledge.collections.create(world.admin, "kb", { collection_id: "stay" });
     expect(await refusal(begin(world.admin, source("stay", {})))).toMatchObject({ code: "INVALID" });
     expect(await refusal(begin(world.admin, source("stay", { collection: "no/id" })))).toMatchObject({
       code: "INVALID",
@@ -125,7 +128,7 @@ describe("what is in the way", () => {
     expect(await refusal(begin(world.admin, source("stay", { collection: "x" }, { incarnation: "1" })))).toMatchObject({
       code: "INVALID",
     });
-    const [standard] = (await process.knowledge.listCollections(world.admin, { repositoryId: "kb" })).items.filter(
+    const [standard] = (await process.knowledge.collections.list(world.admin, { repositoryId: "kb" })).items.filter(
       ({ is_default }) => is_default,
     );
     expect(
@@ -142,8 +145,11 @@ describe("what is in the way", () => {
   });
 
   it("R-TG-63 a target that exists, groups that the target's repository does not let in, a store of another process: problems of the plan", async () => {
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "open", allowed_groups: ["guests"] });
-    await process.knowledge.createCollection(world.admin, "staff", { collection_id: "taken" });
+    await process.knowledge.collections.create(world.admin, "kb", {
+      collection_id: "open",
+      allowed_groups: ["guests"],
+    });
+    await process.knowledge.collections.create(world.admin, "staff", { collection_id: "taken" });
     const { participants } = process.lifecycle;
     await participants.register({
       store: "away",
@@ -173,7 +179,7 @@ describe("what is in the way", () => {
 
   it("R-TG-63 names of the place it goes to, which would become its own, are a problem of the plan", async () => {
     await plant(world, process, "mixed");
-    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "mixed");
+    const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "mixed");
     const foreign = { s: entity("pure", "thing"), p: "<http://x/p>", o: '"x"', g: "" };
     await world.triples.write(world.admin.scope, incarnation, { insert: [foreign] });
     expect(await process.plan(source("mixed", { collection: "pure" }))).toMatchObject({ problem_count: 1 });
@@ -182,7 +188,7 @@ describe("what is in the way", () => {
 
   it("R-TG-63 documents that are being taken in are waited for, and the hold stays meanwhile", async () => {
     await plant(world, process, "busy");
-    await process.knowledge.upload(world.admin, "kb", "busy", { name: "new.txt", body: "not yet indexed" });
+    await process.knowledge.documents.upload(world.admin, "kb", "busy", { name: "new.txt", body: "not yet indexed" });
     const { migration_id } = await process.plan(source("busy", { collection: "calm" }));
     await process.migrations.copy(world.admin, migration_id);
     expect(await refusal(process.drive(migration_id))).toMatchObject({
@@ -190,10 +196,10 @@ describe("what is in the way", () => {
       detail: expect.stringContaining("1 documents") as string,
     });
     expect(
-      await refusal(process.knowledge.updateCollection(world.admin, "kb", "busy", { description: "x" })),
+      await refusal(process.knowledge.collections.update(world.admin, "kb", "busy", { description: "x" })),
     ).toMatchObject({ code: "UNAVAILABLE" });
     expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
-    await process.knowledge.updateCollection(world.admin, "kb", "busy", { description: "x" });
+    await process.knowledge.collections.update(world.admin, "kb", "busy", { description: "x" });
   });
 
   it("R-TG-63 two migrations of one collection: the second is told who holds it", async () => {
@@ -212,13 +218,13 @@ describe("what is in the way", () => {
 describe("what becomes of it", () => {
   it("R-TG-63 by itself, up to the switch; an archived one is archived there, and a later delete of the old one leaves the new one alone", async () => {
     await plant(world, process, "old-papers");
-    await process.knowledge.archiveCollection(world.admin, "kb", "old-papers");
+    await process.knowledge.collections.archive(world.admin, "kb", "old-papers");
     const id = await moved(world.admin, source("old-papers", { repository: "attic" }));
-    expect(await process.knowledge.collection(world.admin, "attic", "old-papers")).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "attic", "old-papers")).toMatchObject({
       status: "ARCHIVED",
       document_count: 2,
     });
-    const { incarnation } = await process.knowledge.collection(world.admin, "attic", "old-papers");
+    const { incarnation } = await process.knowledge.collections.get(world.admin, "attic", "old-papers");
     const fence = await new Shelf(world.items, world.admin.scope, {
       repository_id: "attic",
       collection_id: "old-papers",
@@ -231,15 +237,17 @@ describe("what becomes of it", () => {
     // Once, and for the most that it does.
     expect(asked.mock.calls.map(([, , options]) => options)).toEqual([{ purge: true }]);
     asked.mockRestore();
-    expect(await refusal(process.knowledge.restoreCollection(world.admin, "kb", "old-papers"))).toMatchObject({
+    expect(await refusal(process.knowledge.collections.restore(world.admin, "kb", "old-papers"))).toMatchObject({
       code: "GONE",
     });
-    expect((await process.knowledge.passages(world.admin, "attic", "old-papers", "old-papers-one")).total).toBe(2);
+    expect(
+      (await process.knowledge.documents.passages(world.admin, "attic", "old-papers", "old-papers-one")).total,
+    ).toBe(2);
     expect(await refusal(process.run(id, "rollback"))).toMatchObject({
       code: "GONE",
       detail: expect.stringContaining("Migrate the new one back") as string,
     });
-    expect(await process.knowledge.collection(world.admin, "attic", "old-papers")).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "attic", "old-papers")).toMatchObject({
       status: "ARCHIVED",
     });
   });
@@ -247,7 +255,7 @@ describe("what becomes of it", () => {
   it("R-TG-63 to a user's own repository and back again it is the same collection", async () => {
     await plant(world, process, "round");
     await moved(world.admin, source("round", { repository: "me", collection: "trip" }));
-    const there = await process.knowledge.collection(world.admin, "me", "trip");
+    const there = await process.knowledge.collections.get(world.admin, "me", "trip");
     expect(there).toMatchObject({ private: true, name: "The round" });
     await moved(world.admin, {
       kind: "collection",
@@ -255,9 +263,9 @@ describe("what becomes of it", () => {
       collection: "trip",
       to: { repository: "kb", collection: "round" },
     });
-    const back = await process.knowledge.collection(world.admin, "kb", "round");
+    const back = await process.knowledge.collections.get(world.admin, "kb", "round");
     expect(back).toMatchObject({ name: "The round", document_count: 2, created_at: there.created_at });
-    expect((await process.knowledge.passages(world.admin, "kb", "round", "round-one")).total).toBe(2);
+    expect((await process.knowledge.documents.passages(world.admin, "kb", "round", "round-one")).total).toBe(2);
     expect(await world.triples.count(world.admin.scope, back.incarnation, { s: entity("round", "newton") })).toBe(3);
   });
 
@@ -279,10 +287,10 @@ describe("what becomes of it", () => {
     await other.migrations.cutover(world.admin, migration_id);
     const switching = other.drive(migration_id);
     await hidden.promise;
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "thief", name: "THE NAMED" });
+    await process.knowledge.collections.create(world.admin, "kb", { collection_id: "thief", name: "THE NAMED" });
     taken.resolve();
     expect(await switching).toMatchObject({ state: "switched" });
-    expect(await process.knowledge.collection(world.admin, "kb", "renamed")).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "kb", "renamed")).toMatchObject({
       name: "renamed",
       status: "ACTIVE",
     });
@@ -292,10 +300,10 @@ describe("what becomes of it", () => {
   it("R-TG-63 an old one that was restored after the switch stays, and a rollback after that only takes the new one away", async () => {
     await plant(world, process, "twice");
     const id = await moved(world.admin, source("twice", { repository: "attic", collection: "copy" }));
-    await process.knowledge.restoreCollection(world.admin, "kb", "twice");
+    await process.knowledge.collections.restore(world.admin, "kb", "twice");
     expect(await process.run(id, "rollback")).toMatchObject({ state: "rolled_back" });
-    expect(await process.knowledge.collection(world.admin, "kb", "twice")).toMatchObject({ status: "ACTIVE" });
-    expect(await refusal(process.knowledge.collection(world.admin, "attic", "copy"))).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "kb", "twice")).toMatchObject({ status: "ACTIVE" });
+    expect(await refusal(process.knowledge.collections.get(world.admin, "attic", "copy"))).toMatchObject({
       code: "NOT_FOUND",
     });
   });
@@ -303,18 +311,18 @@ describe("what becomes of it", () => {
   it("R-TG-63 a rollback whose old id is somebody else's now is refused before anything changes", async () => {
     await plant(world, process, "reborn");
     const id = await moved(world.admin, source("reborn", { repository: "attic" }));
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "reborn", name: "Another" });
+    await process.knowledge.collections.create(world.admin, "kb", { collection_id: "reborn", name: "Another" });
     expect(await refusal(process.run(id, "rollback"))).toMatchObject({ code: "CONFLICT" });
-    expect(await process.knowledge.collection(world.admin, "attic", "reborn")).toMatchObject({ status: "ACTIVE" });
-    await process.knowledge.deleteCollection(world.admin, "kb", "reborn");
+    expect(await process.knowledge.collections.get(world.admin, "attic", "reborn")).toMatchObject({ status: "ACTIVE" });
+    await process.knowledge.collections.delete(world.admin, "kb", "reborn");
     expect(await process.run(id, "rollback")).toMatchObject({ state: "rolled_back" });
-    expect(await process.knowledge.collection(world.admin, "kb", "reborn")).toMatchObject({ name: "The reborn" });
+    expect(await process.knowledge.collections.get(world.admin, "kb", "reborn")).toMatchObject({ name: "The reborn" });
   });
 
   it("R-TG-63 a rollback that was refused does not come by itself when its way is free: the migration is what it was, with the reason", async () => {
     await plant(world, process, "armed");
     const id = await moved(world.admin, source("armed", { repository: "attic" }));
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "armed", name: "In the way" });
+    await process.knowledge.collections.create(world.admin, "kb", { collection_id: "armed", name: "In the way" });
     await process.migrations.rollback(world.admin, id, { force: true });
     expect(await refusal(process.drive(id))).toMatchObject({ code: "CONFLICT" });
     expect(await process.migrations.get(world.admin, id)).toMatchObject({
@@ -322,10 +330,10 @@ describe("what becomes of it", () => {
       error: expect.stringContaining("Another collection") as string,
     });
     world.now += 10 * 86_400_000;
-    await process.knowledge.updateCollection(world.admin, "attic", "armed", { description: "ten days of work" });
-    await process.knowledge.deleteCollection(world.admin, "kb", "armed");
+    await process.knowledge.collections.update(world.admin, "attic", "armed", { description: "ten days of work" });
+    await process.knowledge.collections.delete(world.admin, "kb", "armed");
     await process.migrations.tick(new AbortController().signal);
-    expect(await process.knowledge.collection(world.admin, "attic", "armed")).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "attic", "armed")).toMatchObject({
       status: "ACTIVE",
       description: "ten days of work",
     });
@@ -347,14 +355,14 @@ describe("what becomes of it", () => {
     await other.migrations.rollback(world.admin, id);
     const rolling = other.drive(id).catch(() => {});
     await reached.promise;
-    const { incarnation } = await process.knowledge.collection(world.admin, "attic", "stuck");
+    const { incarnation } = await process.knowledge.collections.get(world.admin, "attic", "stuck");
     await world.triples.write(world.admin.scope, incarnation, {
       insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }],
     });
     other.calls.add({ at: () => true, kind: "crash-before" });
     written.resolve();
     await Promise.race([rolling, other.calls.died]);
-    expect((await process.knowledge.collection(world.admin, "attic", "stuck")).held_by).toBe(id);
+    expect((await process.knowledge.collections.get(world.admin, "attic", "stuck")).held_by).toBe(id);
     world.now += 120_000;
     expect(await refusal(process.drive(id))).toMatchObject({
       code: "CONFLICT",
@@ -364,12 +372,12 @@ describe("what becomes of it", () => {
       state: "switched",
       error: expect.stringContaining("force") as string,
     });
-    await process.knowledge.updateCollection(world.admin, "attic", "stuck", { description: "open" });
+    await process.knowledge.collections.update(world.admin, "attic", "stuck", { description: "open" });
   });
 
   it("R-TG-63 what has to go of the old one goes before, and is not moved", async () => {
     await plant(world, process, "tidy");
-    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "tidy");
+    const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "tidy");
     const shelf = new Shelf(world.items, world.admin.scope, {
       repository_id: "kb",
       collection_id: "tidy",
@@ -386,7 +394,7 @@ describe("what becomes of it", () => {
     };
     await shelf.clean([{ op: "create", document: shelf.document(itemIds.removal("tidy-one", "1.replaced"), removal) }]);
     await moved(world.admin, source("tidy", { collection: "tidied" }));
-    const there = await process.knowledge.collection(world.admin, "kb", "tidied");
+    const there = await process.knowledge.collections.get(world.admin, "kb", "tidied");
     const { keys } = await world.objects.list(world.admin.scope, `knowledge/${there.incarnation}/`);
     expect(keys.map((one) => one.key.split("/").slice(2).join("/"))).not.toContain("tidy-one/0/content");
     expect(keys).toHaveLength(6);

@@ -24,9 +24,9 @@ describe.each([
   let before: { readonly texts: readonly string[]; readonly triples: readonly string[] };
   beforeAll(async () => {
     test = await openOn();
-    await test.knowledge.createRepository(test.admin, { repository_id: "kb" });
-    await test.knowledge.createRepository(test.admin, { repository_id: "attic" });
-    await test.knowledge.createCollection(test.admin, "kb", {
+    await test.knowledge.repositories.create(test.admin, { repository_id: "kb" });
+    await test.knowledge.repositories.create(test.admin, { repository_id: "attic" });
+    await test.knowledge.collections.create(test.admin, "kb", {
       collection_id: "animals",
       name: "Animals",
       graph: { extract: "structured" },
@@ -60,7 +60,7 @@ describe.each([
     const to: Place = { ...from, repository: "attic", collection: "beasts" };
     expect(await texts(to, "which animal has stripes")).toEqual(before.texts);
     expect(await triples(to)).toEqual(before.triples);
-    const { hits } = await knowledge.search(admin, {
+    const { hits } = await knowledge.search.run(admin, {
       query: "black and white stripes",
       limit: 1,
       filter: { catalog_id: "beasts" },
@@ -68,13 +68,13 @@ describe.each([
     expect(hits[0]).toMatchObject({ repository_id: "attic", collection_id: "beasts", document_id: zebra.document_id });
     const {
       checks: [check],
-    } = await knowledge.verifyCitations(admin, [hits[0]?.citation as never]);
+    } = await knowledge.search.verifyCitations(admin, [hits[0]?.citation as never]);
     expect(check).toMatchObject({ valid: true });
     // Read again in the new place, the table says the same with the same names.
-    await knowledge.reindexDocument(admin, "attic", "beasts", table.document_id);
+    await knowledge.documents.reindex(admin, "attic", "beasts", table.document_id);
     expect(await settled(to, table.document_id)).toMatchObject({ status: "indexed", error: null });
     expect(await triples(to)).toEqual(before.triples);
-    const audit = await knowledge.usage(admin, "attic", "beasts");
+    const audit = await knowledge.collections.usage(admin, "attic", "beasts");
     expect(audit.consistent).toBe(true);
   });
 
@@ -86,9 +86,9 @@ describe.each([
     const from: Place = { knowledge, caller: admin, repository: "kb", collection: "animals" };
     expect(await texts(from, "which animal has stripes")).toEqual(before.texts);
     expect(await triples(from)).toEqual(before.triples);
-    await expect(knowledge.collection(admin, "attic", "beasts")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(knowledge.collections.get(admin, "attic", "beasts")).rejects.toMatchObject({ code: "NOT_FOUND" });
     await uploaded(from, "tiger.md", "# Tigers\n\nA tiger has orange and black stripes.");
     expect(await texts(from, "an orange animal")).toContainEqual(expect.stringContaining("orange") as string);
-    expect((await knowledge.usage(admin, "kb", "animals")).consistent).toBe(true);
+    expect((await knowledge.collections.usage(admin, "kb", "animals")).consistent).toBe(true);
   });
 });

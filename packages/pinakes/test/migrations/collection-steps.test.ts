@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { makeCaller } from "../../src/domain/caller.ts";
-import { Shelf } from "../../src/knowledge/documents/shelf.ts";
-import { ownVectorsName } from "../../src/knowledge/own-vectors.ts";
+import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
+import { ownVectorsName } from "../../src/knowledge/records/raw-vectors-name.ts";
 import { entity, plant } from "./support/planted-collection.ts";
 import { World, type Process } from "./support/world.ts";
 
@@ -50,7 +50,7 @@ describe("copying again", () => {
     const { incarnation } = await plant(world, process, "moving");
     const { migration_id } = await process.plan(source("moving", { collection: "moved" }));
     await process.run(migration_id, "copy");
-    const target = (await process.knowledge.collection(world.admin, "kb", "moved")).incarnation;
+    const target = (await process.knowledge.collections.get(world.admin, "kb", "moved")).incarnation;
     const shelf = new Shelf(world.items, scope, { repository_id: "kb", collection_id: "moving", incarnation });
     // By writers that were let in before the hold; and the copy has lost a row.
     await world.triples.write(scope, incarnation, {
@@ -75,7 +75,7 @@ describe("copying again", () => {
     await plant(world, process, "plain");
     const { migration_id } = await process.plan(source("plain", { collection: "more" }));
     await process.run(migration_id, "copy");
-    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "more");
+    const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "more");
     const own = { s: "<http://x/own>", p: "<http://x/p>", o: '"own"', g: "" };
     await world.triples.write(scope, incarnation, { insert: [own] });
     const told = { state: "copied", error: expect.stringContaining("only here") as string };
@@ -165,8 +165,8 @@ describe("who keeps the work, and who is asked", () => {
 
   it("R-TG-63 R-TG-100 one that goes on by itself asks before every step, and waits where its asker may not any more", async () => {
     const ann = makeCaller({ tenant: "acme", userId: "ann", groups: ["staff"] });
-    await process.knowledge.createRepository(world.admin, { repository_id: "shared" });
-    await process.knowledge.createCollection(ann, "kb", { collection_id: "anns" });
+    await process.knowledge.repositories.create(world.admin, { repository_id: "shared" });
+    await process.knowledge.collections.create(ann, "kb", { collection_id: "anns" });
     const { migration_id } = await process.migrations.create(ann, {
       source: source("anns", { repository: "shared" }),
       auto: true,
@@ -183,7 +183,7 @@ describe("who keeps the work, and who is asked", () => {
     });
     const driving = other.drive(migration_id);
     await reached.promise;
-    await process.knowledge.updateRepository(world.admin, "shared", { allow_user_collections: false });
+    await process.knowledge.repositories.update(world.admin, "shared", { allow_user_collections: false });
     changed.resolve();
     expect(await driving).toMatchObject({
       state: "copied",

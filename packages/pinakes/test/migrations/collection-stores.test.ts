@@ -1,9 +1,9 @@
 /** `migrate-collection` and what is left in the stores of the old life: by a switch that was overtaken and died, by a re-index that comes late. */
 import { expect, it } from "vitest";
-import { Shelf } from "../../src/knowledge/documents/shelf.ts";
+import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
 import { trashMs } from "../../src/knowledge/limits.ts";
-import { storeSpareMs } from "../../src/knowledge/model/delete-collection.ts";
-import { itemIds, type IndexedVersion } from "../../src/knowledge/model/records.ts";
+import { storeSpareMs } from "../../src/knowledge/deletion/delete-collection.ts";
+import { itemIds, type IndexedVersion } from "../../src/knowledge/records/records.ts";
 import { until } from "../knowledge/support/until.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
 import { quietWorld } from "./support/quiet-world.ts";
@@ -22,7 +22,7 @@ interface Planted {
 async function planted(prepare: (shelf: Shelf, from: string) => Promise<void> = async () => {}): Promise<Planted> {
   const from = `c${(names += 1)}`;
   const repository = `r${names}`;
-  await quiet.knowledge.createRepository(world.admin, { repository_id: repository });
+  await quiet.knowledge.repositories.create(world.admin, { repository_id: repository });
   const { incarnation } = await plant(world, quiet, from);
   const shelf = new Shelf(world.items, world.admin.scope, { repository_id: "kb", collection_id: from, incarnation });
   await prepare(shelf, from);
@@ -77,7 +77,7 @@ it("R-TG-63 R-TG-99 a switch that a rollback overtook and that died at any call 
     await quiet.knowledge.graph.sparql(world.admin, "kb", from, {
       update: "INSERT DATA { <http://x/s> <http://x/p> <http://x/o> }",
     });
-    await quiet.knowledge.deleteCollection(world.admin, "kb", from);
+    await quiet.knowledge.collections.delete(world.admin, "kb", from);
     if (ended === "over") break;
     died += 1;
   }
@@ -127,7 +127,7 @@ function ofJob(n: number): (name: string) => boolean {
 }
 
 async function expectSettled({ repository, from }: Planted, what: string): Promise<void> {
-  const { incarnation, embedding_model } = await quiet.knowledge.collection(world.admin, repository, from);
+  const { incarnation, embedding_model } = await quiet.knowledge.collections.get(world.admin, repository, from);
   expect(embedding_model, what).toBe("another");
   const shelf = new Shelf(world.items, world.admin.scope, {
     repository_id: repository,
@@ -150,7 +150,7 @@ it("R-TG-63 R-TG-98 a re-index that sleeps at any call before it begins writes n
     const other = await world.process();
     const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     other.calls.add({ at: ofJob(n), kind: "hold", until: held.promise, reached: reached.resolve });
-    const { job_id } = await other.knowledge.reindexCollection(world.admin, "kb", from, {});
+    const { job_id } = await other.knowledge.collections.reindex(world.admin, "kb", from, {});
     await reached.promise;
     const what = `${n} ${other.calls.names.at(-1) as string}`;
     const begun = ((await shelf.fence())?.record.next ?? null) !== null;
@@ -184,7 +184,7 @@ it("R-TG-63 R-TG-98 a re-index that comes when the collection has moved has fail
   const other = await world.process();
   const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   other.calls.add({ at: ofJob(0), kind: "hold", until: held.promise, reached: reached.resolve });
-  const { job_id } = await other.knowledge.reindexCollection(world.admin, "kb", made.from, {});
+  const { job_id } = await other.knowledge.collections.reindex(world.admin, "kb", made.from, {});
   await reached.promise;
   expect(await quiet.run(made.id, "copy", "validate", "cutover")).toMatchObject({ state: "switched", error: null });
   held.resolve();

@@ -2,11 +2,15 @@
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
-import { Shelf } from "../../src/knowledge/documents/shelf.ts";
+import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
 import { beginPreparation } from "../../src/knowledge/ingest/preparations.ts";
-import { collectionDocument, Library } from "../../src/knowledge/model/library.ts";
-import { documentsContainer, type CollectionRecord, type PipelineSettings } from "../../src/knowledge/model/records.ts";
-import { PipelineRegistry } from "../../src/knowledge/pipelines/pipeline-registry.ts";
+import { collectionDocument, Library } from "../../src/knowledge/records/catalog-records.ts";
+import {
+  documentsContainer,
+  type CollectionRecord,
+  type PipelineSettings,
+} from "../../src/knowledge/records/records.ts";
+import { PipelineRegistry } from "../../src/pipelines/pipeline-registry.ts";
 import { contentsOf, entity, plant, settings } from "./support/planted-collection.ts";
 import { World, type Process } from "./support/world.ts";
 
@@ -15,7 +19,7 @@ let process: Process;
 beforeAll(async () => {
   world = await World.open();
   process = await world.process();
-  await process.knowledge.createRepository(world.admin, { repository_id: "attic", name: "Attic" });
+  await process.knowledge.repositories.create(world.admin, { repository_id: "attic", name: "Attic" });
 });
 afterAll(async () => {
   await process.close();
@@ -44,7 +48,9 @@ describe("migrate-collection", () => {
     const before = await withoutPlace("kb", "papers");
     const plan = await process.plan(source("papers", { repository: "attic", collection: "articles" }));
     expect(plan).toMatchObject({ state: "planned", problem_count: 0, unit_count: 1, kind: "collection" });
-    await expect(process.knowledge.collection(world.admin, "attic", "articles")).rejects.toThrow(code("NOT_FOUND"));
+    await expect(process.knowledge.collections.get(world.admin, "attic", "articles")).rejects.toThrow(
+      code("NOT_FOUND"),
+    );
     expect(await process.run(plan.migration_id, "copy", "validate")).toMatchObject({ state: "ready", error: null });
     const [unit] = await process.units(plan.migration_id);
     expect(unit).toMatchObject({
@@ -61,13 +67,13 @@ describe("migrate-collection", () => {
       state: "switched",
       retain_until: new Date(world.now + 90 * 86_400_000).toISOString(),
     });
-    await expect(process.knowledge.collection(world.admin, "kb", "papers")).rejects.toThrow(code("NOT_FOUND"));
-    expect(await process.knowledge.collection(world.admin, "kb", "papers", { deleted: true })).toMatchObject({
+    await expect(process.knowledge.collections.get(world.admin, "kb", "papers")).rejects.toThrow(code("NOT_FOUND"));
+    expect(await process.knowledge.collections.get(world.admin, "kb", "papers", { deleted: true })).toMatchObject({
       status: "DELETED",
     });
 
     expect(await withoutPlace("attic", "articles")).toBe(before);
-    expect(await process.knowledge.collection(world.admin, "attic", "articles")).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "attic", "articles")).toMatchObject({
       name: "The papers",
       status: "ACTIVE",
       created_by: "root",
@@ -76,11 +82,16 @@ describe("migrate-collection", () => {
       chunking_strategy: { type: "FIXED", chunk_size: 400 },
     });
     expect(
-      (await process.knowledge.listCollections(world.admin, { tags: ["physics"], repositoryId: "attic" })).items,
+      (await process.knowledge.collections.list(world.admin, { tags: ["physics"], repositoryId: "attic" })).items,
     ).toHaveLength(1);
-    const old = await process.knowledge.content(world.admin, "attic", "articles", "papers-one", 1);
+    const old = await process.knowledge.documents.content(world.admin, "attic", "articles", "papers-one", 1);
     expect(String(await buffer(old.body))).toBe("version 1 of papers-one");
-    const { items: passages } = await process.knowledge.passages(world.admin, "attic", "articles", "papers-two");
+    const { items: passages } = await process.knowledge.documents.passages(
+      world.admin,
+      "attic",
+      "articles",
+      "papers-two",
+    );
     expect(passages.map(({ text }) => text)).toEqual(["passage 0 of papers-two", "passage 1 of papers-two"]);
     const { hits } = await process.knowledge.rows.query(world.admin, "attic", "articles", {
       vector: [1, 2, 3],
@@ -93,15 +104,15 @@ describe("migrate-collection", () => {
     await plant(world, process, "lent");
     const { migration_id } = await process.plan(source("lent", { repository: "attic", collection: "copy" }));
     await process.run(migration_id, "copy", "validate", "cutover");
-    const { incarnation } = await process.knowledge.collection(world.admin, "attic", "copy");
+    const { incarnation } = await process.knowledge.collections.get(world.admin, "attic", "copy");
     expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back", retain_until: null });
-    const { purge_at } = await process.knowledge.collection(world.admin, "attic", "copy", { deleted: true });
+    const { purge_at } = await process.knowledge.collections.get(world.admin, "attic", "copy", { deleted: true });
     expect(purge_at).toBe(new Date(world.now + 90 * 86_400_000).toISOString());
     expect(await process.units(migration_id)).toMatchObject([
       { status: "rolled_back", incarnation, repository_id: "attic", trash_until: purge_at },
     ]);
     expect(await process.migrations.get(world.admin, migration_id)).toMatchObject({ trash_until: purge_at });
-    await process.knowledge.restoreCollection(world.admin, "attic", "copy");
+    await process.knowledge.collections.restore(world.admin, "attic", "copy");
     expect(await process.migrations.get(world.admin, migration_id)).toMatchObject({ trash_until: null });
     expect(await process.units(migration_id)).toMatchObject([{ trash_until: null }]);
   });
@@ -110,7 +121,7 @@ describe("migrate-collection", () => {
     await plant(world, process, "facts");
     const { migration_id } = await process.plan(source("facts", { collection: "truths" }));
     await process.run(migration_id, "copy", "validate", "cutover");
-    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "truths");
+    const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "truths");
     const { scope } = world.admin;
     const quad = { s: entity("truths", "newton"), p: "<http://x/p>", o: '"found"', g: "" };
     expect(await world.triples.supports(scope, incarnation, [quad])).toEqual([
@@ -128,7 +139,7 @@ describe("migrate-collection", () => {
     await world.triples.removeSource(scope, incarnation, "facts-two.1.1");
     expect(await world.triples.count(scope, incarnation, quad)).toBe(0);
     // In the same repository the name is the old one's until that is out of the way.
-    expect(await process.knowledge.collection(world.admin, "kb", "truths")).toMatchObject({ name: "The facts" });
+    expect(await process.knowledge.collections.get(world.admin, "kb", "truths")).toMatchObject({ name: "The facts" });
   });
 
   it("R-TG-63 R-TG-129 a triple that was asserted and is stated by a document stays when the document goes, and a copy that lost that is told", async () => {
@@ -138,7 +149,7 @@ describe("migrate-collection", () => {
     await world.triples.write(scope, from, { insert: [at("both")] });
     const { migration_id } = await process.plan(source("both", { collection: "kept" }));
     await process.run(migration_id, "copy");
-    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "kept");
+    const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "kept");
     expect(await world.triples.asserted(scope, incarnation, [at("kept")])).toEqual([true]);
     const sources = [
       { source: "both-one.1.1", part: 0 },
@@ -172,7 +183,7 @@ describe("migrate-collection", () => {
       state: "switched",
       error: null,
     });
-    const { incarnation } = await process.knowledge.collection(world.admin, "kb", "afresh");
+    const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "afresh");
     const preparing = async (life: string) =>
       (
         await world.items.query(scope, documentsContainer.name, {
@@ -228,12 +239,12 @@ describe("migrate-collection", () => {
     const { migration_id } = await process.plan(source("window", { collection: "view" }));
     await process.run(migration_id, "copy");
     for (const id of ["window", "view"]) {
-      const write = process.knowledge.updateCollection(world.admin, "kb", id, { description: "other" });
+      const write = process.knowledge.collections.update(world.admin, "kb", id, { description: "other" });
       await expect(write).rejects.toMatchObject({ code: "UNAVAILABLE", retryAfterMs: 30_000 });
-      expect((await process.knowledge.passages(world.admin, "kb", id, "window-one")).total).toBe(2);
+      expect((await process.knowledge.documents.passages(world.admin, "kb", id, "window-one")).total).toBe(2);
     }
     await process.run(migration_id, "validate", "cutover");
-    await process.knowledge.updateCollection(world.admin, "kb", "view", { description: "other" });
+    await process.knowledge.collections.update(world.admin, "kb", "view", { description: "other" });
   });
 
   it("R-TG-63 a write that got past the hold makes the comparison differ: nothing is switched, and a rollback frees the old one", async () => {
@@ -247,8 +258,8 @@ describe("migrate-collection", () => {
     expect(unequal).toMatchObject({ state: "copied", error: expect.stringContaining("late") as string });
     await expect(process.migrations.cutover(world.admin, migration_id)).rejects.toThrow(code("INVALID"));
     expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
-    expect(await process.knowledge.collection(world.admin, "kb", "late")).toMatchObject({ status: "ACTIVE" });
-    await process.knowledge.updateCollection(world.admin, "kb", "late", { description: "free again" });
+    expect(await process.knowledge.collections.get(world.admin, "kb", "late")).toMatchObject({ status: "ACTIVE" });
+    await process.knowledge.collections.update(world.admin, "kb", "late", { description: "free again" });
   });
 
   it("R-TG-63 R-TG-97 a rollback restores the old one as it was and puts the new one into the trash", async () => {
@@ -258,31 +269,31 @@ describe("migrate-collection", () => {
     await process.run(migration_id, "copy", "validate", "cutover");
     expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
     expect(await contentsOf(world, "kb", "there")).toEqual(before);
-    expect(await process.knowledge.collection(world.admin, "kb", "there")).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "kb", "there")).toMatchObject({
       status: "ACTIVE",
       name: "The there",
     });
-    await process.knowledge.updateCollection(world.admin, "kb", "there", { description: "open" });
-    expect(await process.knowledge.collection(world.admin, "attic", "there", { deleted: true })).toMatchObject({
+    await process.knowledge.collections.update(world.admin, "kb", "there", { description: "open" });
+    expect(await process.knowledge.collections.get(world.admin, "attic", "there", { deleted: true })).toMatchObject({
       status: "DELETED",
     });
-    await process.knowledge.restoreCollection(world.admin, "attic", "there");
+    await process.knowledge.collections.restore(world.admin, "attic", "there");
   });
 
   it("R-TG-63 what was written to the new one since the switch goes to the trash only with force", async () => {
     await plant(world, process, "used");
     const { migration_id } = await process.plan(source("used", { collection: "reused" }));
     await process.run(migration_id, "copy", "validate", "cutover");
-    await process.knowledge.updateCollection(world.admin, "kb", "reused", { description: "since then" });
+    await process.knowledge.collections.update(world.admin, "kb", "reused", { description: "since then" });
     await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({
       code: "CONFLICT",
       detail: expect.stringContaining("force") as string,
     });
-    await process.knowledge.updateCollection(world.admin, "kb", "reused", { description: "still open" });
+    await process.knowledge.collections.update(world.admin, "kb", "reused", { description: "still open" });
     await process.migrations.rollback(world.admin, migration_id, { force: true });
     expect(await process.drive(migration_id)).toMatchObject({ state: "rolled_back" });
-    expect(await process.knowledge.collection(world.admin, "kb", "used")).toMatchObject({ status: "ACTIVE" });
-    expect(await process.knowledge.collection(world.admin, "kb", "reused", { deleted: true })).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "kb", "used")).toMatchObject({ status: "ACTIVE" });
+    expect(await process.knowledge.collections.get(world.admin, "kb", "reused", { deleted: true })).toMatchObject({
       description: "still open",
     });
   });

@@ -31,7 +31,7 @@ function tables(): Case {
   const check = async () => {
     expect((await quiet.knowledge.graph.matchTriples(caller, "me", "a", { limit: 100 })).items).toHaveLength(5);
     expect((await quiet.knowledge.graph.matchTriples(caller, "me", "b", { limit: 100 })).items).toHaveLength(1);
-    expect((await quiet.knowledge.listCollections(caller, { repositoryId: "me" })).items).toHaveLength(2);
+    expect((await quiet.knowledge.collections.list(caller, { repositoryId: "me" })).items).toHaveLength(2);
   };
   return { user, path, source: { kind: "triples", sqlite: path, separator: "__", objects: "absolute" }, check };
 }
@@ -131,7 +131,7 @@ describe("every call of every step", () => {
         expect(contents(made.path), `${kind} ${n}`).toEqual(before);
         const caller = makeCaller({ tenant: "acme", userId: made.user });
         expect(
-          (await quiet.knowledge.listCollections(caller, { repositoryId: "me" })).items.map(
+          (await quiet.knowledge.collections.list(caller, { repositoryId: "me" })).items.map(
             ({ collection_id }) => collection_id,
           ),
           `${kind} ${n} ${lastFault}`,
@@ -151,7 +151,7 @@ describe("every call of every step", () => {
         const made = tables();
         const caller = makeCaller({ tenant: "acme", userId: made.user });
         // One is there already, and empty: it stays.
-        await quiet.knowledge.createCollection(caller, "me", { collection_id: "b" });
+        await quiet.knowledge.collections.create(caller, "me", { collection_id: "b" });
         const id = await upTo(made, "copy");
         const process = await world.process();
         const [reached, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -170,12 +170,12 @@ describe("every call of every step", () => {
         expect(await quiet.drive(id), what).toMatchObject({ state: "rolled_back" });
         overtaken.resolve();
         if (how === "is overtaken") await done;
-        const left = (await quiet.knowledge.listCollections(caller, { repositoryId: "me" })).items;
+        const left = (await quiet.knowledge.collections.list(caller, { repositoryId: "me" })).items;
         expect(
           left.map(({ collection_id, held_by }) => [collection_id, held_by]),
           what,
         ).toEqual([["b", undefined]]);
-        await quiet.knowledge.updateCollection(caller, "me", "b", { description: "open for writers" });
+        await quiet.knowledge.collections.update(caller, "me", "b", { description: "open for writers" });
         if (!process.calls.dead) await process.close();
         if (process.calls.names[n] === undefined) break;
         points += 1;

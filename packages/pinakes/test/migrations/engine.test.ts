@@ -47,9 +47,9 @@ async function fill(pinakes: Pinakes): Promise<void> {
   for (const tenant of ["acme", "zeta"]) {
     const admin = pinakes.as({ tenant, userId: "root", role: "admin" });
     const { knowledge } = pinakes;
-    await knowledge.createRepository(admin, { repository_id: "kb" });
+    await knowledge.repositories.create(admin, { repository_id: "kb" });
     for (const id of ["papers", "gone"]) {
-      await knowledge.createCollection(admin, "kb", { collection_id: id, description: `of ${tenant}` });
+      await knowledge.collections.create(admin, "kb", { collection_id: id, description: `of ${tenant}` });
       await knowledge.graph.loadTriples(admin, "kb", id, {
         format: "ntriples",
         body: body(`<http://${tenant}/a> <http://x/b> "${id}"@en .\n_:x <http://x/b> "1"^^<http://x/t> .`),
@@ -63,14 +63,14 @@ async function fill(pinakes: Pinakes): Promise<void> {
         })),
       });
     }
-    const { incarnation } = await knowledge.collection(admin, "kb", "papers");
+    const { incarnation } = await knowledge.collections.get(admin, "kb", "papers");
     const quad = { s: "<http://x/s>", p: "<http://x/p>", o: "<http://x/o>", g: "<http://x/g>" };
     await pinakes.triples.write(admin.scope, incarnation, { insert: [quad], source: { source: "doc-1", part: 3 } });
     await pinakes.triples.write(admin.scope, incarnation, { insert: [quad], source: { source: "doc-2", part: 0 } });
     // In a document, and by a person: it outlives the document.
     await pinakes.triples.write(admin.scope, incarnation, { insert: [both] });
     await pinakes.triples.write(admin.scope, incarnation, { insert: [both], source: { source: "doc-1", part: 3 } });
-    await knowledge.deleteCollection(admin, "kb", "gone");
+    await knowledge.collections.delete(admin, "kb", "gone");
     await pinakes.items.openContainer(fleeting);
     for (let i = 0; i < 30; i += 1)
       await pinakes.items.write(admin.scope, "fleeting", ["me"], {
@@ -94,7 +94,7 @@ async function expectAll(place: ReturnType<typeof stores>): Promise<void> {
     const { items } = await pinakes.knowledge.graph.matchTriples(admin, "kb", "papers", { limit: 100 });
     expect(items).toHaveLength(4);
     expect(items.map(({ s }) => s.value)).toContain(`http://${tenant}/a`);
-    const { incarnation } = await pinakes.knowledge.collection(admin, "kb", "papers");
+    const { incarnation } = await pinakes.knowledge.collections.get(admin, "kb", "papers");
     expect(await pinakes.triples.supports(admin.scope, incarnation, [both])).toEqual([[{ source: "doc-1", part: 3 }]]);
     expect(await pinakes.triples.asserted(admin.scope, incarnation, [both])).toEqual([true]);
     const { hits } = await pinakes.knowledge.rows.query(admin, "kb", "papers", {
@@ -109,9 +109,9 @@ async function expectAll(place: ReturnType<typeof stores>): Promise<void> {
         document: { id: "other", who: "me", nick: "n3" },
       }),
     ).rejects.toMatchObject({ code: "CONFLICT" });
-    expect((await pinakes.knowledge.restoreCollection(admin, "kb", "gone")).status).toBe("ACTIVE");
+    expect((await pinakes.knowledge.collections.restore(admin, "kb", "gone")).status).toBe("ACTIVE");
     expect((await pinakes.knowledge.graph.matchTriples(admin, "kb", "gone")).items).toHaveLength(2);
-    await pinakes.knowledge.deleteCollection(admin, "kb", "gone");
+    await pinakes.knowledge.collections.delete(admin, "kb", "gone");
   }
 }
 
@@ -157,7 +157,7 @@ describe("sqlite → postgres → dynamodb", () => {
       {
         await using pinakes = await open({ ...second, background: false });
         const admin = pinakes.as({ tenant: "zeta", userId: "root", role: "admin" });
-        const { incarnation } = await pinakes.knowledge.collection(admin, "kb", "papers");
+        const { incarnation } = await pinakes.knowledge.collections.get(admin, "kb", "papers");
         await change(pinakes.triples, admin.scope, incarnation);
       }
       const report = await moveEngine(config(sqlite), config(second), { verifyOnly: true });
@@ -182,7 +182,7 @@ describe("sqlite → postgres → dynamodb", () => {
     for (const place of [second, third]) {
       await using pinakes = await open({ ...place, background: false });
       const admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
-      const { incarnation } = await pinakes.knowledge.collection(admin, "kb", "papers");
+      const { incarnation } = await pinakes.knowledge.collections.get(admin, "kb", "papers");
       await pinakes.triples.removeSource(admin.scope, incarnation, "doc-1");
       expect(await pinakes.triples.count(admin.scope, incarnation, both)).toBe(1);
       await pinakes.triples.removeSource(admin.scope, incarnation, "doc-2");
@@ -229,9 +229,9 @@ describe("sqlite → postgres → dynamodb", () => {
     {
       await using pinakes = await open({ ...place, background: false });
       const admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
-      await pinakes.knowledge.createRepository(admin, { repository_id: "kb" });
-      await pinakes.knowledge.createCollection(admin, "kb", { collection_id: "c" });
-      await pinakes.knowledge.upload(admin, "kb", "c", { name: "a.txt", body: "waits to be indexed" });
+      await pinakes.knowledge.repositories.create(admin, { repository_id: "kb" });
+      await pinakes.knowledge.collections.create(admin, "kb", { collection_id: "c" });
+      await pinakes.knowledge.documents.upload(admin, "kb", "c", { name: "a.txt", body: "waits to be indexed" });
     }
     await expect(moveEngine(config(place), config(target))).rejects.toMatchObject({
       code: "CONFLICT",

@@ -83,7 +83,9 @@ describe("cleanup and the way back", () => {
     // The same table again, measured by a new inventory: the hash of the first one. The collection is gone, to the trash.
     const plan = await process.plan(source(path));
     expect((await process.units(plan.migration_id))[0]).toMatchObject({ hash, count, status: "planned" });
-    await expect(process.knowledge.collection(makeUser("kim"), "me", "a")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(process.knowledge.collections.get(makeUser("kim"), "me", "a")).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
   });
 
   it("R-TG-97 a rollback before the switch leaves the source as it was; one that would lose something is refused", async () => {
@@ -92,7 +94,9 @@ describe("cleanup and the way back", () => {
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "rollback");
     expect(tablesOf(path)).toEqual(before);
-    await expect(process.knowledge.collection(makeUser("leo"), "me", "a")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(process.knowledge.collections.get(makeUser("leo"), "me", "a")).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
     const second = (await process.plan(source(path))).migration_id;
     await process.run(second, "copy", "validate", "cutover");
     await process.finish(second, { remove_old: true, now: true });
@@ -121,7 +125,7 @@ describe("cleanup and the way back", () => {
     const path = file({ mia__a: triples(2) });
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate", "cutover");
-    await process.knowledge.upload(makeUser("mia"), "me", "a", { name: "a.txt", body: "text" });
+    await process.knowledge.documents.upload(makeUser("mia"), "me", "a", { name: "a.txt", body: "text" });
     await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({
       code: "CONFLICT",
       message: expect.stringContaining("1 documents"),
@@ -138,11 +142,11 @@ describe("cleanup and the way back", () => {
     const path = file({ oda__a: triples(3), oda__b: triples(4) });
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate", "cutover");
-    await process.knowledge.upload(makeUser("oda"), "me", "b", { name: "b.txt", body: "text" });
+    await process.knowledge.documents.upload(makeUser("oda"), "me", "b", { name: "b.txt", body: "text" });
     await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({ code: "CONFLICT" });
     expect((await process.units(migration_id)).map(({ status }) => status)).toEqual(["switched", "switched"]);
     for (const id of ["a", "b"])
-      await process.knowledge.updateCollection(makeUser("oda"), "me", id, { description: "open for writers" });
+      await process.knowledge.collections.update(makeUser("oda"), "me", id, { description: "open for writers" });
   });
 });
 
@@ -155,11 +159,11 @@ describe("again", () => {
       expect(await process.run(first, step)).toMatchObject({ state: "switched" });
     const second = (await process.plan(source(path))).migration_id;
     expect((await process.units(second))[0]).toMatchObject({ status: "already" });
-    const before = await process.knowledge.collection(makeUser("ned"), "me", "a");
+    const before = await process.knowledge.collections.get(makeUser("ned"), "me", "a");
     expect(await process.run(second, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
     // Not even the rollback of the second touches what the first one made.
     await process.run(second, "rollback");
-    expect(await process.knowledge.collection(makeUser("ned"), "me", "a")).toEqual(before);
+    expect(await process.knowledge.collections.get(makeUser("ned"), "me", "a")).toEqual(before);
   });
 
   it("R-TG-94 tables in other letters become two collections, and both ways end", async () => {
@@ -175,7 +179,7 @@ describe("again", () => {
     for (const name of ["Case", "case"])
       expect((await triplesOf(process, "pia", name)).map(({ o }) => o)).toEqual([{ type: "literal", value: name }]);
     const names = await Promise.all(
-      ["Case", "case"].map(async (id) => (await process.knowledge.collection(makeUser("pia"), "me", id)).name),
+      ["Case", "case"].map(async (id) => (await process.knowledge.collections.get(makeUser("pia"), "me", id)).name),
     );
     expect(names).toEqual(["Case", expect.stringMatching(/^case [0-9a-f]{8}$/)]);
     expect(await process.run(plan.migration_id, "rollback")).toMatchObject({ state: "rolled_back" });

@@ -21,7 +21,7 @@ const file = (tables: Parameters<typeof legacyFile>[1], columns?: string) => fil
 describe("inventory", () => {
   it("R-TG-91 lists the collections of the legacy layout with counts and hashes, and writes nothing", async () => {
     const path = file({ ann__papers: [...triples(50), ...triples(2)], bob__notes: triples(7) });
-    const before = await process.knowledge.countCollections(world.admin);
+    const before = await process.knowledge.collections.count(world.admin);
     const plan = await process.plan(source(path));
     expect(plan).toMatchObject({ state: "planned", unit_count: 2, row_count: 59, problem_count: 0 });
     const units = await process.units(plan.migration_id);
@@ -30,7 +30,7 @@ describe("inventory", () => {
       { name: "bob__notes", target: { user: "bob", collection: "notes" }, rows: 7, count: 7, status: "planned" },
     ]);
     expect(units[0]?.hash).toMatch(/^[0-9a-f]{64}$/);
-    expect(await process.knowledge.countCollections(world.admin)).toBe(before);
+    expect(await process.knowledge.collections.count(world.admin)).toBe(before);
   });
 
   it("tells tables and rows that are wrong, and refuses to copy", async () => {
@@ -114,7 +114,7 @@ describe("inventory", () => {
       }),
     );
     expect(plan.problems[0]?.reason).toContain('as "a1" does');
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "taken" });
+    await process.knowledge.collections.create(world.admin, "kb", { collection_id: "taken" });
     await process.knowledge.graph.loadTriples(world.admin, "kb", "taken", {
       format: "ntriples",
       body: body("<http://x/a> <http://x/b> <http://x/c> ."),
@@ -141,7 +141,7 @@ describe("copy, proof and switch", () => {
       state: "switched",
       retain_until: "2030-01-31T00:00:00.000Z",
     });
-    const collection = await process.knowledge.collection(makeUser("cat"), "me", "papers");
+    const collection = await process.knowledge.collections.get(makeUser("cat"), "me", "papers");
     expect(collection).toMatchObject({
       name: "papers",
       description: "",
@@ -165,10 +165,10 @@ describe("copy, proof and switch", () => {
     db.close();
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate", "cutover");
-    const dated = await process.knowledge.collection(makeUser("dan"), "me", "dated");
+    const dated = await process.knowledge.collections.get(makeUser("dan"), "me", "dated");
     expect(dated.created_at).toBe("2019-01-01T00:00:00.000Z");
     expect(dated).not.toHaveProperty("created_at_estimated");
-    expect(await process.knowledge.collection(makeUser("dan"), "me", "undated")).toMatchObject({
+    expect(await process.knowledge.collections.get(makeUser("dan"), "me", "undated")).toMatchObject({
       created_at: new Date(world.now).toISOString(),
       created_at_estimated: true,
     });
@@ -283,7 +283,7 @@ describe("copy, proof and switch", () => {
     db.exec("INSERT INTO gus__a VALUES ('http://x/new', 'http://x/p', 'late')");
     db.close();
     expect(await process.run(migration_id, "cutover")).toMatchObject({ state: "copied", switched_at: null });
-    expect((await process.knowledge.collection(makeUser("gus"), "me", "a")).held_by).toBe(migration_id);
+    expect((await process.knowledge.collections.get(makeUser("gus"), "me", "a")).held_by).toBe(migration_id);
   });
 
   it("R-TG-98 while it is copied writes get 503 with Retry-After, and reads go on", async () => {
@@ -303,13 +303,15 @@ describe("copy, proof and switch", () => {
     await expect(
       process.knowledge.rows.upsert(hal, "me", "a", { items: [{ id: "r", vector: [1, 2] }] }),
     ).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    await expect(process.knowledge.upload(hal, "me", "a", { name: "a.txt", body: "text" })).rejects.toMatchObject({
+    await expect(
+      process.knowledge.documents.upload(hal, "me", "a", { name: "a.txt", body: "text" }),
+    ).rejects.toMatchObject({
       code: "UNAVAILABLE",
     });
-    await expect(process.knowledge.updateCollection(hal, "me", "a", { description: "x" })).rejects.toMatchObject({
+    await expect(process.knowledge.collections.update(hal, "me", "a", { description: "x" })).rejects.toMatchObject({
       code: "UNAVAILABLE",
     });
-    await expect(process.knowledge.deleteCollection(hal, "me", "a")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(process.knowledge.collections.delete(hal, "me", "a")).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(await triplesOf(process, "hal", "a")).toHaveLength(5);
     expect((await graph.matchTriples(hal, "me", "a", { p: "<http://x/p1>" })).items).toHaveLength(1);
     await process.run(migration_id, "validate", "cutover");

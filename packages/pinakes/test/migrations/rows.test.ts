@@ -189,10 +189,10 @@ describe("files of rows", () => {
 
   it("R-TG-97 a rollback takes the rows out of a collection that was there before, and that one stays", async () => {
     const path = await jsonl("there.jsonl", rowsOf(30));
-    await process.knowledge.createCollection(world.admin, "kb", { collection_id: "there", description: "mine" });
+    await process.knowledge.collections.create(world.admin, "kb", { collection_id: "there", description: "mine" });
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate", "cutover", "rollback");
-    expect(await process.knowledge.collection(world.admin, "kb", "there")).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "kb", "there")).toMatchObject({
       description: "mine",
       status: "ACTIVE",
     });
@@ -221,7 +221,7 @@ describe("collections without a record", () => {
       ["old-vectors", 1_200, "planned"],
     ]);
     expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
-    const graph = await process.knowledge.collection(world.admin, "kb", "old-graph");
+    const graph = await process.knowledge.collections.get(world.admin, "kb", "old-graph");
     expect(graph).toMatchObject({
       name: "old-graph",
       description: "",
@@ -230,7 +230,7 @@ describe("collections without a record", () => {
       metadata: { tags: [] },
     });
     expect((await process.knowledge.graph.matchTriples(world.admin, "kb", "old-graph")).items).toHaveLength(1);
-    const vectors = await process.knowledge.collection(world.admin, "kb", "old-vectors");
+    const vectors = await process.knowledge.collections.get(world.admin, "kb", "old-vectors");
     expect(vectors).toMatchObject({ created_at: madeAt });
     expect(vectors).not.toHaveProperty("created_at_estimated");
     expect(
@@ -241,9 +241,9 @@ describe("collections without a record", () => {
     expect((await process.units(again.migration_id)).map(({ status }) => status)).toEqual(["already", "already"]);
     // The way back takes only the record of what was registered where it is.
     await process.run(plan.migration_id, "rollback");
-    await expect(process.knowledge.collection(world.admin, "kb", "old-graph", { deleted: true })).rejects.toMatchObject(
-      { code: "NOT_FOUND" },
-    );
+    await expect(
+      process.knowledge.collections.get(world.admin, "kb", "old-graph", { deleted: true }),
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect((await world.triples.usage(scope, "old-graph")).quads).toBe(1);
   });
 
@@ -257,12 +257,12 @@ describe("collections without a record", () => {
       state: "switched",
       unit_count: 2,
     });
-    expect(await process.knowledge.collection(world.admin, "kb", "first")).toMatchObject({
+    expect(await process.knowledge.collections.get(world.admin, "kb", "first")).toMatchObject({
       created_at: "2020-02-03T04:05:06.000Z",
       description: "of old",
       name: "first",
     });
-    expect(await process.knowledge.listCollections(world.admin, { limit: 100 })).toMatchObject({
+    expect(await process.knowledge.collections.list(world.admin, { limit: 100 })).toMatchObject({
       items: expect.arrayContaining([expect.objectContaining({ collection_id: "second", created_at_estimated: true })]),
     });
     const bad = await process.plan({

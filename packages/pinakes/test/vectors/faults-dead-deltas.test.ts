@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { vectorLimits } from "../../src/vectors/limits.ts";
-import { buildDelta } from "../../src/vectors/segment/build-delta.ts";
+import { buildDelta } from "../../src/vectors/build/build-delta.ts";
 import { itemIds, vectorsContainer, type Delta } from "../../src/vectors/store/records.ts";
 import { fresh } from "./support/fresh.ts";
 import { Machine, scope } from "./support/machine.ts";

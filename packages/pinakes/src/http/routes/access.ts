@@ -40,9 +40,9 @@ export function accessRoutes(knowledge: Knowledge): readonly Route[] {
       handler: async ({ caller, body: { repository, collection, document, user } }) => {
         if (document !== undefined && collection === undefined)
           throw invalid("collection: is missing; a document is named with its collection.");
-        const decision = await knowledge.explainAccess(caller, repository, collection, user);
+        const decision = await knowledge.access.explain(caller, repository, collection, user);
         if (document === undefined || collection === undefined) return ok(decision);
-        const { document_id, status, uploaded_by, live_version } = await knowledge.document(
+        const { document_id, status, uploaded_by, live_version } = await knowledge.documents.get(
           caller,
           repository,
           collection,

@@ -92,7 +92,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       }),
       answers: { 201: { description: "The collection.", schema: Collection } },
       handler: async ({ caller, params: { rid: repository }, body }) => {
-        const collection = await knowledge.createCollection(caller, repository, body);
+        const collection = await knowledge.collections.create(caller, repository, body);
         const location = `/v1/repositories/${collection.repository_id}/collections/${collection.collection_id}`;
         return created(collection, { etag: collection.etag, location });
       },
@@ -109,7 +109,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "A page.", schema: pageOf(Collection) } },
       handler: async ({ caller, params: { rid: repositoryId }, query, header }) =>
         ok(
-          await knowledge.listCollections(caller, {
+          await knowledge.collections.list(caller, {
             ...query,
             repositoryId,
             session: sessionsOf(header(sessionTokenHeader), "collections"),
@@ -127,7 +127,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "A page.", schema: pageOf(Collection) } },
       handler: async ({ caller, query, header }) =>
         ok(
-          await knowledge.listCollections(caller, {
+          await knowledge.collections.list(caller, {
             ...query,
             session: sessionsOf(header(sessionTokenHeader), "collections"),
           }),
@@ -149,7 +149,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       query: z.object({ deleted: queryFlag().optional().describe("Also when it is deleted."), incarnation }),
       answers: { 200: { description: "The collection.", schema: Collection } },
       handler: async ({ caller, params: p, query }) => {
-        const collection = await knowledge.collection(caller, p.rid, p.cid, {
+        const collection = await knowledge.collections.get(caller, p.rid, p.cid, {
           deleted: query.deleted ?? false,
           incarnation: query.incarnation,
         });
@@ -170,7 +170,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.looseObject(fields),
       answers: { 200: { description: "The collection as it is now, with warnings.", schema: Collection } },
       handler: async ({ caller, params: p, body, ifMatch }) => {
-        const collection = await knowledge.updateCollection(caller, p.rid, p.cid, body, ifMatch);
+        const collection = await knowledge.collections.update(caller, p.rid, p.cid, body, ifMatch);
         return ok(collection, { etag: collection.etag });
       },
     }),
@@ -206,7 +206,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
         },
       },
       handler: async ({ caller, params: p, query, ifMatch }) => {
-        const job = await knowledge.deleteCollection(caller, p.rid, p.cid, { ...query, ifMatch });
+        const job = await knowledge.collections.delete(caller, p.rid, p.cid, { ...query, ifMatch });
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
       },
     }),
@@ -214,11 +214,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
 }
 
 function statusRoutes(knowledge: Knowledge): readonly Route[] {
-  const verb = (
-    name: string,
-    summary: string,
-    run: (...args: Parameters<Knowledge["archiveCollection"]>) => ReturnType<Knowledge["archiveCollection"]>,
-  ): Route =>
+  const verb = (name: string, summary: string, run: Knowledge["collections"]["archive"]): Route =>
     defineRoute({
       method: "POST",
       path: `${one}:${name}`,
@@ -236,9 +232,9 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
     });
   return [
     verb("archive", "Archive a collection: readable, and nothing changes in it", (...args) =>
-      knowledge.archiveCollection(...args),
+      knowledge.collections.archive(...args),
     ),
-    verb("unarchive", "Take a collection out of the archive", (...args) => knowledge.unarchiveCollection(...args)),
+    verb("unarchive", "Take a collection out of the archive", (...args) => knowledge.collections.unarchive(...args)),
     defineRoute({
       method: "POST",
       path: `${one}:restore`,
@@ -254,7 +250,7 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       answers: answer,
       errors: { 410: { description: "Its time is over: it is being removed for good, or is gone." } },
       handler: async ({ caller, params: p, query, body }) => {
-        const collection = await knowledge.restoreCollection(caller, p.rid, p.cid, {
+        const collection = await knowledge.collections.restore(caller, p.rid, p.cid, {
           incarnation: body?.incarnation ?? query.incarnation,
         });
         return ok(collection, { etag: collection.etag });
@@ -276,7 +272,7 @@ function contentRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({ embedding_model: z.string().optional().describe("Another model than now.") }).optional(),
       answers: { 202: { description: "The job that does it.", schema: Job } },
       handler: async ({ caller, params: p, body }) => {
-        const job = await knowledge.reindexCollection(caller, p.rid, p.cid, body ?? {});
+        const job = await knowledge.collections.reindex(caller, p.rid, p.cid, body ?? {});
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
       },
     }),
@@ -299,7 +295,7 @@ function contentRoutes(knowledge: Knowledge): readonly Route[] {
           }),
         },
       },
-      handler: async ({ caller, params: p }) => ok(await knowledge.usage(caller, p.rid, p.cid)),
+      handler: async ({ caller, params: p }) => ok(await knowledge.collections.usage(caller, p.rid, p.cid)),
     }),
   ];
 }

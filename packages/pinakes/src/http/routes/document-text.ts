@@ -57,7 +57,7 @@ export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
       }),
       answers: { 200: { description: "The window.", schema: DocumentText } },
       handler: async ({ caller, params: p, query }) =>
-        ok(await knowledge.documentText(caller, p.rid, p.cid, p.did, query)),
+        ok(await knowledge.documents.text(caller, p.rid, p.cid, p.did, query)),
     }),
     defineRoute({
       method: "GET",
@@ -72,7 +72,7 @@ export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
       query: z.object(paging),
       answers: { 200: { description: "A page.", schema: pageOf(DocumentTriple) } },
       handler: async ({ caller, params: p, query }) =>
-        ok(await knowledge.documentTriples(caller, p.rid, p.cid, p.did, query)),
+        ok(await knowledge.documents.triples(caller, p.rid, p.cid, p.did, query)),
     }),
   ];
 }

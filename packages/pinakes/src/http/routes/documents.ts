@@ -80,7 +80,7 @@ function uploadRoute(knowledge: Knowledge): Route {
     },
     answers: { 202: { description: "The documents, on their way to be indexed.", schema: UploadAnswer } },
     handler: async ({ caller, params: { rid: repository, cid: collection }, body }) => {
-      const { job_id, result } = await knowledge.uploadMany(caller, repository, collection, async (take) => {
+      const { job_id, result } = await knowledge.documents.uploadMany(caller, repository, collection, async (take) => {
         if (body.kind !== "json") return uploadForm(body.parts(), take);
         const { text, path, ...rest } = body.value;
         return { documents: [await take({ ...rest, ...uploadedFrom(path), body: textBody(text) })], errors: [] };
@@ -191,7 +191,7 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "A page.", schema: pageOf(Document) } },
       handler: async ({ caller, params: p, query, header }) =>
         ok(
-          await knowledge.listDocuments(caller, p.rid, p.cid, {
+          await knowledge.documents.list(caller, p.rid, p.cid, {
             ...query,
             session: sessionsOf(header(sessionTokenHeader), "documents"),
           }),
@@ -208,7 +208,7 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       query: z.object({ confirm: z.string().optional().describe("The id of the collection.") }),
       answers: { 202: { description: "The job that does it.", schema: Job } },
       handler: async ({ caller, params: p, query }) => {
-        const job = await knowledge.deleteDocuments(caller, p.rid, p.cid, query.confirm);
+        const job = await knowledge.documents.deleteAll(caller, p.rid, p.cid, query.confirm);
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
       },
     }),
@@ -222,7 +222,7 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       params,
       answers: { 200: { description: "The document.", schema: Document } },
       handler: async ({ caller, params: p }) => {
-        const document = await knowledge.document(caller, p.rid, p.cid, p.did);
+        const document = await knowledge.documents.get(caller, p.rid, p.cid, p.did);
         return ok(document, { etag: document.etag });
       },
     }),
@@ -237,7 +237,7 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       query: z.object({ version: queryInteger().optional() }),
       answers: { 200: { description: "The file.", contentType: "application/octet-stream" } },
       handler: async ({ caller, params: p, query }) =>
-        fileAnswer(await knowledge.content(caller, p.rid, p.cid, p.did, query.version)),
+        fileAnswer(await knowledge.documents.content(caller, p.rid, p.cid, p.did, query.version)),
     }),
   ];
 }
@@ -254,7 +254,8 @@ function partRoutes(knowledge: Knowledge): readonly Route[] {
       params,
       query: z.object(paging),
       answers: { 200: { description: "A page.", schema: pageOf(Passage) } },
-      handler: async ({ caller, params: p, query }) => ok(await knowledge.passages(caller, p.rid, p.cid, p.did, query)),
+      handler: async ({ caller, params: p, query }) =>
+        ok(await knowledge.documents.passages(caller, p.rid, p.cid, p.did, query)),
     }),
     defineRoute({
       method: "GET",
@@ -265,7 +266,8 @@ function partRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params,
       answers: { 200: { description: "All of them.", schema: z.object({ items: z.array(Version) }) } },
-      handler: async ({ caller, params: p }) => ok({ items: await knowledge.versions(caller, p.rid, p.cid, p.did) }),
+      handler: async ({ caller, params: p }) =>
+        ok({ items: await knowledge.documents.versions(caller, p.rid, p.cid, p.did) }),
     }),
   ];
 }
@@ -283,7 +285,7 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
       params,
       answers: { 204: { description: "No search shows it any more." } },
       handler: async ({ caller, params: p, ifMatch }) => {
-        await knowledge.deleteDocument(caller, p.rid, p.cid, p.did, ifMatch);
+        await knowledge.documents.delete(caller, p.rid, p.cid, p.did, ifMatch);
         return noContent();
       },
     }),
@@ -296,7 +298,8 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params,
       answers: { 202: { description: "The document, on its way.", schema: Document } },
-      handler: async ({ caller, params: p }) => accepted(await knowledge.reindexDocument(caller, p.rid, p.cid, p.did)),
+      handler: async ({ caller, params: p }) =>
+        accepted(await knowledge.documents.reindex(caller, p.rid, p.cid, p.did)),
     }),
     defineRoute({
       method: "POST",
@@ -319,7 +322,7 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
       },
       handler: async ({ caller, body }) => {
         const { text, chunking_strategy, markdown = false } = body;
-        const chunks = await knowledge.previewChunking(caller, { text, chunking_strategy, markdown });
+        const chunks = await knowledge.search.previewChunking(caller, { text, chunking_strategy, markdown });
         return ok({ chunks, count: chunks.length });
       },
     }),
@@ -327,7 +330,11 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
 }
 
 /** To be saved, never to be shown: what people upload may be a page with scripts. */
-export function fileAnswer({ document, version, body }: Awaited<ReturnType<Knowledge["content"]>>): Answer {
+export function fileAnswer({
+  document,
+  version,
+  body,
+}: Awaited<ReturnType<Knowledge["documents"]["content"]>>): Answer {
   const plain = document.name.replaceAll(/[^\w .()-]/g, "_");
   // RFC 8187 leaves fewer characters as they are than encodeURIComponent does.
   const encoded = encodeURIComponent(document.name).replaceAll(

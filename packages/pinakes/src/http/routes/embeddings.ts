@@ -35,7 +35,7 @@ export function embeddingRoutes(knowledge: Knowledge): readonly Route[] {
       },
       handler: async ({ caller, body }) => {
         const texts = typeof body.input === "string" ? [body.input] : body.input;
-        const { model, vectors, tokens } = await knowledge.embed(caller, texts, body.model);
+        const { model, vectors, tokens } = await knowledge.search.embed(caller, texts, body.model);
         const encode = body.encoding_format === "base64" ? base64 : (vector: Float32Array) => Array.from(vector);
         const data = vectors.map((vector, index) => ({ object: "embedding", index, embedding: encode(vector) }));
         return ok({ object: "list", data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } });

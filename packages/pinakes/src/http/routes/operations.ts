@@ -24,7 +24,7 @@ export function lifecycleRoutes(knowledge: Knowledge): readonly Route[] {
         ...paging,
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Operation) } },
-      handler: async ({ caller, query }) => ok(await knowledge.operations(caller, query)),
+      handler: async ({ caller, query }) => ok(await knowledge.operations.list(caller, query)),
     }),
     defineRoute({
       method: "GET",
@@ -36,7 +36,7 @@ export function lifecycleRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params,
       answers: { 200: { description: "The operation.", schema: Operation } },
-      handler: async ({ caller, params: p }) => ok(await knowledge.operation(caller, p.oid)),
+      handler: async ({ caller, params: p }) => ok(await knowledge.operations.get(caller, p.oid)),
     }),
     defineRoute({
       method: "POST",
@@ -48,7 +48,7 @@ export function lifecycleRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params,
       answers: { 202: { description: "The operation, under way again.", schema: Operation } },
-      handler: async ({ caller, params: p }) => accepted(await knowledge.retryOperation(caller, p.oid)),
+      handler: async ({ caller, params: p }) => accepted(await knowledge.operations.retry(caller, p.oid)),
     }),
   ];
 }

@@ -44,7 +44,7 @@ export function provenanceRoutes(knowledge: Knowledge): readonly Route[] {
         200: { description: "Its passages, each with its place in the text of a version.", schema: Provenance },
       },
       handler: async ({ caller, params, query }) =>
-        ok(await knowledge.provenance(caller, params.rid, params.cid, query)),
+        ok(await knowledge.search.provenance(caller, params.rid, params.cid, query)),
     }),
   ];
 }

@@ -52,7 +52,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({ repository_id: z.string().optional(), embedding_model: z.string().optional(), ...fields }),
       answers: { 201: { description: "The repository, with its default collection made.", schema: Repository } },
       handler: async ({ caller, body }) => {
-        const repository = await knowledge.createRepository(caller, body);
+        const repository = await knowledge.repositories.create(caller, body);
         return created(repository, { etag: repository.etag, location: `/v1/repositories/${repository.repository_id}` });
       },
     }),
@@ -68,7 +68,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
         ...paging,
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Repository) } },
-      handler: async ({ caller, query }) => ok(await knowledge.listRepositories(caller, query)),
+      handler: async ({ caller, query }) => ok(await knowledge.repositories.list(caller, query)),
     }),
   ];
 }
@@ -85,7 +85,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       params: z.object({ rid }),
       answers: { 200: { description: "The repository.", schema: Repository } },
       handler: async ({ caller, params }) => {
-        const repository = await knowledge.repository(caller, params.rid);
+        const repository = await knowledge.repositories.get(caller, params.rid);
         return ok(repository, { etag: repository.etag });
       },
     }),
@@ -101,7 +101,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.looseObject(fields),
       answers: { 200: { description: "The repository as it is now.", schema: Repository } },
       handler: async ({ caller, params, body, ifMatch }) => {
-        const repository = await knowledge.updateRepository(caller, params.rid, body, ifMatch);
+        const repository = await knowledge.repositories.update(caller, params.rid, body, ifMatch);
         return ok(repository, { etag: repository.etag });
       },
     }),
@@ -117,7 +117,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       query: z.object({ confirm: z.string().optional().describe("The id of the repository.") }),
       answers: { 202: { description: "The job that does it.", schema: Job } },
       handler: async ({ caller, params, query, ifMatch }) => {
-        const job = await knowledge.deleteRepository(caller, params.rid, query.confirm, ifMatch);
+        const job = await knowledge.repositories.delete(caller, params.rid, query.confirm, ifMatch);
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
       },
     }),

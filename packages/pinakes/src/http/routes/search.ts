@@ -92,8 +92,8 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
       handler: async ({ caller, body, signal }) => {
         const { as_user, filter, ...input } = body;
-        const who = as_user === undefined ? caller : knowledge.actingAs(caller, as_user);
-        return ok(await knowledge.search(who, { ...input, filter: filter as Filter | undefined }, { signal }));
+        const who = as_user === undefined ? caller : knowledge.access.actAs(caller, as_user);
+        return ok(await knowledge.search.run(who, { ...input, filter: filter as Filter | undefined }, { signal }));
       },
     }),
     defineRoute({
@@ -109,7 +109,7 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
       handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
         ok(
-          await knowledge.search(
+          await knowledge.search.run(
             caller,
             { ...input, filter: filter as Filter, collections: [{ repository: p.rid, collection: p.cid }] },
             { signal },
@@ -129,7 +129,7 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
       handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
         ok(
-          await knowledge.search(
+          await knowledge.search.run(
             caller,
             { ...input, filter: filter as Filter | undefined, collections: [{ repository: p.rid }] },
             { signal },
@@ -151,7 +151,7 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
           schema: z.object({ checks: z.array(CitationCheck) }),
         },
       },
-      handler: async ({ caller, body }) => ok(await knowledge.verifyCitations(caller, body.citations)),
+      handler: async ({ caller, body }) => ok(await knowledge.search.verifyCitations(caller, body.citations)),
     }),
   ];
 }

@@ -3,44 +3,18 @@
  * one batch with the counters and a record of what is left of it, so a job that dies is carried on by the next try, and nothing is counted
  * twice. At the end it looks once more: the answer says how many are left, and those are newer.
  */
-import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { JobRecord, JobTools } from "../jobs/jobs.ts";
-import { startJob } from "../jobs/start-job.ts";
-import { removeLeftovers } from "../ingest/removals.ts";
-import { archived } from "../model/collections.ts";
-import type { Library } from "../model/library.ts";
-import { documentsContainer, type DocumentRecord } from "../model/records.ts";
-import type { KnowledgeParts } from "../parts.ts";
-import type { Services } from "../services.ts";
-import type { JobView } from "../views.ts";
+import { removeLeftovers } from "./removals.ts";
+import type { Library } from "../records/catalog-records.ts";
+import { documentsContainer, type DocumentRecord } from "../records/records.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import type { Documents } from "./documents.ts";
-import { Shelf } from "./shelf.ts";
+import { Shelf } from "../records/collection-partition.ts";
 
 const pageItems = 100;
-
-export async function beginDeletingDocuments(
-  { parts, collections, jobs, queue }: Pick<Services, "parts" | "collections" | "jobs" | "queue">,
-  caller: Caller,
-  repositoryId: string,
-  collectionId: string,
-  confirm: string | undefined,
-): Promise<JobView> {
-  const { collection } = await collections.open(caller, repositoryId, collectionId, {
-    needed: "ADMIN",
-    action: "Deleting all documents",
-  });
-  if (collection.status === "ARCHIVED") throw archived(collection);
-  const { repository_id, collection_id, incarnation } = collection;
-  if (confirm !== collection_id)
-    throw invalid(
-      `confirm: must be the id of the collection, ${JSON.stringify(collection_id)}: all its documents are deleted.`,
-    );
-  await queue.watch(new Shelf(parts.items, caller.scope, collection));
-  return startJob(jobs, caller, { kind: "delete-documents", repository_id, collection_id, incarnation }, false);
-}
 
 interface Pieces {
   readonly parts: KnowledgeParts;

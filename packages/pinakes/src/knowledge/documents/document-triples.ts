@@ -6,13 +6,13 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { SourcePage, SupportedQuad } from "../../ports/triple-store.ts";
 import { labelsGraph } from "../extraction/index.ts";
-import type { GraphCursors } from "../graph/graph-cursors.ts";
+import type { SealedCursors } from "../records/sealed-cursors.ts";
 import { tripleView, type TripleView } from "../graph/triple-view.ts";
-import { sourceMark } from "../ingest/graph-support.ts";
-import { chunkId } from "../ingest/passages.ts";
-import type { DocumentRecord, IndexedVersion } from "../model/records.ts";
-import type { ListPage } from "../paging.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import { sourceMark } from "./graph-support.ts";
+import { chunkId } from "./passages.ts";
+import type { DocumentRecord, IndexedVersion } from "../records/records.ts";
+import type { ListPage } from "../records/paging.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 
 /** Triples of the document that are looked at for one answer, with those that are left out. */
 export const lookedThroughTriplesMax = 2_000;
@@ -36,7 +36,7 @@ interface Asked {
 
 export async function documentTriples(
   parts: Pick<KnowledgeParts, "triples">,
-  cursors: GraphCursors,
+  cursors: SealedCursors,
   { scope, space, record, shown, limit, cursor }: Asked,
 ): Promise<ListPage<DocumentTriple>> {
   const { document_id, graph } = record;

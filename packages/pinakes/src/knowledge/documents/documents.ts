@@ -3,17 +3,17 @@ import type { Chunk as Passage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { SessionTokens } from "../../ports/item-store.ts";
-import type { IngestQueue } from "../ingest/ingest-queue.ts";
-import { derivedKeys, readParsedText } from "../ingest/parsed-text.ts";
-import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "../ingest/removals.ts";
-import { chunkId } from "../ingest/passages.ts";
-import { GraphCursors } from "../graph/graph-cursors.ts";
+import type { IngestQueue } from "./ingest-queue.ts";
+import { derivedKeys, readParsedText } from "./parsed-text.ts";
+import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "./removals.ts";
+import { chunkId } from "./passages.ts";
+import { SealedCursors } from "../records/sealed-cursors.ts";
 import { knowledgeLimits } from "../limits.ts";
-import { notFound } from "../model/access.ts";
-import { archived, type OpenCollection } from "../model/collections.ts";
-import type { Stored } from "../model/library.ts";
-import { checkLimit } from "../model/list-collections.ts";
-import { checkAskedId } from "../model/names.ts";
+import { notFound } from "../access/access.ts";
+import { archived, type OpenCollection } from "../access/open-collection.ts";
+import type { Stored } from "../records/catalog-records.ts";
+import { checkLimit } from "../collections/list-collections.ts";
+import { checkAskedId } from "../records/names.ts";
 import {
   documentStatuses,
   documentsContainer,
@@ -23,13 +23,13 @@ import {
   type DocumentStatus,
   type KeptRecord,
   type VersionInfo,
-} from "../model/records.ts";
-import type { ListPage, Paging } from "../paging.ts";
-import type { KnowledgeParts } from "../parts.ts";
+} from "../records/records.ts";
+import type { ListPage, Paging } from "../records/paging.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import { checkTextQuery, textWindow, type TextQuery, type TextWindow } from "./document-text.ts";
 import { documentTriples, type DocumentTriple } from "./document-triples.ts";
 import { toIndexAnew } from "./index-anew.ts";
-import { emptyStats, Shelf } from "./shelf.ts";
+import { emptyStats, Shelf } from "../records/collection-partition.ts";
 import { contentKey } from "./upload.ts";
 
 export interface DocumentQuery {
@@ -53,12 +53,12 @@ export interface Content {
 export class Documents {
   readonly #parts: KnowledgeParts;
   readonly #queue: IngestQueue;
-  readonly #cursors: GraphCursors;
+  readonly #cursors: SealedCursors;
 
   constructor(parts: KnowledgeParts, queue: IngestQueue) {
     this.#parts = parts;
     this.#queue = queue;
-    this.#cursors = new GraphCursors(parts);
+    this.#cursors = new SealedCursors(parts);
   }
 
   async get(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {

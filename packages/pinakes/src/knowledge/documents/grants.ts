@@ -8,22 +8,17 @@ import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { ContainerDefinition, Item } from "../../ports/item-store.ts";
-import { knowledgeTenant } from "../ingest/knowledge-work.ts";
-import type { Collections } from "../model/collections.ts";
-import { openOrCreate } from "../model/open-or-create.ts";
-import type { Repositories } from "../model/repositories.ts";
-import { isoTime } from "../model/times.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import type { Item } from "../../ports/item-store.ts";
+import { knowledgeTenant } from "../records/work-registry.ts";
+import type { Collections } from "../collections/collections.ts";
+import { openOrCreate } from "../collections/open-or-create.ts";
+import type { Repositories } from "../collections/repositories.ts";
+import { grantsContainer } from "../records/grants-container.ts";
+import { isoTime } from "../records/times.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import { documentView, type DocumentView } from "../views.ts";
 import type { Content, Documents } from "./documents.ts";
 import type { Uploads } from "./upload.ts";
-
-export const grantsContainer: ContainerDefinition = Object.freeze({
-  name: "knowledge-grants",
-  partitionKey: ["grant"],
-  ttl: -1,
-});
 
 export interface Grant {
   readonly url: string;

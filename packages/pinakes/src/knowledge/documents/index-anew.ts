@@ -1,4 +1,4 @@
-import type { DocumentRecord } from "../model/records.ts";
+import type { DocumentRecord } from "../records/records.ts";
 
 /** The record of a document that waits to be indexed again, by a new run, as if nobody had tried before. */
 export function toIndexAnew(record: DocumentRecord, now: number): DocumentRecord {

@@ -1,7 +1,7 @@
 /** What a SPARQL request of a caller may ask for, checked, and as the evaluator takes it. */
 import { invalid, show } from "../../domain/errors.ts";
 import type { SparqlOptions, SparqlResult } from "../../sparql/index.ts";
-import type { CollectionName, QueryMore, QueryWishes } from "../search/query-answer.ts";
+import type { CollectionName, QueryMore, QueryWishes } from "../collections/query-options.ts";
 import { graphLimits } from "./graph-limits.ts";
 
 export interface SparqlSettings {

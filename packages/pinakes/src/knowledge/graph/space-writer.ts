@@ -6,15 +6,15 @@
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { QuadChange, QuadChanges } from "../../ports/triple-store.ts";
-import { noteLateWrite } from "../documents/late-writes.ts";
-import { Shelf } from "../documents/shelf.ts";
-import { lifeOf } from "../model/collection-catalogue.ts";
-import { archived } from "../model/collections.ts";
-import { requireNotHeld } from "../model/hold.ts";
-import { Library } from "../model/library.ts";
-import type { CollectionRecord } from "../model/records.ts";
-import { requireStillTaking } from "../model/taking.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import { noteLateWrite } from "../records/late-writes.ts";
+import { Shelf } from "../records/collection-partition.ts";
+import { lifeOf } from "../records/life-of.ts";
+import { archived } from "../access/open-collection.ts";
+import { requireNotHeld } from "../records/hold.ts";
+import { Library } from "../records/catalog-records.ts";
+import type { CollectionRecord } from "../records/records.ts";
+import { requireStillTaking } from "../records/taking.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 
 export class SpaceWriter {
   readonly #parts: Pick<KnowledgeParts, "items" | "triples">;

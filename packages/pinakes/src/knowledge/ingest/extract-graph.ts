@@ -2,7 +2,7 @@
 import type { Chunk } from "../../domain/chunking.ts";
 import type { ChatModels } from "../../ports/chat-model.ts";
 import type { ParsedText } from "../../ports/parser.ts";
-import type { Shelf } from "../documents/shelf.ts";
+import type { Shelf } from "../records/collection-partition.ts";
 import {
   checkChatModel,
   effectiveGraph,
@@ -14,8 +14,8 @@ import {
   type FailedPassage,
   type GraphSettings,
 } from "../extraction/index.ts";
-import type { CollectionRecord, DocumentGraph, DocumentRecord, RepositoryRecord } from "../model/records.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import type { CollectionRecord, DocumentGraph, DocumentRecord, RepositoryRecord } from "../records/records.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import { readAnswers, saveAnswers } from "./model-answers.ts";
 
 export interface GraphWork {

@@ -8,10 +8,10 @@ import { invariant } from "../../domain/invariant.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import { chunkDocument, clampedStrategy } from "../chunking/index.ts";
-import type { Shelf } from "../documents/shelf.ts";
+import type { Shelf } from "../records/collection-partition.ts";
 import { contentKey } from "../documents/upload.ts";
-import { effectiveChunking } from "../model/collection-fields.ts";
-import type { Library, Stored } from "../model/library.ts";
+import { effectiveChunking } from "../records/collection-fields.ts";
+import type { Library, Stored } from "../records/catalog-records.ts";
 import {
   itemIds,
   type CollectionRecord,
@@ -19,14 +19,14 @@ import {
   type IndexedVersion,
   type RepositoryRecord,
   type VersionInfo,
-} from "../model/records.ts";
-import { isoTime } from "../model/times.ts";
-import type { KnowledgeParts } from "../parts.ts";
+} from "../records/records.ts";
+import { isoTime } from "../records/times.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import { extractGraph, type ExtractedGraph } from "./extract-graph.ts";
-import { parted, removeSources, sourceMark, withSource, writeGraph } from "./graph-support.ts";
-import { derivedKeys, saveParsedText } from "./parsed-text.ts";
-import { appendRows, chunkId, deleteChunks } from "./passages.ts";
-import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "./removals.ts";
+import { parted, removeSources, sourceMark, withSource, writeGraph } from "../documents/graph-support.ts";
+import { derivedKeys, saveParsedText } from "../documents/parsed-text.ts";
+import { appendRows, chunkId, deleteChunks } from "../documents/passages.ts";
+import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "../documents/removals.ts";
 import { storePassages } from "./store-passages.ts";
 
 /** Tries of one run, after which the document has failed. */

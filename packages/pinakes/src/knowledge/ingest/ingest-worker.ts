@@ -11,12 +11,12 @@ import { PinakesError } from "../../domain/errors.ts";
 import { reasonOf } from "../../domain/log.ts";
 import type { ReceivedMessage } from "../../ports/queue.ts";
 import type { Activity } from "../activity.ts";
-import { Shelf } from "../documents/shelf.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import { Shelf } from "../records/collection-partition.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import { attemptsMax, Overtaken, type DocumentIngester, type Ingestion } from "./ingest-document.ts";
-import { readMessage, type IngestQueue } from "./ingest-queue.ts";
-import type { Lane } from "./lanes.ts";
-import { removeLeftovers } from "./removals.ts";
+import { readMessage, type IngestQueue } from "../documents/ingest-queue.ts";
+import type { Lane } from "../documents/lanes.ts";
+import { removeLeftovers } from "../documents/removals.ts";
 
 const leaseMs = 60_000;
 const beatMs = 15_000;

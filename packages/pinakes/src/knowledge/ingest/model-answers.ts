@@ -1,9 +1,9 @@
 /** What a model answered about the passages of a version, kept beside its text: a passage that was answered is not asked for again. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
-import type { Shelf } from "../documents/shelf.ts";
+import type { Shelf } from "../records/collection-partition.ts";
 import type { PassageAnswer } from "../extraction/index.ts";
-import { answersKey } from "./parsed-text.ts";
+import { answersKey } from "../documents/parsed-text.ts";
 
 const format = 1;
 

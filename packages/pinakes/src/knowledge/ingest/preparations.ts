@@ -4,13 +4,13 @@
  * takes that back itself; where its process dies first, this record is how the next one, or the watchdog, knows of it.
  */
 import { PinakesError } from "../../domain/errors.ts";
-import type { Shelf } from "../documents/shelf.ts";
+import type { Shelf } from "../records/collection-partition.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import { documentsContainer, type ChunkRange } from "../model/records.ts";
-import { isoTime } from "../model/times.ts";
-import type { KnowledgeParts } from "../parts.ts";
-import { removeSources, sourceMark } from "./graph-support.ts";
-import { deleteChunks } from "./passages.ts";
+import { documentsContainer, type ChunkRange } from "../records/records.ts";
+import { isoTime } from "../records/times.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { removeSources, sourceMark } from "../documents/graph-support.ts";
+import { deleteChunks } from "../documents/passages.ts";
 
 const idPrefix = "preparing:";
 const pageItemsMax = 100;

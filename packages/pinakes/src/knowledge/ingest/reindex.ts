@@ -11,10 +11,10 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { Shelf } from "../documents/shelf.ts";
+import { Shelf } from "../records/collection-partition.ts";
 import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
-import { effectiveChunking } from "../model/collection-fields.ts";
-import type { Library, Stored } from "../model/library.ts";
+import { effectiveChunking } from "../records/collection-fields.ts";
+import type { Library, Stored } from "../records/catalog-records.ts";
 import {
   itemIds,
   type ChunkRange,
@@ -23,15 +23,15 @@ import {
   type FenceRecord,
   type IndexedVersion,
   type RepositoryRecord,
-} from "../model/records.ts";
-import { isoTime } from "../model/times.ts";
-import type { KnowledgeParts } from "../parts.ts";
+} from "../records/records.ts";
+import { isoTime } from "../records/times.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import { extractGraph } from "./extract-graph.ts";
-import { parted, removeSources, sourceMark, withSource, writeGraph } from "./graph-support.ts";
+import { parted, removeSources, sourceMark, withSource, writeGraph } from "../documents/graph-support.ts";
 import { cutDocument } from "./ingest-document.ts";
-import { readParsedText } from "./parsed-text.ts";
+import { readParsedText } from "../documents/parsed-text.ts";
 import { beginPreparation, endPreparation, removeAbandoned, takeBack } from "./preparations.ts";
-import { ignoreMissing, removal } from "./removals.ts";
+import { ignoreMissing, removal } from "../documents/removals.ts";
 import { documentsOf, settleReindex } from "./settle-reindex.ts";
 import { storePassages } from "./store-passages.ts";
 

@@ -4,13 +4,13 @@
  * on condition of what was read, so whoever comes second changes nothing.
  */
 import { PinakesError } from "../../domain/errors.ts";
-import type { Shelf } from "../documents/shelf.ts";
-import { collectionDocument, type Library, type Stored } from "../model/library.ts";
-import { documentsContainer, itemIds, type DocumentRecord, type FenceRecord } from "../model/records.ts";
-import { laterThan } from "../model/times.ts";
-import type { KnowledgeParts } from "../parts.ts";
-import { parted } from "./graph-support.ts";
-import { removal, removeLeftovers } from "./removals.ts";
+import type { Shelf } from "../records/collection-partition.ts";
+import { collectionDocument, type Library, type Stored } from "../records/catalog-records.ts";
+import { documentsContainer, itemIds, type DocumentRecord, type FenceRecord } from "../records/records.ts";
+import { laterThan } from "../records/times.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { parted } from "../documents/graph-support.ts";
+import { removal, removeLeftovers } from "../documents/removals.ts";
 
 const pageDocuments = 200;
 

@@ -2,10 +2,10 @@
 import type { Chunk } from "../../domain/chunking.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Embedder } from "../../ports/embedder.ts";
-import type { Shelf } from "../documents/shelf.ts";
-import type { DocumentRecord } from "../model/records.ts";
-import type { KnowledgeParts } from "../parts.ts";
-import { appendRows, chunkId } from "./passages.ts";
+import type { Shelf } from "../records/collection-partition.ts";
+import type { DocumentRecord } from "../records/records.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { appendRows, chunkId } from "../documents/passages.ts";
 
 const embedTextsMax = 32;
 const rowsPerDelta = 512;

@@ -3,15 +3,15 @@
  * that died, and finishes removals. Runs in every process; doing it twice does no harm.
  */
 import { PinakesError } from "../../domain/errors.ts";
-import { Shelf } from "../documents/shelf.ts";
+import { Shelf } from "../records/collection-partition.ts";
 import { contentKey } from "../documents/upload.ts";
-import { documentsContainer, itemIds, type DocumentRecord } from "../model/records.ts";
-import { isoTime } from "../model/times.ts";
-import type { KnowledgeParts } from "../parts.ts";
-import type { IngestQueue } from "./ingest-queue.ts";
+import { documentsContainer, itemIds, type DocumentRecord } from "../records/records.ts";
+import { isoTime } from "../records/times.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import type { IngestQueue } from "../documents/ingest-queue.ts";
 import { removeAbandoned } from "./preparations.ts";
-import { removal, removeLeftovers } from "./removals.ts";
-import type { RegisteredUnfinished, KnowledgeWork } from "./knowledge-work.ts";
+import { removal, removeLeftovers } from "../documents/removals.ts";
+import type { RegisteredUnfinished, KnowledgeWork } from "../records/work-registry.ts";
 
 /** Without a sign of life for so long, an upload has died … */
 export const uploadDeadMs = 120_000;
@@ -42,7 +42,10 @@ export class Watchdog {
     const stats = (await shelf.stats())?.record;
     const underWay =
       stats === undefined ? 0 : stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing;
-    if (underWay + abandoned === 0 || gone) await this.#registry.remove(entry);
+    if (underWay + abandoned > 0 && !gone) return;
+    // Workers find the lane of a workspace through this entry. A message that a dead worker holds must still reach another one, which takes
+    // back what that worker wrote of a document that is deleted by now.
+    if (!(await this.#queue.hasMessages(entry.tenant))) await this.#registry.remove(entry);
   }
 
   /** Reads the partition itself, not an index: what an index shows late would be found late. */

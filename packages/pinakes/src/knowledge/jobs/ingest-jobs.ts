@@ -4,10 +4,10 @@
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { Shelf } from "../documents/shelf.ts";
-import type { Library } from "../model/library.ts";
-import type { DocumentRecord } from "../model/records.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import { Shelf } from "../records/collection-partition.ts";
+import type { Library } from "../records/catalog-records.ts";
+import type { DocumentRecord } from "../records/records.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import type { JobRecord, JobStatus } from "./jobs.ts";
 
 export interface DocumentResult {

@@ -9,9 +9,9 @@ import { reasonOf } from "../../domain/log.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { KnowledgeWork } from "../ingest/knowledge-work.ts";
-import { isoTime } from "../model/times.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import type { KnowledgeWork } from "../records/work-registry.ts";
+import { isoTime } from "../records/times.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 
 export const jobKinds = [
   "ingest",

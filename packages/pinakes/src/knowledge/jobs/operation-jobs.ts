@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { failureOf, reportOf, type Operation } from "../../lifecycle/index.ts";
-import { countedIn } from "../stores/counted-in.ts";
+import { countedIn } from "./counted-in.ts";
 import type { JobKind, JobRecord, JobStatus, Jobs } from "./jobs.ts";
 
 const statuses: Readonly<Record<Operation["status"], JobStatus>> = {

@@ -1,7 +1,7 @@
 /** The question's vector for each model among the collections. A model that cannot embed it leaves out its own collections only. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
-import type { Embedders } from "../parts.ts";
+import type { Embedders } from "../dependencies.ts";
 import type { CheckedSearch } from "./search-input.ts";
 import type { Target } from "./search-scope.ts";
 

@@ -1,7 +1,7 @@
 /** Which of the passages that the vectors found exist: the documents' records decide. */
 import type { QueryHit } from "../../vectors/index.ts";
-import type { Shelf } from "../documents/shelf.ts";
-import { shownIn, type DocumentRecord } from "../model/records.ts";
+import type { Shelf } from "../records/collection-partition.ts";
+import { shownIn, type DocumentRecord } from "../records/records.ts";
 
 interface LiveHits {
   readonly live: readonly { readonly hit: QueryHit; readonly document: DocumentRecord }[];

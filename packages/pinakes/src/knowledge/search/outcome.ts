@@ -2,7 +2,7 @@
 import type { SearchOutcome } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import { inTurns } from "./in-turns.ts";
 import { atOnce, type Target } from "./search-scope.ts";
 

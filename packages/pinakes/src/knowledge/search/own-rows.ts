@@ -6,8 +6,8 @@
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { TermCounts } from "../../vectors/index.ts";
-import { ownVectorsName } from "../own-vectors.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import { ownVectorsName } from "../records/raw-vectors-name.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import type { Found } from "./rank-hits.ts";
 import type { CheckedSearch } from "./search-input.ts";
 

@@ -7,13 +7,13 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Quad } from "../../domain/rdf.ts";
 import type { VectorRow } from "../../vectors/index.ts";
-import type { Shelf } from "../documents/shelf.ts";
+import type { Shelf } from "../records/collection-partition.ts";
 import { tripleView, type TripleView } from "../graph/triple-view.ts";
 import { stableHash } from "../extraction/index.ts";
-import { chunkId } from "../ingest/passages.ts";
-import { readSource } from "../ingest/graph-support.ts";
-import { shownIn, type DocumentRecord, type IndexedVersion } from "../model/records.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import { chunkId } from "../documents/passages.ts";
+import { readSource } from "../documents/graph-support.ts";
+import { shownIn, type DocumentRecord, type IndexedVersion } from "../records/records.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import type { Citation, GraphSourceView } from "./search-result.ts";
 
 export interface ProvenanceView {

@@ -1,8 +1,8 @@
 /** One ranking of the candidates of all collections, and each of the best as callers see it. */
 import type { QueryHit } from "../../vectors/index.ts";
 import { passageFields } from "../documents/document-metadata.ts";
-import type { OpenCollection } from "../model/collections.ts";
-import type { DocumentRecord } from "../model/records.ts";
+import type { OpenCollection } from "../access/open-collection.ts";
+import type { DocumentRecord } from "../records/records.ts";
 import { absoluteScores, strongEnough, type Scale } from "./absolute-scores.ts";
 import { diversified } from "./diversify.ts";
 import { fuse } from "./fuse.ts";

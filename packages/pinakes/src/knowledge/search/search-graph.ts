@@ -5,11 +5,11 @@
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Support } from "../../ports/triple-store.ts";
-import type { Shelf } from "../documents/shelf.ts";
-import { chunkId } from "../ingest/passages.ts";
-import { readSource } from "../ingest/graph-support.ts";
-import { shownIn, type DocumentRecord } from "../model/records.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import type { Shelf } from "../records/collection-partition.ts";
+import { chunkId } from "../documents/passages.ts";
+import { readSource } from "../documents/graph-support.ts";
+import { shownIn, type DocumentRecord } from "../records/records.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import { expandGraph, type Edge, type ShownSupports } from "./expand-graph.ts";
 import { findEntities, type GraphSpace, type Seed } from "./find-entities.ts";
 import { graphSearchLimits } from "./graph-limits.ts";

@@ -1,4 +1,5 @@
 /** What a search asks for, checked before anything is read. */
+import type { SearchPlace } from "../collections/query-options.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
 import { knowledgeLimits } from "../limits.ts";
@@ -28,12 +29,6 @@ export interface SearchInput {
   readonly archived?: boolean | undefined;
   /** How the graph takes part, in the modes hybrid and graph. */
   readonly graph?: GraphInput | undefined;
-}
-
-/** A collection, or all of a repository that the caller may read. */
-export interface SearchPlace {
-  readonly repository: string;
-  readonly collection?: string | undefined;
 }
 
 export interface GraphInput {

@@ -1,17 +1,18 @@
 /** Which collections a search is over: those that are named, those of whole repositories, or all that the caller may read. */
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
-import { Shelf } from "../documents/shelf.ts";
+import { Shelf } from "../records/collection-partition.ts";
 import { knowledgeLimits } from "../limits.ts";
-import type { Collections, OpenCollection } from "../model/collections.ts";
-import type { Library } from "../model/library.ts";
-import { listCollections } from "../model/list-collections.ts";
-import { openToQuery } from "../model/open-or-create.ts";
-import type { Repositories } from "../model/repositories.ts";
-import type { KnowledgeParts } from "../parts.ts";
+import type { Collections } from "../collections/collections.ts";
+import type { OpenCollection } from "../access/open-collection.ts";
+import type { Library } from "../records/catalog-records.ts";
+import { listCollections } from "../collections/list-collections.ts";
+import { openToQuery } from "../collections/open-or-create.ts";
+import type { Repositories } from "../collections/repositories.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
 import { inTurns } from "./in-turns.ts";
 import { ownRowsOf, type OwnRowsPlace } from "./own-rows.ts";
-import type { CollectionName } from "./query-answer.ts";
+import type { CollectionName } from "../collections/query-options.ts";
 import type { CheckedSearch } from "./search-input.ts";
 
 /** Collections that are read at the same time. */

@@ -86,7 +86,11 @@ export class LisaSource implements MigrationSource {
     dry_run: boolean,
     options: { readonly signal?: AbortSignal; readonly mark?: string } = {},
   ): Promise<ImportReport> {
-    return this.#parts.knowledge.import(this.#caller, this.#reader, { dry_run, models: this.#spec.models, ...options });
+    return this.#parts.knowledge.transfer.import(this.#caller, this.#reader, {
+      dry_run,
+      models: this.#spec.models,
+      ...options,
+    });
   }
 
   async #hash(): Promise<string> {

@@ -2,11 +2,11 @@
 import { PinakesError } from "../../domain/errors.ts";
 import type { TermText } from "../../domain/rdf.ts";
 import type { Expression, Operation, RdfTerm } from "../algebra.ts";
-import type { PatternNode } from "../nodes/node.ts";
+import type { PatternNode } from "../node.ts";
 import { textOfTerm, type Variables } from "../variables.ts";
 import { castOf } from "./casts.ts";
 import { compareTerms, effectiveBoolean, equalTerms } from "./compare.ts";
-import type { CompiledExpression, Context, Evaluate } from "./context.ts";
+import type { CompiledExpression, Context, Evaluate } from "../expression-context.ts";
 import { functions, newBlank, truth, type RequestFacts } from "./functions.ts";
 import { calculate, negate, numericOf, numericText, type Arithmetic } from "./numbers.ts";
 import { plainOf } from "./strings.ts";

@@ -1,8 +1,8 @@
 /** Evaluates an expression for a row. Its EXISTS are answered first, since they have to ask the source. */
 import type { TermText } from "../../domain/rdf.ts";
 import { effectiveBoolean } from "../expressions/compare.ts";
-import type { CompiledExpression } from "../expressions/context.ts";
-import { emptyRow, type Environment, type PatternNode, type Row } from "./node.ts";
+import type { CompiledExpression } from "../expression-context.ts";
+import { emptyRow, type Environment, type PatternNode, type Row } from "../node.ts";
 
 const noAnswers: readonly boolean[] = [];
 

@@ -1,9 +1,9 @@
 /** BIND and `(expression AS ?x)`: one more variable, unbound where the expression is an error. */
 import type { TermText } from "../../domain/rdf.ts";
-import type { CompiledExpression } from "../expressions/context.ts";
+import type { CompiledExpression } from "../expression-context.ts";
 import { evaluateFor } from "./evaluate.ts";
 import { filterNode } from "./filter.ts";
-import { isSubset, seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "./node.ts";
+import { isSubset, seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
 
 interface Assignment {
   readonly slot: number;

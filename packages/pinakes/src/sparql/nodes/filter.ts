@@ -1,7 +1,7 @@
 /** FILTER: keeps the rows for which a condition is true. */
-import type { CompiledExpression } from "../expressions/context.ts";
+import type { CompiledExpression } from "../expression-context.ts";
 import { rowsThat } from "./evaluate.ts";
-import { seedFrom, union, type PatternNode } from "./node.ts";
+import { seedFrom, union, type PatternNode } from "../node.ts";
 
 /** The condition inside the pattern where that is the same, after it otherwise. */
 export function filterNode(child: PatternNode, filter: CompiledExpression): PatternNode {

@@ -1,7 +1,7 @@
 /** GRAPH: a pattern in a graph with a name, or in each of them. */
 import type { TermText } from "../../domain/rdf.ts";
 import type { Place } from "./pattern.ts";
-import { seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "./node.ts";
+import { seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
 
 export function graphNode(child: PatternNode, name: Place): PatternNode {
   const slot = "slot" in name ? name.slot : undefined;

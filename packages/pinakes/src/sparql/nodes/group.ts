@@ -3,9 +3,9 @@ import type { TermText } from "../../domain/rdf.ts";
 import { accumulatorOf, type Accumulator } from "../aggregates.ts";
 import { Held } from "../budget.ts";
 import { keyOf } from "../dataset.ts";
-import type { CompiledExpression } from "../expressions/context.ts";
+import type { CompiledExpression } from "../expression-context.ts";
 import { evaluateFor } from "./evaluate.ts";
-import { lotRows, seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "./node.ts";
+import { lotRows, seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
 
 export interface AggregateColumn {
   readonly slot: number;

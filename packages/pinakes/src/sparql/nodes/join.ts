@@ -2,7 +2,7 @@
  * Joins: any number of patterns of which all must agree, in the order that reads least. A basic graph pattern is a join of its triples.
  * Conditions are looked at as soon as their variables are bound.
  */
-import type { CompiledExpression } from "../expressions/context.ts";
+import type { CompiledExpression } from "../expression-context.ts";
 import { rowsThat } from "./evaluate.ts";
 import { filterNode } from "./filter.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type PatternNode,
   type Row,
   type Rows,
-} from "./node.ts";
+} from "../node.ts";
 import { RightSide } from "./right-side.ts";
 
 export function joinNode(children: readonly PatternNode[], filters: readonly CompiledExpression[] = []): PatternNode {

@@ -1,5 +1,5 @@
 /** OPTIONAL: every row of the left, with what the right side adds where it agrees and the condition is true. */
-import type { CompiledExpression } from "../expressions/context.ts";
+import type { CompiledExpression } from "../expression-context.ts";
 import { rowsThat } from "./evaluate.ts";
 import { filterNode } from "./filter.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type PatternNode,
   type Row,
   type Rows,
-} from "./node.ts";
+} from "../node.ts";
 import { RightSide } from "./right-side.ts";
 
 export function leftJoinNode(

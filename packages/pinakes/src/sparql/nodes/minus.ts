@@ -1,6 +1,6 @@
 /** MINUS: the rows of the left with which no row of the right agrees on a variable that both bind. */
 import { filterNode } from "./filter.ts";
-import { isSubset, seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "./node.ts";
+import { isSubset, seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
 import { RightSide } from "./right-side.ts";
 
 export function minusNode(left: PatternNode, right: PatternNode): PatternNode {

@@ -2,7 +2,7 @@
 import { Held } from "../budget.ts";
 import { keyOf } from "../dataset.ts";
 import { filterNode } from "./filter.ts";
-import { emptyRow, isSubset, seedFrom, type Environment, type PatternNode, type Row } from "./node.ts";
+import { emptyRow, isSubset, seedFrom, type Environment, type PatternNode, type Row } from "../node.ts";
 
 /** A subquery: what it does not select is another variable than one of the same name outside. */
 export function projectNode(child: PatternNode, slots: readonly number[]): PatternNode {

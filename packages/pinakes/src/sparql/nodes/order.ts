@@ -2,9 +2,9 @@
 import type { TermText } from "../../domain/rdf.ts";
 import { charsOf, Held, type Budget } from "../budget.ts";
 import { compareForOrder } from "../expressions/compare.ts";
-import type { CompiledExpression } from "../expressions/context.ts";
+import type { CompiledExpression } from "../expression-context.ts";
 import { evaluateFor } from "./evaluate.ts";
-import { lotRows, union, type Environment, type PatternNode, type Row, type Rows } from "./node.ts";
+import { lotRows, union, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
 
 interface OrderKey {
   readonly expression: CompiledExpression;

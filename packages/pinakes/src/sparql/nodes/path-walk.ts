@@ -9,7 +9,7 @@ import type { TermText } from "../../domain/rdf.ts";
 import type { PathExpression } from "../algebra.ts";
 import { Held } from "../budget.ts";
 import { textOfTerm } from "../variables.ts";
-import type { Environment } from "./node.ts";
+import type { Environment } from "../node.ts";
 
 export interface End {
   readonly term: TermText;

@@ -2,7 +2,7 @@
 import type { TermText } from "../../domain/rdf.ts";
 import type { PathExpression, RdfTerm } from "../algebra.ts";
 import { textOfTerm, type Variables } from "../variables.ts";
-import { lotRows, type Environment, type PatternNode, type Row, type Rows } from "./node.ts";
+import { lotRows, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
 import { walk, type End } from "./path-walk.ts";
 import { placeOf, type Place } from "./pattern.ts";
 

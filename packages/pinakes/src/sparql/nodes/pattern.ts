@@ -2,7 +2,7 @@
 import type { Quad, TermText } from "../../domain/rdf.ts";
 import type { RdfTerm, TriplePattern } from "../algebra.ts";
 import { isVariable, textOfTerm, type Variables } from "../variables.ts";
-import type { Environment, PatternNode, Row, Rows } from "./node.ts";
+import type { Environment, PatternNode, Row, Rows } from "../node.ts";
 
 export type Place = { readonly text: TermText } | { readonly slot: number };
 

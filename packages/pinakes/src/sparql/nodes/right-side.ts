@@ -9,7 +9,7 @@
 import { charsOf, Held } from "../budget.ts";
 import { keyOf } from "../dataset.ts";
 import { sparqlLimits } from "../limits.ts";
-import { emptyRow, lotRows, seedFrom, type Environment, type PatternNode, type Row } from "./node.ts";
+import { emptyRow, lotRows, seedFrom, type Environment, type PatternNode, type Row } from "../node.ts";
 
 /** Rows that could be read in the time of one lookup. */
 const rowsPerLookup = 50;

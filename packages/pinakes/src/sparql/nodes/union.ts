@@ -1,6 +1,6 @@
 /** UNION: the rows of each branch, one after the other. */
 import { filterNode } from "./filter.ts";
-import { isSubset, seedFrom, union, type PatternNode } from "./node.ts";
+import { isSubset, seedFrom, union, type PatternNode } from "../node.ts";
 
 export function unionNode(branches: readonly PatternNode[]): PatternNode {
   const everywhere = (sets: readonly ReadonlySet<number>[]) =>

@@ -3,7 +3,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { TermText } from "../../domain/rdf.ts";
 import type { RdfTerm } from "../algebra.ts";
 import { textOfTerm, type Variables } from "../variables.ts";
-import type { PatternNode, Row } from "./node.ts";
+import type { PatternNode, Row } from "../node.ts";
 
 export function valuesNode(
   variables: readonly RdfTerm[],

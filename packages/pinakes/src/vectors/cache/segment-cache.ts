@@ -5,7 +5,7 @@
 import { PinakesError } from "../../domain/errors.ts";
 import { damagedPages, readHead, type FileRef } from "../segment/file-format.ts";
 import { fileBytesOf, loadSegment, segmentOf, writePiece, type LoadedSegment } from "../segment/load-segment.ts";
-import type { SegmentBytes } from "../segment/segment-bytes.ts";
+import type { SegmentBytes } from "../segment-bytes.ts";
 import type { SearchPool } from "../search/pool.ts";
 import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
 import type { SegmentFiles } from "../store/segment-files.ts";

@@ -2,7 +2,7 @@
 import { PinakesError } from "../../domain/errors.ts";
 import type { VectorWork } from "../log/vector-work.ts";
 import { currentManifest } from "../compact/current-manifest.ts";
-import { opCodes, type Op } from "../segment/row.ts";
+import { opCodes, type Op } from "../row.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import type { DeadDelta } from "../store/manifest.ts";

@@ -3,7 +3,7 @@
  * older segments they take away. Pure: from opened files to a plan.
  */
 import { idHash } from "../segment/id-hash.ts";
-import { opCodes, type Row } from "../segment/row.ts";
+import { opCodes, type Row } from "../row.ts";
 import type { SegmentRows } from "../segment/segment-rows.ts";
 import type { OpenSegment } from "../store/open-segments.ts";
 import { patchMetadata } from "../log/rows.ts";

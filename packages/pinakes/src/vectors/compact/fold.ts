@@ -1,7 +1,7 @@
 /** One fold: the next deltas of the log, and dead ones that are to be tried again, become a segment. */
 import { PinakesError } from "../../domain/errors.ts";
 import { vectorLimits } from "../limits.ts";
-import type { MergeSource, Picks } from "../segment/merge-segments.ts";
+import type { MergeSource, Picks } from "../build/merge-segments.ts";
 import { formatSum, RowSummer } from "../segment/row-sum.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import type { CollectionSite } from "../store/collection-site.ts";

@@ -2,7 +2,7 @@
 import { PinakesError } from "../../domain/errors.ts";
 import { Bitmap } from "../segment/bitmap.ts";
 import { decodeDeletions, encodeDeletions } from "../segment/deletions-file.ts";
-import type { MergeSource, Picks } from "../segment/merge-segments.ts";
+import type { MergeSource, Picks } from "../build/merge-segments.ts";
 import { RowSummer, formatSum } from "../segment/row-sum.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import type { CollectionSettings } from "../segment/collection-settings.ts";

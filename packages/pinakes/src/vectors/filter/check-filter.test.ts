@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
-import type { FieldHeader } from "../segment/segment-bytes.ts";
+import type { FieldHeader } from "../segment-bytes.ts";
 import { checkFilterFields } from "./check-filter.ts";
 
 const fields: readonly FieldHeader[] = [

@@ -7,7 +7,7 @@ import { compileFilter, type Comparison, type Filter } from "../../domain/filter
 import { isJsonObject } from "../../domain/json.ts";
 import { nearestWord } from "../../domain/nearest-word.ts";
 import { parsePath } from "../../domain/path.ts";
-import type { FieldHeader } from "../segment/segment-bytes.ts";
+import type { FieldHeader } from "../segment-bytes.ts";
 import { fieldName, type FieldType, type Scalar } from "./column-format.ts";
 
 const fieldsShownMax = 20;

@@ -1,5 +1,5 @@
 /** The metadata sections of a segment, opened: views only. */
-import type { SegmentBytes } from "../segment/segment-bytes.ts";
+import type { SegmentBytes } from "../segment-bytes.ts";
 import { compareBytes } from "../text/text-index.ts";
 import { kindWords } from "./column-format.ts";
 

@@ -1,6 +1,6 @@
 /** Writes the metadata sections, entry by entry in order. Building and merging both end here, so that they give the same bytes. */
 import type { Section } from "../segment/section.ts";
-import type { FieldHeader } from "../segment/segment-bytes.ts";
+import type { FieldHeader } from "../segment-bytes.ts";
 import { ByteWriter, U32Writer } from "../text/growable.ts";
 import { kindCount, typeOfKind, type FieldType } from "./column-format.ts";
 

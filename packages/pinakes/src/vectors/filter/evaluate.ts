@@ -4,7 +4,7 @@ import { compileFilter, type Comparison, type Filter } from "../../domain/filter
 import { isJsonObject } from "../../domain/json.ts";
 import { parsePath } from "../../domain/path.ts";
 import { Bitmap } from "../segment/bitmap.ts";
-import type { SegmentBytes } from "../segment/segment-bytes.ts";
+import type { SegmentBytes } from "../segment-bytes.ts";
 import { elementKind, fieldName, kindOf, kindOfScalar, orderedBytes, type Scalar } from "./column-format.ts";
 import { columnIndexOf, type ColumnIndex } from "./column-index.ts";
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { Metric } from "../segment/row.ts";
+import type { Metric } from "../row.ts";
 import { ChromaTables, type ChromaCollection } from "./chroma-tables.ts";
 import type { ForeignRow } from "./foreign-row.ts";
 import { openHnswIndex } from "./hnsw-files.ts";

@@ -4,7 +4,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { checkRows, type PatchRow, type UpsertRow } from "../log/rows.ts";
 import type { CollectionSettings } from "../segment/collection-settings.ts";
-import type { Row } from "../segment/row.ts";
+import type { Row } from "../row.ts";
 
 export type ForeignRow =
   | { readonly op: "put"; readonly row: UpsertRow; readonly where: string }

@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { PinakesError, show } from "../../domain/errors.ts";
-import type { Metric } from "../segment/row.ts";
+import type { Metric } from "../row.ts";
 import { ChromaDirectory, chromaFile, type ChromaChoice } from "./chroma.ts";
 import type { ForeignRow } from "./foreign-row.ts";
 import { intakeLimits } from "./intake-limits.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { kernelsUpToDate } from "../../../../../scripts/kernels.ts";
 import { scratchAddress, segmentOf } from "../segment/load-segment.ts";
-import type { Metric } from "../segment/row.ts";
+import type { Metric } from "../row.ts";
 import { flatSegment, plainScore, randomVectors } from "../search/testing.ts";
 import { codeStrideOf, scratchOf, writeContext } from "./context.ts";
 import { kernelsFor } from "./kernels.ts";

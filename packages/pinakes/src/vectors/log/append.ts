@@ -1,7 +1,7 @@
 /** Appending a delta (RFC 0001, "Append"). */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { vectorLimits } from "../limits.ts";
-import type { BuiltDelta } from "../segment/build-delta.ts";
+import type { BuiltDelta } from "../build/build-delta.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import { itemIds, type DeltaId, type Head, type Log } from "../store/records.ts";
 import { GroupCommit, Overtaken, diverged, otherContent, type Committed } from "./group-commit.ts";

@@ -4,7 +4,7 @@ import { checkJson, isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { accountShared } from "../kernels/kernels.ts";
 import { vectorLimits } from "../limits.ts";
 import type { CollectionSettings } from "../segment/collection-settings.ts";
-import type { Row } from "../segment/row.ts";
+import type { Row } from "../row.ts";
 
 export interface UpsertRow {
   readonly id: string;

@@ -7,7 +7,7 @@ import type { Filter } from "../../domain/filter.ts";
 import { compileFilter } from "../../domain/filter.ts";
 import { vectorLimits } from "../limits.ts";
 import type { SearchPool, SearchSource } from "../search/pool.ts";
-import type { FieldHeader } from "../segment/segment-bytes.ts";
+import type { FieldHeader } from "../segment-bytes.ts";
 import type { TermCounts } from "../text/statistics.ts";
 import type { CheckedQuery, QueryMode } from "./query-input.ts";
 import { partLimit, rank } from "./rank.ts";

@@ -2,7 +2,7 @@
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { decodeToken, staleToken } from "../log/session-token.ts";
 import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
-import type { SegmentBytes } from "../segment/segment-bytes.ts";
+import type { SegmentBytes } from "../segment-bytes.ts";
 import { isDiscarded } from "../store/manifest.ts";
 import type { Head, HistoryEntry, Log } from "../store/records.ts";
 import { extendView, openDeltas, openView, type View } from "./view.ts";

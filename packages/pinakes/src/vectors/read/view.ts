@@ -5,7 +5,7 @@
 import { patchMetadata } from "../log/rows.ts";
 import { Bitmap } from "../segment/bitmap.ts";
 import { idHash } from "../segment/id-hash.ts";
-import { opCodes, type Row } from "../segment/row.ts";
+import { opCodes, type Row } from "../row.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import type { Manifest } from "../store/manifest.ts";

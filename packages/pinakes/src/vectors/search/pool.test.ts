@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
 import { Bitmap } from "../segment/bitmap.ts";
-import { buildDelta } from "../segment/build-delta.ts";
+import { buildDelta } from "../build/build-delta.ts";
 import { readHead } from "../segment/file-format.ts";
 import { loadSegment } from "../segment/load-segment.ts";
 import { SearchPool } from "./pool.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Bitmap } from "../segment/bitmap.ts";
 import { segmentOf } from "../segment/load-segment.ts";
-import type { Metric } from "../segment/row.ts";
+import type { Metric } from "../row.ts";
 import { bytesOf } from "../segment/quantize.ts";
 import { SegmentSearch } from "./search-segment.ts";
 import {

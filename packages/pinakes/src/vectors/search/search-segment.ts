@@ -15,7 +15,7 @@ import {
 import { kernelsFor, type Kernels } from "../kernels/kernels.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import { scratchAddress, segmentOf, type LoadedSegment } from "../segment/load-segment.ts";
-import type { IvfHeader, SegmentBytes } from "../segment/segment-bytes.ts";
+import type { IvfHeader, SegmentBytes } from "../segment-bytes.ts";
 
 export const recallDefault = 0.97;
 /** So few rows are scanned faster, and certainly found, without lists. */

@@ -3,9 +3,9 @@ import { align } from "../kernels/kernels.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import { seededRandom } from "../segment/ivf-random.ts";
 import { loadSegment, segmentOf, type LoadedSegment } from "../segment/load-segment.ts";
-import type { Metric } from "../segment/row.ts";
+import type { Metric } from "../row.ts";
 import type { Section } from "../segment/section.ts";
-import type { IvfHeader, SegmentBytes, SegmentHeader } from "../segment/segment-bytes.ts";
+import type { IvfHeader, SegmentBytes, SegmentHeader } from "../segment-bytes.ts";
 import {
   buildVectorSections,
   copyVectorSections,

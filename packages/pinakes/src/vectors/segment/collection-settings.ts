@@ -1,5 +1,5 @@
 /** What is fixed when a collection is created. */
-import type { Metric } from "./row.ts";
+import type { Metric } from "../row.ts";
 
 export interface CollectionSettings {
   readonly dims: number;

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Section } from "./section.ts";
-import { SegmentBytes, type SegmentHeader } from "./segment-bytes.ts";
+import { SegmentBytes, type SegmentHeader } from "../segment-bytes.ts";
 
 export const pageBytes = 256 * 1024;
 const pageHashBytes = 16;

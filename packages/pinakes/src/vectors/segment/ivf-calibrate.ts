@@ -6,7 +6,7 @@
 import { calibratedK, candidatesOf, contextFields, scratchOf, writeContext } from "../kernels/context.ts";
 import { kernelsFor } from "../kernels/kernels.ts";
 import { scratchAddress, segmentOf, type LoadedSegment } from "./load-segment.ts";
-import type { IvfHeader } from "./segment-bytes.ts";
+import type { IvfHeader } from "../segment-bytes.ts";
 
 const targets = [0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999];
 const queriesMax = 256;

@@ -60,7 +60,7 @@ describe.each([
   });
 
   it("are the same with the help of another thread", async () => {
-    const helper = new Worker(new URL("./build-thread.ts", import.meta.url));
+    const helper = new Worker(new URL("../build/build-thread.ts", import.meta.url));
     let asked = 0;
     const helped = planLists(codes, rows, dims, (help: HelpOrder) => {
       asked += 1;

@@ -5,7 +5,7 @@
 import { invariant } from "../../domain/invariant.ts";
 import { scratchOf } from "../kernels/context.ts";
 import { align, sharedMemory, type WasmMemory } from "../kernels/kernels.ts";
-import { SegmentBytes, type SegmentHeader } from "./segment-bytes.ts";
+import { SegmentBytes, type SegmentHeader } from "../segment-bytes.ts";
 
 /** All of it can be sent to another thread; `segmentOf` makes it useful there. */
 export interface LoadedSegment {

@@ -3,7 +3,7 @@
  * kernel computes from codes is: cosine, the cosine; dot, the product; l2, 2·q·x − |x|², which orders rows as the distance does.
  */
 import type { Section } from "./section.ts";
-import type { Metric } from "./row.ts";
+import type { Metric } from "../row.ts";
 import { codeStrideOf, floatStrideOf } from "../kernels/context.ts";
 
 export const shortestLength = 1e-15;

@@ -1,7 +1,7 @@
 /** The sections that every file has: ids, keys, op, hash, text, metadata and (in segments) seq. Built from rows, or copied from files. */
 import { hash } from "node:crypto";
 import { idHash } from "./id-hash.ts";
-import { opCodes, type Row } from "./row.ts";
+import { opCodes, type Row } from "../row.ts";
 import type { Section } from "./section.ts";
 import { lowerBound, type SegmentRows } from "./segment-rows.ts";
 

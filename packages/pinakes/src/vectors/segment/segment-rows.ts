@@ -2,9 +2,9 @@
 import type { JsonObject } from "../../domain/json.ts";
 import type { Bitmap } from "./bitmap.ts";
 import { idHash } from "./id-hash.ts";
-import { opCodes, type Put } from "./row.ts";
+import { opCodes, type Put } from "../row.ts";
 import { RowSummer, type RowSum } from "./row-sum.ts";
-import type { SegmentBytes } from "./segment-bytes.ts";
+import type { SegmentBytes } from "../segment-bytes.ts";
 
 export class SegmentRows {
   readonly segment: SegmentBytes;

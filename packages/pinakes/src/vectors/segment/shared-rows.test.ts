@@ -53,7 +53,7 @@ describe("loops over rows", () => {
   const helpers: Worker[] = [];
   afterAll(() => Promise.all(helpers.map((helper) => helper.terminate())));
   const thread = (order: HelpOrder): void => {
-    const helper = new Worker(new URL("./build-thread.ts", import.meta.url));
+    const helper = new Worker(new URL("../build/build-thread.ts", import.meta.url));
     helpers.push(helper);
     helper.postMessage({ help: order });
   };

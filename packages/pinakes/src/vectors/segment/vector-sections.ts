@@ -15,10 +15,10 @@ import { headBytesOf, layOut, type HeaderFields, type Layout } from "./file-form
 import { planLists, type Lists } from "./ivf-lists.ts";
 import { loadSegment, segmentOf, type LoadedSegment } from "./load-segment.ts";
 import { bytesOf, codeSections, emptyCodes, padFloats, quantize, type Codes } from "./quantize.ts";
-import type { Metric } from "./row.ts";
+import type { Metric } from "../row.ts";
 import type { Section } from "./section.ts";
 import type { CallForHelp } from "./shared-rows.ts";
-import type { IvfHeader, SegmentBytes, SegmentHeader } from "./segment-bytes.ts";
+import type { IvfHeader, SegmentBytes, SegmentHeader } from "../segment-bytes.ts";
 
 /** @param vectors rows × dims, row by row; zeros for a row without vector */
 export function buildVectorSections(vectors: Float32Array, rows: number, dims: number, metric: Metric): Section[] {

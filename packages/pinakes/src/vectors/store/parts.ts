@@ -4,7 +4,7 @@ import type { SystemScope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
-import type { SegmentBuilder } from "../segment/segment-builder.ts";
+import type { SegmentBuilder } from "../build/segment-builder.ts";
 import type { SegmentFiles } from "./segment-files.ts";
 
 export interface VectorParts {

@@ -1,7 +1,7 @@
 /** Rows that are in no object, such as those that a patch made: built as a file all the same, so that they are read, searched and merged like others. */
 import type { CollectionSettings } from "../segment/collection-settings.ts";
 import { openFile } from "../segment/file-format.ts";
-import type { Row } from "../segment/row.ts";
+import type { Row } from "../row.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";
 import type { CollectionSite } from "./collection-site.ts";
 

@@ -1,7 +1,7 @@
 /** Where opened files come from: the bucket, through whatever cache there is. Files are immutable, so an opened one stays right. */
 import { limits } from "../../domain/limits.ts";
 import { openFile, type FileRef } from "../segment/file-format.ts";
-import type { SegmentBytes } from "../segment/segment-bytes.ts";
+import type { SegmentBytes } from "../segment-bytes.ts";
 import { MissingObject, type CollectionSite } from "./collection-site.ts";
 
 export interface SegmentFiles {

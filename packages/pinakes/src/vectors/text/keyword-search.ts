@@ -6,7 +6,7 @@
  * phrase" word for word scores ×1.5 for each such phrase; its words also count as terms.
  */
 import type { Bitmap } from "../segment/bitmap.ts";
-import type { SegmentBytes } from "../segment/segment-bytes.ts";
+import type { SegmentBytes } from "../segment-bytes.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { boostPhrases, phrasesOf, type Phrase, type TextOf } from "./phrases.ts";
 import { searchRows } from "./search-rows.ts";

@@ -2,7 +2,7 @@
  * The text sections of a merged segment, from those of its sources: terms and postings are merged, no text is read. The result is byte
  * for byte what building from the surviving texts gives. Linear in the postings; memory is the result and the longest list of one term.
  */
-import type { SegmentBytes } from "../segment/segment-bytes.ts";
+import type { SegmentBytes } from "../segment-bytes.ts";
 import { MergeHeap } from "./merge-heap.ts";
 import { RowList } from "./row-list.ts";
 import { compareBytes, TextIndex } from "./text-index.ts";

@@ -1,6 +1,6 @@
 /** For tests: sections as the segment a file would give, in shared memory as search threads see it. */
 import type { Section } from "../segment/section.ts";
-import { SegmentBytes, type FieldHeader } from "../segment/segment-bytes.ts";
+import { SegmentBytes, type FieldHeader } from "../segment-bytes.ts";
 
 export function segmentOf(
   sections: readonly Section[],

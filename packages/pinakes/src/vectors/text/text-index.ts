@@ -1,5 +1,5 @@
 /** The text sections of a segment, opened: views only, nothing is read until a term is looked up. */
-import type { SegmentBytes } from "../segment/segment-bytes.ts";
+import type { SegmentBytes } from "../segment-bytes.ts";
 import { blockRows, blockWords } from "./text-writer.ts";
 
 export class TextIndex {

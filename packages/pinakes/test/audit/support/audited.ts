@@ -42,8 +42,8 @@ export class Audited implements AsyncDisposable {
   async place(name = "Papers"): Promise<Filled> {
     const { knowledge, admin } = this.test;
     const repository = `r-${Math.random().toString(36).slice(2, 10)}`;
-    await knowledge.createRepository(admin, { repository_id: repository });
-    const { collection_id, incarnation } = await knowledge.createCollection(admin, repository, { name });
+    await knowledge.repositories.create(admin, { repository_id: repository });
+    const { collection_id, incarnation } = await knowledge.collections.create(admin, repository, { name });
     const place: Place = { knowledge, caller: admin, repository, collection: collection_id };
     const first = await uploaded(place, "first.md", "# Turing\n\nAlan Turing wrote On Computable Numbers in 1936.\n");
     const second = await uploaded(place, "second.md", "# Hopper\n\nGrace Hopper wrote the first compiler.\n");
@@ -80,7 +80,7 @@ export class Audited implements AsyncDisposable {
   /** Until every document of a place is indexed or failed. */
   async rest({ knowledge, caller, repository, collection }: Place): Promise<void> {
     await until(async () => {
-      const { items } = await knowledge.listDocuments(caller, repository, collection, { limit: 100 });
+      const { items } = await knowledge.documents.list(caller, repository, collection, { limit: 100 });
       return items.every(({ status }) => status === "indexed" || status === "failed");
     });
   }

@@ -1,6 +1,6 @@
 /** An entry of the quarantine as a repair leaves it. */
 import type { Scope } from "../../../src/domain/scope.ts";
-import { keysOf, newEntry, writeEntry } from "../../../src/knowledge/quarantine/entry.ts";
+import { keysOf, newEntry, writeEntry } from "../../../src/audit/quarantine/entry.ts";
 import type { Life } from "../../../src/lifecycle/index.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
 

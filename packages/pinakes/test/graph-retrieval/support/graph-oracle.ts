@@ -3,7 +3,7 @@ import type { Caller } from "../../../src/domain/caller.ts";
 import type { Chunk } from "../../../src/domain/chunking.ts";
 import type { Quad } from "../../../src/domain/rdf.ts";
 import { effectiveGraph, extractDocument, type GraphSettings } from "../../../src/knowledge/extraction/index.ts";
-import type { CollectionRecord, DocumentRecord, RepositoryRecord } from "../../../src/knowledge/model/records.ts";
+import type { CollectionRecord, DocumentRecord, RepositoryRecord } from "../../../src/knowledge/records/records.ts";
 import type { ItemStore } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
 import type { ParsedText } from "../../../src/ports/parser.ts";

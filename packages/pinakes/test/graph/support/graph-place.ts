@@ -23,8 +23,8 @@ export class GraphPlace {
     collection = "papers",
     repository = `r-${Math.random().toString(36).slice(2, 10)}`,
   ): Promise<GraphPlace> {
-    await test.knowledge.createRepository(test.admin, { repository_id: repository }).catch(() => {});
-    await test.knowledge.createCollection(test.admin, repository, {
+    await test.knowledge.repositories.create(test.admin, { repository_id: repository }).catch(() => {});
+    await test.knowledge.collections.create(test.admin, repository, {
       collection_id: collection,
       name: `Name ${Math.random().toString(36).slice(2)}`,
     });
@@ -91,7 +91,7 @@ export class GraphPlace {
   }
 
   async usage(): Promise<number> {
-    return (await this.test.knowledge.usage(this.caller, this.repository, this.collection)).triples;
+    return (await this.test.knowledge.collections.usage(this.caller, this.repository, this.collection)).triples;
   }
 }
 

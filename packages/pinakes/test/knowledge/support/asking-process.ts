@@ -28,10 +28,10 @@ async function answer({ userId, groups, repository, collection, query }: Questio
   const { knowledge } = pinakes;
   const names = (items: readonly { readonly name: string }[]) => items.map(({ name }) => name);
   return {
-    read: await knowledge.collection(caller, repository, collection).then(({ name }) => name, codeOf),
-    listed: await knowledge.listDocuments(caller, repository, collection).then(({ items }) => names(items), codeOf),
-    found: await knowledge
-      .search(caller, { query, collections: [{ repository, collection }] })
+    read: await knowledge.collections.get(caller, repository, collection).then(({ name }) => name, codeOf),
+    listed: await knowledge.documents.list(caller, repository, collection).then(({ items }) => names(items), codeOf),
+    found: await knowledge.search
+      .run(caller, { query, collections: [{ repository, collection }] })
       .then(({ hits }) => hits.map(({ text }) => text), codeOf),
   };
 }

@@ -20,44 +20,47 @@ type Attempt = (knowledge: Knowledge, caller: Caller, target: Target) => Promise
 
 /** Names a repository: refused as a missing one is. */
 export const onRepository: Readonly<Record<string, Attempt>> = {
-  repository: (k, caller, t) => k.repository(caller, t.repository),
-  updateRepository: (k, caller, t) => k.updateRepository(caller, t.repository, { description: "mine now" }),
-  deleteRepository: (k, caller, t) => k.deleteRepository(caller, t.repository, t.repository),
-  createCollection: (k, caller, t) => k.createCollection(caller, t.repository, { name: "Intruder" }),
-  "listCollections of one": (k, caller, t) => k.listCollections(caller, { repositoryId: t.repository }),
-  "countCollections of one": (k, caller, t) => k.countCollections(caller, { repositoryId: t.repository }),
-  "explainAccess to a repository": (k, caller, t) => k.explainAccess(caller, t.repository),
+  "repositories.get": (k, caller, t) => k.repositories.get(caller, t.repository),
+  "repositories.update": (k, caller, t) => k.repositories.update(caller, t.repository, { description: "mine now" }),
+  "repositories.delete": (k, caller, t) => k.repositories.delete(caller, t.repository, t.repository),
+  "collections.create": (k, caller, t) => k.collections.create(caller, t.repository, { name: "Intruder" }),
+  "collections.list of one": (k, caller, t) => k.collections.list(caller, { repositoryId: t.repository }),
+  "collections.count of one": (k, caller, t) => k.collections.count(caller, { repositoryId: t.repository }),
+  "access.explain to a repository": (k, caller, t) => k.access.explain(caller, t.repository),
 };
 
 /** Names a collection, or what is in it: refused as a missing one is. */
 export const onCollection: Readonly<Record<string, Attempt>> = {
-  collection: (k, caller, t) => k.collection(caller, t.repository, t.collection),
-  "collection, deleted": (k, caller, t) => k.collection(caller, t.repository, t.deleted, { deleted: true }),
-  updateCollection: (k, caller, t) =>
-    k.updateCollection(caller, t.repository, t.collection, { description: "mine now" }),
-  archiveCollection: (k, caller, t) => k.archiveCollection(caller, t.repository, t.collection),
-  unarchiveCollection: (k, caller, t) => k.unarchiveCollection(caller, t.repository, t.collection),
-  deleteCollection: (k, caller, t) => k.deleteCollection(caller, t.repository, t.collection),
-  "deleteCollection, purge": (k, caller, t) =>
-    k.deleteCollection(caller, t.repository, t.collection, { purge: true, confirm: t.collection }),
-  restoreCollection: (k, caller, t) => k.restoreCollection(caller, t.repository, t.deleted),
-  reindexCollection: (k, caller, t) => k.reindexCollection(caller, t.repository, t.collection),
-  upload: (k, caller, t) => k.upload(caller, t.repository, t.collection, { name: "intruder.txt", body: body("x") }),
-  "upload, replacing": (k, caller, t) =>
-    k.upload(caller, t.repository, t.collection, { name: "secret.txt", replace: true, body: body("x") }),
-  checkUpload: (k, caller, t) => k.checkUpload(caller, t.repository, t.collection),
-  uploadMany: (k, caller, t) =>
-    k.uploadMany(caller, t.repository, t.collection, (take) => take({ name: "intruder.txt", body: body("x") })),
-  document: (k, caller, t) => k.document(caller, t.repository, t.collection, t.document),
-  listDocuments: (k, caller, t) => k.listDocuments(caller, t.repository, t.collection),
-  deleteDocuments: (k, caller, t) => k.deleteDocuments(caller, t.repository, t.collection, t.collection),
-  deleteDocument: (k, caller, t) => k.deleteDocument(caller, t.repository, t.collection, t.document),
-  reindexDocument: (k, caller, t) => k.reindexDocument(caller, t.repository, t.collection, t.document),
-  content: (k, caller, t) => k.content(caller, t.repository, t.collection, t.document),
-  versions: (k, caller, t) => k.versions(caller, t.repository, t.collection, t.document),
-  passages: (k, caller, t) => k.passages(caller, t.repository, t.collection, t.document),
-  documentText: (k, caller, t) => k.documentText(caller, t.repository, t.collection, t.document, { version: 1 }),
-  documentTriples: (k, caller, t) => k.documentTriples(caller, t.repository, t.collection, t.document),
+  "collections.get": (k, caller, t) => k.collections.get(caller, t.repository, t.collection),
+  "collections.get, deleted": (k, caller, t) => k.collections.get(caller, t.repository, t.deleted, { deleted: true }),
+  "collections.update": (k, caller, t) =>
+    k.collections.update(caller, t.repository, t.collection, { description: "mine now" }),
+  "collections.archive": (k, caller, t) => k.collections.archive(caller, t.repository, t.collection),
+  "collections.unarchive": (k, caller, t) => k.collections.unarchive(caller, t.repository, t.collection),
+  "collections.delete": (k, caller, t) => k.collections.delete(caller, t.repository, t.collection),
+  "collections.delete, purge": (k, caller, t) =>
+    k.collections.delete(caller, t.repository, t.collection, { purge: true, confirm: t.collection }),
+  "collections.restore": (k, caller, t) => k.collections.restore(caller, t.repository, t.deleted),
+  "collections.reindex": (k, caller, t) => k.collections.reindex(caller, t.repository, t.collection),
+  "documents.upload": (k, caller, t) =>
+    k.documents.upload(caller, t.repository, t.collection, { name: "intruder.txt", body: body("x") }),
+  "documents.upload, replacing": (k, caller, t) =>
+    k.documents.upload(caller, t.repository, t.collection, { name: "secret.txt", replace: true, body: body("x") }),
+  "documents.checkUpload": (k, caller, t) => k.documents.checkUpload(caller, t.repository, t.collection),
+  "documents.uploadMany": (k, caller, t) =>
+    k.documents.uploadMany(caller, t.repository, t.collection, (take) =>
+      take({ name: "intruder.txt", body: body("x") }),
+    ),
+  "documents.get": (k, caller, t) => k.documents.get(caller, t.repository, t.collection, t.document),
+  "documents.list": (k, caller, t) => k.documents.list(caller, t.repository, t.collection),
+  "documents.deleteAll": (k, caller, t) => k.documents.deleteAll(caller, t.repository, t.collection, t.collection),
+  "documents.delete": (k, caller, t) => k.documents.delete(caller, t.repository, t.collection, t.document),
+  "documents.reindex": (k, caller, t) => k.documents.reindex(caller, t.repository, t.collection, t.document),
+  "documents.content": (k, caller, t) => k.documents.content(caller, t.repository, t.collection, t.document),
+  "documents.versions": (k, caller, t) => k.documents.versions(caller, t.repository, t.collection, t.document),
+  "documents.passages": (k, caller, t) => k.documents.passages(caller, t.repository, t.collection, t.document),
+  "documents.text": (k, caller, t) => k.documents.text(caller, t.repository, t.collection, t.document, { version: 1 }),
+  "documents.triples": (k, caller, t) => k.documents.triples(caller, t.repository, t.collection, t.document),
   "pipelines.create": (k, caller, t) =>
     k.pipelines.create(caller, t.repository, t.collection, { trigger: "schedule", source: "file:/tmp" }),
   "pipelines.list": (k, caller, t) => k.pipelines.list(caller, t.repository, t.collection),
@@ -65,19 +68,20 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   "pipelines.plan": (k, caller, t) => k.pipelines.plan(caller, t.repository, t.collection, t.pipeline),
   "pipelines.run": (k, caller, t) => k.pipelines.run(caller, t.repository, t.collection, t.pipeline),
   "pipelines.notify": (k, caller, t) => k.pipelines.notify(caller, t.repository, t.collection, t.pipeline, {}),
-  provenance: (k, caller, t) =>
-    k.provenance(caller, t.repository, t.collection, { s: "urn:s", p: "urn:p", o: "urn:o" }),
-  "search of one": (k, caller, t) =>
-    k.search(caller, { query: "tangerine", collections: [{ repository: t.repository, collection: t.collection }] }),
+  "search.provenance": (k, caller, t) =>
+    k.search.provenance(caller, t.repository, t.collection, { s: "urn:s", p: "urn:p", o: "urn:o" }),
+  "search.run of one": (k, caller, t) =>
+    k.search.run(caller, { query: "tangerine", collections: [{ repository: t.repository, collection: t.collection }] }),
   "evaluations.create": (k, caller, t) =>
     k.evaluations.create(caller, {
       name: "Intruder",
       collections: [{ repository: t.repository, collection: t.collection }],
       queries: [{ query: "tangerine", relevant: [{ document_id: t.document }] }],
     }),
-  usage: (k, caller, t) => k.usage(caller, t.repository, t.collection),
-  "usage, repairing": (k, caller, t) => k.usage(caller, t.repository, t.collection, { repair: true }),
-  explainAccess: (k, caller, t) => k.explainAccess(caller, t.repository, t.collection),
+  "collections.usage": (k, caller, t) => k.collections.usage(caller, t.repository, t.collection),
+  "collections.usage, repairing": (k, caller, t) =>
+    k.collections.usage(caller, t.repository, t.collection, { repair: true }),
+  "access.explain": (k, caller, t) => k.access.explain(caller, t.repository, t.collection),
   "rows.upsert": (k, caller, t) =>
     k.rows.upsert(caller, t.repository, t.collection, { items: [{ id: "x", vector: [1, 2, 3] }] }),
   "rows.delete": (k, caller, t) => k.rows.delete(caller, t.repository, t.collection, { ids: ["x"] }),
@@ -112,10 +116,10 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
     }),
   "grants.upload": (k, caller, t) => k.grants.upload(caller, t.repository, t.collection, { name: "intruder.txt" }),
   "grants.download": (k, caller, t) => k.grants.download(caller, t.repository, t.collection, t.document),
-  operation: (k, caller, t) => k.operation(caller, t.operation),
-  retryOperation: (k, caller, t) => k.retryOperation(caller, t.operation),
-  "restoreCollection by incarnation": (k, caller, t) =>
-    k.restoreCollection(caller, t.repository, t.deleted, { incarnation: t.document }),
+  "operations.get": (k, caller, t) => k.operations.get(caller, t.operation),
+  "operations.retry": (k, caller, t) => k.operations.retry(caller, t.operation),
+  "collections.restore by incarnation": (k, caller, t) =>
+    k.collections.restore(caller, t.repository, t.deleted, { incarnation: t.document }),
   "jobs.get": (k, caller, t) => k.jobs.get(caller, t.job),
   "jobs.retry": (k, caller, t) => k.jobs.retry(caller, t.job),
   "jobs.cancel": (k, caller, t) => k.jobs.cancel(caller, t.job),
@@ -128,19 +132,20 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
 
 /** Names nothing: answers without a trace of what is not the caller's, or not at all. */
 export const onEverything: Readonly<Record<string, Attempt>> = {
-  listRepositories: (k, caller) => k.listRepositories(caller, { limit: 100 }),
-  listCollections: (k, caller) => k.listCollections(caller, { limit: 100, status: "all" }),
-  countCollections: (k, caller) => k.countCollections(caller, { q: "Secret" }),
-  search: (k, caller) => k.search(caller, { query: "tangerine", explain: true }),
-  operations: (k, caller) => k.operations(caller, { limit: 100 }),
-  "operations of one": (k, caller, t) => k.operations(caller, { repository: t.repository, collection: t.collection }),
-  "listCollections by tag": (k, caller) =>
-    k.listCollections(caller, { limit: 100, status: "all", tags: ["secret"], sort: "size" }),
+  "repositories.list": (k, caller) => k.repositories.list(caller, { limit: 100 }),
+  "collections.list": (k, caller) => k.collections.list(caller, { limit: 100, status: "all" }),
+  "collections.count": (k, caller) => k.collections.count(caller, { q: "Secret" }),
+  "search.run": (k, caller) => k.search.run(caller, { query: "tangerine", explain: true }),
+  "operations.list": (k, caller) => k.operations.list(caller, { limit: 100 }),
+  "operations.list of one": (k, caller, t) =>
+    k.operations.list(caller, { repository: t.repository, collection: t.collection }),
+  "collections.list by tag": (k, caller) =>
+    k.collections.list(caller, { limit: 100, status: "all", tags: ["secret"], sort: "size" }),
   "librarian.manage": (k, caller) => k.librarian.manage(caller, { operation: "list-collections" }),
   "jobs.list": (k, caller) => k.jobs.list(caller, { limit: 100 }),
   "evaluations.list": (k, caller) => k.evaluations.list(caller, { limit: 100 }),
   queues: (k, caller) => k.queues(caller),
-  "queue.summary": (k, caller) => k.queue.summary(caller, (cursor) => k.listCollections(caller, { cursor })),
+  "queue.summary": (k, caller) => k.queue.summary(caller, (cursor) => k.collections.list(caller, { cursor })),
   "queue.lag": (k, caller) => k.queue.lag(caller, 300),
   "queue.dead": (k, caller) => k.queue.dead(caller, "documents"),
   "queue.redrive": (k, caller, t) => k.queue.redrive(caller, "documents", t.pipeline),
@@ -149,9 +154,9 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "audit.findings": (k, caller, t) => k.audit.findings(caller, t.pipeline),
   "quarantine.list": (k, caller) => k.quarantine.list(caller),
   "activity.read": (k, caller) => k.activity.read(caller),
-  export: (k, caller) => Array.fromAsync(k.export(caller), ({ path }) => path),
-  verifyCitations: (k, caller, t) =>
-    k.verifyCitations(caller, [
+  "transfer.export": (k, caller) => Array.fromAsync(k.transfer.export(caller), ({ path }) => path),
+  "search.verifyCitations": (k, caller, t) =>
+    k.search.verifyCitations(caller, [
       {
         repository_id: t.repository,
         collection_id: t.collection,
@@ -177,11 +182,11 @@ export const onQuarantine: Readonly<Record<string, Attempt>> = {
 export const harmless: readonly string[] = [
   "models",
   "trashDays",
-  "createRepository",
-  "previewChunking",
-  "embed",
-  "actingAs",
-  "import",
+  "repositories.create",
+  "search.previewChunking",
+  "search.embed",
+  "access.actAs",
+  "transfer.import",
   "events",
 ];
 /** Needs a token, which is a credential of its own; or nobody can call it from outside; or it only words an error. */
@@ -194,4 +199,5 @@ export const withoutCaller: readonly string[] = [
   "rows.count",
   "librarian.onMigrate",
   "librarian.refusal",
+  "operations.gone",
 ];

@@ -20,9 +20,9 @@ export class Crashes {
   async freshPlace(): Promise<Place> {
     const { knowledge } = await this.#machine.process();
     const caller = this.#machine.admin;
-    if (this.#places === 0) await knowledge.createRepository(caller, this.#repository);
+    if (this.#places === 0) await knowledge.repositories.create(caller, this.#repository);
     this.#places += 1;
-    const { collection_id } = await knowledge.createCollection(caller, "crashes", { name: `C ${this.#places}` });
+    const { collection_id } = await knowledge.collections.create(caller, "crashes", { name: `C ${this.#places}` });
     return { knowledge, caller, repository: "crashes", collection: collection_id };
   }
 

@@ -8,7 +8,7 @@ import { systemScope } from "../../../src/domain/scope.ts";
 import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
 import { openKnowledge, quotaDefaults, type Knowledge, type OpenedKnowledge } from "../../../src/knowledge/index.ts";
-import { knowledgeWorkContainer } from "../../../src/knowledge/ingest/knowledge-work.ts";
+import { knowledgeWorkContainer } from "../../../src/knowledge/records/work-registry.ts";
 import { openModels, openParsers, type OpenedModels } from "../../../src/open-engines.ts";
 import type { ItemStore, Operation } from "../../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";

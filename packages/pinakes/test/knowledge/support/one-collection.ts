@@ -17,8 +17,8 @@ export class OneCollection implements AsyncDisposable {
     const machine = await Machine.open();
     const process = await machine.process();
     const { knowledge } = process;
-    await knowledge.createRepository(machine.admin, { repository_id: "kb" });
-    const { collection_id } = await knowledge.createCollection(machine.admin, "kb", { name: "Papers" });
+    await knowledge.repositories.create(machine.admin, { repository_id: "kb" });
+    const { collection_id } = await knowledge.collections.create(machine.admin, "kb", { name: "Papers" });
     return new OneCollection(machine, process, {
       knowledge,
       caller: machine.admin,
@@ -32,7 +32,11 @@ export class OneCollection implements AsyncDisposable {
     text: string,
     { replace = false, from = this.process }: { readonly replace?: boolean; readonly from?: Process } = {},
   ) {
-    return from.knowledge.upload(this.machine.admin, "kb", this.place.collection, { name, body: body(text), replace });
+    return from.knowledge.documents.upload(this.machine.admin, "kb", this.place.collection, {
+      name,
+      body: body(text),
+      replace,
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

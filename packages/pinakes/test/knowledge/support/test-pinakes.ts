@@ -68,8 +68,8 @@ export interface Place {
 
 export async function newPlace(test: TestPinakes, name = "Papers", caller = test.admin): Promise<Place> {
   const repository = `r-${Math.random().toString(36).slice(2, 10)}`;
-  await test.knowledge.createRepository(test.admin, { repository_id: repository });
-  const { collection_id } = await test.knowledge.createCollection(caller, repository, { name });
+  await test.knowledge.repositories.create(test.admin, { repository_id: repository });
+  const { collection_id } = await test.knowledge.collections.create(caller, repository, { name });
   return { knowledge: test.knowledge, caller, repository, collection: collection_id };
 }
 
@@ -79,7 +79,7 @@ export async function upload(
   content: string | Uint8Array,
   more: Partial<UploadInput> = {},
 ) {
-  return place.knowledge.upload(place.caller, place.repository, place.collection, {
+  return place.knowledge.documents.upload(place.caller, place.repository, place.collection, {
     name,
     body: body(content),
     ...more,
@@ -88,7 +88,7 @@ export async function upload(
 
 export async function settled(place: Place, documentId: string): Promise<DocumentView> {
   return until(async () => {
-    const document = await place.knowledge.document(place.caller, place.repository, place.collection, documentId);
+    const document = await place.knowledge.documents.get(place.caller, place.repository, place.collection, documentId);
     return document.status === "indexed" || document.status === "failed" ? document : undefined;
   });
 }
@@ -104,7 +104,7 @@ export async function uploaded(
 
 export async function texts(place: Place, query: string, more: object = {}): Promise<string[]> {
   const collections = [{ repository: place.repository, collection: place.collection }];
-  const { hits } = await place.knowledge.search(place.caller, { query, collections, limit: 50, ...more });
+  const { hits } = await place.knowledge.search.run(place.caller, { query, collections, limit: 50, ...more });
   return hits.map(({ text }) => text);
 }
 
@@ -114,11 +114,11 @@ export async function recount(place: Place): Promise<{ told: object; counted: ob
   const documents: DocumentView[] = [];
   let cursor: string | undefined;
   do {
-    const page = await knowledge.listDocuments(caller, repository, collection, { limit: 100, cursor });
+    const page = await knowledge.documents.list(caller, repository, collection, { limit: 100, cursor });
     documents.push(...page.items);
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
-  const view = await knowledge.collection(caller, repository, collection);
+  const view = await knowledge.collections.get(caller, repository, collection);
   const { document_count, total_size_bytes, chunk_count, documents_by_status } = view;
   const sum = (of: (document: DocumentView) => number) =>
     documents.reduce((total, document) => total + of(document), 0);

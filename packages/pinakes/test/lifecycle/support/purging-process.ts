@@ -4,7 +4,7 @@ import { open } from "../../../src/index.ts";
 const [dir, collection] = process.argv.slice(2) as [string, string];
 const pinakes = await open({ dir, background: false });
 const caller = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
-const { job_id } = await pinakes.knowledge.deleteCollection(caller, "kb", collection, {
+const { job_id } = await pinakes.knowledge.collections.delete(caller, "kb", collection, {
   purge: true,
   confirm: collection,
 });

@@ -80,7 +80,7 @@ export class World implements AsyncDisposable {
     const triples = await openItemTriples({ items, scope: system });
     later.world = new World(items, objects, vectors, triples, options);
     const { knowledge, close } = await later.world.process();
-    await knowledge.createRepository(later.world.admin, { repository_id: "kb" });
+    await knowledge.repositories.create(later.world.admin, { repository_id: "kb" });
     await close();
     return later.world;
   }
@@ -127,11 +127,11 @@ export class World implements AsyncDisposable {
   ): Promise<Place> {
     const { files = 2, rows = 3, repository = "kb" } = input;
     const { knowledge } = process;
-    const { repository_id, collection_id, incarnation } = await knowledge.createCollection(caller, repository, {
+    const { repository_id, collection_id, incarnation } = await knowledge.collections.create(caller, repository, {
       collection_id: id,
     });
     for (let i = 0; i < files; i += 1)
-      await knowledge.upload(caller, repository, id, { name: `f${i}.txt`, body: `file ${i} of ${id}` });
+      await knowledge.documents.upload(caller, repository, id, { name: `f${i}.txt`, body: `file ${i} of ${id}` });
     const items = Array.from({ length: rows }, (_, i) => ({ id: `r${i}`, vector: [i, 1] }));
     if (rows > 0) await knowledge.rows.upsert(caller, repository, id, { items });
     if (rows > 0) await this.know(caller.scope, incarnation, rows);
@@ -193,7 +193,7 @@ export class Process {
   }
 
   async purge({ repository_id, collection_id }: Place, caller: Caller = this.#world.admin): Promise<JobView> {
-    return this.knowledge.deleteCollection(caller, repository_id, collection_id, {
+    return this.knowledge.collections.delete(caller, repository_id, collection_id, {
       purge: true,
       confirm: collection_id,
     });

@@ -1,10 +1,10 @@
 /** A collection with something in every store, put there below the ingestion: two documents with versions, passages, rows, quads. */
 import { hash } from "node:crypto";
-import { Shelf } from "../../../src/knowledge/documents/shelf.ts";
-import { itemIds, type DocumentRecord } from "../../../src/knowledge/model/records.ts";
+import { Shelf } from "../../../src/knowledge/records/collection-partition.ts";
+import { itemIds, type DocumentRecord } from "../../../src/knowledge/records/records.ts";
 import type { CollectionView, NewCollection } from "../../../src/knowledge/index.ts";
-import { lifeRows, type LifeRow } from "../../../src/knowledge/transfer/move/life-rows.ts";
-import { Library } from "../../../src/knowledge/model/library.ts";
+import { lifeRows, type LifeRow } from "../../../src/transfer/move/life-rows.ts";
+import { Library } from "../../../src/knowledge/records/catalog-records.ts";
 import type { Process, World } from "./world.ts";
 
 export const settings = {
@@ -26,7 +26,7 @@ export async function plant(
   more: Partial<NewCollection> = {},
 ): Promise<CollectionView> {
   const { scope } = world.admin;
-  const made = await knowledge.createCollection(world.admin, "kb", {
+  const made = await knowledge.collections.create(world.admin, "kb", {
     collection_id: collection,
     name: `The ${collection}`,
     ...settings,

@@ -59,7 +59,7 @@ export class World implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), "pinakes-migrations-"));
     later.world = new World({ items, objects, triples: quads, vectors, folder });
     const process = await later.world.process();
-    await process.knowledge.createRepository(later.world.admin, { repository_id: "kb" });
+    await process.knowledge.repositories.create(later.world.admin, { repository_id: "kb" });
     await process.close();
     return later.world;
   }

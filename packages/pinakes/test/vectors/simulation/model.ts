@@ -1,6 +1,6 @@
 /** What a collection must hold, told in the plainest way: the last write of an id by seq wins, deletes are remembered for ever. */
 import type { JsonObject } from "../../../src/domain/json.ts";
-import type { Row } from "../../../src/vectors/segment/row.ts";
+import type { Row } from "../../../src/vectors/row.ts";
 import type { View } from "../../../src/vectors/read/view.ts";
 
 interface Entry {

@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../../src/domain/json.ts";
 import type { BatchResult, Operation } from "../../../src/ports/item-store.ts";
 import type { View } from "../../../src/vectors/read/view.ts";
-import type { Row } from "../../../src/vectors/segment/row.ts";
+import type { Row } from "../../../src/vectors/row.ts";
 import { keysOf, type Manifest } from "../../../src/vectors/store/manifest.ts";
 import {
   itemIds,

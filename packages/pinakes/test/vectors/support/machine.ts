@@ -10,7 +10,7 @@ import { Compactor } from "../../../src/vectors/compact/compactor.ts";
 import { vectorWork, vectorWorkContainer, type VectorWork } from "../../../src/vectors/log/vector-work.ts";
 import { Reader } from "../../../src/vectors/read/reader.ts";
 import { SearchPool } from "../../../src/vectors/search/pool.ts";
-import { inlineBuilder } from "../../../src/vectors/segment/segment-builder.ts";
+import { inlineBuilder } from "../../../src/vectors/build/segment-builder.ts";
 import { CollectionSite } from "../../../src/vectors/store/collection-site.ts";
 import { defaultPolicy, type VectorParts, type VectorPolicy } from "../../../src/vectors/store/parts.ts";
 import { vectorsContainer } from "../../../src/vectors/store/records.ts";

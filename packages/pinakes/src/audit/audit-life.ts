@@ -1,0 +1,52 @@
+/** One repository and one life of a collection, with everything that is looked at. */
+import { Shelf } from "../knowledge/records/collection-partition.ts";
+import { isLive } from "../knowledge/records/catalog-records.ts";
+import type { CollectionRecord, RepositoryRecord } from "../knowledge/records/records.ts";
+import { isAsItWas, type AuditRun, type LifeRun } from "./audit-run.ts";
+import { checkCollectionCount, checkStats } from "./check-counters.ts";
+import { checkManifests } from "./check-manifests.ts";
+import { checkObjects } from "./check-objects.ts";
+import { checkEnding, checkOperations, checkRemovals } from "./check-operations.ts";
+import { checkPassages } from "./check-passages.ts";
+import { checkTriples } from "./check-triples.ts";
+import { Findings, placeOf, type FindingKind } from "./finding.ts";
+import { tooMuch } from "./too-much.ts";
+
+export async function auditRepository(run: AuditRun, repository: RepositoryRecord): Promise<void> {
+  run.findings.checked.repositories += 1;
+  await checkOperations(run, repository);
+  await checkCollectionCount(run, repository);
+}
+
+/** What is in the trash is looked at when it comes back: until then nothing of it may change. */
+export async function auditCollection(run: AuditRun, collection: CollectionRecord): Promise<void> {
+  run.findings.checked.collections += 1;
+  if (!isLive(collection)) return checkEnding(run, collection);
+  // A migration fills it, and counts what it filled itself.
+  if (collection.hold !== undefined) return;
+  const life: LifeRun = {
+    ...run,
+    collection,
+    shelf: new Shelf(run.parts.items, run.scope, collection),
+    refused: new Set(),
+  };
+  await lookAt(run.repair && !run.forced ? { ...life, refused: await refusals(life) } : life);
+}
+
+/** A look without repairs first: with the wrong object store everything seems to be missing, and nothing may be changed. */
+async function refusals(life: LifeRun): Promise<ReadonlySet<FindingKind>> {
+  const findings = new Findings();
+  await lookAt({ ...life, repair: false, findings });
+  const refused = tooMuch(findings);
+  for (const { kinds, detail } of refused) life.findings.refuse({ ...placeOf(life.collection), kinds, detail });
+  return new Set(refused.flatMap(({ kinds }) => kinds));
+}
+
+async function lookAt(life: LifeRun): Promise<void> {
+  for (const check of [checkRemovals, checkManifests, checkObjects, checkPassages, checkTriples, checkStats]) {
+    life.signal.throwIfAborted();
+    // Deleted or archived meanwhile: another round looks at what it is then.
+    if (!(await isAsItWas(life))) return;
+    await check(life);
+  }
+}

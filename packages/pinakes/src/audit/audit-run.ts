@@ -1,0 +1,90 @@
+/** What an audit works with: the pieces of the knowledge side, and what this run is asked to do. */
+import type { Scope } from "../domain/scope.ts";
+import type { Lifecycle } from "../lifecycle/index.ts";
+import type { Operation } from "../ports/item-store.ts";
+import type { Shelf } from "../knowledge/records/collection-partition.ts";
+import type { IngestQueue } from "../knowledge/documents/ingest-queue.ts";
+import type { KnowledgeWork } from "../knowledge/records/work-registry.ts";
+import type { Jobs } from "../knowledge/jobs/jobs.ts";
+import type { CollectionDeletion } from "../knowledge/deletion/delete-collection.ts";
+import type { Library } from "../knowledge/records/catalog-records.ts";
+import { itemIds, type CollectionRecord } from "../knowledge/records/records.ts";
+import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { Keeping } from "./quarantine/index.ts";
+import { placeOf, type Finding, type FindingKind, type Findings } from "./finding.ts";
+import { auditTenant, Suspects } from "./suspects.ts";
+
+export interface AuditPieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly queue: IngestQueue;
+  readonly registry: KnowledgeWork;
+  readonly jobs: Jobs;
+  readonly lifecycle: Lifecycle;
+  readonly deletion: CollectionDeletion;
+}
+
+export interface AuditRun extends AuditPieces {
+  readonly scope: Scope;
+  readonly repair: boolean;
+  /** Repair also where most seems to be missing or unknown. */
+  readonly forced: boolean;
+  /** Every passage is looked at, and every byte of the vectors is read. */
+  readonly deep: boolean;
+  readonly findings: Findings;
+  /** The job whose repair it is; null in the background. */
+  readonly jobId: string | null;
+  readonly suspects: Suspects;
+  readonly signal: AbortSignal;
+}
+
+export function beginAudit(
+  pieces: AuditPieces,
+  scope: Scope,
+  options: Pick<AuditRun, "repair" | "forced" | "deep" | "findings" | "jobId" | "signal">,
+): AuditRun {
+  const { parts, library, queue, registry, jobs, lifecycle, deletion } = pieces;
+  const suspects = new Suspects({
+    items: parts.items,
+    clock: parts.clock,
+    system: parts.system.forTenant(auditTenant),
+    queue,
+  });
+  return { parts, library, queue, registry, jobs, lifecycle, deletion, scope, suspects, ...options };
+}
+
+/** One life of a collection. */
+export interface LifeRun extends AuditRun {
+  readonly collection: CollectionRecord;
+  readonly shelf: Shelf;
+  /** Not repaired here, because most seems to be missing or unknown. */
+  readonly refused: ReadonlySet<FindingKind>;
+}
+
+export function mayRepair({ repair, refused }: LifeRun, kind: FindingKind): boolean {
+  return repair && !refused.has(kind);
+}
+
+/** Of what a repair removes, for the quarantine. */
+export function keeping({ scope, collection, jobId }: LifeRun, documentId: string | null, detail: string): Keeping {
+  return { scope, life: placeOf(collection), documentId, jobId, detail };
+}
+
+/** Tells of something in this life; what ended meanwhile is no business of an audit any more. */
+export async function found(
+  run: LifeRun,
+  finding: Omit<Finding, "repository_id" | "collection_id" | "incarnation">,
+): Promise<void> {
+  if (await isAsItWas(run)) run.findings.add({ ...finding, ...placeOf(run.collection) });
+}
+
+export async function isAsItWas({ library, scope, collection }: LifeRun): Promise<boolean> {
+  return (await library.life(scope, collection))?.record.status === collection.status;
+}
+
+/** For batches that write: only while the life is one. */
+export const whileItLives: Operation = {
+  op: "check",
+  id: itemIds.fence,
+  where: { status: { in: ["ACTIVE", "ARCHIVED"] } },
+};

@@ -1,0 +1,151 @@
+/**
+ * The audit of a workspace over all its stores (RFC 0007, "Reconciliation"): what records name is there, what is there is named, counters
+ * count, and what had to end has ended. It is right while others write: what looks wrong is looked at again, records last, and what may
+ * be of work under way is left for later. With `repair` it puts right what it finds; each repair can be repeated and stopped anywhere.
+ */
+import { requireCaller, type Caller } from "../domain/caller.ts";
+import { PinakesError, invalid } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Scope } from "../domain/scope.ts";
+import { notFound } from "../knowledge/access/access.ts";
+import type { JobRecord, JobTools } from "../knowledge/jobs/jobs.ts";
+import type { RepositoryRecord } from "../knowledge/records/records.ts";
+import { isLive } from "../knowledge/records/catalog-records.ts";
+import { checkAskedId, checkAskedKey } from "../knowledge/records/names.ts";
+import { isoTime } from "../knowledge/records/times.ts";
+import { jobView, type JobView } from "../knowledge/views.ts";
+import { auditCollection, auditRepository } from "./audit-life.ts";
+import { beginAudit, type AuditPieces } from "./audit-run.ts";
+import { auditLives } from "./check-lives.ts";
+import { Findings, type Finding } from "./finding.ts";
+import { auditLimits } from "./limits.ts";
+import { allCollections, allRepositories } from "./walk.ts";
+
+export interface FsckInput {
+  readonly repository?: string | undefined;
+  /** With `repository`. */
+  readonly collection?: string | undefined;
+  readonly repair?: boolean | undefined;
+  readonly deep?: boolean | undefined;
+  /** Repair also where most of a collection seems to be missing or unknown, which is refused otherwise. */
+  readonly force_missing?: boolean | undefined;
+}
+
+const filesPrefix = "audits/";
+
+export class Audit {
+  readonly #pieces: AuditPieces;
+
+  constructor(pieces: AuditPieces) {
+    this.#pieces = pieces;
+    pieces.jobs.register("fsck", (scope, job, tools) => this.#run(scope, job, tools));
+  }
+
+  /** Admins only. As a job, whose result is the report. */
+  async fsck(
+    caller: Caller,
+    { repository, collection, repair = false, deep = false, force_missing = false }: FsckInput = {},
+  ): Promise<JobView> {
+    const scope = admin(caller);
+    if (collection !== undefined && repository === undefined)
+      throw invalid("collection: needs the repository it is in.");
+    if (repository !== undefined) await this.#target(scope, repository, collection);
+    const input = {
+      repair,
+      deep,
+      force_missing,
+      ...(repository === undefined ? {} : { repository }),
+      ...(collection === undefined ? {} : { collection }),
+    };
+    // No repository is called so: the job is for admins.
+    const job = await this.#pieces.jobs.start(scope, {
+      kind: "fsck",
+      repository_id: "*",
+      collection_id: "",
+      created_by: caller.userId,
+      input,
+    });
+    return jobView(job);
+  }
+
+  /** Admins only. Everything that an audit listed, where the job's own result has only the first. */
+  async findings(caller: Caller, jobId: string): Promise<readonly Finding[]> {
+    const scope = admin(caller);
+    const { jobs, parts } = this.#pieces;
+    const job = await jobs.read(scope, jobId);
+    if (job?.kind !== "fsck") throw notFound(`audit "${jobId}"`);
+    if (job.result?.["truncated"] !== true) return (job.result?.["findings"] ?? []) as readonly Finding[];
+    const bytes = await parts.objects.get(scope, fileKey(jobId));
+    if (bytes === undefined)
+      throw new PinakesError("GONE", `The findings of audit "${jobId}" are not kept any more; run it again.`);
+    const lines = Buffer.from(bytes).toString("utf8").split("\n");
+    return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Finding);
+  }
+
+  async #run(scope: Scope, { job_id, input }: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
+    const { clock } = this.#pieces.parts;
+    const { repair = false, deep = false, force_missing: forced = false, repository, collection } = input as FsckInput;
+    const findings = new Findings();
+    const began_at = isoTime(clock.now());
+    const run = beginAudit(this.#pieces, scope, { repair, forced, deep, findings, jobId: job_id, signal });
+    let done = 0;
+    for await (const record of this.#repositories(scope, repository)) {
+      if (collection === undefined) await auditRepository(run, record);
+      for await (const one of allCollections(this.#pieces.parts.items, scope, record.repository_id)) {
+        if (collection !== undefined && one.collection_id !== collection) continue;
+        done += 1;
+        // How many there are is known at the end.
+        await tell({ done, total: done });
+        await auditCollection(run, one);
+      }
+    }
+    if (repository === undefined) await auditLives(run);
+    await this.#keep(scope, job_id, findings);
+    return findings.report({ began_at, finished_at: isoTime(clock.now()), repair, deep });
+  }
+
+  async *#repositories(scope: Scope, wanted: string | undefined): AsyncGenerator<RepositoryRecord> {
+    const { parts, library } = this.#pieces;
+    if (wanted === undefined) yield* allRepositories(parts.items, scope);
+    else {
+      const found = await library.repository(scope, wanted);
+      if (found !== undefined) yield found.record;
+    }
+  }
+
+  /** Where the job has no room for all of them. Files of audits long ago go. */
+  async #keep(scope: Scope, jobId: string, { kept }: Findings): Promise<void> {
+    const { objects, clock } = this.#pieces.parts;
+    if (kept.length > auditLimits.findingsInJobMax)
+      await objects.put(
+        scope,
+        fileKey(jobId),
+        Buffer.from(kept.map((finding) => `${JSON.stringify(finding)}\n`).join(""), "utf8"),
+      );
+    const { keys } = await objects.list(scope, filesPrefix, { limit: auditLimits.pageKeysMax });
+    const old = keys
+      .filter(({ modifiedAt }) => clock.now() - modifiedAt > auditLimits.reportMsMax)
+      .map(({ key }) => key);
+    if (old.length > 0) await objects.delete(scope, old);
+  }
+
+  async #target(scope: Scope, repository: string, collection: string | undefined): Promise<void> {
+    const { library } = this.#pieces;
+    checkAskedKey(repository, "repository");
+    if (collection !== undefined) checkAskedId(collection, "collection");
+    if ((await library.repository(scope, repository)) === undefined) throw notFound(`repository "${repository}"`);
+    const found = collection === undefined ? undefined : await library.collection(scope, repository, collection);
+    if (collection !== undefined && (found === undefined || !isLive(found.record)))
+      throw notFound(`collection "${collection}" in repository "${repository}"`);
+  }
+}
+
+function fileKey(jobId: string): string {
+  return `${filesPrefix}${jobId}.ndjson`;
+}
+
+function admin(caller: Caller): Scope {
+  const scope = requireCaller(caller);
+  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Audits are for admins.");
+  return scope;
+}

@@ -1,0 +1,105 @@
+/** Counters beside what counting gives, each at one moment: what changes while it is counted is counted again. */
+import { PinakesError } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Operation } from "../ports/item-store.ts";
+import { countAll, pickCounted, type Counted } from "../knowledge/records/recount.ts";
+import { emptyStats } from "../knowledge/records/collection-partition.ts";
+import { countDocument, isLive } from "../knowledge/records/catalog-records.ts";
+import {
+  collectionsContainer,
+  itemIds,
+  type CollectionRecord,
+  type RepositoryRecord,
+} from "../knowledge/records/records.ts";
+import { found, isAsItWas, whileItLives, type AuditRun, type LifeRun } from "./audit-run.ts";
+import { auditLimits } from "./limits.ts";
+
+/** Documents, their bytes and passages, by status: they change in the batch that changes a document. */
+export async function checkStats(run: LifeRun): Promise<void> {
+  const { parts, shelf } = run;
+  for (let tries = 0; tries < auditLimits.countTriesMax; tries += 1) {
+    run.signal.throwIfAborted();
+    const before = await shelf.stats();
+    const counted = await countAll(parts.items, shelf);
+    const after = await shelf.stats();
+    if (before?.etag !== after?.etag) continue;
+    if (after === undefined && (await shelf.fence()) === undefined && counted.document_count === 0) return;
+    const kept = pickCounted(after?.record ?? emptyStats);
+    if (after !== undefined && same(kept, counted)) return;
+    const document = shelf.document(itemIds.stats, { ...(after?.record ?? emptyStats), ...counted });
+    const write: Operation =
+      after === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: after.etag };
+    if (!(await isAsItWas(run))) return;
+    if (run.repair && !(await written(shelf.clean([whileItLives, write])))) continue;
+    const detail = `${after === undefined ? "There are none" : `They say ${brief(kept)}`}; counting gives ${brief(counted)}.`;
+    return found(run, { kind: "counter_off", store: "documents", key: itemIds.stats, detail, repaired: run.repair });
+  }
+}
+
+/** How many collections a repository has. */
+export async function checkCollectionCount(run: AuditRun, { repository_id }: RepositoryRecord): Promise<void> {
+  const { parts, scope } = run;
+  const key = { partition: [repository_id], id: itemIds.count };
+  for (let tries = 0; tries < auditLimits.countTriesMax; tries += 1) {
+    const before = await parts.items.read(scope, collectionsContainer.name, key);
+    const counted = await countLive(run, repository_id);
+    const after = await parts.items.read(scope, collectionsContainer.name, key);
+    if (before?.etag !== after?.etag) continue;
+    const kept = after?.document["collections"];
+    if (kept === counted) return;
+    // It is being deleted, or gone.
+    if ((await run.library.repository(scope, repository_id))?.record.status !== "ACTIVE") return;
+    const document: JsonObject = countDocument(repository_id, counted);
+    const write = {
+      document,
+      ...(after === undefined ? { op: "create" as const } : { op: "replace" as const, ifMatch: after.etag }),
+    };
+    if (run.repair && !(await written(parts.items.write(scope, collectionsContainer.name, [repository_id], write))))
+      continue;
+    const detail = `It says ${JSON.stringify(kept ?? null)}; there are ${counted} collections.`;
+    return run.findings.add({
+      kind: "counter_off",
+      store: "collections",
+      repository_id,
+      key: itemIds.count,
+      detail,
+      repaired: run.repair,
+    });
+  }
+}
+
+async function countLive({ parts, scope }: AuditRun, repository_id: string): Promise<number> {
+  let count = 0;
+  for (let cursor: string | undefined; ;) {
+    const page = await parts.items.query(scope, collectionsContainer.name, {
+      equals: { repository_id },
+      range: { prefix: itemIds.collection("") },
+      limit: auditLimits.pageItemsMax,
+      cursor,
+    });
+    count += page.items.filter(({ document }) => isLive(document as unknown as CollectionRecord)).length;
+    cursor = page.cursor;
+    if (cursor === undefined) return count;
+  }
+}
+
+/** False: somebody else changed it, so it has to be counted again. */
+async function written(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || !["PRECONDITION_FAILED", "NOT_FOUND", "CONFLICT"].includes(error.code))
+      throw error;
+    return false;
+  }
+}
+
+function same(a: Counted, b: Counted): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function brief({ document_count, total_size_bytes, chunk_count, by_status }: Counted): string {
+  const statuses = Object.entries(by_status).map(([status, count]) => `${count} ${status}`);
+  return `${document_count} documents (${statuses.join(", ")}), ${total_size_bytes} bytes, ${chunk_count} passages`;
+}

@@ -1,0 +1,128 @@
+/**
+ * The vectors of a life in themselves: versions, log, files. Passages that cannot be read are made anew from the text of their documents;
+ * rows that callers sent are in no other place, so nothing is done to them without being asked.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import { contentKey } from "../knowledge/documents/upload.ts";
+import { ownVectorsName } from "../knowledge/records/raw-vectors-name.ts";
+import { allowing } from "../knowledge/deletion/stores/built-in.ts";
+import { found, mayRepair, type LifeRun } from "./audit-run.ts";
+import { auditLimits } from "./limits.ts";
+import { isMarked, walkDocuments } from "./named.ts";
+
+interface Broken {
+  readonly kind: string;
+  readonly key: string | undefined;
+  readonly detail: string;
+}
+
+/** What the bucket itself can put right: its items are older than its objects. */
+const ofItems: readonly string[] = ["diverged", "chain", "log"];
+
+export async function checkManifests(run: LifeRun): Promise<void> {
+  const { shelf } = run;
+  const generation = (await shelf.fence())?.record.generation;
+  if (generation !== undefined)
+    await checkVectors(run, shelf.vectors(generation), (broken) =>
+      repairPassages(run, shelf.vectors(generation), broken),
+    );
+  const own = ownVectorsName(shelf.place.incarnation);
+  await checkVectors(run, own, (broken) => repairOwn(run, own, broken));
+}
+
+async function checkVectors(
+  run: LifeRun,
+  name: string,
+  repair: (broken: readonly Broken[]) => Promise<string | undefined>,
+): Promise<void> {
+  const broken = await look(run, name);
+  if (broken.length === 0) return;
+  const failed = mayRepair(run, "manifest_broken") ? await repair(broken) : "";
+  for (const { kind, key, detail } of broken) {
+    const text = failed === undefined || failed === "" ? detail : `${detail} ${failed}`;
+    await found(run, {
+      kind: "manifest_broken",
+      store: "vectors",
+      key: key ?? name,
+      detail: `${kind}: ${text}`,
+      repaired: failed === undefined,
+    });
+  }
+}
+
+/** What is broken in every look: compactions and collections of garbage go on meanwhile, and take away what a look had listed. */
+async function look(run: LifeRun, name: string): Promise<readonly Broken[]> {
+  let broken: readonly Broken[] | undefined;
+  for (let looks = 0; looks < auditLimits.manifestLooksMax; looks += 1) {
+    run.signal.throwIfAborted();
+    const now = await once(run, name);
+    broken =
+      broken === undefined
+        ? now
+        : broken.filter((one) =>
+            now.some(({ kind, key, detail }) => kind === one.kind && key === one.key && detail === one.detail),
+          );
+    if (broken.length === 0) return [];
+  }
+  return broken ?? [];
+}
+
+async function once({ parts, scope, deep }: LifeRun, name: string): Promise<readonly Broken[]> {
+  try {
+    const report = await allowing(["NOT_FOUND"], parts.vectors.fsck(scope, name, { deep }));
+    return (report?.findings ?? [])
+      .filter(({ severity }) => severity === "error")
+      .map(({ kind, key, detail }) => ({ kind, key, detail }));
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
+    return [{ kind: "damaged", key: undefined, detail: error.detail }];
+  }
+}
+
+/** Undefined: it is whole again. */
+async function repairPassages(run: LifeRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
+  const { jobs, scope, collection } = run;
+  if ((await fromBucket(run, name, broken)) === undefined) return undefined;
+  if (collection.status !== "ACTIVE") return "The collection is archived; unarchive it, then repair again.";
+  const bare = await withoutBytes(run);
+  if (bare > 0)
+    return `The bytes of ${bare} documents are missing too: bring them back, or mark these documents by a repair, then repair again.`;
+  const { repository_id, collection_id, incarnation } = collection;
+  const job = await jobs.start(scope, {
+    kind: "reindex",
+    repository_id,
+    collection_id,
+    incarnation,
+    created_by: "fsck",
+  });
+  const { status, error } = await jobs.run(scope, job.job_id);
+  return status === "succeeded" ? undefined : `Making the passages anew failed: ${error ?? status}.`;
+}
+
+/** Documents that could not be made anew, and are not marked yet: what searches show of them would be lost. */
+async function withoutBytes({ parts, scope, shelf, signal }: LifeRun): Promise<number> {
+  let count = 0;
+  for await (const page of walkDocuments(parts.items, shelf, auditLimits.pageItemsMax)) {
+    signal.throwIfAborted();
+    for (const { record } of page) {
+      const [newest] = record.versions;
+      if (newest === undefined || isMarked(record)) continue;
+      if ((await parts.objects.head(scope, contentKey(shelf, record.document_id, newest.version))) === undefined)
+        count += 1;
+    }
+  }
+  return count;
+}
+
+async function repairOwn(run: LifeRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
+  if ((await fromBucket(run, name, broken)) === undefined) return undefined;
+  return `These rows are nowhere else: see pinakes vectors history, restore and repair ${name}, or send them again.`;
+}
+
+async function fromBucket(run: LifeRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
+  const failed = "The bucket alone cannot put it right.";
+  if (broken.some(({ kind }) => !ofItems.includes(kind))) return failed;
+  if ((await allowing(["CORRUPT", "NOT_FOUND"], run.parts.vectors.repair(run.scope, name))) === undefined)
+    return failed;
+  return (await once(run, name)).length === 0 ? undefined : failed;
+}

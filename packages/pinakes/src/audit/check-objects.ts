@@ -1,0 +1,147 @@
+/** The files of a life beside its records, both ways: what a record names is there, and what is there a record names. */
+import { itemIds, type DocumentRecord } from "../knowledge/records/records.ts";
+import { keepObject } from "./quarantine/index.ts";
+import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
+import { auditLimits } from "./limits.ts";
+import { expectedObjects, namesObject, readNamed, walkDocuments } from "./named.ts";
+import { areBack, bringBack, repairObject } from "./repair-object.ts";
+
+/** Documents whose records are read at once. */
+const groupsMax = 100;
+
+interface Listed {
+  readonly key: string;
+  readonly modifiedAt: number;
+}
+
+/** The files of one document. */
+interface Group {
+  readonly documentId: string;
+  readonly files: Listed[];
+}
+
+export async function checkObjects(run: LifeRun): Promise<void> {
+  const seen = new Set<string>();
+  let groups: Group[] = [];
+  for await (const object of listed(run)) {
+    run.findings.checked.objects += 1;
+    const [documentId] = object.key.slice(run.shelf.prefix.length).split("/") as [string];
+    // The files of a document come one after the other.
+    if (groups.at(-1)?.documentId !== documentId) {
+      if (groups.length >= groupsMax) {
+        await checkGroups(run, groups);
+        groups = [];
+      }
+      groups.push({ documentId, files: [] });
+      seen.add(documentId);
+    }
+    groups.at(-1)?.files.push(object);
+  }
+  await checkGroups(run, groups);
+  // Those that have no file at all.
+  for await (const page of walkDocuments(run.parts.items, run.shelf, auditLimits.pageItemsMax)) {
+    run.signal.throwIfAborted();
+    run.findings.checked.documents += page.length;
+    for (const { record } of page) if (!seen.has(record.document_id)) await checkExpected(run, record, new Set());
+  }
+}
+
+async function checkGroups(run: LifeRun, groups: readonly Group[]): Promise<void> {
+  run.signal.throwIfAborted();
+  const records = await run.shelf.readMany(groups.map(({ documentId }) => documentId));
+  for (const [i, { documentId, files }] of groups.entries()) {
+    const prefix = `${run.shelf.prefix}${documentId}/`;
+    const record = records[i];
+    for (const object of files) {
+      const rest = object.key.slice(prefix.length);
+      if (!namesObject({ record, removals: [], kept: false }, object.key, rest))
+        await checkLeft(run, documentId, object, rest);
+    }
+    if (record !== undefined)
+      await checkExpected(run, record, new Set(files.map(({ key }) => key.slice(prefix.length))));
+  }
+}
+
+/** Young ones may be of an upload or an ingestion that is just being refused, and takes back what it wrote. */
+async function checkLeft(run: LifeRun, documentId: string, { key, modifiedAt }: Listed, rest: string): Promise<void> {
+  const { parts, findings, scope, shelf } = run;
+  if (namesObject(await readNamed(parts.items, shelf, documentId), key, rest)) return;
+  if (parts.clock.now() - modifiedAt < auditLimits.objectYoungMs) return findings.wait();
+  // The object once more, then what might name it.
+  const head = await parts.objects.head(scope, key);
+  if (head === undefined || head.modifiedAt !== modifiedAt) return;
+  if (namesObject(await readNamed(parts.items, shelf, documentId), key, rest)) return;
+  const detail = `No record names this file of ${head.bytes} bytes.`;
+  const repaired =
+    mayRepair(run, "object_without_record") && (await removeLeft(run, documentId, { key, modifiedAt }, detail));
+  await found(run, { kind: "object_without_record", store: "objects", document_id: documentId, key, detail, repaired });
+}
+
+/** Copied into the quarantine first, which takes its time: so everything is looked at once more. */
+async function removeLeft(
+  run: LifeRun,
+  documentId: string,
+  { key, modifiedAt }: Listed,
+  detail: string,
+): Promise<boolean> {
+  const { parts, scope, shelf, findings } = run;
+  if (!(await keepObject(run, keeping(run, documentId, detail), key))) return false;
+  const rest = key.slice(`${shelf.prefix}${documentId}/`.length);
+  if ((await parts.objects.head(scope, key))?.modifiedAt !== modifiedAt) return false;
+  if (namesObject(await readNamed(parts.items, shelf, documentId), key, rest)) return false;
+  await parts.objects.delete(scope, [key]);
+  findings.quarantine();
+  return true;
+}
+
+/** A version is named only after its bytes are here, and they go only after it is not named any more: missing is missing. */
+async function checkExpected(run: LifeRun, record: DocumentRecord, there: ReadonlySet<string>): Promise<void> {
+  if (record.missing !== undefined && (await areBack(run, record))) await checkBack(run, record.document_id);
+  for (const rest of expectedObjects(record)) {
+    if (there.has(rest)) continue;
+    const key = `${run.shelf.prefix}${record.document_id}/${rest}`;
+    if ((await run.parts.objects.head(run.scope, key)) !== undefined) continue;
+    const now = await run.shelf.read(record.document_id);
+    if (now === undefined || !expectedObjects(now.record).includes(rest)) continue;
+    const outcome = mayRepair(run, "record_without_object")
+      ? await repairObject(run, now, rest)
+      : { repaired: false, detail: undefined };
+    const detail =
+      outcome.detail ?? `The record ${itemIds.document(record.document_id)} names it, and it is not there.`;
+    await found(run, {
+      kind: "record_without_object",
+      store: "objects",
+      document_id: record.document_id,
+      key,
+      detail,
+      repaired: outcome.repaired,
+    });
+  }
+}
+
+/** What a repair marked as missing is there again. */
+async function checkBack(run: LifeRun, documentId: string): Promise<void> {
+  const now = await run.shelf.read(documentId);
+  if (now === undefined || !(await areBack(run, now.record))) return;
+  const outcome = run.repair ? await bringBack(run, now) : { repaired: false, detail: undefined };
+  const detail = outcome.detail ?? `Its bytes are back: version ${now.record.missing?.versions.join(", ")}.`;
+  await found(run, {
+    kind: "bytes_returned",
+    store: "documents",
+    document_id: documentId,
+    detail,
+    repaired: outcome.repaired,
+  });
+}
+
+async function* listed({ parts, scope, shelf }: LifeRun): AsyncGenerator<Listed> {
+  for (let after: string | undefined; ;) {
+    const page = await parts.objects.list(scope, shelf.prefix, {
+      limit: auditLimits.pageKeysMax,
+      ...(after === undefined ? {} : { after }),
+    });
+    yield* page.keys;
+    after = page.next;
+    if (after === undefined) return;
+  }
+}

@@ -1,0 +1,147 @@
+/** What had to end and did not: operations on all stores that do not get on, collections whose time is over, removals nobody carried out. */
+import { operationItemId, type Life, type Operation } from "../lifecycle/index.ts";
+import { removeLeftovers } from "../knowledge/documents/removals.ts";
+import { isLive } from "../knowledge/records/catalog-records.ts";
+import {
+  collectionsContainer,
+  documentsContainer,
+  itemIds,
+  type CollectionRecord,
+  type RepositoryRecord,
+} from "../knowledge/records/records.ts";
+import { found, type AuditRun, type LifeRun } from "./audit-run.ts";
+import { placeOf } from "./finding.ts";
+import { auditLimits } from "./limits.ts";
+
+export async function checkOperations(run: AuditRun, { repository_id }: RepositoryRecord): Promise<void> {
+  const { parts, scope } = run;
+  for (let cursor: string | undefined; ;) {
+    run.signal.throwIfAborted();
+    const page = await parts.items.query(scope, collectionsContainer.name, {
+      equals: { repository_id },
+      range: { prefix: operationItemId("") },
+      limit: auditLimits.pageItemsMax,
+      cursor,
+    });
+    run.findings.checked.operations += page.items.length;
+    for (const { document } of page.items) await checkOperation(run, document as unknown as Operation);
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+}
+
+async function checkOperation(run: AuditRun, listed: Operation): Promise<void> {
+  if (!isStuck(run, listed)) return;
+  const now = (await run.lifecycle.read(run.scope, listed))?.operation;
+  if (now === undefined || !isStuck(run, now)) return;
+  const waiting = now.stores.filter(({ status }) => status !== "confirmed" && status !== "left");
+  const reasons = waiting.map(({ store, error }) =>
+    error === null ? store : `${store} (${error.type}: ${error.message})`,
+  );
+  const detail = `${now.action} ${now.operation_id} is ${now.status}; not confirmed by ${reasons.join(", ") || "nobody: it only has to end"}.`;
+  const repaired = run.repair && (await sendAgain(run, now, true));
+  run.findings.add({
+    kind: "stuck_operation",
+    store: "collections",
+    ...placeOf(now),
+    key: operationItemId(now.incarnation),
+    detail,
+    repaired,
+  });
+}
+
+/** A record whose end began, or was due long ago, and that no operation carries on. */
+export async function checkEnding(run: AuditRun, listed: CollectionRecord): Promise<void> {
+  if (!isOverdue(run, listed)) return;
+  if ((await run.lifecycle.read(run.scope, listed))?.operation.action === "delete-collection") return;
+  const now = await run.library.life(run.scope, listed);
+  if (now === undefined || !isOverdue(run, now.record)) return;
+  const life = placeOf(now.record);
+  let repaired = false;
+  if (run.repair) {
+    const dueAt = now.record.status === "DELETED" ? (now.record.purge_at ?? undefined) : undefined;
+    const begun = await run.deletion.begin(run.scope, life, { createdBy: "fsck", withDefault: true, dueAt });
+    repaired = begun === undefined || (await sendAgain(run, begun, false));
+  }
+  const detail = `The collection is ${now.record.status} since ${now.record.deleted_at}, and no operation removes it.`;
+  run.findings.add({ kind: "stuck_operation", store: "collections", ...life, detail, repaired });
+}
+
+export async function checkRemovals(run: LifeRun): Promise<void> {
+  const { parts, shelf, scope } = run;
+  const late = await lateRemovals(run);
+  if (late.length === 0) return;
+  if (run.repair) await removeLeftovers(parts, shelf, run.signal);
+  for (const { id, document_id, at } of late) {
+    const { repository_id, incarnation } = shelf.place;
+    const still = await parts.items.read(scope, documentsContainer.name, {
+      partition: [repository_id, incarnation],
+      id,
+    });
+    if (still === undefined && !run.repair) continue;
+    const detail = `What had to go since ${at} is not removed yet.`;
+    await found(run, {
+      kind: "removal_left",
+      store: "documents",
+      document_id,
+      key: id,
+      detail,
+      repaired: still === undefined,
+    });
+  }
+}
+
+async function lateRemovals({
+  parts,
+  shelf,
+}: LifeRun): Promise<readonly { readonly id: string; readonly document_id: string; readonly at: string }[]> {
+  const { repository_id, incarnation } = shelf.place;
+  const before = new Date(parts.clock.now() - auditLimits.removalLateMs).toISOString();
+  const late: { id: string; document_id: string; at: string }[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await parts.items.query(shelf.scope, documentsContainer.name, {
+      equals: { repository_id, incarnation },
+      range: { prefix: itemIds.removalPrefix },
+      limit: auditLimits.pageItemsMax,
+      cursor,
+    });
+    for (const { id, document } of page.items) {
+      const { document_id, at } = document as unknown as { document_id: string; at: string };
+      if (at <= before) late.push({ id, document_id, at });
+    }
+    cursor = page.cursor;
+    if (cursor === undefined) return late;
+  }
+}
+
+/** Marked first, so that the sweep goes on with it whatever happens here; then as far as it can be carried now. */
+async function sendAgain(
+  { scope, registry, lifecycle, parts }: AuditRun,
+  life: Life,
+  atOnce: boolean,
+): Promise<boolean> {
+  const place = placeOf(life);
+  await registry.mark({ kind: "operation", tenant: scope.tenant, ...place }, parts.clock.now());
+  if (atOnce) await lifecycle.retry(scope, place);
+  const operation = await lifecycle.finish(scope, place);
+  return operation === undefined || operation.status === "done";
+}
+
+/** It failed; or it is old, and nothing was heard of it, or only what went wrong. One that takes long because there is much gets on. */
+function isStuck({ parts }: AuditRun, { status, created_at, updated_at, stores }: Operation): boolean {
+  if (status !== "running") return status === "failed";
+  const before = parts.clock.now() - auditLimits.operationSilentMs;
+  if (Date.parse(created_at) > before) return false;
+  return (
+    Date.parse(updated_at) <= before ||
+    stores.some((row) => (row.status === "waiting" || row.status === "sent") && row.error !== null)
+  );
+}
+
+function isOverdue({ parts }: AuditRun, record: CollectionRecord): boolean {
+  const before = parts.clock.now() - auditLimits.operationSilentMs;
+  if (isLive(record)) return false;
+  return record.status === "DELETED"
+    ? Date.parse(record.purge_at ?? "") <= before
+    : Date.parse(record.updated_at) <= before;
+}

@@ -1,0 +1,194 @@
+/** The passages of a life beside its documents, both ways, in the generation that searches read. */
+import { PinakesError } from "../domain/errors.ts";
+import { appendRows, chunkId } from "../knowledge/documents/passages.ts";
+import { shownIn, type DocumentRecord, type FenceRecord } from "../knowledge/records/records.ts";
+import { allowing } from "../knowledge/deletion/stores/built-in.ts";
+import { keepGeneration, keepRows } from "./quarantine/index.ts";
+import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
+import { auditLimits } from "./limits.ts";
+import { isMarked, isUnderWay, readNamed, readRowName, rowsNamed, walkDocuments } from "./named.ts";
+import { repairPassages } from "./repair-passages.ts";
+
+/** The rows of one run of one document. */
+interface Group {
+  readonly documentId: string;
+  readonly run: number;
+  rows: number;
+  /** The highest index of them. */
+  last: number;
+}
+
+const idsPerGet = 1_000;
+const recordsPerRead = 100;
+
+export async function checkPassages(run: LifeRun): Promise<void> {
+  const fence = (await run.shelf.fence())?.record;
+  if (fence === undefined) return;
+  await checkGenerations(run, fence);
+  if (!run.deep && (await sumsFit(run, fence.generation))) return;
+  const groups = await readGroups(run, fence.generation);
+  // They cannot be read, which is told of as what it is.
+  if (groups === undefined) return;
+  await checkRows(run, [...groups.values()], fence.generation);
+  for await (const page of walkDocuments(run.parts.items, run.shelf, auditLimits.pageItemsMax)) {
+    run.signal.throwIfAborted();
+    for (const { record } of page) {
+      const shown = shownIn(record, fence.generation);
+      const group = shown === null ? undefined : groups.get(`${record.document_id}.${shown.run}`);
+      const whole = group !== undefined && group.rows === shown?.chunk_count && group.last < shown.chunk_count;
+      if (shown !== null && shown.chunk_count > 0 && !whole) await checkShown(run, record, fence);
+    }
+  }
+}
+
+/** Nothing is on its way, and there are as many passages as the counters say: good enough, unless everything is to be looked at. */
+async function sumsFit({ parts, shelf, scope, findings }: LifeRun, generation: number): Promise<boolean> {
+  const before = await shelf.stats();
+  const { chunk_count = 0, by_status } = before?.record ?? {};
+  if (by_status !== undefined && by_status.uploading + by_status.pending + by_status.indexing > 0) return false;
+  const rows = await allowing(["NOT_FOUND", "CORRUPT"], parts.vectors.count(scope, shelf.vectors(generation)));
+  const fits = (rows ?? 0) === chunk_count && (await shelf.stats())?.etag === before?.etag;
+  if (fits) findings.checked.passages += chunk_count;
+  return fits;
+}
+
+async function readGroups(
+  { parts, shelf, scope, findings, signal }: LifeRun,
+  generation: number,
+): Promise<Map<string, Group> | undefined> {
+  const groups = new Map<string, Group>();
+  try {
+    for await (const { id } of parts.vectors.rows(scope, shelf.vectors(generation))) {
+      signal.throwIfAborted();
+      findings.checked.passages += 1;
+      const name = readRowName(id);
+      if (name === undefined) continue;
+      const { documentId, run, index } = name;
+      const key = `${documentId}.${run}`;
+      const group = groups.get(key) ?? { documentId, run, rows: 0, last: -1 };
+      group.rows += 1;
+      group.last = Math.max(group.last, index);
+      groups.set(key, group);
+    }
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "CORRUPT")) throw error;
+    if (error.code === "CORRUPT") return undefined;
+  }
+  return groups;
+}
+
+async function checkRows(run: LifeRun, groups: readonly Group[], generation: number): Promise<void> {
+  for (let at = 0; at < groups.length; at += recordsPerRead) {
+    run.signal.throwIfAborted();
+    const some = groups.slice(at, at + recordsPerRead);
+    const records = await run.shelf.readMany(some.map(({ documentId }) => documentId));
+    for (const [i, group] of some.entries())
+      if (rowsNamed({ record: records[i], removals: [] }, group.run, generation) <= group.last)
+        await checkLeft(run, group, generation);
+  }
+}
+
+/** Rows that are still there after everything that could name them was read. */
+async function checkLeft(run: LifeRun, { documentId, run: number, last }: Group, generation: number): Promise<void> {
+  const { parts, shelf, scope, suspects } = run;
+  const quiet = await suspects.isQuiet(scope.tenant);
+  const from = rowsNamed(await readNamed(parts.items, shelf, documentId), number, generation);
+  const ids = from > last ? [] : await present(run, generation, indexes(documentId, number, from, last + 1));
+  if (ids.length === 0) return;
+  const what = `${shelf.vectors(generation)} ${documentId}.${number}`;
+  if (!quiet && !(await suspects.isOld(scope.tenant, "vectors_without_document", what))) return run.findings.wait();
+  const name = shelf.vectors(generation);
+  const detail = `${ids.length} passages of run ${number} that no record names.`;
+  const repaired =
+    mayRepair(run, "vectors_without_document") && (await keepRows(run, keeping(run, documentId, detail), name, ids));
+  if (repaired) {
+    for (let at = 0; at < ids.length; at += idsPerGet)
+      await appendRows(parts, scope, name, { delete: ids.slice(at, at + idsPerGet) }, run.signal);
+    run.findings.quarantine();
+  }
+  await found(run, {
+    kind: "vectors_without_document",
+    store: "vectors",
+    document_id: documentId,
+    key: name,
+    detail,
+    repaired,
+  });
+}
+
+/** What is shown has all its rows from the moment on that it is shown: fewer are too few, unless the record changed meanwhile. */
+async function checkShown(run: LifeRun, { document_id }: DocumentRecord, { generation }: FenceRecord): Promise<void> {
+  const { shelf } = run;
+  const before = await shelf.read(document_id);
+  const shown = before === undefined ? null : shownIn(before.record, generation);
+  // One that is on its way gets all of them anew.
+  if (before === undefined || shown === null || isUnderWay(before.record) || isMarked(before.record)) return;
+  const there = await present(run, generation, indexes(document_id, shown.run, 0, shown.chunk_count));
+  const missing = shown.chunk_count - there.length;
+  if (missing === 0) return;
+  const now = await shelf.read(document_id);
+  if (now?.etag !== before.etag || (await shelf.fence())?.record.generation !== generation) return;
+  const outcome = mayRepair(run, "document_without_vectors")
+    ? await repairPassages(run, now)
+    : { repaired: false, detail: undefined };
+  const detail = `${missing} of its ${shown.chunk_count} passages are not there.${outcome.detail === undefined ? "" : ` ${outcome.detail}`}`;
+  await found(run, {
+    kind: "document_without_vectors",
+    store: "vectors",
+    document_id,
+    key: shelf.vectors(generation),
+    detail,
+    repaired: outcome.repaired,
+  });
+}
+
+/** A re-index removes the generations before its own when it is done with the documents; what is still there after a while was forgotten. */
+async function checkGenerations(run: LifeRun, fence: FenceRecord): Promise<void> {
+  const { parts, shelf, scope, suspects } = run;
+  for (
+    let generation = fence.generation - 1;
+    generation >= Math.max(1, fence.generation - auditLimits.generationsMax);
+    generation -= 1
+  ) {
+    const name = shelf.vectors(generation);
+    if ((await allowing(["NOT_FOUND"], parts.vectors.stats(scope, name))) === undefined) continue;
+    if ((await shelf.fence())?.record.status !== "ACTIVE") return;
+    if (!(await suspects.isOld(scope.tenant, "vectors_without_document", name, auditLimits.generationMs))) {
+      run.findings.wait();
+      continue;
+    }
+    const detail = `Passages of generation ${generation}; searches read ${fence.generation}.`;
+    // NOT_FOUND: somebody else removed it meanwhile.
+    const kept = run.repair
+      ? await allowing(["NOT_FOUND"], keepGeneration(run, keeping(run, null, detail), name))
+      : false;
+    if (kept === true) run.findings.quarantine();
+    await found(run, {
+      kind: "vectors_without_document",
+      store: "vectors",
+      key: name,
+      detail,
+      repaired: kept !== false,
+    });
+  }
+}
+
+async function present(
+  { parts, shelf, scope }: LifeRun,
+  generation: number,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const there: string[] = [];
+  for (let at = 0; at < ids.length; at += idsPerGet) {
+    const rows = await allowing(
+      ["NOT_FOUND"],
+      parts.vectors.get(scope, shelf.vectors(generation), ids.slice(at, at + idsPerGet)),
+    );
+    there.push(...(rows ?? []).flatMap((row) => (row === undefined ? [] : [row.id])));
+  }
+  return there;
+}
+
+function indexes(documentId: string, run: number, from: number, to: number): readonly string[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, i) => chunkId(documentId, run, from + i));
+}

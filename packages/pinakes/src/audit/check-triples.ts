@@ -1,0 +1,73 @@
+/** What supports the triples of a life: the documents and runs that they were found in are there, or about to take them away. */
+import { PinakesError } from "../domain/errors.ts";
+import type { Quad } from "../domain/rdf.ts";
+import { readSource, sourceMark } from "../knowledge/documents/graph-support.ts";
+import { keepTriples } from "./quarantine/index.ts";
+import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
+import { auditLimits } from "./limits.ts";
+import { namesSource, readNamed } from "./named.ts";
+
+export async function checkTriples(run: LifeRun): Promise<void> {
+  try {
+    await walk(run);
+  } catch (error) {
+    // Deleted meanwhile: its end takes everything with it.
+    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+  }
+}
+
+async function walk(run: LifeRun): Promise<void> {
+  const { parts, scope, signal, findings, shelf } = run;
+  const space = shelf.place.incarnation;
+  const seen = new Set<string>();
+  for (let cursor: string | undefined; ;) {
+    signal.throwIfAborted();
+    const page = await parts.triples.match(scope, space, {}, { limit: auditLimits.pageQuadsMax, cursor });
+    findings.checked.triples += page.quads.length;
+    const supports = await parts.triples.supports(scope, space, page.quads);
+    for (const [i, list] of supports.entries()) {
+      for (const { source } of list) {
+        if (seen.has(source)) continue;
+        seen.add(source);
+        await checkSource(run, source, page.quads[i] as Quad);
+      }
+    }
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+}
+
+async function checkSource(run: LifeRun, source: string, quad: Quad): Promise<void> {
+  const { parts, scope, shelf, suspects } = run;
+  const read = readSource(source);
+  // Somebody else's way to name where a triple is from.
+  if (read === undefined) return;
+  const record = (await shelf.read(read.documentId))?.record;
+  const mark = sourceMark(read);
+  if (namesSource({ record, removals: [], kept: false }, mark)) return;
+  const quiet = await suspects.isQuiet(scope.tenant);
+  if (namesSource(await readNamed(parts.items, shelf, read.documentId), mark)) return;
+  // A re-index that is under way looks after its own generation.
+  if ((await shelf.fence())?.record.next?.generation === read.generation) return;
+  const { incarnation } = shelf.place;
+  const [still] = await parts.triples.supports(scope, incarnation, [quad]);
+  if (!(still ?? []).some((one) => one.source === source)) return;
+  if (!quiet && !(await suspects.isOld(scope.tenant, "triples_without_support_source", `${incarnation} ${source}`)))
+    return run.findings.wait();
+  const detail = `Triples of run ${read.run}, which no record names.`;
+  const repaired =
+    mayRepair(run, "triples_without_support_source") &&
+    (await keepTriples(run, keeping(run, read.documentId, detail), source));
+  if (repaired) {
+    await parts.triples.removeSource(scope, incarnation, source);
+    run.findings.quarantine();
+  }
+  await found(run, {
+    kind: "triples_without_support_source",
+    store: "triples",
+    document_id: read.documentId,
+    key: source,
+    detail,
+    repaired,
+  });
+}

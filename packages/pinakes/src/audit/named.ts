@@ -1,0 +1,131 @@
+/**
+ * What the records of a life name. A thing is made only after a record named it, and a record stops naming it in the batch that writes its
+ * removal; so whoever sees a thing, then reads the document, then its removals, and finds it in neither, sees something left over.
+ */
+import type { Scope } from "../domain/scope.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+import type { Shelf } from "../knowledge/records/collection-partition.ts";
+import { documentsContainer, itemIds, type DocumentRecord, type RemovalRecord } from "../knowledge/records/records.ts";
+
+interface Named {
+  readonly record: DocumentRecord | undefined;
+  readonly removals: readonly RemovalRecord[];
+  /** The document is gone, and its bytes stay: they were there before it. */
+  readonly kept: boolean;
+}
+
+export async function readNamed(items: ItemStore, shelf: Shelf, documentId: string): Promise<Named> {
+  const record = (await shelf.read(documentId))?.record;
+  const { repository_id, incarnation } = shelf.place;
+  const removals: RemovalRecord[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await items.query(shelf.scope, documentsContainer.name, {
+      equals: { repository_id, incarnation },
+      range: { prefix: itemIds.removal(documentId, "") },
+      limit: 100,
+      cursor,
+    });
+    removals.push(...page.items.map(({ document }) => document as unknown as RemovalRecord));
+    cursor = page.cursor;
+    if (cursor === undefined) break;
+  }
+  const kept = await items.read(shelf.scope, documentsContainer.name, {
+    partition: [repository_id, incarnation],
+    id: itemIds.kept(documentId),
+  });
+  return { record, removals, kept: kept !== undefined };
+}
+
+interface RowName {
+  readonly documentId: string;
+  readonly run: number;
+  readonly index: number;
+}
+
+/** Undefined for a row that is no passage. */
+export function readRowName(id: string): RowName | undefined {
+  const [, documentId, run, index] = /^(.+)\.(\d+)\.(\d+)$/.exec(id) ?? [];
+  return documentId === undefined ? undefined : { documentId, run: Number(run), index: Number(index) };
+}
+
+/** How many rows of a run are named: those with a lower index. */
+export function rowsNamed(
+  { record, removals }: Pick<Named, "record" | "removals">,
+  run: number,
+  generation: number,
+): number {
+  if (record !== undefined && isUnderWay(record) && record.run === run) return Infinity;
+  const shown = [record?.live, record?.prepared].filter(
+    (version) => version?.run === run && version.generation === generation,
+  );
+  const going = removals
+    .flatMap(({ chunks }) => chunks)
+    .filter((range) => range.run === run && range.generation === generation);
+  return Math.max(0, ...[...shown, ...going].map((range) => range?.chunk_count ?? 0));
+}
+
+export function namesSource({ record, removals }: Named, mark: string): boolean {
+  return (
+    record?.graph?.sources.includes(mark) === true || removals.some(({ sources }) => sources?.includes(mark) === true)
+  );
+}
+
+/** `<version>/<content, text or answers>` below the document. */
+export function namesObject({ record, removals, kept }: Named, key: string, rest: string): boolean {
+  if (kept || removals.some(({ object_keys }) => object_keys.includes(key))) return true;
+  const [version, part, ...more] = rest.split("/");
+  if (record === undefined || more.length > 0 || !["content", "text", "answers"].includes(part ?? "")) return false;
+  const shown = [
+    record.version,
+    record.live?.version,
+    record.prepared?.version,
+    ...record.versions.map((entry) => entry.version),
+  ];
+  return shown.some((number) => number !== undefined && String(number) === version);
+}
+
+/** What must be there: the bytes of each version, and the text that citations point into, as long as its bytes are here. */
+export function expectedObjects({ versions, live, missing }: DocumentRecord): readonly string[] {
+  const here = versions.map(({ version }) => version).filter((version) => missing?.versions.includes(version) !== true);
+  const text = live !== null && here.includes(live.version) ? [`${live.version}/text`] : [];
+  return [...here.map((version) => `${version}/content`), ...text];
+}
+
+/** A repair marked the newest version as missing: there is nothing to make passages of until it is back. */
+export function isMarked({ versions: [newest], missing }: DocumentRecord): boolean {
+  return newest !== undefined && missing?.versions.includes(newest.version) === true;
+}
+
+/** A run of it is on its way, and sees to what is missing. */
+export function isUnderWay({ status }: DocumentRecord): boolean {
+  return status === "uploading" || status === "pending" || status === "indexing";
+}
+
+interface WalkedDocument {
+  readonly record: DocumentRecord;
+  readonly etag: string;
+}
+
+/** Page after page; reads the partition itself. */
+export async function* walkDocuments(
+  items: ItemStore,
+  shelf: Shelf,
+  limit: number,
+): AsyncGenerator<readonly WalkedDocument[]> {
+  const { repository_id, incarnation } = shelf.place;
+  const scope: Scope = shelf.scope;
+  for (let cursor: string | undefined; ;) {
+    const page = await items.query(scope, documentsContainer.name, {
+      equals: { repository_id, incarnation },
+      range: { prefix: itemIds.document("") },
+      limit,
+      cursor,
+    });
+    yield page.items.map(({ document: { id: _, ...record }, etag }) => ({
+      record: record as unknown as DocumentRecord,
+      etag,
+    }));
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+}

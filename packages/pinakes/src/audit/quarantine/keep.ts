@@ -1,0 +1,194 @@
+/**
+ * Keeps what a repair is about to remove. When one of these resolves to true the copy is durable and complete, and the caller may remove
+ * the original; false: the collection has ended meanwhile, nothing is kept, and nothing may be removed. A crash in between leaves both.
+ */
+import { createHash } from "node:crypto";
+import { PinakesError } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Life } from "../../lifecycle/index.ts";
+import { isLive, type Library } from "../../knowledge/records/catalog-records.ts";
+import { isoTime } from "../../knowledge/records/times.ts";
+import type { KnowledgeParts } from "../../knowledge/dependencies.ts";
+import { entryHash, keysOf, newEntry, removeEntry, writeEntry, type StoredEntry } from "./entry.ts";
+import { quarantineLimits } from "./limits.ts";
+import { rowLine, writeLines, type QuadLine, type RowLine } from "./lines.ts";
+
+export interface KeepPieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+}
+
+/** Whose repair it is, and of what. */
+export interface Keeping {
+  readonly scope: Scope;
+  readonly life: Life;
+  readonly documentId: string | null;
+  readonly jobId: string | null;
+  readonly detail: string;
+}
+
+type About = Pick<StoredEntry, "kind" | "store" | "target" | "count">;
+
+export function retentionOf({
+  quarantineMs = quarantineLimits.retentionMs,
+}: Pick<KnowledgeParts, "quarantineMs">): number {
+  return quarantineMs;
+}
+
+export async function keepObject(pieces: KeepPieces, keeping: Keeping, key: string): Promise<boolean> {
+  const { objects } = pieces.parts;
+  const head = await objects.head(keeping.scope, key);
+  const body = head === undefined ? undefined : await objects.stream(keeping.scope, key);
+  if (head === undefined || body === undefined) return false;
+  return store(pieces, keeping, { kind: "object", store: "objects", target: key, count: 1 }, head.etag, body);
+}
+
+/** Rows of one vector collection, by their ids; those that are not there any more need no copy. */
+export async function keepRows(
+  pieces: KeepPieces,
+  keeping: Keeping,
+  vectors: string,
+  ids: readonly string[],
+): Promise<boolean> {
+  const lines = () => writeLines("rows", vectors, rowsOf(pieces.parts, keeping.scope, vectors, ids));
+  return store(
+    pieces,
+    keeping,
+    { kind: "rows", store: "vectors", target: vectors, count: ids.length },
+    await digest(lines()),
+    lines(),
+  );
+}
+
+/** Everything that one source supports. */
+export async function keepTriples(pieces: KeepPieces, keeping: Keeping, source: string): Promise<boolean> {
+  const lines = () => writeLines("triples", source, quadsOf(pieces.parts, keeping, source));
+  let count = 0;
+  for await (const _ of quadsOf(pieces.parts, keeping, source)) count += 1;
+  return store(
+    pieces,
+    keeping,
+    { kind: "triples", store: "triples", target: source, count },
+    await digest(lines()),
+    lines(),
+  );
+}
+
+/**
+ * Vectors as a whole stay in their place: they are trashed, which can be undone exactly until the time that is given, and purged then
+ * (RFC 0001, "Delete"). The entry is written before.
+ */
+export async function keepGeneration(pieces: KeepPieces, keeping: Keeping, vectors: string): Promise<boolean> {
+  const { parts } = pieces;
+  const { liveRows } = await parts.vectors.stats(keeping.scope, vectors);
+  const entry = entryOf(
+    pieces,
+    keeping,
+    { kind: "generation", store: "vectors", target: vectors, count: liveRows },
+    entryHash("generation", vectors),
+    0,
+    null,
+  );
+  if (!(await committed(pieces, keeping, entry))) return false;
+  await parts.vectors.delete(keeping.scope, vectors, { purgeAt: Date.parse(entry.expires_at) });
+  return true;
+}
+
+async function store(
+  pieces: KeepPieces,
+  keeping: Keeping,
+  about: About,
+  identity: string,
+  body: AsyncIterable<Uint8Array>,
+): Promise<boolean> {
+  const hash = entryHash(about.kind, about.target, keeping.documentId ?? "", identity);
+  const sum = createHash("sha256");
+  const id = `${keeping.life.incarnation}.${hash}`;
+  const { bytes } = await pieces.parts.objects.put(keeping.scope, keysOf(id).data, passed(body, sum));
+  const sha256 = sum.digest("hex");
+  // Of rows and triples the identity is the sum of a first pass: what changed between the passes is looked at by the next repair.
+  if (about.kind !== "object" && sha256 !== identity)
+    throw new PinakesError("UNAVAILABLE", `"${about.target}" changed while it was copied; repair again.`);
+  return committed(pieces, keeping, entryOf(pieces, keeping, about, hash, bytes, sha256));
+}
+
+function entryOf(
+  { parts }: KeepPieces,
+  { life: { repository_id, collection_id, incarnation }, documentId, jobId, detail }: Keeping,
+  about: About,
+  hash: string,
+  bytes: number,
+  sha256: string | null,
+): StoredEntry {
+  const now = parts.clock.now();
+  return newEntry({
+    entry_id: `${incarnation}.${hash}`,
+    ...about,
+    repository_id,
+    collection_id,
+    incarnation,
+    document_id: documentId,
+    detail,
+    bytes,
+    sha256,
+    job_id: jobId,
+    quarantined_at: isoTime(now),
+    expires_at: isoTime(now + retentionOf(parts)),
+    restored_at: null,
+  });
+}
+
+/** A purge that began meanwhile has listed the quarantine before this entry was there: nothing of an ended collection is kept. */
+async function committed(
+  { parts, library }: KeepPieces,
+  { scope, life }: Keeping,
+  entry: StoredEntry,
+): Promise<boolean> {
+  invariant(entry.sha256 !== null || entry.bytes === 0, "INTERNAL", "a copy has a checksum");
+  await writeEntry(parts.objects, scope, entry);
+  const record = (await library.life(scope, life))?.record;
+  if (record !== undefined && isLive(record)) return true;
+  await removeEntry(parts.objects, scope, entry.entry_id);
+  return false;
+}
+
+async function* rowsOf(
+  { vectors }: KnowledgeParts,
+  scope: Scope,
+  name: string,
+  ids: readonly string[],
+): AsyncGenerator<RowLine> {
+  for (let at = 0; at < ids.length; at += quarantineLimits.rowsMax)
+    for (const row of await vectors.get(scope, name, ids.slice(at, at + quarantineLimits.rowsMax)))
+      if (row !== undefined) yield rowLine(row);
+}
+
+async function* quadsOf(
+  { triples }: KnowledgeParts,
+  { scope, life }: Keeping,
+  source: string,
+): AsyncGenerator<QuadLine> {
+  for (let cursor: string | undefined; ;) {
+    const page = await triples.ofSource(scope, life.incarnation, source, { limit: quarantineLimits.quadsMax, cursor });
+    yield* page.quads;
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+}
+
+async function digest(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const sum = createHash("sha256");
+  for await (const piece of body) sum.update(piece);
+  return sum.digest("hex");
+}
+
+async function* passed(
+  body: AsyncIterable<Uint8Array>,
+  sum: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    sum.update(piece);
+    yield piece;
+  }
+}

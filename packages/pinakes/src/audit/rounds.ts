@@ -1,0 +1,240 @@
+/**
+ * The audit in the background: all workspaces, one small step after the other, without repairs but for data of unknown collections, which
+ * goes into quarantine, and for entries of the quarantine that have expired. How far
+ * it is, what it found so far and what the last whole pass found lie where every process sees them; one process at a time goes on.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Scope, SystemScope } from "../domain/scope.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+import type { RepositoryRecord } from "../knowledge/records/records.ts";
+import type { Quarantine } from "./quarantine/index.ts";
+import { auditCollection, auditRepository } from "./audit-life.ts";
+import { beginAudit, type AuditPieces } from "./audit-run.ts";
+import { auditLivesPage } from "./check-lives.ts";
+import { Findings, type FindingKind } from "./finding.ts";
+import { auditLimits } from "./limits.ts";
+import { auditContainer, auditTenant } from "./suspects.ts";
+import { nextCollection, nextRepository } from "./walk.ts";
+
+type Counts = Readonly<Partial<Record<FindingKind, number>>>;
+
+/** Where the next step begins. Absent cursors: at the beginning of their list. */
+interface Place {
+  /** Of the list of workspaces, behind the one that is looked at. */
+  readonly workspaces?: string | undefined;
+  readonly tenant?: string | undefined;
+  /** Of the sweep of the quarantine, while it is under way. */
+  readonly quarantine?: string | undefined;
+  readonly swept?: boolean | undefined;
+  /** How many stores are done. */
+  readonly stores?: number | undefined;
+  readonly lives?: string | undefined;
+  /** Behind the repository that is looked at. */
+  readonly repositories?: string | undefined;
+  readonly repository?: string | undefined;
+  readonly collections?: string | undefined;
+  /** Of the workspace: there are no more. */
+  readonly lastRepository?: boolean | undefined;
+}
+
+interface RoundState {
+  readonly owner: string;
+  readonly until: number;
+  readonly place: Place;
+  /** Of the step that begins there. */
+  readonly failures: number;
+  readonly began_at: number;
+  readonly found: Counts;
+  readonly last: { readonly finished_at: number; readonly found: Counts } | null;
+}
+
+interface Step {
+  readonly place: Place | undefined;
+  readonly counts: Counts;
+}
+
+export interface AuditFigures {
+  /** Epoch milliseconds; absent until everything was looked at once. */
+  readonly lastPassAt: number | undefined;
+  /** Of the last whole pass, or of the first one so far. */
+  readonly found: Counts;
+}
+
+export interface RoundsParts {
+  readonly items: ItemStore;
+  readonly system: SystemScope;
+  readonly clock: Clock;
+  readonly owner: string;
+  readonly log: (line: string) => void;
+  readonly lifecycle: { readonly listing: readonly string[] };
+  readonly quarantine: Pick<Quarantine, "sweep">;
+  /** The workspace behind a place of the list; undefined at its end. */
+  readonly workspaces: (
+    after: string | undefined,
+  ) => Promise<{ readonly tenant: string; readonly place: string } | undefined>;
+}
+
+const key = { part: "rounds", id: "state" };
+
+export class AuditRounds {
+  readonly #pieces: AuditPieces;
+  readonly #parts: RoundsParts;
+  readonly #scope: Scope;
+  #figures: AuditFigures = { lastPassAt: undefined, found: {} };
+
+  constructor(pieces: AuditPieces, parts: RoundsParts) {
+    this.#pieces = pieces;
+    this.#parts = parts;
+    this.#scope = parts.system.forTenant(auditTenant);
+  }
+
+  get figures(): AuditFigures {
+    return this.#figures;
+  }
+
+  /** A bounded number of steps, unless another process is at it or the last pass is not long ago. */
+  async round(signal: AbortSignal): Promise<void> {
+    const { clock, owner } = this.#parts;
+    const began = clock.now();
+    const found = await this.#read();
+    let state: RoundState = found?.state ?? {
+      owner,
+      until: 0,
+      place: {},
+      failures: 0,
+      began_at: began,
+      found: {},
+      last: null,
+    };
+    this.#tell(state);
+    if (state.owner !== owner && state.until > began) return;
+    const isFresh = Object.keys(state.place).length === 0;
+    if (isFresh && state.last !== null && began - state.last.finished_at < auditLimits.passPauseMs) return;
+    if (isFresh) state = { ...state, began_at: began, found: {} };
+    let etag = await this.#write({ ...state, owner, until: began + auditLimits.roundLeaseMs }, found?.etag);
+    for (let steps = 0; etag !== undefined && steps < auditLimits.roundStepsMax; steps += 1) {
+      if (signal.aborted || clock.now() - began > auditLimits.roundMsMax) break;
+      const { place, counts } = await this.#tried(state, etag, signal);
+      const sums = added(state.found, counts);
+      const now = clock.now();
+      const over = place === undefined;
+      const last = over ? { finished_at: now, found: sums } : state.last;
+      state = {
+        ...state,
+        owner,
+        until: now + auditLimits.roundLeaseMs,
+        place: place ?? {},
+        failures: 0,
+        found: sums,
+        last,
+      };
+      etag = await this.#write(state, etag);
+      this.#tell(state);
+      if (over) break;
+    }
+    // Whoever comes next goes on at once.
+    if (etag !== undefined) await this.#write({ ...state, owner, until: 0 }, etag);
+  }
+
+  /** A step that fails is tried again by the next rounds, and left out when it fails too often: the rest must not wait for it. */
+  async #tried(state: RoundState, etag: string, signal: AbortSignal): Promise<Step> {
+    const { place } = state;
+    const skip = state.failures >= auditLimits.stepTriesMax;
+    try {
+      if (skip) this.#parts.log(`audit: left out after ${state.failures} failures: ${JSON.stringify(place)}`);
+      return await this.#step(place, signal, skip);
+    } catch (error) {
+      // Where not even the way on is known any more, it goes on with the next workspace.
+      const next = skip ? { place: { workspaces: place.workspaces }, failures: 0 } : { failures: state.failures + 1 };
+      if (!signal.aborted) await this.#write({ ...state, owner: this.#parts.owner, until: 0, ...next }, etag);
+      throw error;
+    }
+  }
+
+  /** One page of lives, one repository or one collection. No place: everything was looked at. */
+  async #step(place: Place, signal: AbortSignal, skip: boolean): Promise<Step> {
+    const { items, system, lifecycle, workspaces } = this.#parts;
+    const findings = new Findings();
+    if (place.tenant === undefined) {
+      const next = await workspaces(place.workspaces);
+      return { place: next === undefined ? undefined : { workspaces: next.place, tenant: next.tenant }, counts: {} };
+    }
+    const run = beginAudit(this.#pieces, system.forTenant(place.tenant), {
+      repair: false,
+      forced: false,
+      deep: false,
+      findings,
+      jobId: null,
+      signal,
+    });
+    if (place.swept !== true) {
+      const quarantine = skip ? undefined : await this.#parts.quarantine.sweep(run.scope, place.quarantine);
+      return { place: { ...place, quarantine, swept: quarantine === undefined }, counts: {} };
+    }
+    const store = lifecycle.listing[place.stores ?? 0];
+    if (store !== undefined) {
+      const lives = skip ? undefined : await auditLivesPage(run, { store, cursor: place.lives, remove: true });
+      const stores = lives === undefined ? (place.stores ?? 0) + 1 : place.stores;
+      return { place: { ...place, stores, lives }, counts: findings.counts };
+    }
+    if (place.repository !== undefined) {
+      const { record, cursor } = await nextCollection(items, run.scope, place.repository, place.collections);
+      if (record !== undefined && !skip) await auditCollection(run, record);
+      const behind =
+        cursor === undefined
+          ? { ...place, repository: undefined, collections: undefined }
+          : { ...place, collections: cursor };
+      return { place: behind, counts: findings.counts };
+    }
+    if (place.lastRepository === true) return { place: { workspaces: place.workspaces }, counts: {} };
+    const { record, cursor } = await nextRepository(items, run.scope, place.repositories);
+    if (record !== undefined && !skip) await auditRepository(run, record);
+    return { place: behindRepository(place, record, cursor), counts: findings.counts };
+  }
+
+  async #read(): Promise<{ readonly state: RoundState; readonly etag: string } | undefined> {
+    const item = await this.#parts.items.read(this.#scope, auditContainer.name, { partition: [key.part], id: key.id });
+    return item === undefined ? undefined : { state: item.document as unknown as RoundState, etag: item.etag };
+  }
+
+  /** Undefined: another process was faster, and goes on. */
+  async #write(state: RoundState, etag: string | undefined): Promise<string | undefined> {
+    const { owner, until, place, failures, began_at, found, last } = state;
+    // Only what is there is stored.
+    const document = JSON.parse(
+      JSON.stringify({ ...key, owner, until, place, failures, began_at, found, last }),
+    ) as JsonObject;
+    const write =
+      etag === undefined
+        ? ({ op: "create", document } as const)
+        : ({ op: "replace", document, ifMatch: etag } as const);
+    try {
+      return (await this.#parts.items.write(this.#scope, auditContainer.name, [key.part], write)).etag;
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code))
+        throw error;
+      return undefined;
+    }
+  }
+
+  #tell({ last, found }: RoundState): void {
+    this.#figures = { lastPassAt: last?.finished_at, found: last?.found ?? found };
+  }
+}
+
+function behindRepository(place: Place, record: RepositoryRecord | undefined, cursor: string | undefined): Place {
+  return {
+    ...place,
+    repositories: cursor,
+    lastRepository: cursor === undefined,
+    repository: record?.repository_id,
+    collections: undefined,
+  };
+}
+
+function added(sums: Counts, more: Counts): Counts {
+  const kinds = [...Object.keys(sums), ...Object.keys(more)] as FindingKind[];
+  return Object.fromEntries(kinds.map((kind) => [kind, (sums[kind] ?? 0) + (more[kind] ?? 0)]));
+}

@@ -1,0 +1,69 @@
+/** Every repository and collection of a workspace. The list of repositories may be late; a collection is never missed in one that is known. */
+import type { Scope } from "../domain/scope.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+import {
+  collectionsContainer,
+  itemIds,
+  type CollectionRecord,
+  type RepositoryRecord,
+} from "../knowledge/records/records.ts";
+import { auditLimits } from "./limits.ts";
+
+interface Walked<Record> {
+  readonly record: Record | undefined;
+  /** Absent at the end. */
+  readonly cursor: string | undefined;
+}
+
+/** One after the other, so that a walk can stop anywhere and go on there. */
+export async function nextRepository(
+  items: ItemStore,
+  scope: Scope,
+  cursor: string | undefined,
+): Promise<Walked<RepositoryRecord>> {
+  const page = await items.query(scope, collectionsContainer.name, {
+    index: "allByCreated",
+    equals: { kind: "repository" },
+    limit: 1,
+    cursor,
+  });
+  return { record: page.items[0]?.document as RepositoryRecord | undefined, cursor: page.cursor };
+}
+
+export async function nextCollection(
+  items: ItemStore,
+  scope: Scope,
+  repository_id: string,
+  cursor: string | undefined,
+): Promise<Walked<CollectionRecord>> {
+  const query = { equals: { repository_id }, range: { prefix: itemIds.collection("") }, limit: 1, cursor };
+  const page = await items.query(scope, collectionsContainer.name, query);
+  return { record: page.items[0]?.document as CollectionRecord | undefined, cursor: page.cursor };
+}
+
+export async function* allRepositories(items: ItemStore, scope: Scope): AsyncGenerator<RepositoryRecord> {
+  for (let cursor: string | undefined; ;) {
+    const found = await nextRepository(items, scope, cursor);
+    if (found.record !== undefined) yield found.record;
+    cursor = found.cursor;
+    if (cursor === undefined) return;
+  }
+}
+
+export async function* allCollections(
+  items: ItemStore,
+  scope: Scope,
+  repository_id: string,
+): AsyncGenerator<CollectionRecord> {
+  for (let cursor: string | undefined; ;) {
+    const page = await items.query(scope, collectionsContainer.name, {
+      equals: { repository_id },
+      range: { prefix: itemIds.collection("") },
+      limit: auditLimits.pageItemsMax,
+      cursor,
+    });
+    for (const { document } of page.items) yield document as unknown as CollectionRecord;
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * Fits the curves of calibration.ts on a test set, and says what they are worth: how many questions that the set cannot answer are refused
+ * at the floor, and what the floor costs in nDCG@10. Every second unanswerable question is for the fit, the others are for the figures.
+ */
+import type { Caller } from "../domain/caller.ts";
+import type { ChunkingStrategy } from "../domain/chunking.ts";
+import type { EvaluatedKnowledge } from "./evaluated-knowledge.ts";
+import { keywordMax, type Evidence } from "../knowledge/search/calibration.ts";
+import type { SearchHit } from "../knowledge/search/search-result.ts";
+import type { BeirSet } from "./beir.ts";
+import { fitLogistic, type Example } from "./fit-logistic.ts";
+import { mean, ndcgAt } from "./measure.ts";
+import { idField, storeSet } from "./store-set.ts";
+import { nonsenseQuestions, offTopicQuestions } from "./unanswerable.ts";
+
+const depth = 100;
+/** What the floor may cost. */
+const ndcgLossMax = 0.001;
+
+export interface CalibrateOptions {
+  readonly chunking: ChunkingStrategy;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Curve {
+  readonly bias: number;
+  readonly vector: number;
+  readonly keyword: number;
+}
+
+export interface FittedCurve {
+  readonly mode: "hybrid" | "vector" | "keyword";
+  readonly curve: Curve;
+  /** The highest best score that may be refused: see above. */
+  readonly floor: number;
+  readonly ndcg: number;
+  readonly ndcg_with_floor: number;
+  /** Shares of questions. */
+  readonly refused: { readonly nonsense: number; readonly off_topic: number; readonly judged: number };
+}
+
+interface Asked {
+  readonly kind: "judged" | "nonsense" | "off_topic";
+  /** For the figures, not for the fit. */
+  readonly heldOut: boolean;
+  readonly hits: readonly { readonly evidence: Required<Evidence>; readonly relevant: boolean }[];
+  readonly ndcg: number;
+}
+
+/** What searches refuse as they are, with the floor that is in use: shares of questions, and nDCG@10 with and without it. */
+export interface Refusals {
+  readonly mode: "hybrid" | "vector";
+  readonly nonsense: number;
+  readonly off_topic: number;
+  readonly judged: number;
+  readonly ndcg: number;
+  readonly ndcg_without_floor: number;
+}
+
+export async function refusals(
+  knowledge: EvaluatedKnowledge,
+  caller: Caller,
+  set: BeirSet,
+  mode: Refusals["mode"],
+  options: CalibrateOptions,
+): Promise<Refusals> {
+  const { repository, collection } = await storeSet(knowledge, caller, set, {
+    chunking: options.chunking,
+    signal: options.signal,
+  });
+  const ask = async (query: string, min_score?: number) => {
+    options.signal?.throwIfAborted();
+    return knowledge.search.run(caller, {
+      query,
+      mode,
+      limit: depth,
+      min_score,
+      collections: [{ repository, collection }],
+    });
+  };
+  const refused = async (questions: readonly string[]) => {
+    let count = 0;
+    for (const question of questions) if ((await ask(question)).outcome === "no_match") count += 1;
+    return count / questions.length;
+  };
+  const ndcg = async (min_score?: number) => {
+    const scores: number[] = [];
+    for (const { text, relevant } of set.queries) {
+      const { hits } = await ask(text, min_score);
+      scores.push(
+        ndcgAt(10).of({ ranked: [...new Set(hits.map((hit) => hit.metadata[idField] as string))], relevant }),
+      );
+    }
+    return mean(scores);
+  };
+  return {
+    mode,
+    nonsense: await refused(nonsenseQuestions),
+    off_topic: await refused(offTopicQuestions),
+    judged: await refused(set.queries.map(({ text }) => text)),
+    ndcg: await ndcg(),
+    ndcg_without_floor: await ndcg(0),
+  };
+}
+
+export async function calibrate(
+  knowledge: EvaluatedKnowledge,
+  caller: Caller,
+  set: BeirSet,
+  options: CalibrateOptions,
+): Promise<readonly FittedCurve[]> {
+  const { repository, collection } = await storeSet(knowledge, caller, set, {
+    chunking: options.chunking,
+    signal: options.signal,
+  });
+  const questions = [
+    ...set.queries.map(({ text, relevant }) => ({ text, relevant, kind: "judged" as const, heldOut: false })),
+    ...nonsenseQuestions.map((text, i) => ({
+      text,
+      relevant: new Map<string, number>(),
+      kind: "nonsense" as const,
+      heldOut: i % 2 === 0,
+    })),
+    ...offTopicQuestions.map((text, i) => ({
+      text,
+      relevant: new Map<string, number>(),
+      kind: "off_topic" as const,
+      heldOut: i % 2 === 0,
+    })),
+  ];
+  const fitted: FittedCurve[] = [];
+  for (const mode of ["hybrid", "vector", "keyword"] as const) {
+    const asked: Asked[] = [];
+    for (const { text, relevant, kind, heldOut } of questions) {
+      options.signal?.throwIfAborted();
+      const { hits } = await knowledge.search.run(caller, {
+        query: text,
+        mode,
+        limit: depth,
+        min_score: 0,
+        explain: true,
+        graph: mode === "hybrid" ? { hops: 0 } : undefined,
+        collections: [{ repository, collection }],
+      });
+      const documentOf = (hit: SearchHit) => hit.metadata[idField] as string;
+      const ranked = [...new Set(hits.map(documentOf))];
+      const judged = hits.map((hit) => ({
+        evidence: evidenceOf(hit),
+        relevant: (relevant.get(documentOf(hit)) ?? 0) > 0,
+      }));
+      asked.push({ kind, heldOut, hits: judged, ndcg: ndcgAt(10).of({ ranked, relevant }) });
+      options.onProgress?.(fitted.length * questions.length + asked.length, questions.length * 3);
+    }
+    fitted.push(fit(mode, asked));
+  }
+  return fitted;
+}
+
+function evidenceOf({ explain }: SearchHit): Required<Evidence> {
+  const { vector = 0, keyword = 0 } = (explain?.["evidence"] ?? {}) as Evidence;
+  return { vector, keyword: Math.min(keyword, keywordMax) };
+}
+
+function fit(mode: FittedCurve["mode"], asked: readonly Asked[]): FittedCurve {
+  const features = ({ vector, keyword }: Required<Evidence>) =>
+    mode === "hybrid" ? [vector, keyword] : mode === "vector" ? [vector] : [keyword];
+  const known = asked
+    .filter(({ heldOut }) => !heldOut)
+    .flatMap(({ kind, hits }) => hits.map(({ evidence, relevant }) => ({ evidence, relevant, kind })));
+  // Relevant ones weigh as much as all others; of these the judged questions' as much as the unanswerable ones'.
+  const group = ({ relevant, kind }: (typeof known)[number]) =>
+    relevant ? "relevant" : kind === "judged" ? "judged" : "unanswerable";
+  const counts = new Map<string, number>();
+  for (const one of known) counts.set(group(one), (counts.get(group(one)) ?? 0) + 1);
+  const shares: Readonly<Record<string, number>> = { relevant: 500, judged: 250, unanswerable: 250 };
+  const examples = known.map((one): Example => {
+    const name = group(one);
+    return {
+      features: features(one.evidence),
+      relevant: one.relevant,
+      weight: (shares[name] as number) / (counts.get(name) as number),
+    };
+  });
+  const [bias = 0, first = 0, second = 0] = fitLogistic(examples);
+  const curve = {
+    bias,
+    vector: mode === "keyword" ? 0 : first,
+    keyword: mode === "hybrid" ? second : mode === "keyword" ? first : 0,
+  };
+  const best = ({ hits }: Asked) => hits.reduce((most, { evidence }) => Math.max(most, scoreOf(curve, evidence)), 0);
+  const judged = asked.filter(({ kind }) => kind === "judged").map((one) => ({ best: best(one), ndcg: one.ndcg }));
+  const floor = floorFor(judged);
+  const refusedOf = (kind: Asked["kind"]) => {
+    const some = asked.filter((one) => one.kind === kind && (kind === "judged" || one.heldOut));
+    return some.filter((one) => best(one) < floor).length / some.length;
+  };
+  return {
+    mode,
+    curve,
+    floor,
+    ndcg: mean(judged.map(({ ndcg }) => ndcg)),
+    ndcg_with_floor: mean(judged.map((one) => (one.best < floor ? 0 : one.ndcg))),
+    refused: { nonsense: refusedOf("nonsense"), off_topic: refusedOf("off_topic"), judged: refusedOf("judged") },
+  };
+}
+
+/** The highest that costs no more than allowed. */
+function floorFor(judged: readonly { readonly best: number; readonly ndcg: number }[]): number {
+  let lost = 0;
+  let floor = 0;
+  for (const { best, ndcg } of judged.toSorted((a, b) => a.best - b.best)) {
+    floor = best;
+    lost += ndcg / judged.length;
+    if (lost > ndcgLossMax) break;
+  }
+  return floor;
+}
+
+function scoreOf({ bias, vector, keyword }: Curve, evidence: Required<Evidence>): number {
+  return 1 / (1 + Math.exp(-(bias + vector * evidence.vector + keyword * evidence.keyword)));
+}

@@ -1,0 +1,197 @@
+/**
+ * The documents of a test set in a collection of their own, through the same uploads and ingestion as everybody's. The collection's id
+ * is a hash of the documents, the chunking and the model: where it is full already, nothing is embedded again; where a former run
+ * broke off, only what is missing is sent.
+ */
+import { hash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Caller } from "../domain/caller.ts";
+import type { ChunkingStrategy } from "../domain/chunking.ts";
+import { PinakesError } from "../domain/errors.ts";
+import { invariant } from "../domain/invariant.ts";
+import type { EvaluatedKnowledge } from "./evaluated-knowledge.ts";
+import type { CollectionView } from "../knowledge/views.ts";
+import type { BeirSet } from "./beir.ts";
+
+export interface StoredSet {
+  readonly repository: string;
+  readonly collection: string;
+  /** Everything was there already. */
+  readonly reused: boolean;
+  readonly seconds: number;
+}
+
+export interface StoreSetOptions {
+  readonly chunking: ChunkingStrategy;
+  readonly onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The field of a document's metadata that says what the test set calls it. */
+export const idField = "beir_id";
+const repositoryId = "evaluations";
+/** Changes when documents are stored in another way, so that nothing made in the former way is used again. */
+const layout = 1;
+const uploadsAtOnce = 8;
+const pollMs = 200;
+/** Ingestion that makes no progress for so long will not make any. */
+const stalledMsMax = 600_000;
+
+export async function storeSet(
+  knowledge: EvaluatedKnowledge,
+  caller: Caller,
+  set: BeirSet,
+  options: StoreSetOptions,
+): Promise<StoredSet> {
+  const began = performance.now();
+  const collectionId = collectionIdOf(set, options.chunking, knowledge);
+  const found = await openCollection(knowledge, caller, collectionId, set, options.chunking);
+  const reused = found.documents_by_status.indexed === set.documents.length;
+  if (!reused) {
+    const there = found.document_count === 0 ? new Set<string>() : await underWay(knowledge, caller, collectionId);
+    const stop = new AbortController();
+    const signal = AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+    const sent = uploadMissing(knowledge, caller, collectionId, set, there, signal);
+    // Neither goes on alone when the other fails.
+    await together(stop, [
+      sent,
+      indexed(knowledge, caller, collectionId, set, { sent, onProgress: options.onProgress, signal }),
+    ]);
+  }
+  return { repository: repositoryId, collection: collectionId, reused, seconds: (performance.now() - began) / 1_000 };
+}
+
+async function together(stop: AbortController, parts: readonly Promise<void>[]): Promise<void> {
+  const outcomes = parts.map((part) =>
+    part.catch((error: unknown) => {
+      stop.abort(error);
+      throw error;
+    }),
+  );
+  await Promise.allSettled(outcomes);
+  await Promise.all(outcomes);
+}
+
+function collectionIdOf(set: BeirSet, chunking: ChunkingStrategy, knowledge: EvaluatedKnowledge): string {
+  const settings = JSON.stringify([layout, set.contentHash, chunking, knowledge.models[0]?.id]);
+  return `beir-${hash("sha256", settings, "hex").slice(0, 32)}`;
+}
+
+async function openCollection(
+  knowledge: EvaluatedKnowledge,
+  caller: Caller,
+  collectionId: string,
+  set: BeirSet,
+  chunking: ChunkingStrategy,
+): Promise<CollectionView> {
+  await unlessThere(() => knowledge.repositories.create(caller, { repository_id: repositoryId, name: "Evaluations" }));
+  const description = `${set.documents.length} documents of a test set`;
+  await unlessThere(() =>
+    knowledge.collections.create(caller, repositoryId, {
+      collection_id: collectionId,
+      name: collectionId,
+      description,
+      chunking_strategy: chunking,
+    }),
+  );
+  return knowledge.collections.get(caller, repositoryId, collectionId);
+}
+
+async function unlessThere(create: () => Promise<unknown>): Promise<void> {
+  try {
+    await create();
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+  }
+}
+
+/** Names of the documents that a former run brought as far as it could. */
+async function underWay(knowledge: EvaluatedKnowledge, caller: Caller, collectionId: string): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (let cursor: string | undefined; ;) {
+    const page = await knowledge.documents.list(caller, repositoryId, collectionId, { limit: 100, cursor });
+    for (const { name, status } of page.items) if (status !== "failed" && status !== "uploading") names.add(name);
+    if (page.next_cursor === null) return names;
+    cursor = page.next_cursor;
+  }
+}
+
+async function uploadMissing(
+  knowledge: EvaluatedKnowledge,
+  caller: Caller,
+  collectionId: string,
+  { documents }: BeirSet,
+  there: ReadonlySet<string>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const left = documents
+    .map((document, i) => ({ ...document, name: `${i + 1}.txt` }))
+    .filter(({ name }) => !there.has(name));
+  const entries = left.values();
+  const upload = async (): Promise<void> => {
+    for (const { id, text, name } of entries) {
+      signal?.throwIfAborted();
+      await knowledge.documents.upload(caller, repositoryId, collectionId, {
+        name,
+        body: bodyOf(text),
+        metadata: { [idField]: id },
+        replace: true,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: uploadsAtOnce }, upload));
+}
+
+async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text, "utf8");
+}
+
+interface Waiting {
+  /** Until then a failed document of a former run may still be sent again. */
+  readonly sent: Promise<void>;
+  readonly onProgress: StoreSetOptions["onProgress"];
+  readonly signal: AbortSignal;
+}
+
+async function indexed(
+  knowledge: EvaluatedKnowledge,
+  caller: Caller,
+  collectionId: string,
+  set: BeirSet,
+  { sent, onProgress, signal }: Waiting,
+): Promise<void> {
+  const total = set.documents.length;
+  let allSent = false;
+  void sent.then(
+    () => (allSent = true),
+    () => {},
+  );
+  let last = { done: -1, at: performance.now() };
+  for (;;) {
+    signal.throwIfAborted();
+    const mayFail = allSent;
+    const { documents_by_status: by } = await knowledge.collections.get(caller, repositoryId, collectionId);
+    if (mayFail && by.failed > 0) throw await failure(knowledge, caller, collectionId);
+    if (by.indexed !== last.done) {
+      last = { done: by.indexed, at: performance.now() };
+      onProgress?.({ done: by.indexed, total });
+    }
+    invariant(by.indexed <= total, "INTERNAL", "a test set's collection holds the set's documents only");
+    if (by.indexed === total) return;
+    if (performance.now() - last.at > stalledMsMax)
+      throw new PinakesError(
+        "UNAVAILABLE",
+        `No document was indexed for ${stalledMsMax / 60_000} minutes; ${by.indexed} of ${total} are. Is the ingestion running?`,
+      );
+    await sleep(pollMs, undefined, { signal });
+  }
+}
+
+async function failure(knowledge: EvaluatedKnowledge, caller: Caller, collectionId: string): Promise<PinakesError> {
+  const { items } = await knowledge.documents.list(caller, repositoryId, collectionId, { status: "failed", limit: 1 });
+  const [first] = items;
+  return new PinakesError(
+    "INVALID",
+    `Document ${JSON.stringify(first?.metadata[idField] ?? "")} could not be indexed: ${first?.error ?? "it was changed meanwhile"}`,
+  );
+}

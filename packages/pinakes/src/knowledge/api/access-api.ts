@@ -1,0 +1,48 @@
+/** Who may do what, and why. */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import { decideCollection, decideRepository, type Decision, type Level } from "../access/access.ts";
+import type { OpenCollection } from "../access/open-collection.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import type { Services } from "./services.ts";
+
+export class AccessApi {
+  readonly #parts: KnowledgeParts;
+  readonly #of: Services;
+
+  constructor(services: Services) {
+    this.#parts = services.parts;
+    this.#of = services;
+  }
+
+  /** What the caller, or for admins somebody else, may do with it, and why. Only admins are told about what is not visible. */
+  async explain(
+    caller: Caller,
+    repositoryId: string,
+    collectionId?: string,
+    user?: { readonly user_id: string; readonly groups?: readonly string[] | undefined },
+  ): Promise<Decision> {
+    const who = user === undefined ? caller : this.actAs(caller, user);
+    const { record: repository } = await this.#of.repositories.get(caller, repositoryId);
+    if (collectionId === undefined) return decideRepository(who, repository);
+    const { collection } = await this.#open(caller, repositoryId, collectionId);
+    return decideCollection(who, repository, collection);
+  }
+
+  /** An admin, as somebody else: to see what they see. */
+  actAs(caller: Caller, user: { readonly user_id: string; readonly groups?: readonly string[] | undefined }): Caller {
+    const { tenant } = requireCaller(caller);
+    if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "as_user: only admins look as somebody else.");
+    return this.#parts.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
+  }
+
+  async #open(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    needed: Level = "READ",
+    action = "Reading",
+  ): Promise<OpenCollection> {
+    return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
+  }
+}

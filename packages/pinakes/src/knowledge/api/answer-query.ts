@@ -1,0 +1,64 @@
+/** A search with what else the query wished for: see query-answer.ts. */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { openToQuery } from "../collections/open-or-create.ts";
+import type { Services } from "./services.ts";
+import type { CollectionView } from "../views.ts";
+import {
+  knownAmong,
+  recordsOf,
+  type CollectionName,
+  type QueryMore,
+  type QueryWishes,
+} from "../collections/query-options.ts";
+import type { SearchPlace } from "../collections/query-options.ts";
+import { checkSearch, type SearchInput } from "../search/search-input.ts";
+import type { SearchResult } from "../search/search-result.ts";
+
+type Pieces = Pick<Services, "parts" | "collections" | "repositories" | "search" | "activity">;
+
+export async function answerQuery(
+  pieces: Pieces,
+  caller: Caller,
+  input: SearchInput & QueryWishes,
+  recordOf: (name: CollectionName) => Promise<CollectionView>,
+): Promise<SearchResult & QueryMore> {
+  const scope = requireCaller(caller);
+  const { include_metadata, unknown_collections, ...asked } = input;
+  const lenient = unknown_collections === "empty" && asked.collections !== undefined;
+  const open = ({ repository, collection }: SearchPlace): Promise<unknown> =>
+    collection === undefined
+      ? pieces.repositories.get(caller, repository)
+      : openToQuery(pieces, caller, repository, collection);
+  const { known, missing } = lenient
+    ? await knownAmong(asked.collections ?? [], open)
+    : { known: asked.collections, missing: [] };
+  const result =
+    lenient && known?.length === 0
+      ? nothingFound(asked)
+      : await pieces.search.search(caller, { ...asked, collections: known });
+  pieces.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
+  // Of whole repositories, and of everything, those in which something was found.
+  const wide = known === undefined || known.some(({ collection }) => collection === undefined);
+  const named = [
+    ...(known ?? []).flatMap(({ repository, collection }) =>
+      collection === undefined ? [] : [{ repository, collection }],
+    ),
+    ...(wide
+      ? result.hits.map(({ repository_id, collection_id }) => ({
+          repository: repository_id,
+          collection: collection_id,
+        }))
+      : []),
+  ];
+  return {
+    ...result,
+    ...(include_metadata === true ? { collections: await recordsOf(named, recordOf) } : {}),
+    ...(lenient ? { collection_exists: missing.length === 0, missing } : {}),
+  };
+}
+
+/** Where there was nothing to search; what is wrong with the question is wrong all the same. */
+function nothingFound(input: SearchInput): SearchResult {
+  const { mode } = checkSearch(input);
+  return { hits: [], outcome: "empty", mode_used: mode, timings: { embed_ms: 0, search_ms: 0, total_ms: 0 } };
+}

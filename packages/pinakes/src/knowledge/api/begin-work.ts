@@ -1,0 +1,154 @@
+/** Long work on collections and repositories that callers ask for: whether they may, and what is wrong with it, is known before it begins. */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
+import { requireEtag } from "../records/conditions.ts";
+import { decideCollection, requirePurge } from "../access/access.ts";
+import { lifeOf } from "../records/life-of.ts";
+import { archived } from "../access/open-collection.ts";
+import { isLive, type Library } from "../records/catalog-records.ts";
+import type { CollectionRecord, RepositoryRecord } from "../records/records.ts";
+import type { Services } from "./services.ts";
+import { jobView, recordEtag, type JobView } from "../views.ts";
+import { tellJob } from "../jobs/operation-jobs.ts";
+import { startJob } from "./start-job.ts";
+
+export interface DeleteOptions {
+  /** Now and for good. */
+  readonly purge?: boolean | undefined;
+  /** The id again; needed where nothing can be had back. */
+  readonly confirm?: string | undefined;
+  readonly ifMatch?: string | undefined;
+  /** Of a purge: which of the lives that had the id. */
+  readonly incarnation?: string | undefined;
+  /** Go on although a store cannot delete; the result says `partial`. */
+  readonly allow_partial?: boolean | undefined;
+}
+
+export async function deleteRepository(
+  { repositories, jobs, repositoryDeletion }: Pick<Services, "repositories" | "jobs" | "repositoryDeletion">,
+  caller: Caller,
+  repositoryId: string,
+  { confirm, ifMatch }: Pick<DeleteOptions, "confirm" | "ifMatch">,
+): Promise<JobView> {
+  const { record, etag } = await repositories.get(caller, repositoryId, "ADMIN", "Deleting");
+  requireEtag(etag, ifMatch, `Repository "${repositoryId}"`);
+  if (confirm !== repositoryId)
+    throw invalid(`confirm: must be the id of the repository, "${repositoryId}": this cannot be undone.`);
+  const job = await startJob(
+    jobs,
+    caller,
+    { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" },
+    false,
+  );
+  // From the answer on nothing is taken that the job would remove, also where the job waits for another process.
+  await repositoryDeletion.close(caller.scope, record);
+  return job;
+}
+
+export async function deleteCollection(
+  { deletion, collections, jobs, lifecycle }: Pick<Services, "deletion" | "collections" | "jobs" | "lifecycle">,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  options: DeleteOptions,
+): Promise<JobView> {
+  const { confirm, incarnation } = options;
+  const purge = options.purge === true;
+  const opened = await collections.open(caller, repositoryId, collectionId, {
+    needed: "ADMIN",
+    action: "Deleting",
+    ending: true,
+    deleted: purge,
+    incarnation,
+  });
+  const { collection, repository } = opened;
+  requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
+  // Without a trash every delete is one that cannot be undone.
+  const final = purge || deletion.trashMs === 0;
+  if (confirm !== undefined ? confirm !== collectionId : final)
+    throw invalid(
+      `confirm: must be the id of the collection, "${collectionId}"${final ? ": a purge cannot be undone" : ""}.`,
+    );
+  if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
+  const life = lifeOf(collection);
+  if (!final) return startJob(jobs, caller, { kind: "delete", ...life }, true);
+  if (purge) requirePurge(caller, repository, collection);
+  const begun = await deletion.begin(caller.scope, life, {
+    createdBy: caller.userId,
+    allowPartial: options.allow_partial,
+  });
+  invariant(begun !== undefined, "INTERNAL", "a purge without a time is always due");
+  // Asked for again, it does not wait for its next try.
+  const operation = begun.status === "failed" ? await lifecycle.retry(caller.scope, life) : begun;
+  const job = await tellJob(jobs, caller.scope, operation);
+  lifecycle.driveSoon(caller.scope, life);
+  return jobView(job);
+}
+
+/** Returns when it is restored. */
+export async function restoreCollection(
+  {
+    library,
+    collections,
+    deletion,
+    jobs,
+    operations,
+  }: Pick<Services, "library" | "collections" | "deletion" | "jobs" | "operations">,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  options: Pick<DeleteOptions, "incarnation">,
+): Promise<void> {
+  const opening = { needed: "ADMIN", action: "Restoring", deleted: true, ...options } as const;
+  const { repository, collection } = await collections
+    .open(caller, repositoryId, collectionId, opening)
+    .catch(async (error: unknown) => {
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      throw (await operations.gone(caller, repositoryId, collectionId)) ?? error;
+    });
+  if (isLive(collection)) throw await notDeleted(library, caller, repository, collection);
+  deletion.requireRestorable(collection);
+  const job = await startJob(jobs, caller, { kind: "restore", ...lifeOf(collection) }, true);
+  if (job.status !== "succeeded")
+    throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
+}
+
+/** Names the life that was meant, where there is one that the caller could restore. */
+async function notDeleted(
+  library: Library,
+  caller: Caller,
+  repository: RepositoryRecord,
+  now: CollectionRecord,
+): Promise<PinakesError> {
+  const { repository_id, collection_id, status } = now;
+  const former = (await library.displaced(caller.scope, repository_id, collection_id)).find(
+    ({ record }) => record.status === "DELETED" && decideCollection(caller, repository, record).level === "ADMIN",
+  );
+  const hint =
+    former === undefined
+      ? ""
+      : ` One that had the id before is in the trash: delete this one, and name that one with incarnation ${former.record.incarnation} (on the command line --incarnation).`;
+  return new PinakesError("CONFLICT", `Collection "${collection_id}" is not deleted; it is ${status}.${hint}`);
+}
+
+export interface ReindexInput {
+  readonly embedding_model?: string | undefined;
+}
+
+export async function reindexCollection(
+  { parts, collections, jobs }: Pick<Services, "parts" | "collections" | "jobs">,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  { embedding_model }: ReindexInput,
+): Promise<JobView> {
+  const { collection } = await collections.open(caller, repositoryId, collectionId, {
+    needed: "ADMIN",
+    action: "Re-indexing",
+  });
+  if (collection.status === "ARCHIVED") throw archived(collection);
+  if (embedding_model !== undefined) await parts.embedders.get(embedding_model);
+  const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
+  return startJob(jobs, caller, { kind: "reindex", ...lifeOf(collection), ...fields }, false);
+}

@@ -1,0 +1,181 @@
+/** Collections as callers see them: each with its counters. */
+import { usageOf, type CollectionUsage } from "./usage.ts";
+import {
+  deleteCollection,
+  reindexCollection,
+  restoreCollection,
+  type DeleteOptions,
+  type ReindexInput,
+} from "./begin-work.ts";
+import type { Services } from "./services.ts";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import type { ListPage, Totalled } from "../records/paging.ts";
+import { shownCollection } from "../collections/shown-collection.ts";
+import {
+  collectionView,
+  recordEtag,
+  type CollectionChange,
+  type CollectionView,
+  type JobView,
+  type Warned,
+} from "../views.ts";
+import { conditionOn } from "../records/conditions.ts";
+import { chunkingWarnings } from "../collections/chunking-warnings.ts";
+import { effectiveChunking } from "../records/collection-fields.ts";
+import type { CollectionPatch, NewCollection, OpenOptions } from "../collections/collections.ts";
+import type { OpenCollection } from "../access/open-collection.ts";
+import { personalAlias, personalRepositoryId } from "../records/ids.ts";
+import type { CollectionQuery } from "../collections/list-collections.ts";
+
+/** Also one in the trash, and which of the lives that had the id. */
+export type CollectionChoice = Pick<OpenOptions, "deleted" | "incarnation">;
+
+export class CollectionsApi {
+  readonly #pieces: Services;
+
+  constructor(pieces: Services) {
+    this.#pieces = pieces;
+  }
+
+  async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<Warned<CollectionView>> {
+    const opened = await this.#pieces.pipelines.createWith(caller, input.pipelines ?? [], (complete) =>
+      this.#pieces.collections.create(caller, repositoryId, input, complete),
+    );
+    const warnings = await this.#warnings(opened);
+    return { ...collectionView(opened, undefined, 0), ...(warnings.length === 0 ? {} : { warnings }) };
+  }
+
+  async get(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: CollectionChoice = {},
+  ): Promise<CollectionView> {
+    return this.#view(caller, await this.#pieces.collections.open(caller, repositoryId, collectionId, options));
+  }
+
+  async list(
+    caller: Caller,
+    { include_total, ...query }: CollectionQuery & Totalled = {},
+  ): Promise<ListPage<CollectionView>> {
+    const asked = await this.#withRepository(caller, query);
+    const page = await this.#pieces.lists.list(caller, asked);
+    const items = await Promise.all(page.items.map((opened) => this.#view(caller, opened)));
+    const total = include_total === true ? { total: await this.#pieces.lists.count(caller, asked) } : {};
+    return { items, next_cursor: page.cursor ?? null, ...total };
+  }
+
+  async count(caller: Caller, query: CollectionQuery = {}): Promise<number> {
+    return this.#pieces.lists.count(caller, await this.#withRepository(caller, query));
+  }
+
+  async update(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    patch: CollectionPatch,
+    ifMatch?: string,
+  ): Promise<CollectionChange> {
+    const opened = await conditionOn(
+      `Collection "${collectionId}"`,
+      this.#pieces.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch)),
+    );
+    const shown = await this.#view(caller, opened);
+    const stale = patch.chunking_strategy !== undefined && shown.document_count > 0;
+    const warnings = stale
+      ? [
+          `The ${shown.document_count} documents that are here keep the passages they have. Re-index the collection to cut them in the new way.`,
+        ]
+      : [];
+    const cut = patch.chunking_strategy === undefined ? [] : await this.#warnings(opened);
+    return { ...shown, warnings: [...warnings, ...cut] };
+  }
+
+  /** Only of what the collection itself says: defaults are cut down without a word. */
+  async #warnings({ repository, collection }: OpenCollection): Promise<readonly string[]> {
+    if (collection.chunking_strategy === null) return [];
+    return chunkingWarnings(this.#pieces.parts, effectiveChunking(repository, collection), collection.embedding_model);
+  }
+
+  async archive(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
+    const archived = this.#pieces.archiving.archive(caller, {
+      repositoryId,
+      collectionId,
+      ifMatch: recordEtag(ifMatch),
+    });
+    return this.#view(caller, await conditionOn(`Collection "${collectionId}"`, archived));
+  }
+
+  async unarchive(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    ifMatch?: string,
+  ): Promise<CollectionView> {
+    const unarchived = this.#pieces.archiving.unarchive(caller, {
+      repositoryId,
+      collectionId,
+      ifMatch: recordEtag(ifMatch),
+    });
+    return this.#view(caller, await conditionOn(`Collection "${collectionId}"`, unarchived));
+  }
+
+  /** Soft: to be had back until `purge_at`. Purge: gone for good, which needs its own permission; `confirm` must be the id. */
+  async delete(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: DeleteOptions = {},
+  ): Promise<JobView> {
+    return deleteCollection(this.#pieces, caller, repositoryId, collectionId, options);
+  }
+
+  /** The life that was deleted last, or the one that is named. GONE when its time is over. */
+  async restore(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: Pick<DeleteOptions, "incarnation"> = {},
+  ): Promise<CollectionView> {
+    await restoreCollection(this.#pieces, caller, repositoryId, collectionId, options);
+    return this.get(caller, repositoryId, collectionId);
+  }
+
+  /** Cuts and embeds every document anew, with the chunking the collection has now, or with another model. Searches see the old until all is ready. */
+  async reindex(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: ReindexInput = {},
+  ): Promise<JobView> {
+    return reindexCollection(this.#pieces, caller, repositoryId, collectionId, input);
+  }
+
+  /** What the counters say, and what counting gives. With `repair` they are set right. */
+  async usage(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    options: { repair?: boolean } = {},
+  ): Promise<CollectionUsage> {
+    const needed = options.repair === true ? "ADMIN" : "READ";
+    const { collection } = await this.#pieces.collections.open(caller, repositoryId, collectionId, {
+      needed,
+      action: "Counting anew",
+    });
+    return usageOf(this.#pieces, caller, collection, options);
+  }
+
+  async #view(caller: Caller, opened: OpenCollection): Promise<CollectionView> {
+    return shownCollection(this.#pieces.parts, caller.scope, opened);
+  }
+
+  /** Whose id the list's query has; one that the caller may not see is not there. */
+  async #withRepository(caller: Caller, query: CollectionQuery): Promise<CollectionQuery> {
+    if (query.repositoryId === undefined) return query;
+    requireCaller(caller);
+    if (query.repositoryId === personalAlias) return { ...query, repositoryId: personalRepositoryId(caller.userId) };
+    const { record } = await this.#pieces.repositories.get(caller, query.repositoryId);
+    return { ...query, repositoryId: record.repository_id };
+  }
+}

@@ -1,0 +1,180 @@
+/** Documents of a collection, as every interface calls them. */
+import { type Caller } from "../../domain/caller.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { TextQuery, TextWindow } from "../documents/document-text.ts";
+import type { DocumentTriple } from "../documents/document-triples.ts";
+import type { Content, DocumentQuery, Passage } from "../documents/documents.ts";
+import { beginDeletingDocuments } from "./begin-deleting-documents.ts";
+import { openForUploads, takeUpload, takeUploads } from "./take-uploads.ts";
+import type { UploadInput } from "../documents/upload.ts";
+import { type Level } from "../access/access.ts";
+import { conditionOn } from "../records/conditions.ts";
+import type { OpenCollection } from "../access/open-collection.ts";
+import { checkLimit } from "../collections/list-collections.ts";
+import type { VersionInfo } from "../records/records.ts";
+import type { ListPage, Paging, Totalled } from "../records/paging.ts";
+import type { Services } from "./services.ts";
+import { documentView, type DocumentView, type JobView, type UploadedDocument } from "../views.ts";
+
+export class DocumentsApi {
+  readonly #of: Services;
+
+  constructor(services: Services) {
+    this.#of = services;
+  }
+
+  async upload(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: UploadInput,
+  ): Promise<UploadedDocument> {
+    return takeUpload(this.#of, caller, repositoryId, collectionId, input);
+  }
+
+  /** Whether the caller may add documents at all. */
+  async checkUpload(caller: Caller, repositoryId: string, collectionId: string): Promise<void> {
+    await openForUploads(this.#of, caller, repositoryId, collectionId);
+  }
+
+  /**
+   * Several uploads under one job. `take` uploads one; before the first byte it is known whether the caller may. The job's state is that
+   * of its documents; where none was taken, there is none.
+   */
+  async uploadMany<T>(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    run: (take: (input: UploadInput) => Promise<UploadedDocument>) => Promise<T>,
+  ): Promise<{ readonly job_id: string | null; readonly result: T }> {
+    return takeUploads(this.#of, caller, repositoryId, collectionId, run);
+  }
+
+  async get(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
+    return documentView(
+      await this.#of.documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId),
+    );
+  }
+
+  async list(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    query: DocumentQuery & Totalled = {},
+  ): Promise<ListPage<DocumentView>> {
+    const opened = await this.#open(caller, repositoryId, collectionId);
+    const { include_total, ...asked } = query;
+    const page = await this.#of.documents.list(caller, opened, asked);
+    const total = include_total === true ? { total: await this.#of.documents.count(caller, opened, asked) } : {};
+    return { items: page.items.map(documentView), next_cursor: page.cursor ?? null, ...total };
+  }
+
+  async delete(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    ifMatch?: string,
+  ): Promise<void> {
+    const opened = await this.#open(caller, repositoryId, collectionId);
+    await conditionOn(`Document "${documentId}"`, this.#of.documents.delete(caller, opened, documentId, ifMatch));
+  }
+
+  /** All documents that are in the collection now, as a job; `confirm` must be the collection's id. The collection and its rows stay. */
+  async deleteAll(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    confirm: string | undefined,
+  ): Promise<JobView> {
+    return beginDeletingDocuments(this.#of, caller, repositoryId, collectionId, confirm);
+  }
+
+  async reindex(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
+    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Re-indexing");
+    return documentView(await this.#of.documents.reindex(caller, opened, documentId));
+  }
+
+  async content(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    version?: number,
+  ): Promise<Content> {
+    return this.#of.documents.content(
+      caller,
+      await this.#open(caller, repositoryId, collectionId),
+      documentId,
+      version,
+    );
+  }
+
+  async versions(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+  ): Promise<readonly (VersionInfo & { readonly live: boolean })[]> {
+    const { record } = await this.#of.documents.get(
+      caller,
+      await this.#open(caller, repositoryId, collectionId),
+      documentId,
+    );
+    return record.versions.map((version) => ({ ...version, live: record.live?.version === version.version }));
+  }
+
+  async passages(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    { limit, cursor }: Paging = {},
+  ): Promise<ListPage<Passage> & { readonly total: number }> {
+    const after = cursor === undefined ? -1 : Number(cursor);
+    if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not one that this list gave.");
+    const opened = await this.#open(caller, repositoryId, collectionId);
+    const { items, total, next } = await this.#of.documents.passages(caller, opened, documentId, {
+      after,
+      limit: checkLimit(limit),
+    });
+    return { items, total, next_cursor: next === undefined ? null : String(next) };
+  }
+
+  /** A window of the text that passages and citations point into. */
+  async text(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    query: TextQuery = {},
+  ): Promise<TextWindow> {
+    return this.#of.documents.textWindow(
+      caller,
+      await this.#open(caller, repositoryId, collectionId),
+      documentId,
+      query,
+    );
+  }
+
+  /** What the passages of a document state in the graph. A page may be short and still have a cursor. */
+  async triples(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    paging: Paging = {},
+  ): Promise<ListPage<DocumentTriple>> {
+    return this.#of.documents.triples(caller, await this.#open(caller, repositoryId, collectionId), documentId, paging);
+  }
+
+  async #open(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    needed: Level = "READ",
+    action = "Reading",
+  ): Promise<OpenCollection> {
+    return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
+  }
+}

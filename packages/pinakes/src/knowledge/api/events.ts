@@ -1,0 +1,150 @@
+/**
+ * What happens, as it happens: read from the change feeds of the records, so that no event is missed, whichever process made it. The
+ * id of an event holds the places in the feeds; whoever comes back with it goes on right behind it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Life } from "../../lifecycle/index.ts";
+import type { Change } from "../../ports/item-store.ts";
+import { decideCollection } from "../access/access.ts";
+import type { Library } from "../records/catalog-records.ts";
+import {
+  collectionsContainer,
+  documentsContainer,
+  type CollectionRecord,
+  type DocumentRecord,
+} from "../records/records.ts";
+import type { JobRecord } from "../jobs/jobs.ts";
+import { seesJob } from "../access/sees-job.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+
+export interface KnowledgeEvent {
+  readonly id: string;
+  readonly type: "document.status" | "collection.status" | "job.progress" | "job.done";
+  readonly workspace_id: string;
+  readonly resource: JsonObject;
+  readonly data: JsonObject;
+  readonly at: string;
+}
+
+export interface FollowEvents {
+  /** The id of the last event that was seen; absent: from now on. */
+  readonly after?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly pollMs?: number;
+}
+
+const feeds = [documentsContainer.name, collectionsContainer.name, "jobs"] as const;
+type Cursors = Partial<Record<(typeof feeds)[number], string>>;
+const pollMsDefault = 500;
+const changesPerPage = 100;
+
+export async function* followEvents(
+  parts: KnowledgeParts,
+  library: Library,
+  caller: Caller,
+  options: FollowEvents,
+): AsyncGenerator<KnowledgeEvent, void> {
+  const scope = requireCaller(caller);
+  const { signal, pollMs = pollMsDefault } = options;
+  let cursors = options.after === undefined ? {} : readId(options.after);
+  for (const feed of feeds) {
+    if (cursors[feed] !== undefined) continue;
+    const { cursor } = await parts.items.changes(scope, feed, { from: "now", limit: 1 });
+    cursors = { ...cursors, [feed]: cursor };
+  }
+  const isStopped = () => signal.aborted;
+  while (!isStopped()) {
+    let idle = true;
+    for (const feed of feeds) {
+      const page = await parts.items.changes(scope, feed, { cursor: cursors[feed], limit: changesPerPage });
+      for (const change of page.changes) {
+        if (isStopped()) return;
+        const event = await eventOf(library, caller, feed, change);
+        // Within a page the place is that of the page's beginning: after a reconnect some may come twice, none is missed.
+        if (event !== undefined) yield { ...event, id: makeId(cursors) };
+      }
+      idle &&= page.changes.length === 0;
+      cursors = { ...cursors, [feed]: page.cursor };
+    }
+    if (idle) await sleep(pollMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+type Unplaced = Omit<KnowledgeEvent, "id">;
+
+async function eventOf(library: Library, caller: Caller, feed: string, change: Change): Promise<Unplaced | undefined> {
+  const { document, at } = change;
+  if (document === undefined) return undefined;
+  const kind = document["kind"];
+  const when = new Date(at).toISOString();
+  const workspace_id = caller.scope.tenant;
+  if (feed === "jobs") {
+    const job = document as unknown as JobRecord;
+    if (!(await seesJob(library, caller, job))) return undefined;
+    const over = job.status !== "queued" && job.status !== "running";
+    const { job_id, status, progress, error, repository_id, collection_id } = job;
+    const data = { kind: job.kind, status, progress, error };
+    return {
+      type: over ? "job.done" : "job.progress",
+      workspace_id,
+      resource: { job_id, repository_id, collection_id },
+      data,
+      at: when,
+    };
+  }
+  if (kind === "document") {
+    const record = document as unknown as DocumentRecord;
+    const { document_id, repository_id, collection_id, status, error, progress, version, name } = record;
+    if (!(await sees(library, caller, record))) return undefined;
+    const resource = { document_id, repository_id, collection_id };
+    return {
+      type: "document.status",
+      workspace_id,
+      resource,
+      data: { name, status, error, progress, version },
+      at: when,
+    };
+  }
+  if (kind === "collection") {
+    const record = document as unknown as CollectionRecord;
+    const { repository_id, collection_id, status, name } = record;
+    if (!(await sees(library, caller, record))) return undefined;
+    return {
+      type: "collection.status",
+      workspace_id,
+      resource: { repository_id, collection_id },
+      data: { name, status },
+      at: when,
+    };
+  }
+  return undefined;
+}
+
+/** Decided anew for each event: a group that is taken away stops the stream. */
+async function sees(library: Library, caller: Caller, life: Life): Promise<boolean> {
+  const [repository, current] = await library.both(caller.scope, life.repository_id, life.collection_id);
+  // Of another life of the same id, its own record decides.
+  const collection =
+    current?.record.incarnation === life.incarnation ? current : await library.life(caller.scope, life);
+  if (repository === undefined || collection === undefined) return false;
+  return decideCollection(caller, repository.record, collection.record).level !== null;
+}
+
+function makeId(cursors: Cursors): string {
+  return Buffer.from(JSON.stringify(feeds.map((feed) => cursors[feed] ?? null)), "utf8").toString("base64url");
+}
+
+function readId(id: string): Cursors {
+  try {
+    const given = JSON.parse(Buffer.from(id, "base64url").toString("utf8")) as unknown;
+    if (!Array.isArray(given) || given.length !== feeds.length) throw new PinakesError("INVALID", "not one of ours");
+    return Object.fromEntries(
+      feeds.flatMap((feed, i) => (typeof given[i] === "string" ? [[feed, given[i]] as const] : [])),
+    );
+  } catch (error) {
+    throw invalid("Last-Event-ID: is not the id of an event of this stream.", { cause: error });
+  }
+}

@@ -1,0 +1,111 @@
+/** Jobs as callers see them: those of collections they may see, and their own. */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Documents } from "../documents/documents.ts";
+import { notFound } from "../access/access.ts";
+import type { Collections } from "../collections/collections.ts";
+import type { Library } from "../records/catalog-records.ts";
+import { checkLimit } from "../collections/list-collections.ts";
+import { checkAskedId } from "../records/names.ts";
+import type { ListPage, Paging } from "../records/paging.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { jobView, type JobView } from "../views.ts";
+import { documentIdsOf, withDocuments, type DocumentResult } from "../jobs/ingest-jobs.ts";
+import type { JobRecord, Jobs } from "../jobs/jobs.ts";
+import type { OperationsApi } from "./operations-api.ts";
+import { isOperationJob } from "../jobs/operation-jobs.ts";
+import { seesJob } from "../access/sees-job.ts";
+
+export interface JobsApiPieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly jobs: Jobs;
+  readonly collections: Collections;
+  readonly documents: Documents;
+  readonly operations: OperationsApi;
+}
+
+export class JobsApi {
+  readonly #pieces: JobsApiPieces;
+
+  constructor(pieces: JobsApiPieces) {
+    this.#pieces = pieces;
+  }
+
+  async get(caller: Caller, jobId: string): Promise<JobView> {
+    return this.#view(caller, await this.#visible(caller, jobId));
+  }
+
+  /** Those of collections the caller may see, and one's own. */
+  async list(caller: Caller, paging: Paging = {}): Promise<ListPage<JobView>> {
+    const scope = requireCaller(caller);
+    const limit = checkLimit(paging.limit);
+    const items: JobView[] = [];
+    let { cursor } = paging;
+    do {
+      const page = await this.#pieces.jobs.list(scope, { limit: limit - items.length, cursor });
+      for (const job of page.items)
+        if (await seesJob(this.#pieces.library, caller, job)) items.push(await this.#view(caller, job));
+      cursor = page.cursor;
+    } while (cursor !== undefined && items.length < limit);
+    return { items, next_cursor: cursor ?? null };
+  }
+
+  /** Of an upload, only the documents that failed. */
+  async retry(caller: Caller, jobId: string): Promise<JobView> {
+    const job = await this.#own(caller, jobId, "Trying it again");
+    if (isOperationJob(job)) {
+      await this.#pieces.operations.retry(caller, jobId);
+      return this.get(caller, jobId);
+    }
+    if (job.kind !== "ingest") return jobView(await this.#pieces.jobs.retry(caller.scope, jobId));
+    const { repository_id, collection_id } = job;
+    const opened = await this.#pieces.collections.open(caller, repository_id, collection_id, {
+      needed: "WRITE",
+      action: "Trying it again",
+    });
+    const { result } = await withDocuments(this.#pieces.parts, this.#pieces.library, caller.scope, job);
+    const failed = ((result?.["documents"] ?? []) as readonly DocumentResult[]).filter(
+      ({ status }) => status === "failed",
+    );
+    if (failed.length === 0) throw new PinakesError("CONFLICT", `No document of job "${jobId}" has failed.`);
+    for (const { document_id } of failed) await this.#pieces.documents.reindex(caller, opened, document_id);
+    return this.get(caller, jobId);
+  }
+
+  async cancel(caller: Caller, jobId: string): Promise<JobView> {
+    const job = await this.#own(caller, jobId, "Cancelling it");
+    if (job.kind === "ingest")
+      throw new PinakesError(
+        "CONFLICT",
+        `Job "${jobId}" is the ingestion of ${documentIdsOf(job).length} documents; delete those that are not wanted.`,
+      );
+    if (isOperationJob(job) && job.status !== "succeeded")
+      throw new PinakesError(
+        "CONFLICT",
+        `Job "${jobId}" goes on until it is done: what is removed in one store cannot come back because another one waits.`,
+      );
+    return jobView(await this.#pieces.jobs.cancel(caller.scope, jobId));
+  }
+
+  async #view(caller: Caller, job: JobRecord): Promise<JobView> {
+    return jobView(
+      job.kind === "ingest" ? await withDocuments(this.#pieces.parts, this.#pieces.library, caller.scope, job) : job,
+    );
+  }
+
+  async #visible(caller: Caller, jobId: string): Promise<JobRecord> {
+    const scope = requireCaller(caller);
+    checkAskedId(jobId, "job_id");
+    const job = await this.#pieces.jobs.read(scope, jobId);
+    if (job === undefined || !(await seesJob(this.#pieces.library, caller, job))) throw notFound(`job "${jobId}"`);
+    return job;
+  }
+
+  async #own(caller: Caller, jobId: string, action: string): Promise<JobRecord> {
+    const job = await this.#visible(caller, jobId);
+    if (caller.role !== "admin" && job.created_by !== caller.userId)
+      throw new PinakesError("FORBIDDEN", `${action} is for admins and for who started job "${jobId}".`);
+    return job;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * What agents know: repositories, collections, documents, and searches over them, one object for each resource. Every call begins with the
+ * caller; what a caller may not see answers exactly as what does not exist. HTTP, CLI, MCP and programs call these same objects.
+ */
+import type { Caller } from "../../domain/caller.ts";
+import type { EmbeddingModel } from "../../ports/embedder.ts";
+import type { Audit } from "../../audit/index.ts";
+import type { Quarantine } from "../../audit/quarantine/index.ts";
+import type { Evaluations } from "../../evaluation/evaluations.ts";
+import type { PipelinesApi } from "../../pipelines/index.ts";
+import { TransferApi } from "../../transfer/index.ts";
+import type { Activity } from "../activity.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import type { Grants } from "../documents/grants.ts";
+import type { GraphApi } from "../graph/graph-api.ts";
+import { dayMs, trashMs } from "../limits.ts";
+import type { RawVectors } from "../raw-vectors/raw-vectors.ts";
+import { AccessApi } from "./access-api.ts";
+import { CollectionsApi } from "./collections-api.ts";
+import { DocumentsApi } from "./documents-api.ts";
+import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
+import type { JobsApi } from "./jobs-api.ts";
+import { Librarian } from "./librarian.ts";
+import type { OperationsApi } from "./operations-api.ts";
+import type { QueuesApi, QueueView } from "./queues-api.ts";
+import { RepositoriesApi } from "./repositories-api.ts";
+import { SearchApi } from "./search-api.ts";
+import type { Services } from "./services.ts";
+
+export class Knowledge {
+  readonly #parts: KnowledgeParts;
+  readonly #services: Services;
+  readonly repositories: RepositoriesApi;
+  readonly collections: CollectionsApi;
+  readonly documents: DocumentsApi;
+  readonly search: SearchApi;
+  readonly access: AccessApi;
+  /** Links with which files are uploaded and downloaded without a key. */
+  readonly grants: Grants;
+  /** Queues and dead letters of the workspace. */
+  readonly queue: QueuesApi;
+  /** Counters of the workspace over time. */
+  readonly activity: Activity;
+  /** Rows that callers embed themselves, and the manifest of the vectors below. */
+  readonly rows: RawVectors;
+  /** Compares what every store holds with the records. */
+  readonly audit: Audit;
+  /** What repairs removed, until it expires or is restored. */
+  readonly quarantine: Quarantine;
+  /** Triples of collections, by pattern and by SPARQL. */
+  readonly graph: GraphApi;
+  /** Collections kept in sync with folders and buckets. */
+  readonly pipelines: PipelinesApi;
+  /** Test sets of queries with the documents they should find. */
+  readonly evaluations: Evaluations;
+  /** Long-running work: progress, and why it failed. */
+  readonly jobs: JobsApi;
+  /** Deletes and archivings over all stores. */
+  readonly operations: OperationsApi;
+  /** Import and export. */
+  readonly transfer: TransferApi;
+  /** Collections of the caller's own, for clients of TrustGraph's librarian. */
+  readonly librarian: Librarian;
+
+  constructor(services: Services) {
+    this.#parts = services.parts;
+    this.#services = services;
+    this.repositories = new RepositoriesApi(services);
+    this.collections = new CollectionsApi(services);
+    this.documents = new DocumentsApi(services);
+    this.search = new SearchApi(services, this.collections);
+    this.access = new AccessApi(services);
+    this.grants = services.grants;
+    this.queue = services.queues;
+    this.activity = services.activity;
+    this.rows = services.rows;
+    this.graph = services.graph;
+    this.audit = services.audit;
+    this.quarantine = services.quarantine;
+    this.pipelines = services.pipelinesApi;
+    this.evaluations = services.evaluations;
+    this.jobs = services.jobsApi;
+    this.operations = services.operations;
+    this.transfer = new TransferApi(services);
+    this.librarian = new Librarian(this.collections, services.parts.clock);
+  }
+
+  get models(): readonly Pick<EmbeddingModel, "id" | "provider">[] {
+    return this.#parts.embedders.models;
+  }
+
+  /** Days for which a deleted collection can be restored; 0: not at all. */
+  get trashDays(): number {
+    return (this.#parts.trashMs ?? trashMs) / dayMs;
+  }
+
+  /** The queues of the workspace with their depths. */
+  async queues(caller: Caller): Promise<readonly QueueView[]> {
+    return this.queue.summary(caller, (cursor) => this.collections.list(caller, { limit: 100, cursor }));
+  }
+
+  /** Events of everything that the caller may see, until the signal. */
+  events(caller: Caller, options: FollowEvents): AsyncGenerator<KnowledgeEvent, void> {
+    return followEvents(this.#parts, this.#services.library, caller, options);
+  }
+}

@@ -1,0 +1,153 @@
+/** Operations as callers see them: those of collections they may see, and their own, as with jobs. */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { operationItemId, type Lifecycle, type Operation, type OperationStatus } from "../../lifecycle/index.ts";
+import { notFound } from "../access/access.ts";
+import { personalAlias, personalRepositoryId } from "../records/ids.ts";
+import type { Library } from "../records/catalog-records.ts";
+import { lifeOf } from "../records/life-of.ts";
+import { checkLimit } from "../collections/list-collections.ts";
+import { checkAskedId } from "../records/names.ts";
+import { collectionsContainer } from "../records/records.ts";
+import type { ListPage, Paging } from "../records/paging.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { operationView, type OperationView } from "../views.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import { seesJob } from "../access/sees-job.ts";
+
+export interface OperationQuery extends Paging {
+  readonly status?: OperationStatus | undefined;
+  /** On any life of the collection with this id. */
+  readonly collection?: string | undefined;
+  /** `me` is the caller's own. */
+  readonly repository?: string | undefined;
+}
+
+export interface OperationsApiPieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly jobs: Jobs;
+  readonly lifecycle: Lifecycle;
+}
+
+const statuses: readonly OperationStatus[] = ["running", "failed", "done"];
+
+export class OperationsApi {
+  readonly #pieces: OperationsApiPieces;
+
+  constructor(pieces: OperationsApiPieces) {
+    this.#pieces = pieces;
+  }
+
+  /** Newest first. */
+  async list(caller: Caller, query: OperationQuery = {}): Promise<ListPage<OperationView>> {
+    const scope = requireCaller(caller);
+    const limit = checkLimit(query.limit);
+    const { status } = query;
+    if (status !== undefined && !statuses.includes(status))
+      throw invalid(`status: must be one of ${statuses.join(", ")}, got ${show(status)}.`);
+    const repository_id = query.repository === personalAlias ? personalRepositoryId(caller.userId) : query.repository;
+    const filter = {
+      ...(status === undefined ? {} : { status }),
+      ...(query.collection === undefined ? {} : { collection_id: query.collection }),
+      ...(repository_id === undefined ? {} : { repository_id }),
+    };
+    const items: OperationView[] = [];
+    let { cursor } = query;
+    do {
+      const page = await this.#pieces.parts.items.query(scope, collectionsContainer.name, {
+        index: "allByCreated",
+        equals: { kind: "operation" },
+        order: "desc",
+        filter,
+        limit: limit - items.length,
+        cursor,
+      });
+      for (const { document } of page.items) {
+        const operation = document as unknown as Operation;
+        if (await seesJob(this.#pieces.library, caller, operation)) items.push(operationView(operation));
+      }
+      cursor = page.cursor;
+    } while (cursor !== undefined && items.length < limit);
+    return { items, next_cursor: cursor ?? null };
+  }
+
+  async get(caller: Caller, operationId: string): Promise<OperationView> {
+    return operationView(await this.#visible(caller, operationId));
+  }
+
+  /** At once, whatever failed before. */
+  async retry(caller: Caller, operationId: string): Promise<OperationView> {
+    const { scope, operation } = await this.#own(caller, operationId);
+    const next = await this.#pieces.lifecycle.retry(scope, operation);
+    this.#pieces.lifecycle.driveSoon(scope, lifeOf(operation));
+    return operationView(next);
+  }
+
+  /** Whether a collection was removed for good, for those who could have restored it: its report is kept for a while. */
+  async gone(caller: Caller, repositoryId: string, collectionId: string): Promise<PinakesError | undefined> {
+    const scope = requireCaller(caller);
+    const repository_id = repositoryId === personalAlias ? personalRepositoryId(caller.userId) : repositoryId;
+    let operation: Operation | undefined;
+    let cursor: string | undefined;
+    do {
+      const page = await this.#pieces.parts.items.query(scope, collectionsContainer.name, {
+        equals: { repository_id },
+        range: { prefix: operationItemId("") },
+        filter: { collection_id: collectionId, action: "delete-collection", status: "done" },
+        limit: 100,
+        cursor,
+      });
+      operation = page.items[0]?.document as unknown as Operation | undefined;
+      cursor = page.cursor;
+    } while (operation === undefined && cursor !== undefined);
+    if (operation === undefined || (caller.role !== "admin" && operation.created_by !== caller.userId))
+      return undefined;
+    return new PinakesError("GONE", `Collection "${collectionId}" was removed for good at ${operation.finished_at}.`);
+  }
+
+  /** The job of the same id says where it is, where there is one. */
+  async #visible(caller: Caller, operationId: string): Promise<Operation> {
+    const scope = requireCaller(caller);
+    checkAskedId(operationId, "operation_id");
+    const what = `operation "${operationId}"`;
+    const place = (await this.#pieces.jobs.read(scope, operationId)) ?? (await this.#listed(scope, operationId));
+    if (place?.incarnation === undefined || !(await seesJob(this.#pieces.library, caller, place))) throw notFound(what);
+    const found = await this.#pieces.lifecycle.read(scope, {
+      repository_id: place.repository_id,
+      incarnation: place.incarnation,
+    });
+    if (found?.operation.operation_id !== operationId) throw notFound(what);
+    return found.operation;
+  }
+
+  /** One that has no job, from the list of all. */
+  async #listed(scope: Scope, operation_id: string): Promise<Operation | undefined> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#pieces.parts.items.query(scope, collectionsContainer.name, {
+        index: "allByCreated",
+        equals: { kind: "operation" },
+        order: "desc",
+        filter: { operation_id },
+        limit: 100,
+        cursor,
+      });
+      const found = page.items[0]?.document as unknown as Operation | undefined;
+      if (found !== undefined) return found;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return undefined;
+  }
+
+  async #own(caller: Caller, operationId: string): Promise<{ readonly scope: Scope; readonly operation: Operation }> {
+    const operation = await this.#visible(caller, operationId);
+    if (caller.role !== "admin" && operation.created_by !== caller.userId)
+      throw new PinakesError(
+        "FORBIDDEN",
+        `Trying it again is for admins and for who started operation "${operationId}".`,
+      );
+    return { scope: caller.scope, operation };
+  }
+}

@@ -1,0 +1,67 @@
+/** Repositories, as every interface calls them. */
+import { type Caller } from "../../domain/caller.ts";
+import { deleteRepository } from "./begin-work.ts";
+import { chunkingWarnings } from "../collections/chunking-warnings.ts";
+import { conditionOn } from "../records/conditions.ts";
+import { checkLimit } from "../collections/list-collections.ts";
+import type { Stored } from "../records/catalog-records.ts";
+import type { RepositoryRecord } from "../records/records.ts";
+import type { NewRepository, RepositoryPatch } from "../collections/repositories.ts";
+import type { ListPage, Paging, Totalled } from "../records/paging.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import type { Services } from "./services.ts";
+import { repositoryView, type JobView, type RepositoryView, type Warned } from "../views.ts";
+
+export class RepositoriesApi {
+  readonly #parts: KnowledgeParts;
+  readonly #of: Services;
+
+  constructor(services: Services) {
+    this.#parts = services.parts;
+    this.#of = services;
+  }
+
+  async create(caller: Caller, input: NewRepository): Promise<Warned<RepositoryView>> {
+    return this.#changed(await this.#of.repositories.create(caller, input));
+  }
+
+  /** `me` is the caller's own. */
+  async get(caller: Caller, repositoryId: string): Promise<RepositoryView> {
+    return repositoryView(await this.#of.repositories.get(caller, repositoryId));
+  }
+
+  async list(
+    caller: Caller,
+    { limit, cursor, include_total }: Paging & Totalled = {},
+  ): Promise<ListPage<RepositoryView>> {
+    const page = await this.#of.repositories.list(caller, { limit: checkLimit(limit), cursor });
+    const total = include_total === true ? { total: await this.#of.repositories.count(caller) } : {};
+    return { items: page.items.map(repositoryView), next_cursor: page.cursor ?? null, ...total };
+  }
+
+  async update(
+    caller: Caller,
+    repositoryId: string,
+    patch: RepositoryPatch,
+    ifMatch?: string,
+  ): Promise<Warned<RepositoryView>> {
+    return this.#changed(
+      await conditionOn(
+        `Repository "${repositoryId}"`,
+        this.#of.repositories.update(caller, repositoryId, patch, ifMatch),
+      ),
+    );
+  }
+
+  /** With all its collections, for good; `confirm` must be the id. */
+  async delete(caller: Caller, repositoryId: string, confirm: string | undefined, ifMatch?: string): Promise<JobView> {
+    return deleteRepository(this.#of, caller, repositoryId, { confirm, ifMatch });
+  }
+
+  async #changed(stored: Stored<RepositoryRecord>): Promise<Warned<RepositoryView>> {
+    const { chunking_strategy, embedding_model } = stored.record;
+    const warnings =
+      chunking_strategy === null ? [] : await chunkingWarnings(this.#parts, chunking_strategy, embedding_model);
+    return { ...repositoryView(stored), ...(warnings.length === 0 ? {} : { warnings }) };
+  }
+}

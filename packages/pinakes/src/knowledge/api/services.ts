@@ -1,0 +1,178 @@
+/** What the knowledge side is made of, put together once: each piece with those it needs, and what each kind of job runs. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Activity } from "../activity.ts";
+import { Audit } from "../../audit/index.ts";
+import { deleteAllDocuments } from "../documents/delete-all.ts";
+import { Documents } from "../documents/documents.ts";
+import { Grants } from "../documents/grants.ts";
+import { Uploads } from "../documents/upload.ts";
+import { Evaluations } from "../../evaluation/evaluations.ts";
+import { GraphApi } from "../graph/graph-api.ts";
+import type { IngestQueue } from "../documents/ingest-queue.ts";
+import { QueuesApi } from "./queues-api.ts";
+import { Reindexer } from "../ingest/reindex.ts";
+import type { KnowledgeWork } from "../records/work-registry.ts";
+import type { Life, Lifecycle, Participant } from "../../lifecycle/index.ts";
+import { JobsApi } from "./jobs-api.ts";
+import { Later, type JobRecord, type Jobs } from "../jobs/jobs.ts";
+import { OperationsApi } from "./operations-api.ts";
+import { DropBoxLetters } from "./drop-box-letters.ts";
+import { TopicLetters } from "./topic-letters.ts";
+import { CollectionArchiving } from "../deletion/archive-collection.ts";
+import { Collections } from "../collections/collections.ts";
+import { CollectionLists } from "../collections/gather-collections.ts";
+import { Intake } from "../../transfer/migration-target.ts";
+import { CollectionDeletion } from "../deletion/delete-collection.ts";
+import { RepositoryDeletion } from "../deletion/delete-repository.ts";
+import type { Library } from "../records/catalog-records.ts";
+import { Repositories } from "../collections/repositories.ts";
+import { RawVectors } from "../raw-vectors/raw-vectors.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { PipelinesApi, type Pipelines } from "../../pipelines/index.ts";
+import { Quarantine } from "../../audit/quarantine/index.ts";
+import { Search } from "../search/search.ts";
+import { CollectionMover, ImportUndo } from "../../transfer/index.ts";
+
+export interface KnowledgePieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly queue: IngestQueue;
+  readonly registry: KnowledgeWork;
+  readonly jobs: Jobs;
+  readonly pipelines: Pipelines;
+  readonly activity: Activity;
+  readonly lifecycle: Lifecycle;
+  readonly stores: readonly Participant[];
+}
+
+export interface Services extends KnowledgePieces {
+  readonly repositories: Repositories;
+  readonly collections: Collections;
+  readonly lists: CollectionLists;
+  readonly documents: Documents;
+  readonly uploads: Uploads;
+  readonly search: Search;
+  readonly deletion: CollectionDeletion;
+  readonly archiving: CollectionArchiving;
+  readonly evaluations: Evaluations;
+  readonly jobsApi: JobsApi;
+  readonly operations: OperationsApi;
+  readonly pipelinesApi: PipelinesApi;
+  readonly queues: QueuesApi;
+  readonly repositoryDeletion: RepositoryDeletion;
+  readonly grants: Grants;
+  readonly rows: RawVectors;
+  readonly graph: GraphApi;
+  readonly audit: Audit;
+  readonly quarantine: Quarantine;
+  readonly intake: Intake;
+}
+
+export function assembleServices(pieces: KnowledgePieces): Services {
+  const { parts, library, queue, registry, jobs, lifecycle, stores } = pieces;
+  const repositories = new Repositories(parts, library);
+  const collections = new Collections(parts, library, repositories);
+  const documents = new Documents(parts, queue);
+  const uploads = new Uploads(parts, queue);
+  const search = new Search(parts, collections, library, repositories);
+  const deletion = new CollectionDeletion({ parts, library, collections, registry, lifecycle, stores, jobs });
+  const lists = new CollectionLists(parts, library);
+  const operations = new OperationsApi({ parts, library, jobs, lifecycle });
+  const repositoryDeletion = new RepositoryDeletion(parts, library, deletion, lifecycle);
+  registerJobs(jobs, {
+    deletion,
+    repositories: repositoryDeletion,
+    reindexer: new Reindexer(parts, library),
+    library,
+    lifecycle,
+    documents,
+    parts,
+  });
+  return {
+    ...pieces,
+    repositories,
+    collections,
+    lists,
+    documents,
+    uploads,
+    search,
+    deletion,
+    repositoryDeletion,
+    archiving: new CollectionArchiving({ parts, library, collections, registry, lifecycle, jobs }),
+    evaluations: new Evaluations(parts, {
+      jobs,
+      open: (caller, repositoryId, collectionId) => collections.open(caller, repositoryId, collectionId),
+      search: (caller, input) => search.search(caller, input),
+    }),
+    jobsApi: new JobsApi({ parts, library, jobs, collections, documents, operations: operations }),
+    operations,
+    pipelinesApi: new PipelinesApi(pieces.pipelines, collections),
+    queues: new QueuesApi(
+      queue,
+      { topics: new TopicLetters(parts, lifecycle), dropBox: new DropBoxLetters(parts) },
+      parts,
+    ),
+    grants: new Grants(parts, { collections, repositories, uploads, documents }),
+    rows: new RawVectors(parts, collections, repositories),
+    intake: new Intake(parts, {
+      library,
+      collections,
+      repositories,
+      moves: new CollectionMover({ ...pieces, collections, repositories, deletion }),
+      imports: new ImportUndo({ ...pieces, collections, documents, deletion }),
+    }),
+    audit: new Audit({ parts, library, queue, registry, jobs, lifecycle, deletion }),
+    quarantine: new Quarantine({ parts, library, lifecycle }),
+    graph: new GraphApi(parts, { collections, repositories }),
+  };
+}
+
+interface Runs {
+  readonly deletion: CollectionDeletion;
+  readonly repositories: RepositoryDeletion;
+  readonly reindexer: Reindexer;
+  readonly library: Library;
+  readonly lifecycle: Lifecycle;
+  readonly documents: Documents;
+  readonly parts: KnowledgeParts;
+}
+
+function registerJobs(jobs: Jobs, run: Runs): void {
+  jobs.register("delete", async (scope, job) =>
+    run.deletion.trash(scope, await lifeOfJob(run.library, scope, job), job),
+  );
+  jobs.register("restore", async (scope, job) => run.deletion.restore(scope, await lifeOfJob(run.library, scope, job)));
+  // Purges are operations now, which nobody runs as a job: this is for one that an earlier version began.
+  jobs.register("purge", async (scope, job) => {
+    const life = await lifeOfJob(run.library, scope, job);
+    const { input, job_id: operationId, created_by: createdBy } = job;
+    if (
+      (await run.deletion.begin(scope, life, {
+        operationId,
+        createdBy,
+        dueAt: input["due_at"] as string | undefined,
+      })) === undefined
+    )
+      return { mode: "purge", stores: [], restored: true };
+    await run.lifecycle.drive(scope, life);
+    throw new Later("The stores are being cleaned.");
+  });
+  jobs.register("delete-repository", (scope, job, tools) => run.repositories.purge(scope, job, tools));
+  jobs.register("delete-documents", (scope, job, tools) => deleteAllDocuments(run, scope, job, tools));
+  jobs.register("reindex", (scope, job, tools) =>
+    run.reindexer.reindex(scope, job, job.input["embedding_model"] as string | undefined, tools),
+  );
+}
+
+/** A job of before does not say which life it means: it is the one that has the id. */
+async function lifeOfJob(
+  library: Library,
+  scope: Scope,
+  { repository_id, collection_id, incarnation }: JobRecord,
+): Promise<Life> {
+  const life = incarnation ?? (await library.collection(scope, repository_id, collection_id))?.record.incarnation;
+  if (life === undefined)
+    throw new PinakesError("NOT_FOUND", `There is no collection "${collection_id}" in repository "${repository_id}".`);
+  return { repository_id, collection_id, incarnation: life };
+}

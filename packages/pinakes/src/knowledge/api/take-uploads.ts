@@ -1,0 +1,62 @@
+/** Uploads as callers make them: into a collection that may come into being by it, alone or several under one job. */
+import type { Caller } from "../../domain/caller.ts";
+import { noteIngest } from "./start-job.ts";
+import { archived, type OpenCollection } from "../access/open-collection.ts";
+import { openOrCreate } from "../collections/open-or-create.ts";
+import type { Services } from "./services.ts";
+import { documentView, type UploadedDocument } from "../views.ts";
+import type { UploadInput } from "../documents/upload.ts";
+
+type Pieces = Pick<Services, "parts" | "collections" | "repositories" | "uploads" | "activity" | "jobs">;
+
+export async function takeUpload(
+  pieces: Pieces,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  input: UploadInput,
+): Promise<UploadedDocument> {
+  const opened = await openOrCreate(pieces, caller, repositoryId, collectionId, input);
+  const { unchanged, duplicate_of, ...stored } = await pieces.uploads.upload(caller, opened, input);
+  pieces.activity.add(caller.scope, { uploads: 1, upload_bytes: stored.record.size_bytes });
+  return {
+    ...documentView(stored),
+    ...(unchanged ? { unchanged } : {}),
+    ...(duplicate_of === undefined ? {} : { duplicate_of }),
+  };
+}
+
+/** The collection, where the caller may add documents to it. */
+export async function openForUploads(
+  pieces: Pieces,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+): Promise<OpenCollection> {
+  const opened = await openOrCreate(pieces, caller, repositoryId, collectionId);
+  if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+  return opened;
+}
+
+/** What `run` takes belongs to one job, also where it fails half-way. */
+export async function takeUploads<T>(
+  pieces: Pieces,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  run: (take: (input: UploadInput) => Promise<UploadedDocument>) => Promise<T>,
+): Promise<{ readonly job_id: string | null; readonly result: T }> {
+  const opened = await openForUploads(pieces, caller, repositoryId, collectionId);
+  const job_id = pieces.parts.newId();
+  const ids: string[] = [];
+  try {
+    const result = await run(async (input) => {
+      const document = await takeUpload(pieces, caller, repositoryId, collectionId, { ...input, job_id });
+      ids.push(document.document_id);
+      return document;
+    });
+    return { job_id: ids.length === 0 ? null : job_id, result };
+  } finally {
+    if (ids.length > 0) await noteIngest(pieces.jobs, caller, opened, job_id, ids);
+  }
+}

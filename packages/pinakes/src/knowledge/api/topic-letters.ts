@@ -1,0 +1,101 @@
+/**
+ * The queues of the lifecycle (RFC 0007) as a workspace's admins see them: only their own. They are the system's, shared by all workspaces;
+ * whose a message is stands in it. A message that does not say so is one of the source, or of nobody: those are shown where the source's
+ * messages lead to, in the workspace `default`.
+ */
+import { isJsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { lifecycleTenant, type Lifecycle } from "../../lifecycle/index.ts";
+import type { DeadLetter, Queue } from "../../ports/queue.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { deadMessages, discardMessage, redriveMessage, type DeadMessage, type Letterbox } from "./dead-messages.ts";
+import { ageSeconds, unfinishedOperations } from "../deletion/deletion-lag.ts";
+
+export interface TopicView {
+  readonly name: string;
+  readonly waiting: number;
+  readonly in_progress: number;
+  readonly failed: number;
+  /** Null where it cannot be known what is the workspace's own. */
+  readonly dead: number | null;
+  /** Why `dead` is null; absent where it is a number. */
+  readonly dead_unknown?: string;
+  /** How long the oldest of what waits or is in progress has been there; null where there is none. */
+  readonly oldest_age_seconds: number | null;
+}
+
+const sharedWorkspace = "default";
+
+export class TopicLetters {
+  readonly #parts: KnowledgeParts;
+  readonly #lifecycle: Lifecycle;
+  readonly #scope: Scope;
+
+  constructor(parts: KnowledgeParts, lifecycle: Lifecycle) {
+    this.#parts = parts;
+    this.#lifecycle = lifecycle;
+    this.#scope = parts.system.forTenant(lifecycleTenant);
+  }
+
+  /** One for each store that takes part, and that of the replies. */
+  async topics(): Promise<readonly string[]> {
+    const stores = await this.#lifecycle.participants.list();
+    return [...new Set([...stores.map(({ topic }) => topic), this.#lifecycle.topics.replies])].toSorted();
+  }
+
+  /** What waits is counted by the workspace's operations, since a message of another workspace is nobody's business. */
+  async summary(scope: Scope): Promise<readonly TopicView[]> {
+    const { items, clock } = this.#parts;
+    const rows = (await unfinishedOperations(items, scope)).flatMap(({ status, stores, created_at }) =>
+      stores.map((row) => ({ ...row, stuck: status === "failed", since: Date.parse(created_at) })),
+    );
+    const unknown = deadUnknown(this.#parts.queue);
+    const views: TopicView[] = [];
+    for (const name of await this.topics()) {
+      const own = rows.filter(({ topic, status }) => topic === name && (status === "waiting" || status === "sent"));
+      const failed = own.filter(({ stuck, error }) => stuck && error !== null).length;
+      const in_progress = own.filter(({ status }) => status === "sent").length;
+      const oldest_age_seconds =
+        own.length === 0 ? null : ageSeconds(clock.now(), Math.min(...own.map(({ since }) => since)));
+      const dead = unknown === undefined ? { dead: (await this.dead(scope, name)).length } : unknown;
+      views.push({ name, waiting: own.length - in_progress, in_progress, failed, ...dead, oldest_age_seconds });
+    }
+    return views;
+  }
+
+  async dead(scope: Scope, topic: string): Promise<readonly DeadMessage[]> {
+    return deadMessages(this.#box(scope, topic));
+  }
+
+  /** Tells whether it was there. */
+  async redrive(scope: Scope, topic: string, id: string): Promise<boolean> {
+    return redriveMessage(this.#box(scope, topic), id);
+  }
+
+  async discard(scope: Scope, topic: string, id: string): Promise<boolean> {
+    return discardMessage(this.#box(scope, topic), id);
+  }
+
+  #box({ tenant }: Scope, topic: string): Letterbox {
+    return {
+      queue: this.#parts.queue,
+      scope: this.#scope,
+      name: topic,
+      isOwn: (letter) => workspaceOf(letter) === tenant,
+    };
+  }
+}
+
+function workspaceOf({ body }: DeadLetter): string {
+  const named = isJsonObject(body) ? body["workspace_id"] : undefined;
+  return typeof named === "string" ? named : sharedWorkspace;
+}
+
+/** Of a queue that all workspaces share: where its letters cannot be looked into, nobody can tell whose they are. Undefined where they can. */
+export function deadUnknown({
+  capabilities: { driver, inspectDead },
+}: Pick<Queue, "capabilities">): Pick<TopicView, "dead" | "dead_unknown"> | undefined {
+  if (inspectDead) return undefined;
+  const why = `All workspaces share this queue, and the dead letters of ${driver} cannot be told apart by workspace here; its own tools show them.`;
+  return { dead: null, dead_unknown: why };
+}

@@ -1,0 +1,37 @@
+/** How much a collection holds: what its counters say, what counting gives, and what lies in each store. */
+import type { Caller } from "../../domain/caller.ts";
+import { lifeOf } from "../records/life-of.ts";
+import type { CollectionRecord } from "../records/records.ts";
+import type { Services } from "./services.ts";
+import { recount, type Usage } from "../records/recount.ts";
+import { Shelf } from "../records/collection-partition.ts";
+
+export interface CollectionUsage extends Usage {
+  readonly triples: number;
+  /** How much each store holds of it: documents, vectors, triples, and keys of objects. */
+  readonly stores: Readonly<Record<string, number>>;
+}
+
+/** Whether the caller may is decided before. */
+export async function usageOf(
+  { parts, stores, rows }: Pick<Services, "parts" | "stores" | "rows">,
+  caller: Caller,
+  collection: CollectionRecord,
+  options: { repair?: boolean },
+): Promise<CollectionUsage> {
+  const counted = await recount(parts.items, new Shelf(parts.items, caller.scope, collection), options);
+  const { quads } = await parts.triples.usage(caller.scope, collection.incarnation);
+  const held = await Promise.all(
+    stores.map(async (one) => [one.store, await one.count(caller.scope, lifeOf(collection))] as const),
+  );
+  return {
+    ...counted,
+    triples: quads,
+    stores: {
+      ...Object.fromEntries(held),
+      documents: counted.recounted.document_count,
+      vectors: await rows.count(caller, collection),
+      triples: quads,
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** What whoever chooses how documents are cut is told of the model that has to read the passages. */
+import type { ChunkingStrategy } from "../../domain/chunking.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import { limitWarning } from "../chunking/index.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+
+/** Nothing where the model cannot be opened now: that is no reason to refuse settings. */
+export async function chunkingWarnings(
+  { embedders }: Pick<KnowledgeParts, "embedders">,
+  strategy: ChunkingStrategy,
+  model: string,
+): Promise<readonly string[]> {
+  try {
+    const warning = limitWarning(strategy, (await embedders.get(model)).model);
+    return warning === undefined ? [] : [warning];
+  } catch (error) {
+    if (PinakesError.isInstance(error)) return [];
+    throw error;
+  }
+}

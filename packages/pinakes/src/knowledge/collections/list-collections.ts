@@ -1,0 +1,165 @@
+/**
+ * Lists of collections: of one repository or of all, filtered and ordered, only what the caller may see. Pages are exact: what is
+ * not visible is skipped while the page is filled, and the cursor stands behind the last one looked at. By tags, last use and size:
+ * gather-collections.ts.
+ */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { invalid, show } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
+import type { Filter } from "../../domain/filter.ts";
+import type { Item, ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
+import { knowledgeLimits } from "../limits.ts";
+import { decideCollection } from "../access/access.ts";
+import type { OpenCollection } from "../access/open-collection.ts";
+import type { Library } from "../records/catalog-records.ts";
+import {
+  collectionsContainer,
+  collectionStatuses,
+  type CollectionRecord,
+  type CollectionStatus,
+  type RepositoryRecord,
+} from "../records/records.ts";
+
+export const collectionSorts = ["created_at", "updated_at", "name", "last_used_at", "size"] as const;
+
+export interface CollectionQuery {
+  /** Absent: those of all repositories. */
+  readonly repositoryId?: string | undefined;
+  /** In the name or the description, ignoring case. */
+  readonly q?: string | undefined;
+  readonly tag?: string | undefined;
+  /** With `tag_match` all (when absent) or any of them. */
+  readonly tags?: readonly string[] | undefined;
+  readonly tag_match?: "any" | "all" | undefined;
+  /** Absent: ACTIVE. `live`: also ARCHIVED. `all`: every status but the purged. */
+  readonly status?: CollectionStatus | "live" | "all" | undefined;
+  readonly created_by?: string | undefined;
+  readonly sort?: (typeof collectionSorts)[number] | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+  /** Those that nobody loaded or asked since this time. */
+  readonly unused_since?: string | undefined;
+  readonly min_size_bytes?: number | undefined;
+  readonly max_size_bytes?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly session?: SessionTokens | undefined;
+}
+
+export interface CollectionPage {
+  readonly items: readonly OpenCollection[];
+  readonly cursor?: string;
+}
+
+export async function listCollections(
+  items: ItemStore,
+  library: Library,
+  caller: Caller,
+  query: CollectionQuery,
+): Promise<CollectionPage> {
+  const scope = requireCaller(caller);
+  const limit = checkLimit(query.limit);
+  const plan = planOf(query);
+  const found: OpenCollection[] = [];
+  const repositories = new Map<string, RepositoryRecord>();
+  let { cursor } = query;
+  do {
+    const page = await items.query(scope, collectionsContainer.name, { ...plan, limit: limit - found.length, cursor });
+    found.push(...(await visibleAmong(library, caller, page.items, repositories)));
+    cursor = page.cursor;
+  } while (cursor !== undefined && found.length < limit);
+  return { items: found, ...(cursor === undefined ? {} : { cursor }) };
+}
+
+const indexes = {
+  created_at: ["byCreated", "allByCreated"],
+  updated_at: ["byUpdated", "allByUpdated"],
+  name: ["byName", "allByName"],
+} as const;
+
+export function orderOf({ sort = "created_at", order }: CollectionQuery): "asc" | "desc" {
+  if (!collectionSorts.includes(sort))
+    throw invalid(`sort: must be one of ${collectionSorts.join(", ")}, got ${show(sort)}.`);
+  if (order !== undefined && order !== "asc" && order !== "desc")
+    throw invalid(`order: must be asc or desc, got ${show(order)}.`);
+  return order ?? (sort === "name" ? "asc" : "desc");
+}
+
+/** What a record must meet, whichever way it was found; but for its tags. */
+export function filterOf({ q, status = "ACTIVE", created_by }: CollectionQuery): Filter {
+  if (status !== "all" && status !== "live" && !collectionStatuses.includes(status))
+    throw invalid(`status: must be all, live or one of ${collectionStatuses.join(", ")}, got ${show(status)}.`);
+  return {
+    ...(q === undefined ? {} : { search_text: { contains: q.normalize("NFC").toLowerCase() } }),
+    ...(created_by === undefined ? {} : { created_by }),
+    ...(status === "all" ? {} : { status: status === "live" ? { in: ["ACTIVE", "ARCHIVED"] } : status }),
+  };
+}
+
+/** For the sorts that have an index. */
+export function planOf(query: CollectionQuery): Query {
+  const { repositoryId, status = "ACTIVE", created_by, sort = "created_at" } = query;
+  const order = orderOf(query);
+  invariant(sort in indexes, "INTERNAL", "other sorts have no index");
+  const [ofOne, ofAll] = indexes[sort as keyof typeof indexes];
+  const session = query.session === undefined ? {} : { session: query.session };
+  const filter = filterOf(query);
+  if (repositoryId !== undefined && status !== "all" && status !== "live" && sort === "created_at")
+    return {
+      index: "byStatus",
+      equals: { repository_id: repositoryId, kind: "collection", status },
+      order,
+      filter,
+      ...session,
+    };
+  if (repositoryId !== undefined)
+    return { index: ofOne, equals: { repository_id: repositoryId, kind: "collection" }, order, filter, ...session };
+  if (created_by !== undefined && sort === "created_at")
+    return { index: "byCreator", equals: { kind: "collection", created_by }, order, filter, ...session };
+  // Most are active; of the others there may be few among many.
+  if (sort === "created_at" && status !== "all" && status !== "live" && status !== "ACTIVE")
+    return { index: "allByStatus", equals: { kind: "collection", status }, order, filter, ...session };
+  return { index: ofAll, equals: { kind: "collection" }, order, filter, ...session };
+}
+
+export function checkLimit(limit: number | undefined): number {
+  const { pageItemsDefault, pageItemsMax } = knowledgeLimits;
+  if (limit === undefined) return pageItemsDefault;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= pageItemsMax) return limit;
+  throw invalid(`limit: must be a whole number from 1 to ${pageItemsMax}, got ${show(limit)}.`);
+}
+
+/** Those that the caller may see, with the access decision. */
+export async function visibleAmong(
+  library: Library,
+  caller: Caller,
+  items: readonly Item[],
+  repositories = new Map<string, RepositoryRecord>(),
+): Promise<readonly OpenCollection[]> {
+  await loadRepositories(library, caller, items, repositories);
+  return items.flatMap((item) => visibleTo(caller, item, repositories) ?? []);
+}
+
+async function loadRepositories(
+  library: Library,
+  caller: Caller,
+  page: readonly Item[],
+  known: Map<string, RepositoryRecord>,
+): Promise<void> {
+  const missing = new Set(
+    page.map(({ document }) => document["repository_id"] as string).filter((id) => !known.has(id)),
+  );
+  if (missing.size === 0) return;
+  for (const [id, repository] of await library.repositories(caller.scope, [...missing])) known.set(id, repository);
+}
+
+function visibleTo(
+  caller: Caller,
+  { document, etag }: Item,
+  repositories: ReadonlyMap<string, RepositoryRecord>,
+): OpenCollection | undefined {
+  const { id: _, ...collection } = document as unknown as CollectionRecord & { id: string };
+  const repository = repositories.get(collection.repository_id);
+  if (repository === undefined) return undefined;
+  const decision = decideCollection(caller, repository, collection);
+  return decision.level === null ? undefined : { repository, collection, etag, decision };
+}

@@ -1,0 +1,63 @@
+/**
+ * When a collection was last used: loaded or asked. Kept beside its counters and never in its record, so that a use neither looks like a
+ * change nor makes anybody's etag stale. It is written at most once in a while; a use that cannot be noted is no error of the caller's.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { ItemStore } from "../../ports/item-store.ts";
+import { itemIds, type CollectionRecord } from "../records/records.ts";
+import { isoTime } from "../records/times.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { Shelf } from "../records/collection-partition.ts";
+
+/** Uses within this time are one use. */
+export const useEveryMs = 600_000;
+/** Collections that a process remembers to have noted; what is forgotten costs one read. */
+const rememberedMax = 10_000;
+
+type Parts = Pick<KnowledgeParts, "items" | "clock" | "log">;
+const noted = new WeakMap<ItemStore, Map<string, number>>();
+
+/** Not for callers: every load and every query notes its own use. */
+export async function noteUse(parts: Parts, scope: Scope, collection: CollectionRecord): Promise<void> {
+  const now = parts.clock.now();
+  const known = notesOf(parts.items);
+  const key = `${scope.tenant}/${collection.incarnation}`;
+  if (now - (known.get(key) ?? -Infinity) < useEveryMs) return;
+  if (known.size >= rememberedMax) known.clear();
+  known.set(key, now);
+  try {
+    await write(parts, scope, collection, now);
+  } catch (error) {
+    known.delete(key);
+    if (isOver(error)) return;
+    parts.log(
+      `the use of collection ${collection.collection_id} was not noted: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+async function write({ items }: Parts, scope: Scope, collection: CollectionRecord, now: number): Promise<void> {
+  const shelf = new Shelf(items, scope, collection);
+  await shelf.ensure(collection.status === "ARCHIVED" ? "ARCHIVED" : "ACTIVE");
+  const last = (await shelf.stats())?.record.last_used_at;
+  // Another process noted it a moment ago.
+  if (typeof last === "string" && now - Date.parse(last) < useEveryMs) return;
+  await shelf.clean([
+    { op: "check", id: itemIds.fence, where: { status: { in: ["ACTIVE", "ARCHIVED"] } } },
+    { op: "patch", id: itemIds.stats, patch: [{ op: "set", path: "/last_used_at", value: isoTime(now) }] },
+  ]);
+}
+
+/** The collection ended meanwhile: there is nothing left to note. */
+function isOver(error: unknown): boolean {
+  return PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND");
+}
+
+function notesOf(items: ItemStore): Map<string, number> {
+  const known = noted.get(items);
+  if (known !== undefined) return known;
+  const fresh = new Map<string, number>();
+  noted.set(items, fresh);
+  return fresh;
+}

@@ -1,0 +1,115 @@
+/** Archiving: the record says so at once, the fence stops writers, and every store confirms it (RFC 0007, "Other operations"). */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import type { Lifecycle, StoredOperation } from "../../lifecycle/index.ts";
+import { operationItemId } from "../../lifecycle/index.ts";
+import type { Operation as ItemOperation } from "../../ports/item-store.ts";
+import { Shelf } from "../records/collection-partition.ts";
+import type { KnowledgeWork } from "../records/work-registry.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { decideCollection } from "../access/access.ts";
+import { lifeOf } from "../records/life-of.ts";
+import type { Collections } from "../collections/collections.ts";
+import type { OpenCollection } from "../access/open-collection.ts";
+import { collectionDocument, type Library } from "../records/catalog-records.ts";
+import { named } from "../records/new-collection.ts";
+import { laterThan } from "../records/times.ts";
+
+export interface ArchivingPieces {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly collections: Collections;
+  readonly registry: KnowledgeWork;
+  readonly lifecycle: Lifecycle;
+  readonly jobs: Jobs;
+}
+
+export interface ToArchive {
+  readonly repositoryId: string;
+  readonly collectionId: string;
+  readonly ifMatch?: string | undefined;
+}
+
+export class CollectionArchiving {
+  readonly #pieces: ArchivingPieces;
+
+  constructor(pieces: ArchivingPieces) {
+    this.#pieces = pieces;
+  }
+
+  async archive(caller: Caller, which: ToArchive): Promise<OpenCollection> {
+    const { parts, lifecycle, registry } = this.#pieces;
+    const archived = await this.#change(caller, which, "ARCHIVED", async (found, next, earlier) => {
+      const { collection } = found;
+      const operation = await lifecycle.plan({
+        ...lifeOf(collection),
+        operation_id: parts.newId(),
+        action: "archive-collection",
+        created_by: caller.userId,
+        allow_partial: true,
+      });
+      await registry.mark({ kind: "operation", tenant: caller.scope.tenant, ...lifeOf(collection) }, parts.clock.now());
+      await lifecycle.begin(caller.scope, operation, [next], earlier);
+    });
+    lifecycle.driveSoon(caller.scope, lifeOf(archived.collection));
+    return archived;
+  }
+
+  /** Ends an archiving that is still under way, in the batch that makes it active again. */
+  async unarchive(caller: Caller, which: ToArchive): Promise<OpenCollection> {
+    return this.#change(caller, which, "ACTIVE", async ({ collection }, next, earlier) => {
+      const end =
+        earlier === undefined
+          ? []
+          : [{ op: "delete", id: operationItemId(collection.incarnation), ifMatch: earlier.etag } as const];
+      await this.#pieces.library.batch(caller.scope, collection.repository_id, [next, ...end]);
+      if (earlier !== undefined) await this.#pieces.jobs.supersede(caller.scope, earlier.operation.operation_id);
+    });
+  }
+
+  async #change(
+    caller: Caller,
+    { repositoryId, collectionId, ifMatch }: ToArchive,
+    status: "ACTIVE" | "ARCHIVED",
+    write: (found: OpenCollection, next: ItemOperation, earlier: StoredOperation | undefined) => Promise<void>,
+  ): Promise<OpenCollection> {
+    const { parts, collections, lifecycle } = this.#pieces;
+    const action = status === "ARCHIVED" ? "Archiving" : "Unarchiving";
+    for (;;) {
+      const found = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action });
+      const { collection } = found;
+      if (collection.is_default && status === "ARCHIVED") throw invalid("The default collection cannot be archived.");
+      const record = named({ ...collection, status, updated_at: laterThan(collection.updated_at, parts.clock.now()) });
+      const earlier = await lifecycle.read(caller.scope, collection);
+      try {
+        await write(
+          found,
+          { op: "replace", document: collectionDocument(record), ifMatch: ifMatch ?? found.etag },
+          earlier,
+        );
+      } catch (error) {
+        if (!isOutrun(error) || (ifMatch !== undefined && (error as PinakesError).context.batch?.index === 0))
+          throw error;
+        continue;
+      }
+      await new Shelf(parts.items, caller.scope, record).setStatus(status);
+      const [repository, stored] = await this.#pieces.library.both(caller.scope, record.repository_id, collectionId);
+      const parent = repository?.record ?? found.repository;
+      return {
+        repository: parent,
+        collection: record,
+        etag: stored?.etag ?? found.etag,
+        decision: decideCollection(caller, parent, record),
+      };
+    }
+  }
+}
+
+/** The record or the operation is not what was read. */
+function isOutrun(error: unknown): boolean {
+  return (
+    PinakesError.isInstance(error) &&
+    (error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND")
+  );
+}

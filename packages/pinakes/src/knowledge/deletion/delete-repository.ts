@@ -1,0 +1,117 @@
+/** The end of a repository: it takes nothing new, then its collections are removed from every store, then its record goes. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Life, Lifecycle } from "../../lifecycle/index.ts";
+import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { lifeOf } from "../records/life-of.ts";
+import type { CollectionDeletion } from "./delete-collection.ts";
+import { repositoryDocument, type Library } from "../records/catalog-records.ts";
+import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "../records/records.ts";
+import { laterThan } from "../records/times.ts";
+
+export class RepositoryDeletion {
+  readonly #parts: KnowledgeParts;
+  readonly #library: Library;
+  readonly #collections: CollectionDeletion;
+  readonly #lifecycle: Lifecycle;
+
+  constructor(parts: KnowledgeParts, library: Library, collections: CollectionDeletion, lifecycle: Lifecycle) {
+    this.#parts = parts;
+    this.#library = library;
+    this.#collections = collections;
+    this.#lifecycle = lifecycle;
+  }
+
+  async purge(scope: Scope, { repository_id, created_by, progress }: JobRecord, tools: JobTools): Promise<JsonObject> {
+    if (!(await this.#mark(scope, repository_id, "DELETE_IN_PROGRESS")))
+      return { mode: "purge", collections: progress.total };
+    const lives = await this.#lives(scope, repository_id);
+    // Also those that went before this try.
+    const total = Math.max(progress.total, lives.length);
+    for (const [i, life] of lives.entries()) {
+      await tools.tell({ done: total - lives.length + i, total });
+      await this.#purge(scope, life, created_by);
+    }
+    await tools.tell({ done: total, total });
+    for (;;) {
+      const { done } = await this.#parts.items.deletePartition(scope, collectionsContainer.name, [repository_id], {
+        limit: 500,
+      });
+      if (done) return { mode: "purge", collections: total };
+    }
+  }
+
+  /** From here on writers are refused. Only of this life: one that was made anew after the job was done is another's. */
+  async close(
+    scope: Scope,
+    { repository_id, created_at }: Pick<RepositoryRecord, "repository_id" | "created_at">,
+  ): Promise<void> {
+    await this.#mark(
+      scope,
+      repository_id,
+      "DELETE_IN_PROGRESS",
+      (found) => found.created_at === created_at && found.status === "ACTIVE",
+    );
+  }
+
+  /** A store that is down is waited for: the job goes on when the collection is gone. */
+  async #purge(scope: Scope, life: Life, createdBy: string): Promise<void> {
+    try {
+      await this.#collections.begin(scope, life, { createdBy, withDefault: true });
+    } catch (error) {
+      // Its own operation ended meanwhile.
+      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return;
+      throw error;
+    }
+    const operation = await this.#lifecycle.finish(scope, life);
+    if (operation === undefined || operation.status === "done") return;
+    if (operation.status === "failed") await this.#mark(scope, life.repository_id, "DELETE_FAILED");
+    const waiting = operation.stores.filter(({ status }) => status !== "confirmed").map(({ store }) => store);
+    throw new Later(`Collection "${life.collection_id}" is still in ${waiting.join(", ")}.`);
+  }
+
+  /** From here on nobody makes a collection in it, or adds to one. */
+  async #mark(
+    scope: Scope,
+    repositoryId: string,
+    status: RepositoryRecord["status"],
+    isMeant: (found: RepositoryRecord) => boolean = () => true,
+  ): Promise<boolean> {
+    for (;;) {
+      const found = await this.#library.repository(scope, repositoryId);
+      if (found === undefined || !isMeant(found.record)) return false;
+      const record: RepositoryRecord = {
+        ...found.record,
+        status,
+        updated_at: laterThan(found.record.updated_at, this.#parts.clock.now()),
+      };
+      try {
+        await this.#library.batch(scope, repositoryId, [
+          { op: "replace", document: repositoryDocument(record), ifMatch: found.etag },
+        ]);
+        return true;
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      }
+    }
+  }
+
+  /** Reads the partition itself: one that an index does not show yet would be left over. */
+  async #lives(scope: Scope, repositoryId: string): Promise<readonly Life[]> {
+    const lives: Life[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#parts.items.query(scope, collectionsContainer.name, {
+        equals: { repository_id: repositoryId },
+        range: { prefix: itemIds.collection("") },
+        limit: 500,
+        cursor,
+      });
+      lives.push(...page.items.map(({ document }) => lifeOf(document as unknown as CollectionRecord)));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return lives;
+  }
+}

@@ -1,0 +1,86 @@
+/** How far a workspace's deletes are behind: what some store has not confirmed yet, and whether that takes longer than it may. */
+import type { Scope } from "../../domain/scope.ts";
+import type { Operation } from "../../lifecycle/index.ts";
+import type { ItemStore } from "../../ports/item-store.ts";
+import { collectionsContainer } from "../records/records.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+
+const pageOperations = 500;
+
+export interface DeletionLag {
+  /** Deletes that are not done, and those of them that some store has failed at again and again. */
+  readonly unfinished: number;
+  readonly failed: number;
+  /** Age of the oldest of them; 0 where there is none. */
+  readonly lag_seconds: number;
+  /** The age at which it is warned of. */
+  readonly limit_seconds: number;
+  readonly oldest: Pick<Operation, "operation_id" | "repository_id" | "collection_id" | "created_at"> | null;
+  /** What is wrong, in words; null where nothing is. */
+  readonly warning: string | null;
+}
+
+export async function deletionLag(
+  { items, clock }: Pick<KnowledgeParts, "items" | "clock">,
+  scope: Scope,
+  secondsMax: number,
+): Promise<DeletionLag> {
+  // The oldest comes first.
+  const deletes = (await unfinishedOperations(items, scope)).filter(({ action }) => action === "delete-collection");
+  const failed = deletes.filter(({ status }) => status === "failed").length;
+  const [oldest] = deletes;
+  const lag_seconds = oldest === undefined ? 0 : ageSeconds(clock.now(), Date.parse(oldest.created_at));
+  const { late, stuck } = deletionWarnings(failed, lag_seconds, secondsMax);
+  return {
+    unfinished: deletes.length,
+    failed,
+    lag_seconds,
+    limit_seconds: secondsMax,
+    oldest:
+      oldest === undefined
+        ? null
+        : {
+            operation_id: oldest.operation_id,
+            repository_id: oldest.repository_id,
+            collection_id: oldest.collection_id,
+            created_at: oldest.created_at,
+          },
+    warning: [late, stuck].filter((words) => words !== undefined).join(" ") || null,
+  };
+}
+
+/** In words, where it takes longer than it may, and where some store does not do it. */
+export function deletionWarnings(
+  failed: number,
+  lagSeconds: number,
+  secondsMax: number,
+): { readonly late: string | undefined; readonly stuck: string | undefined } {
+  return {
+    late:
+      lagSeconds > secondsMax ? `A delete is not done after ${lagSeconds} s; ${secondsMax} s are allowed.` : undefined,
+    stuck: failed > 0 ? `${failed} that some store has not confirmed; see the operations that failed.` : undefined,
+  };
+}
+
+/** Of one workspace, the oldest first. */
+export async function unfinishedOperations(items: ItemStore, scope: Scope): Promise<readonly Operation[]> {
+  const found: Operation[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await items.query(scope, collectionsContainer.name, {
+      index: "allByCreated",
+      equals: { kind: "operation" },
+      filter: { status: { ne: "done" } },
+      limit: pageOperations,
+      cursor,
+    });
+    found.push(...page.items.map(({ document }) => document as unknown as Operation));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
+}
+
+/** Whole seconds; never below 0, whoever's clock was ahead. */
+export function ageSeconds(now: number, since: number): number {
+  return Math.max(0, Math.floor((now - since) / 1_000));
+}

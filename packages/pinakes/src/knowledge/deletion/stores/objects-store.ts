@@ -1,0 +1,87 @@
+/** The files of a life and what was made of them: every object under its prefix, also those of uploads that never ended, and what the quarantine holds of it. */
+import type { Scope } from "../../../domain/scope.ts";
+import type { HeldLives, Life, Participant } from "../../../lifecycle/index.ts";
+import { isIncarnation, type StoreParts } from "./built-in.ts";
+
+const root = "knowledge/";
+/** Of what repairs took away (RFC 0016). */
+export const quarantineRoot = "quarantine/";
+const pageKeys = 1_000;
+
+export class ObjectsStore implements Participant {
+  readonly store = "objects";
+  readonly class = "object";
+  readonly capabilities = { delete: true, archive: true, list: true };
+  readonly #parts: Pick<StoreParts, "objects">;
+
+  constructor(parts: Pick<StoreParts, "objects">) {
+    this.#parts = parts;
+  }
+
+  /** Nothing reads or writes an object whose document cannot be: the fence of the documents is theirs. */
+  async fence(): Promise<void> {}
+
+  async unfence(): Promise<void> {}
+
+  async deleteStep(
+    scope: Scope,
+    life: Life,
+    { limit }: { readonly limit: number },
+  ): Promise<{ deleted: number; done: boolean }> {
+    for (const prefix of prefixesOf(life)) {
+      const { keys } = await this.#parts.objects.list(scope, prefix, { limit: Math.min(limit, pageKeys) });
+      if (keys.length === 0) continue;
+      await this.#parts.objects.delete(
+        scope,
+        keys.map(({ key }) => key),
+      );
+      return { deleted: keys.length, done: false };
+    }
+    return { deleted: 0, done: true };
+  }
+
+  async count(scope: Scope, life: Life): Promise<number> {
+    let count = 0;
+    for (const prefix of prefixesOf(life)) {
+      let after: string | undefined;
+      do {
+        const page = await this.#parts.objects.list(scope, prefix, {
+          limit: pageKeys,
+          ...(after === undefined ? {} : { after }),
+        });
+        count += page.keys.length;
+        after = page.next;
+      } while (after !== undefined);
+    }
+    return count;
+  }
+
+  async archive(scope: Scope, life: Life): Promise<{ count: number }> {
+    return { count: await this.count(scope, life) };
+  }
+
+  /** One key of each life, then on behind all of its keys. */
+  async incarnations(
+    scope: Scope,
+    { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<HeldLives> {
+    const lives: HeldLives["lives"][number][] = [];
+    let after = cursor;
+    while (lives.length < limit) {
+      const { keys } = await this.#parts.objects.list(scope, root, {
+        limit: 1,
+        ...(after === undefined ? {} : { after }),
+      });
+      const incarnation = keys[0]?.key.slice(root.length).split("/")[0];
+      if (incarnation === undefined) return { lives };
+      if (isIncarnation(incarnation)) lives.push({ incarnation, repository_id: "" });
+      // "0" comes right after "/": behind everything of this life, before any other.
+      after = `${root}${incarnation}0`;
+    }
+    return { lives, cursor: after };
+  }
+}
+
+function prefixesOf({ incarnation }: Life): readonly string[] {
+  return [`${root}${incarnation}/`, `${quarantineRoot}${incarnation}/`];
+}

@@ -1,0 +1,52 @@
+/** The quads of a life: its space, all graphs, all orders, the words. */
+import type { Scope } from "../../../domain/scope.ts";
+import type { HeldLives, Life, Participant } from "../../../lifecycle/index.ts";
+import type { TripleStore } from "../../../ports/triple-store.ts";
+import { allowing, isIncarnation } from "./built-in.ts";
+
+export class TriplesStore implements Participant {
+  readonly store = "triples";
+  readonly class = "triples";
+  readonly capabilities = { delete: true, archive: true, list: true };
+  readonly #triples: TripleStore;
+
+  constructor(triples: TripleStore) {
+    this.#triples = triples;
+  }
+
+  async fence(scope: Scope, { incarnation }: Life): Promise<void> {
+    await this.#triples.fence(scope, incarnation);
+  }
+
+  async unfence(scope: Scope, { incarnation }: Life): Promise<void> {
+    // NOT_FOUND: it was deleted where triples were not told, by an import or before there were any.
+    await allowing(["NOT_FOUND"], this.#triples.unfence(scope, incarnation));
+  }
+
+  async deleteStep(
+    scope: Scope,
+    { incarnation }: Life,
+    { limit }: { readonly limit: number },
+  ): Promise<{ deleted: number; done: boolean }> {
+    return this.#triples.purge(scope, incarnation, { limit });
+  }
+
+  async count(scope: Scope, { incarnation }: Life): Promise<number> {
+    const { quads, supports, terms } = await this.#triples.usage(scope, incarnation);
+    return quads + supports + terms;
+  }
+
+  /** Every write passes the collection's record, which says ARCHIVED. */
+  async archive(scope: Scope, { incarnation }: Life): Promise<{ count: number }> {
+    return { count: (await this.#triples.usage(scope, incarnation)).quads };
+  }
+
+  async incarnations(
+    scope: Scope,
+    options: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<HeldLives> {
+    const { spaces, cursor } = await this.#triples.spaces(scope, options);
+    const held = spaces.filter(({ space, status }) => status !== "purged" && isIncarnation(space));
+    return { lives: held.map(({ space }) => ({ incarnation: space, repository_id: "" })), cursor };
+  }
+}

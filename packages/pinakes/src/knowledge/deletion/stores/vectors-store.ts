@@ -1,0 +1,82 @@
+/**
+ * The passages of a life, of all its generations and models, with their indexes; and the rows that callers embedded themselves. A name
+ * that never held a row is given up too, so that an ingestion which comes late cannot begin with it.
+ */
+import type { Scope } from "../../../domain/scope.ts";
+import type { HeldLives, Life, Participant } from "../../../lifecycle/index.ts";
+import { vectorLimits } from "../../../vectors/index.ts";
+import { Shelf } from "../../records/collection-partition.ts";
+import { ownVectorsName } from "../../records/raw-vectors-name.ts";
+import { allowing, isIncarnation, type StoreParts } from "./built-in.ts";
+
+const namePattern = /^(.+)\.(?:\d+|own)$/;
+
+export class VectorsStore implements Participant {
+  readonly store = "vectors";
+  readonly class = "vector";
+  readonly capabilities = { delete: true, archive: true, list: true };
+  readonly #parts: Pick<StoreParts, "items" | "vectors">;
+
+  constructor(parts: Pick<StoreParts, "items" | "vectors">) {
+    this.#parts = parts;
+  }
+
+  async fence(scope: Scope, life: Life, { purgeAt }: { readonly purgeAt: number }): Promise<void> {
+    for (const name of await this.#names(scope, life))
+      await allowing(["NOT_FOUND"], this.#parts.vectors.delete(scope, name, { purgeAt }));
+  }
+
+  async unfence(scope: Scope, life: Life): Promise<void> {
+    // CONFLICT: these are back already.
+    for (const name of await this.#names(scope, life))
+      await allowing(["NOT_FOUND", "CONFLICT"], this.#parts.vectors.undelete(scope, name));
+  }
+
+  /** One vector collection a step. */
+  async deleteStep(scope: Scope, life: Life): Promise<{ deleted: number; done: boolean }> {
+    const { vectors } = this.#parts;
+    for (const name of await this.#names(scope, life)) {
+      const { status, left } = await vectors.remains(scope, name);
+      if (status === "deleted" && left === 0) continue;
+      // CONFLICT: a writer was faster; then there is something to purge.
+      if (status === "absent")
+        await allowing(["CONFLICT"], vectors.create(scope, name, { dims: vectorLimits.dimsMin }));
+      const { objects, items } = await vectors.purge(scope, name);
+      return { deleted: status === "absent" ? 0 : objects + items, done: false };
+    }
+    return { deleted: 0, done: true };
+  }
+
+  async count(scope: Scope, life: Life): Promise<number> {
+    let count = 0;
+    for (const name of await this.#names(scope, life)) count += (await this.#parts.vectors.remains(scope, name)).left;
+    return count;
+  }
+
+  /** Every write passes the collection's record, which says ARCHIVED. */
+  async archive(scope: Scope, life: Life): Promise<{ count: number }> {
+    let count = 0;
+    for (const name of await this.#names(scope, life))
+      count += (await allowing(["NOT_FOUND"], this.#parts.vectors.count(scope, name))) ?? 0;
+    return { count };
+  }
+
+  async incarnations(
+    scope: Scope,
+    options: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<HeldLives> {
+    const { collections, cursor } = await this.#parts.vectors.list(scope, options);
+    const found = collections.map(({ collection }) => namePattern.exec(collection)?.[1] ?? "").filter(isIncarnation);
+    return { lives: [...new Set(found)].map((incarnation) => ({ incarnation, repository_id: "" })), cursor };
+  }
+
+  /** One more than there is: a re-index may have begun with it. */
+  async #names(scope: Scope, life: Life): Promise<readonly string[]> {
+    const shelf = new Shelf(this.#parts.items, scope, life);
+    const { generation } = (await shelf.fence())?.record ?? { generation: 1 };
+    return [
+      ...Array.from({ length: generation + 1 }, (_, i) => shelf.vectors(i + 1)),
+      ownVectorsName(life.incarnation),
+    ];
+  }
+}

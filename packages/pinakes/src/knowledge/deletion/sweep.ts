@@ -1,0 +1,107 @@
+/** One round over everything that is unfinished, of all tenants: what a crash left behind, what waits for its time, what a store has not confirmed. */
+import type { Scope } from "../../domain/scope.ts";
+import type { LifecycleMetrics } from "../../lifecycle/index.ts";
+import { restMs, type KnowledgeWork, type RegisteredUnfinished } from "../records/work-registry.ts";
+import type { Watchdog } from "../ingest/watchdog.ts";
+import { tellJob } from "../jobs/operation-jobs.ts";
+import { lifeOf } from "../records/life-of.ts";
+import { isLive } from "../records/catalog-records.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import type { Services } from "../api/services.ts";
+
+export interface SweepPieces extends Pick<Services, "deletion" | "jobs" | "library" | "lifecycle"> {
+  readonly parts: KnowledgeParts;
+  readonly registry: KnowledgeWork;
+  readonly watchdog: Watchdog;
+}
+
+type Found = { -readonly [Name in keyof LifecycleMetrics["unfinished"]]: LifecycleMetrics["unfinished"][Name] };
+
+export class Sweep {
+  readonly #pieces: SweepPieces;
+
+  constructor(pieces: SweepPieces) {
+    this.#pieces = pieces;
+  }
+
+  /** What fails does not stop the rest; the last error is thrown at the end. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { registry, parts, lifecycle } = this.#pieces;
+    let error: Error | undefined;
+    const found: Found = { running: 0, failed: 0, oldestMs: 0 };
+    for await (const entry of registry.due(parts.clock.now())) {
+      if (signal.aborted) return;
+      try {
+        await this.#carryOn(entry, signal, found);
+      } catch (cause) {
+        error = cause instanceof Error ? cause : new Error(String(cause));
+      }
+    }
+    lifecycle.metrics.unfinished = found;
+    if (error !== undefined) throw error;
+  }
+
+  async #carryOn(entry: RegisteredUnfinished, signal: AbortSignal, found: Found): Promise<void> {
+    const { parts, watchdog } = this.#pieces;
+    const scope = parts.system.forTenant(entry.tenant);
+    switch (entry.kind) {
+      case "documents":
+        return watchdog.sweepDocuments(entry, signal);
+      case "operation":
+        return this.#operation(scope, entry, found);
+      case "job":
+        return this.#job(scope, entry);
+      case "purge":
+        return this.#trashed(scope, entry);
+    }
+  }
+
+  async #operation(scope: Scope, entry: RegisteredUnfinished, found: Found): Promise<void> {
+    const { lifecycle, parts, registry } = this.#pieces;
+    const operation = await lifecycle.carryOn(scope, lifeOf(entry));
+    if (operation === undefined || operation.status === "done") return registry.remove(entry);
+    found[operation.status] += 1;
+    // The lag of deletions: nobody waits for an archiving.
+    if (operation.action === "delete-collection")
+      found.oldestMs = Math.max(found.oldestMs, parts.clock.now() - Date.parse(operation.created_at));
+  }
+
+  async #job(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
+    const { jobs, registry } = this.#pieces;
+    const state = await jobs.stateOf(scope, entry.incarnation);
+    if (state === "alive") return;
+    // One that waits for something else goes on at a later sweep.
+    if (state === "silent" && (await jobs.run(scope, entry.incarnation)).status === "running") return;
+    return registry.remove(entry);
+  }
+
+  /**
+   * A collection that was deleted. Until its time comes its stores are made what its record says: whoever deleted or restored it may have died
+   * on the way. A live one is looked at once more when the trash would have ended: somebody may have slept before closing its stores.
+   */
+  async #trashed(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
+    const { library, deletion, parts, registry } = this.#pieces;
+    const found = await library.life(scope, entry);
+    const now = parts.clock.now();
+    if (found?.record.status === "DELETED" && Date.parse(found.record.purge_at as string) <= now) {
+      // Where it was restored in this moment, the entry stays, and the next sweep looks at it.
+      if (await this.#purge(scope, entry, found.record.purge_at as string)) await registry.remove(entry);
+      return;
+    }
+    const record = await deletion.follow(scope, lifeOf(entry));
+    const lookedAfter = entry.marked_at + Math.max(deletion.trashMs, restMs);
+    if (record?.status === "DELETED") return registry.postpone(entry, Date.parse(record.purge_at as string));
+    if (record !== undefined && isLive(record) && now < lookedAfter) return registry.postpone(entry, lookedAfter);
+    return registry.remove(entry);
+  }
+
+  /** False: it is not due any more. */
+  async #purge(scope: Scope, entry: RegisteredUnfinished, dueAt: string): Promise<boolean> {
+    const { deletion, jobs, lifecycle } = this.#pieces;
+    const operation = await deletion.begin(scope, lifeOf(entry), { createdBy: "system", dueAt });
+    if (operation === undefined) return false;
+    await tellJob(jobs, scope, operation);
+    await lifecycle.carryOn(scope, lifeOf(entry));
+    return true;
+  }
+}

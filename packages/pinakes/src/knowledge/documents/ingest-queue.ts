@@ -1,0 +1,93 @@
+/** Documents on their way to the workers, in a queue of each workspace's own. The record is the truth; a message only says where to look. */
+import type { Scope, SystemScope } from "../../domain/scope.ts";
+import type { DeadKey, Queue, ReceivedMessage } from "../../ports/queue.ts";
+import type { Shelf } from "../records/collection-partition.ts";
+import type { DocumentRecord } from "../records/records.ts";
+import { knowledgeTenant, type KnowledgeWork } from "../records/work-registry.ts";
+import { laneOf, Lanes, sharedQueue } from "./lanes.ts";
+
+export interface IngestMessage {
+  readonly tenant: string;
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly incarnation: string;
+  readonly document_id: string;
+  readonly run: number;
+}
+
+export class IngestQueue {
+  readonly scope: Scope;
+  readonly queue: Queue;
+  readonly lanes: Lanes;
+  readonly #registry: KnowledgeWork;
+  readonly #log: (line: string) => void;
+
+  constructor(queue: Queue, system: SystemScope, registry: KnowledgeWork, log: (line: string) => void) {
+    this.queue = queue;
+    this.scope = system.forTenant(knowledgeTenant);
+    this.lanes = new Lanes(() => registry.tenantsWithDocuments());
+    this.#registry = registry;
+    this.#log = log;
+  }
+
+  /** Where messages of a workspace may lie. */
+  queuesOf(tenant: string): readonly string[] {
+    return [laneOf(tenant), sharedQueue];
+  }
+
+  /** Before anything of the collection is begun: from here on the watchdog looks after it. */
+  async watch(shelf: Shelf): Promise<void> {
+    await this.#registry.mark({ kind: "documents", tenant: shelf.scope.tenant, ...shelf.place });
+  }
+
+  /** A message that gets lost here is sent again by the watchdog, so its loss is no error of the caller's. */
+  async send(shelf: Shelf, { document_id, run, attempts }: DocumentRecord, again = ""): Promise<void> {
+    const { repository_id, collection_id, incarnation } = shelf.place;
+    const body: IngestMessage = {
+      tenant: shelf.scope.tenant,
+      repository_id,
+      collection_id,
+      incarnation,
+      document_id,
+      run,
+    };
+    const group = `${shelf.scope.tenant}:${document_id}`;
+    try {
+      const lane = laneOf(shelf.scope.tenant);
+      await this.queue.send(this.scope, lane, {
+        body: { ...body },
+        group,
+        dedupId: `${document_id}:${run}:${attempts}${again}`,
+      });
+      this.lanes.expect(lane);
+    } catch (error) {
+      this.#log(
+        `document ${document_id} could not be queued, the watchdog will: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
+  /** Whether the lane of a workspace holds messages, leased ones included. */
+  async hasMessages(tenant: string): Promise<boolean> {
+    const { ready, inFlight, delayed } = await this.queue.stats(this.scope, laneOf(tenant));
+    return ready + inFlight + delayed > 0;
+  }
+
+  /** False when there is no such letter. The workspace is marked first, so that workers look into its lane. */
+  async redrive(tenant: string, key: DeadKey): Promise<boolean> {
+    for (const queue of this.queuesOf(tenant)) {
+      const letter = await this.queue.dead.inspect(this.scope, queue, key);
+      if (letter === undefined) continue;
+      const { repository_id, collection_id, incarnation } = readMessage(letter);
+      await this.#registry.mark({ kind: "documents", tenant, repository_id, collection_id, incarnation });
+      await this.queue.dead.redrive(this.scope, queue, key);
+      this.lanes.expect(queue);
+      return true;
+    }
+    return false;
+  }
+}
+
+export function readMessage({ body }: Pick<ReceivedMessage, "body">): IngestMessage {
+  return body as unknown as IngestMessage;
+}

@@ -1,0 +1,52 @@
+/** The text of a document as it was parsed, kept beside its bytes: what citations are checked against. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { ObjectStore } from "../../ports/object-store.ts";
+import type { ParsedText } from "../../ports/parser.ts";
+import type { Shelf } from "../records/collection-partition.ts";
+import type { DocumentRecord } from "../records/records.ts";
+
+const format = 1;
+
+export function textKey(shelf: Shelf, documentId: string, version: number): string {
+  return `${shelf.prefix}${documentId}/${version}/text`;
+}
+
+/** See model-answers.ts. */
+export function answersKey(shelf: Shelf, documentId: string, version: number): string {
+  return `${shelf.prefix}${documentId}/${version}/answers`;
+}
+
+/** Everything that is made of a version's bytes. */
+export function derivedKeys(shelf: Shelf, documentId: string, version: number): readonly string[] {
+  return [textKey(shelf, documentId, version), answersKey(shelf, documentId, version)];
+}
+
+export async function saveParsedText(
+  objects: ObjectStore,
+  shelf: Shelf,
+  { document_id, version }: Pick<DocumentRecord, "document_id" | "version">,
+  parsed: ParsedText,
+): Promise<void> {
+  await objects.put(
+    shelf.scope,
+    textKey(shelf, document_id, version),
+    Buffer.from(JSON.stringify({ format, ...parsed }), "utf8"),
+  );
+}
+
+export async function readParsedText(
+  objects: ObjectStore,
+  shelf: Shelf,
+  documentId: string,
+  version: number,
+): Promise<ParsedText | undefined> {
+  const bytes = await objects.get(shelf.scope, textKey(shelf, documentId, version));
+  if (bytes === undefined) return undefined;
+  const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as ParsedText & { readonly format: number };
+  if (stored.format !== format)
+    throw new PinakesError(
+      "CORRUPT",
+      `The text of document ${documentId} has format ${stored.format}; this version reads ${format}.`,
+    );
+  return stored;
+}

@@ -1,0 +1,57 @@
+/** Passages in the vector store: their ids, and writing them with patience when the store asks for it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { AppendInput } from "../../vectors/index.ts";
+import type { Shelf } from "../records/collection-partition.ts";
+import type { ChunkRange } from "../records/records.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+
+const deletesPerDelta = 5_000;
+const throttledMs = 250;
+const throttledTriesMax = 240;
+
+export function chunkId(documentId: string, run: number, index: number): string {
+  return `${documentId}.${run}.${index}`;
+}
+
+/** Waits while the compactor catches up. */
+export async function appendRows(
+  { vectors }: Pick<KnowledgeParts, "vectors">,
+  scope: Scope,
+  collection: string,
+  input: AppendInput,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await vectors.append(scope, collection, input);
+      return;
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "THROTTLED" || tries >= throttledTriesMax) throw error;
+      await sleep(throttledMs, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+}
+
+/** Vectors that are gone altogether need no removal of rows. */
+export async function deleteChunks(
+  parts: Pick<KnowledgeParts, "vectors">,
+  shelf: Shelf,
+  documentId: string,
+  ranges: readonly ChunkRange[],
+  signal?: AbortSignal,
+): Promise<void> {
+  for (const { run, chunk_count, generation } of ranges) {
+    for (let at = 0; at < chunk_count; at += deletesPerDelta) {
+      const ids = Array.from({ length: Math.min(deletesPerDelta, chunk_count - at) }, (_, i) =>
+        chunkId(documentId, run, at + i),
+      );
+      try {
+        await appendRows(parts, shelf.scope, shelf.vectors(generation), { delete: ids }, signal);
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      }
+    }
+  }
+}

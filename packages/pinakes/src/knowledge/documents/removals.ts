@@ -1,0 +1,85 @@
+/** Carries out what the records say has still to go: passages, objects, then triples, and the record of it last. */
+import type { Shelf } from "../records/collection-partition.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import { itemIds, type ChunkRange, type DocumentRecord, type RemovalRecord } from "../records/records.ts";
+import { isoTime } from "../records/times.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { removeSources } from "./graph-support.ts";
+import { deleteChunks } from "./passages.ts";
+
+const removalsPerRound = 50;
+const keysPerDelete = 1_000;
+
+/** What is left over, written in the batch that makes it so. `why` and the run make the id: each of them happens once. */
+export function removal(
+  shelf: Shelf,
+  { document_id, run, graph }: Pick<DocumentRecord, "document_id" | "run" | "graph">,
+  why:
+    | "replaced"
+    | "failed"
+    | "overtaken"
+    | "deleted"
+    | "old-versions"
+    | "late"
+    | `prepared-${number}`
+    | `settled-${number}`,
+  left: {
+    readonly chunks?: readonly ChunkRange[];
+    readonly object_keys?: readonly string[];
+    readonly sources?: readonly string[];
+    readonly now: number;
+  },
+): Operation {
+  const { chunks = [], object_keys = [], now } = left;
+  // With a document everything goes that it lists.
+  const sources = why === "deleted" ? (graph?.sources ?? []) : (left.sources ?? []);
+  const record: RemovalRecord = {
+    kind: "removal",
+    document_id,
+    chunks,
+    object_keys,
+    ...(sources.length === 0 ? {} : { sources }),
+    at: isoTime(now),
+  };
+  return { op: "create", document: shelf.document(itemIds.removal(document_id, `${run}.${why}`), record) };
+}
+
+/** The passages that a run which is not the live one may have stored: before the first of them it says how many there will be. */
+export function unfinishedChunks({ run, live, progress }: DocumentRecord, generation: number): readonly ChunkRange[] {
+  return progress === null || live?.run === run ? [] : [{ run, chunk_count: progress.total, generation }];
+}
+
+/** The passages that searches show, and those that are prepared for the next generation. */
+export function shownRanges({ live, prepared }: Pick<DocumentRecord, "live" | "prepared">): readonly ChunkRange[] {
+  return [live, prepared ?? null].flatMap((shown) =>
+    shown === null ? [] : [{ run: shown.run, chunk_count: shown.chunk_count, generation: shown.generation }],
+  );
+}
+
+/** Tells how many there were. Can be repeated, by anybody, at any time. */
+export async function removeLeftovers(
+  parts: Pick<KnowledgeParts, "objects" | "vectors" | "triples">,
+  shelf: Shelf,
+  signal?: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const removals = await shelf.removals(removalsPerRound);
+    for (const { id, record } of removals) {
+      signal?.throwIfAborted();
+      await deleteChunks(parts, shelf, record.document_id, record.chunks, signal);
+      for (let at = 0; at < record.object_keys.length; at += keysPerDelete)
+        await parts.objects.delete(shelf.scope, record.object_keys.slice(at, at + keysPerDelete));
+      // The record stays for when the collection is restored.
+      if (!(await removeSources(parts, shelf, record.document_id, record.sources ?? []))) return removed;
+      await shelf.clean([{ op: "delete", id }]).catch((error: unknown) => ignoreMissing(error));
+      removed += 1;
+    }
+    if (removals.length < removalsPerRound) return removed;
+  }
+}
+
+/** Somebody else has removed it. */
+export function ignoreMissing(error: unknown): void {
+  if (!(typeof error === "object" && error !== null && "code" in error && error.code === "NOT_FOUND")) throw error;
+}

@@ -1,0 +1,405 @@
+/**
+ * The graph of a collection: triples, loaded and asked by pattern or by SPARQL. Every call begins with who calls; the access decision of the
+ * collection is made before anything of its graph is touched (READ to ask, WRITE to change), and what is asked sees the collections that it
+ * names and nothing else. The graph by which searches find entities is shown to those who name it, and is left out of all else.
+ */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { invalid, PinakesError } from "../../domain/errors.ts";
+import type { Places } from "../../domain/query-places.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { defaultGraph, type Quad } from "../../domain/rdf.ts";
+import type { QuadPage, QuadPattern } from "../../ports/triple-store.ts";
+import { rdfFormats, writeRdf, type RdfWriteFormat } from "../../rdf/index.ts";
+import { createSparql, hideGraphs, tripleStoreSource, type SparqlOptions } from "../../sparql/index.ts";
+import { labelsGraph } from "../extraction/index.ts";
+import { knowledgeLimits, openPlaces } from "../limits.ts";
+import type { Collections } from "../collections/collections.ts";
+import { archived, type OpenCollection } from "../access/open-collection.ts";
+import { openOrCreate, openToQuery, type UsePieces } from "../collections/open-or-create.ts";
+import type { Repositories } from "../collections/repositories.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { knownAmong, type CollectionName, type QueryMore, type QueryWishes } from "../collections/query-options.ts";
+import { shownCollection } from "../collections/shown-collection.ts";
+import type { CollectionView } from "../views.ts";
+import { noteUse } from "../collections/uses.ts";
+import {
+  bounded,
+  readSparqlSettings,
+  readSparqlText,
+  type SparqlAcross,
+  type SparqlAnswer,
+  type SparqlFound,
+  type SparqlInput,
+  type SparqlSettings,
+} from "./ask-sparql.ts";
+import { SealedCursors } from "../records/sealed-cursors.ts";
+import { graphLimits } from "./graph-limits.ts";
+import { checkLoad, loadTriples, type LoadInput, type LoadResult } from "./load-triples.ts";
+import { SpaceWriter } from "./space-writer.ts";
+import {
+  isEmptyPattern,
+  readPattern,
+  readTriple,
+  tripleView,
+  type PatternInput,
+  type TripleInput,
+  type TripleView,
+} from "./triple-view.ts";
+
+export interface TripleQuery extends PatternInput {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  /** Adds the record of the collection. */
+  readonly include_metadata?: boolean | undefined;
+}
+
+export interface TriplePage<View = TripleView> {
+  readonly items: readonly View[];
+  readonly next_cursor: string | null;
+  /** There is more than these. */
+  readonly truncated: boolean;
+  readonly collection?: CollectionView;
+}
+
+export interface AcrossQuery extends PatternInput, QueryWishes {
+  readonly collections: readonly CollectionName[];
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export interface TaggedTriple extends TripleView {
+  readonly repository_id: string;
+  readonly collection_id: string;
+}
+
+export interface TripleRemoval extends PatternInput {
+  /** These, instead of a pattern. */
+  readonly triples?: readonly TripleInput[] | undefined;
+  /** The id of the collection; needed where the pattern binds nothing. */
+  readonly confirm?: string | undefined;
+}
+
+export class GraphApi {
+  readonly #parts: KnowledgeParts;
+  readonly #collections: Collections;
+  readonly #pieces: UsePieces;
+  readonly #cursors: SealedCursors;
+  readonly #places: Places;
+  readonly #sparql = createSparql({ limits: { updateQuadsMax: graphLimits.updateQuadsMax } });
+
+  constructor(
+    parts: KnowledgeParts,
+    { collections, repositories }: { readonly collections: Collections; readonly repositories: Repositories },
+  ) {
+    this.#parts = parts;
+    this.#collections = collections;
+    this.#pieces = { parts, collections, repositories };
+    this.#cursors = new SealedCursors(parts);
+    this.#places = parts.places ?? openPlaces(parts.quotas);
+  }
+
+  /** The first triples for a collection that is not there make it, where the repository says so, as the first document does. */
+  async loadTriples(caller: Caller, repositoryId: string, collectionId: string, input: LoadInput): Promise<LoadResult> {
+    requireCaller(caller);
+    const load = checkLoad(input);
+    const opened = await openOrCreate(this.#pieces, caller, repositoryId, collectionId, undefined, "Adding triples");
+    const { atomicQuadsMax } = this.#parts.triples.capabilities;
+    return loadTriples(load, this.#writer(caller, opened), { atomicQuadsMax, newId: this.#parts.newId });
+  }
+
+  async matchTriples(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    query: TripleQuery = {},
+  ): Promise<TriplePage> {
+    const opened = await this.#readable(caller, repositoryId, collectionId);
+    const pattern = readPattern(query);
+    const question = [opened.collection.incarnation, ...patternKey(pattern)];
+    const cursor =
+      query.cursor === undefined ? undefined : await this.#cursors.open(caller.scope, question, query.cursor);
+    const page = await this.#match(caller, opened, pattern, {
+      limit: pageLimit(query.limit),
+      cursor: cursor as string | undefined,
+    });
+    const next_cursor = (await this.#isLast(caller, opened, pattern, page))
+      ? null
+      : await this.#cursors.seal(caller.scope, question, page.cursor as string);
+    const more = query.include_metadata === true ? { collection: await this.#record(caller, opened) } : {};
+    return { items: page.quads.map(tripleView), next_cursor, truncated: next_cursor !== null, ...more };
+  }
+
+  /** The union over several collections, each triple with the one it is in. All of them must be the caller's to read. */
+  async matchAcross(caller: Caller, query: AcrossQuery): Promise<TriplePage<TaggedTriple> & QueryMore<CollectionName>> {
+    const { all, missing } = await this.#readableAll(caller, query.collections, query);
+    const pattern = readPattern(query);
+    const limit = pageLimit(query.limit);
+    const question = [all.map(({ collection }) => collection.incarnation), ...patternKey(pattern)];
+    const place =
+      query.cursor === undefined ? [0, null] : await this.#cursors.open(caller.scope, question, query.cursor);
+    let [index, cursor] = place as [number, string | null];
+    const items: TaggedTriple[] = [];
+    while (index < all.length && items.length < limit) {
+      const opened = all[index] as OpenCollection;
+      const page = await this.#match(caller, opened, pattern, {
+        limit: limit - items.length,
+        cursor: cursor ?? undefined,
+      });
+      const { repository_id, collection_id } = opened.collection;
+      items.push(...page.quads.map((quad) => ({ repository_id, collection_id, ...tripleView(quad) })));
+      if (page.cursor === undefined) index += 1;
+      cursor = page.cursor ?? null;
+    }
+    const next_cursor = index >= all.length ? null : await this.#cursors.seal(caller.scope, question, [index, cursor]);
+    return { items, next_cursor, truncated: next_cursor !== null, ...(await this.#more(caller, all, missing, query)) };
+  }
+
+  /** All that match, as the text of an RDF format, while they are read. */
+  async exportTriples(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    {
+      format,
+      signal,
+      ...input
+    }: PatternInput & { readonly format: RdfWriteFormat; readonly signal?: AbortSignal | undefined },
+  ): Promise<AsyncGenerator<string, void, void>> {
+    const opened = await this.#readable(caller, repositoryId, collectionId);
+    const pattern = readPattern(input);
+    const info = Object.hasOwn(rdfFormats, format) ? rdfFormats[format] : undefined;
+    if (info?.graphs === false && pattern.g === undefined) await this.#requireUnnamed(caller, opened, info.name);
+    // One graph as a file of triples: its name is what was asked for.
+    const named = info?.graphs === false && pattern.g !== undefined && pattern.g !== defaultGraph;
+    return this.#places.exports.stream(
+      caller.scope.tenant,
+      () => writeRdf(this.#all(caller, opened, pattern, named), { format }),
+      signal,
+    );
+  }
+
+  /** What matches a pattern, or what is given. */
+  async removeTriples(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    removal: TripleRemoval = {},
+  ): Promise<{ readonly removed: number }> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Removing triples",
+    });
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    const pattern = readPattern(removal);
+    const writer = this.#writer(caller, opened);
+    if (removal.triples !== undefined) {
+      if (!isEmptyPattern(pattern)) throw invalid("Name either the triples to remove or a pattern, and not both.");
+      return removeGiven(writer, removal.triples);
+    }
+    const { collection_id } = opened.collection;
+    if (removal.confirm === undefined ? isEmptyPattern(pattern) : removal.confirm !== collection_id)
+      throw invalid(
+        `confirm: must be the id of the collection, "${collection_id}": a pattern without s, p, o and g removes every triple.`,
+      );
+    let removed = 0;
+    for await (const quads of this.#pages(caller, opened, pattern, { all: true })) {
+      // By what an entity is found goes with what is said of it, and is no part of what is told.
+      const [own, rest] = pattern.g === undefined ? parted(quads) : [[], quads];
+      if (own.length > 0) await writer.write({ remove: own });
+      if (rest.length > 0) removed += (await writer.write({ remove: rest })).removed;
+    }
+    return { removed };
+  }
+
+  /** A query needs READ, an update WRITE. */
+  async sparql(caller: Caller, repositoryId: string, collectionId: string, input: SparqlInput): Promise<SparqlAnswer> {
+    requireCaller(caller);
+    const text = readSparqlText(input);
+    const settings = this.#settings(caller, input);
+    if ("query" in text) {
+      const opened = await this.#readable(caller, repositoryId, collectionId);
+      const result = await this.#sparql.query(this.#source(caller, [opened]), text.query, settings);
+      return { ...result, ...(await this.#more(caller, [opened], [], { include_metadata: input.include_metadata })) };
+    }
+    if (input.include_metadata === true)
+      throw invalid("include_metadata: is for queries; an update answers with what it changed.");
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Changing triples",
+    });
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    // What only takes away needs no collection: an update makes none.
+    await noteUse(this.#parts, caller.scope, opened.collection);
+    const writer = this.#writer(caller, opened);
+    const { inserted, removed } = await this.#sparql.update(
+      this.#source(caller, [opened]),
+      writer,
+      text.update,
+      settings,
+    );
+    return { kind: "updated", inserted, removed };
+  }
+
+  /** A query over several collections as if they were one; all of them must be the caller's to read. */
+  async sparqlAcross(caller: Caller, { collections, query, checkMore, ...input }: SparqlAcross): Promise<SparqlFound> {
+    requireCaller(caller);
+    readSparqlText({ query });
+    const settings = this.#settings(caller, input);
+    const { all, missing } = await this.#readableAll(caller, collections, input);
+    const more = await this.#more(caller, all, missing, input);
+    checkMore?.(more);
+    return { ...(await this.#sparql.query(this.#source(caller, all), query, settings)), ...more };
+  }
+
+  #settings(caller: Caller, input: SparqlSettings): SparqlOptions {
+    return { ...readSparqlSettings(input), enter: () => this.#places.queries.enter(caller.scope.tenant, input.signal) };
+  }
+
+  async #readable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
+    return openToQuery(this.#pieces, caller, repositoryId, collectionId, "Reading triples");
+  }
+
+  /** Each once, in the order they were named. One that is not to be had refuses all, unless it may be missing; one that is forbidden does. */
+  async #readableAll(
+    caller: Caller,
+    names: readonly CollectionName[],
+    { unknown_collections }: QueryWishes,
+  ): Promise<{ readonly all: readonly OpenCollection[]; readonly missing: readonly CollectionName[] }> {
+    requireCaller(caller);
+    const { graphCollectionsMax: max } = knowledgeLimits;
+    if (!Array.isArray(names) || names.length === 0 || names.length > max)
+      throw invalid(`collections: must be a list of 1 to ${max} collections as { repository, collection }.`);
+    const all = new Map<string, OpenCollection>();
+    const open = async ({ repository, collection }: CollectionName): Promise<void> => {
+      const opened = await this.#readable(caller, repository, collection);
+      all.set(opened.collection.incarnation, opened);
+    };
+    if (unknown_collections === "empty")
+      return { missing: (await knownAmong(names, open)).missing, all: [...all.values()] };
+    for (const name of names as readonly CollectionName[]) await open(name);
+    return { all: [...all.values()], missing: [] };
+  }
+
+  /** What a query may ask for beside what it finds, as searches answer it. */
+  async #more(
+    caller: Caller,
+    all: readonly OpenCollection[],
+    missing: readonly CollectionName[],
+    wishes: QueryWishes,
+  ): Promise<QueryMore<CollectionName>> {
+    return {
+      ...(wishes.include_metadata === true
+        ? { collections: await Promise.all(all.map((opened) => this.#record(caller, opened))) }
+        : {}),
+      ...(wishes.unknown_collections === "empty" ? { collection_exists: missing.length === 0, missing } : {}),
+    };
+  }
+
+  #writer(caller: Caller, { collection }: OpenCollection): SpaceWriter {
+    if (collection.status === "ARCHIVED") throw archived(collection);
+    return new SpaceWriter(this.#parts, caller.scope, collection);
+  }
+
+  #source(caller: Caller, all: readonly OpenCollection[]) {
+    const spaces = all.map(({ collection }) => collection.incarnation);
+    return hideGraphs(tripleStoreSource(this.#parts.triples, caller.scope, spaces), [labelsGraph]);
+  }
+
+  async #match(
+    caller: Caller,
+    { collection }: OpenCollection,
+    pattern: QuadPattern,
+    {
+      all = false,
+      ...options
+    }: { readonly limit: number; readonly cursor?: string | undefined; readonly all?: boolean },
+  ): Promise<Pick<QuadPage, "quads" | "cursor">> {
+    const { triples } = this.#parts;
+    try {
+      if (all || pattern.g !== undefined)
+        return await triples.match(caller.scope, collection.incarnation, pattern, options);
+      return await hideGraphs(tripleStoreSource(triples, caller.scope, [collection.incarnation]), [labelsGraph]).match(
+        pattern,
+        options,
+      );
+    } catch (error) {
+      // Fenced between the access decision and now.
+      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      throw new PinakesError("NOT_FOUND", `Collection "${collection.collection_id}" was deleted meanwhile.`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** Also where the store has more rows, but none of them is shown. */
+  async #isLast(
+    caller: Caller,
+    opened: OpenCollection,
+    pattern: QuadPattern,
+    { cursor }: Pick<QuadPage, "cursor">,
+  ): Promise<boolean> {
+    if (cursor === undefined || pattern.g !== undefined) return cursor === undefined;
+    const next = await this.#match(caller, opened, pattern, { limit: 1, cursor });
+    return next.quads.length === 0 && next.cursor === undefined;
+  }
+
+  async *#pages(
+    caller: Caller,
+    opened: OpenCollection,
+    pattern: QuadPattern,
+    { all = false } = {},
+  ): AsyncGenerator<readonly Quad[]> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#match(caller, opened, pattern, { limit: graphLimits.pageTriplesMax, cursor, all });
+      if (page.quads.length > 0) yield page.quads;
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+  }
+
+  async *#all(caller: Caller, opened: OpenCollection, pattern: QuadPattern, unnamed: boolean): AsyncGenerator<Quad> {
+    for await (const quads of this.#pages(caller, opened, pattern))
+      for (const quad of quads) yield unnamed ? { ...quad, g: defaultGraph } : quad;
+  }
+
+  async #requireUnnamed(caller: Caller, { collection }: OpenCollection, format: string): Promise<void> {
+    const page = await this.#parts.triples.graphs(caller.scope, collection.incarnation, { limit: 2 });
+    const graphs = page.graphs.filter((name) => name !== labelsGraph);
+    if (graphs.length > 0)
+      throw invalid(
+        `${format} cannot hold graphs that have a name, and this collection has some, such as ${graphs[0]}. Ask for TriG or N-Quads, or for one graph with "g" ("default": the one without a name).`,
+      );
+  }
+
+  async #record(caller: Caller, opened: OpenCollection): Promise<CollectionView> {
+    return shownCollection(this.#parts, caller.scope, opened);
+  }
+}
+
+function pageLimit(limit: number | undefined): number {
+  return bounded("limit", limit, graphLimits.pageTriplesMax, graphLimits.pageTriplesDefault);
+}
+
+function patternKey({ s, p, o, g }: QuadPattern): readonly JsonValue[] {
+  return [s ?? null, p ?? null, o ?? null, g ?? null];
+}
+
+/** Those of the graph that is not shown, and the others. */
+function parted(quads: readonly Quad[]): readonly [own: readonly Quad[], rest: readonly Quad[]] {
+  return [quads.filter(({ g }) => g === labelsGraph), quads.filter(({ g }) => g !== labelsGraph)];
+}
+
+async function removeGiven(
+  writer: SpaceWriter,
+  triples: readonly TripleInput[],
+): Promise<{ readonly removed: number }> {
+  if (!Array.isArray(triples) || triples.length === 0)
+    throw invalid("triples: must be a list of at least one { s, p, o, g }.");
+  if (triples.length > graphLimits.removedTriplesMax)
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `triples: at most ${graphLimits.removedTriplesMax} are removed at once; send them in several requests, or use a pattern.`,
+    );
+  const { removed } = await writer.write({ remove: (triples as readonly TripleInput[]).map(readTriple) });
+  return { removed };
+}

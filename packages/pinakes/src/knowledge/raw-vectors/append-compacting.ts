@@ -1,0 +1,29 @@
+/** Rows of a migration: vectors that take no more until they are compacted are compacted here, because it must not depend on background work. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { AppendInput } from "../../vectors/index.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+
+interface Compacting {
+  readonly signal: AbortSignal;
+  /** A sign of life before and after: compacting may take a while. */
+  readonly beat?: (() => Promise<void> | undefined) | undefined;
+}
+
+export async function appendCompacting(
+  { vectors }: Pick<KnowledgeParts, "vectors">,
+  scope: Scope,
+  name: string,
+  delta: AppendInput,
+  { signal, beat }: Compacting,
+): Promise<void> {
+  try {
+    await vectors.append(scope, name, delta);
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.code !== "THROTTLED") throw error;
+    await beat?.();
+    await vectors.compact(scope, name, { signal });
+    await beat?.();
+    await vectors.append(scope, name, delta);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Where a drop box puts its rows: a collection of the catalogue, so that they are counted, searched and deleted like all other rows.
+ *
+ * A message names `repository/collection`, or a collection alone, which is then one of the repository `drop-box`. What is missing is made.
+ * Vectors that somebody made by that name without a catalogue (`pinakes vectors import`) keep taking their rows, and the log says so.
+ */
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { DropBoxPlace } from "../../vectors/index.ts";
+import type { Collections } from "../collections/collections.ts";
+import type { Repositories } from "../collections/repositories.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { Shelf } from "../records/collection-partition.ts";
+import { archived, type OpenCollection } from "../access/open-collection.ts";
+import { ownVectorsName } from "../records/raw-vectors-name.ts";
+
+export const dropBoxRepository = "drop-box";
+const userId = "drop-box";
+
+interface Pieces {
+  readonly parts: KnowledgeParts;
+  readonly collections: Collections;
+  readonly repositories: Repositories;
+}
+
+export async function dropBoxPlace(pieces: Pieces, scope: Scope, named: string): Promise<DropBoxPlace> {
+  const { parts } = pieces;
+  const [first = "", second, ...more] = named.split("/");
+  if (more.length > 0 || first === "" || second === "")
+    throw invalid(`collection: must be "repository/collection" or "collection", got ${show(named)}.`);
+  if (second === undefined && (await parts.vectors.settings(scope, named)) !== undefined) {
+    parts.log(
+      `drop-box: the vectors "${named}" of ${scope.tenant} belong to no collection, so searches do not find their rows; announce "repository/collection"`,
+    );
+    return { vectors: named };
+  }
+  const [repositoryId, collectionId] = second === undefined ? [dropBoxRepository, first] : [first, second];
+  const { collection } = await openOrMake(pieces, scope, repositoryId, collectionId, second === undefined);
+  if (collection.status === "ARCHIVED") throw archived(collection);
+  const shelf = new Shelf(parts.items, scope, collection);
+  return {
+    vectors: ownVectorsName(collection.incarnation),
+    create: true,
+    // The first rows make their vectors, which a delete that came meanwhile did not see.
+    beforePart: async () => {
+      const status = (await shelf.fence())?.record.status ?? "ACTIVE";
+      if (status !== "ACTIVE")
+        throw new PinakesError(
+          "CONFLICT",
+          `Collection "${collectionId}" takes no rows: it is ${status.toLowerCase()}.`,
+        );
+    },
+  };
+}
+
+async function openOrMake(
+  pieces: Pieces,
+  scope: Scope,
+  repositoryId: string,
+  collectionId: string,
+  makeRepository: boolean,
+): Promise<OpenCollection> {
+  const caller = pieces.parts.callerOf({ tenant: scope.tenant, userId, role: "admin" });
+  const open = () =>
+    pieces.collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Taking in a delta" });
+  try {
+    return await open();
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+  }
+  if (makeRepository)
+    await unlessThere(pieces.repositories.create(caller, { repository_id: repositoryId, name: "Drop box" }));
+  await unlessThere(pieces.collections.create(caller, repositoryId, { collection_id: collectionId }));
+  return open();
+}
+
+/** Made at the same time by another process, or there already. */
+async function unlessThere(making: Promise<unknown>): Promise<void> {
+  await making.catch((error: unknown) => {
+    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+  });
+}

@@ -1,0 +1,310 @@
+/** Rows that callers embed themselves: beside the passages of documents, in vectors of their own, under the same access and the same end. */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import type { Filter } from "../../domain/filter.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { CollectionStats, CompactionResult, QueryHit, QueryMode, VersionSummary } from "../../vectors/index.ts";
+import { noteLateWrite } from "../records/late-writes.ts";
+import { Shelf } from "../records/collection-partition.ts";
+import type { Collections } from "../collections/collections.ts";
+import { archived, type OpenCollection } from "../access/open-collection.ts";
+import { openOrCreate, openToQuery, type UsePieces } from "../collections/open-or-create.ts";
+import type { CollectionRecord } from "../records/records.ts";
+import type { Repositories } from "../collections/repositories.ts";
+import { requireStillTaking } from "../records/taking.ts";
+import { ownVectorsName } from "../records/raw-vectors-name.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { shownCollection } from "../collections/shown-collection.ts";
+import type { CollectionView } from "../views.ts";
+
+export interface OwnRow {
+  readonly id: string;
+  readonly vector: readonly number[];
+  readonly text?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+}
+
+export interface OwnQuery {
+  readonly vector?: readonly number[] | undefined;
+  readonly text?: string | undefined;
+  readonly mode?: QueryMode | undefined;
+  readonly limit?: number | undefined;
+  readonly filter?: Filter | undefined;
+  readonly recall?: number | undefined;
+  readonly min_score?: number | undefined;
+  /** Adds the record of the collection. */
+  readonly include_metadata?: boolean | undefined;
+}
+
+interface OwnFound {
+  readonly hits: readonly Omit<QueryHit, "vector">[];
+  readonly mode_used: QueryMode;
+  /** With `include_metadata`. */
+  readonly collection?: CollectionView;
+}
+
+interface VectorsMade {
+  readonly stats: CollectionStats;
+  readonly versions: readonly VersionSummary[];
+  /** Rows that can be found now, those included that are in no segment yet. */
+  readonly count: number;
+}
+
+/** `stats` and `versions`: of the passages; of the rows where there are no passages. */
+export interface Manifest {
+  readonly stats: CollectionStats | null;
+  readonly versions: readonly VersionSummary[];
+  readonly passages: VectorsMade | null;
+  readonly rows: VectorsMade | null;
+}
+
+type Compacted = CompactionResult | { readonly outcome: "empty" };
+
+export interface Written {
+  readonly delta_id: string;
+  readonly session: string;
+  readonly repeated: boolean;
+  readonly duplicates: readonly string[];
+}
+
+export class RawVectors {
+  readonly #parts: KnowledgeParts;
+  readonly #collections: Collections;
+  readonly #pieces: UsePieces;
+
+  constructor(parts: KnowledgeParts, collections: Collections, repositories: Repositories) {
+    this.#pieces = { parts, collections, repositories };
+    this.#parts = parts;
+    this.#collections = collections;
+  }
+
+  /** The first rows decide the dimension. */
+  async upsert(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: { delta_id?: string | undefined; items: readonly OwnRow[] },
+  ): Promise<Written> {
+    const dims = input.items[0]?.vector.length ?? 0;
+    // Rows that cannot be taken make no collection; whether there is one is told first all the same.
+    const opened =
+      dims === 0
+        ? await this.#writable(caller, repositoryId, collectionId)
+        : await openOrCreate(this.#pieces, caller, repositoryId, collectionId, undefined, "Writing vectors");
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    if (dims === 0) throw invalid("items: must be a list of rows with vectors.");
+    const upsert = input.items.map(({ id, vector, text, metadata }) => ({
+      id,
+      vector,
+      ...(text === undefined ? {} : { text }),
+      ...(metadata === undefined ? {} : { metadata }),
+    }));
+    const delta = { upsert, ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }) };
+    return this.#append(caller, opened, delta, dims);
+  }
+
+  async delete(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: { delta_id?: string | undefined; ids: readonly string[] },
+  ): Promise<Written> {
+    const opened = await this.#writable(caller, repositoryId, collectionId);
+    return this.#append(caller, opened, {
+      delete: input.ids,
+      ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }),
+    });
+  }
+
+  /** In a place for searches; waits for one no longer than until the signal. */
+  async query(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: OwnQuery,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<OwnFound> {
+    const { tenant } = requireCaller(caller);
+    const run = () => this.#query(caller, repositoryId, collectionId, input);
+    return this.#parts.places?.searches.within(tenant, run, signal) ?? run();
+  }
+
+  async #query(caller: Caller, repositoryId: string, collectionId: string, input: OwnQuery): Promise<OwnFound> {
+    const opened = await openToQuery(this.#pieces, caller, repositoryId, collectionId);
+    const { min_score, include_metadata, ...query } = input;
+    const found = await this.#found(caller, opened, { ...query, minScore: min_score });
+    if (include_metadata !== true) return found;
+    return { ...found, collection: await shownCollection(this.#parts, caller.scope, opened) };
+  }
+
+  async #found(
+    caller: Caller,
+    opened: OpenCollection,
+    query: Parameters<KnowledgeParts["vectors"]["query"]>[2],
+  ): Promise<OwnFound> {
+    try {
+      const { hits, mode } = await this.#parts.vectors.query(caller.scope, nameOf(opened), query);
+      return { hits, mode_used: mode };
+    } catch (error) {
+      if (isMissing(error)) return { hits: [], mode_used: query.mode ?? "vector" };
+      throw error;
+    }
+  }
+
+  /** What a row says; undefined where there is none, or it has no text. */
+  async text(caller: Caller, repositoryId: string, collectionId: string, rowId: string): Promise<string | undefined> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId);
+    const [row] = await this.#parts.vectors.get(caller.scope, nameOf(opened), [rowId]);
+    return row?.text;
+  }
+
+  /** What the passages of documents are made of, and what rows of callers' own are. */
+  async manifest(caller: Caller, repositoryId: string, collectionId: string): Promise<Manifest> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId);
+    const [passages, rows] = await Promise.all([
+      this.#made(caller, await this.#passages(caller, opened)),
+      this.#made(caller, nameOf(opened)),
+    ]);
+    return { ...(passages ?? rows ?? { stats: null, versions: [] }), passages, rows };
+  }
+
+  async #made(caller: Caller, name: string): Promise<VectorsMade | null> {
+    const { vectors } = this.#parts;
+    try {
+      const [stats, versions, count] = await Promise.all([
+        vectors.stats(caller.scope, name),
+        vectors.history(caller.scope, name),
+        vectors.count(caller.scope, name),
+      ]);
+      return { stats, versions, count };
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  /** Both; the answer is that of the passages where there are any, and of the rows beside it. */
+  async compact(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+  ): Promise<Compacted & { readonly rows?: Compacted }> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, {
+      needed: "ADMIN",
+      action: "Compacting",
+    });
+    const passages = await this.#compacted(caller, await this.#passages(caller, opened));
+    const rows = await this.#compacted(caller, nameOf(opened));
+    if (rows.outcome === "empty") return passages;
+    return passages.outcome === "empty" ? { ...rows, rows } : { ...passages, rows };
+  }
+
+  async #compacted(caller: Caller, name: string): Promise<Compacted> {
+    try {
+      return await this.#parts.vectors.compact(caller.scope, name, { all: true });
+    } catch (error) {
+      if (isMissing(error)) return { outcome: "empty" };
+      throw error;
+    }
+  }
+
+  /** Vectors of passages that searches read, and rows of callers' own. The caller was let in already. */
+  async count(caller: Caller, collection: CollectionRecord): Promise<number> {
+    const shelf = new Shelf(this.#parts.items, caller.scope, collection);
+    const generation = (await shelf.fence())?.record.generation ?? 1;
+    let count = 0;
+    for (const name of [shelf.vectors(generation), ownVectorsName(collection.incarnation)]) {
+      count += await this.#parts.vectors.count(caller.scope, name).catch((error: unknown) => {
+        if (isMissing(error)) return 0;
+        throw error;
+      });
+    }
+    return count;
+  }
+
+  async #passages(caller: Caller, { collection }: OpenCollection): Promise<string> {
+    const shelf = new Shelf(this.#parts.items, caller.scope, collection);
+    return shelf.vectors((await shelf.fence())?.record.generation ?? 1);
+  }
+
+  async #writable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Writing vectors",
+    });
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    return opened;
+  }
+
+  async #append(
+    caller: Caller,
+    opened: OpenCollection,
+    delta: Parameters<KnowledgeParts["vectors"]["append"]>[2],
+    dims?: number,
+  ): Promise<Written> {
+    const name = nameOf(opened);
+    const append = async (): Promise<Written> => {
+      const { deltaId, session, repeated, duplicates } = await this.#parts.vectors.append(caller.scope, name, delta);
+      return { delta_id: deltaId, session, repeated, duplicates };
+    };
+    const written = await this.#appended(caller, opened, append, name, dims);
+    await requireStillTaking(this.#parts.items, caller.scope, opened.collection);
+    return written;
+  }
+
+  async #appended(
+    caller: Caller,
+    opened: OpenCollection,
+    append: () => Promise<Written>,
+    name: string,
+    dims: number | undefined,
+  ): Promise<Written> {
+    try {
+      return await append();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      if (dims === undefined)
+        throw new PinakesError(
+          "NOT_FOUND",
+          "This collection has no rows with vectors of its own, so there is nothing to delete.",
+          { cause: error },
+        );
+      await this.#create(caller, name, dims);
+      await this.#stillTaken(caller, opened);
+      return append().catch((cause: unknown) => {
+        // Made, and gone again: its collection has ended.
+        if (isMissing(cause)) noteLateWrite(this.#parts.items);
+        throw cause;
+      });
+    }
+  }
+
+  /** The first rows make their vectors, which a delete that came meanwhile did not see: the fence, which it sets before, is asked once more. */
+  async #stillTaken(caller: Caller, { collection }: OpenCollection): Promise<void> {
+    const status = (await new Shelf(this.#parts.items, caller.scope, collection).fence())?.record.status ?? "ACTIVE";
+    if (status === "ACTIVE") return;
+    if (status === "ARCHIVED") throw archived(collection);
+    noteLateWrite(this.#parts.items);
+    throw new PinakesError(
+      "CONFLICT",
+      `Collection "${collection.collection_id}" takes no rows: it was deleted meanwhile.`,
+    );
+  }
+
+  async #create(caller: Caller, name: string, dims: number): Promise<void> {
+    try {
+      await this.#parts.vectors.create(caller.scope, name, { dims });
+    } catch (error) {
+      // Somebody else's first rows came at the same time.
+      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+    }
+  }
+}
+
+function nameOf({ collection }: OpenCollection): string {
+  return ownVectorsName(collection.incarnation);
+}
+
+function isMissing(error: unknown): boolean {
+  return PinakesError.isInstance(error) && error.code === "NOT_FOUND";
+}

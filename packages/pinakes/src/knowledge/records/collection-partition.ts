@@ -1,0 +1,229 @@
+/**
+ * One life of a collection as it is stored: its fence, its stats and its documents, in one partition, so that a document and its
+ * counters change in one batch, and never past the fence.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import { invariant } from "../../domain/invariant.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { BatchResult, Item, ItemStore, Operation } from "../../ports/item-store.ts";
+import type { Stored } from "./catalog-records.ts";
+import { noteLateWrite } from "./late-writes.ts";
+import {
+  documentsContainer,
+  documentStatuses,
+  itemIds,
+  type CollectionRecord,
+  type DocumentRecord,
+  type DocumentStatus,
+  type FenceRecord,
+  type RemovalRecord,
+  type SourceRecord,
+  type StatsRecord,
+} from "./records.ts";
+
+export type Place = Pick<CollectionRecord, "repository_id" | "collection_id" | "incarnation">;
+
+/** How the counters move when a document changes. */
+export interface StatsMove {
+  readonly from?: DocumentStatus;
+  readonly to?: DocumentStatus;
+  readonly bytes?: number;
+  readonly chunks?: number;
+  readonly syncedAt?: string;
+  /** Only while there are fewer documents. */
+  readonly countMax?: number;
+}
+
+export const emptyStats: StatsRecord = {
+  kind: "stats",
+  document_count: 0,
+  total_size_bytes: 0,
+  by_status: { uploading: 0, pending: 0, indexing: 0, indexed: 0, failed: 0 },
+  chunk_count: 0,
+  last_sync_at: null,
+};
+
+export class Shelf {
+  readonly scope: Scope;
+  readonly place: Place;
+  readonly #items: ItemStore;
+
+  constructor(items: ItemStore, scope: Scope, { repository_id, collection_id, incarnation }: Place) {
+    this.#items = items;
+    this.scope = scope;
+    // Of these fields alone: what else a record has must not slip into what is made of the place.
+    this.place = { repository_id, collection_id, incarnation };
+  }
+
+  /** Where its objects lie. */
+  get prefix(): string {
+    return `knowledge/${this.place.incarnation}/`;
+  }
+
+  vectors(generation: number): string {
+    return `${this.place.incarnation}.${generation}`;
+  }
+
+  /** Puts the fence and the counters there, before the first document. */
+  async ensure(status: FenceRecord["status"] = "ACTIVE"): Promise<Stored<FenceRecord>> {
+    const known = await this.fence();
+    if (known !== undefined) return known;
+    const fence: FenceRecord = {
+      kind: "fence",
+      status,
+      collection_id: this.place.collection_id,
+      generation: 1,
+      held: true,
+    };
+    try {
+      const { results } = await this.#batch([
+        { op: "create", document: this.document(itemIds.fence, fence) },
+        // A life that ends before it began has nothing to count.
+        ...(status === "PURGED" ? [] : [{ op: "create", document: this.document(itemIds.stats, emptyStats) } as const]),
+      ]);
+      return { record: fence, etag: results[0]?.etag as string };
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      const made = await this.fence();
+      invariant(made !== undefined, "INTERNAL", "a fence that is in the way is there");
+      return made;
+    }
+  }
+
+  /** From here on documents are taken, or are not. CONFLICT once the life is being removed for good. */
+  async setStatus(status: FenceRecord["status"]): Promise<void> {
+    await this.ensure(status);
+    // Written also where it says so already: who read the fence before must not take it for unchanged.
+    const patch = [{ op: "set" as const, path: "/status", value: status }];
+    try {
+      await this.clean([
+        {
+          op: "patch",
+          id: itemIds.fence,
+          patch,
+          ...(status === "PURGED" ? {} : { where: { status: { ne: "PURGED" } } }),
+        },
+      ]);
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" is being removed for good.`, {
+        cause: error,
+      });
+    }
+  }
+
+  async fence(): Promise<Stored<FenceRecord> | undefined> {
+    return this.#read(itemIds.fence);
+  }
+
+  async stats(): Promise<Stored<StatsRecord> | undefined> {
+    return this.#read(itemIds.stats);
+  }
+
+  async read(documentId: string): Promise<Stored<DocumentRecord> | undefined> {
+    return this.#read(itemIds.document(documentId));
+  }
+
+  /** In the order of the ids; undefined where there is none. */
+  async readMany(documentIds: readonly string[]): Promise<readonly (DocumentRecord | undefined)[]> {
+    const found: (DocumentRecord | undefined)[] = [];
+    for (let at = 0; at < documentIds.length; at += 100) {
+      const keys = documentIds
+        .slice(at, at + 100)
+        .map((id) => ({ partition: this.#partition, id: itemIds.document(id) }));
+      for (const item of await this.#items.readMany(this.scope, documentsContainer.name, keys))
+        found.push(stored<DocumentRecord>(item)?.record);
+    }
+    return found;
+  }
+
+  async documentOf(sourceKey: string): Promise<Stored<DocumentRecord> | undefined> {
+    const source = await this.#read<SourceRecord>(itemIds.source(sourceKey));
+    return source === undefined ? undefined : this.read(source.record.document_id);
+  }
+
+  async removals(limit: number): Promise<readonly (Stored<RemovalRecord> & { readonly id: string })[]> {
+    const { items } = await this.#items.query(this.scope, documentsContainer.name, {
+      equals: { repository_id: this.place.repository_id, incarnation: this.place.incarnation },
+      range: { prefix: itemIds.removalPrefix },
+      limit,
+    });
+    return items.map(({ id, etag, document }) => ({ id, etag, record: document as unknown as RemovalRecord }));
+  }
+
+  /** All or nothing, and only while the collection takes documents (and, where it matters, is of this generation). */
+  async write(operations: readonly Operation[], generation?: number): Promise<BatchResult> {
+    const where = { status: "ACTIVE", ...(generation === undefined ? {} : { generation }) };
+    try {
+      return await this.#batch([{ op: "check", id: itemIds.fence, where }, ...operations]);
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.context.batch?.index !== 0) throw error;
+      const status = (await this.fence())?.record.status;
+      if (status === "DELETED" || status === "PURGED") noteLateWrite(this.#items);
+      if (generation !== undefined && status === "ACTIVE")
+        throw new PinakesError("UNAVAILABLE", "The collection was re-indexed meanwhile; try again.", { cause: error });
+      throw new PinakesError(
+        "CONFLICT",
+        `Collection "${this.place.collection_id}" takes no documents: it is archived or deleted.`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** Also on a collection that is archived or deleted: for what only takes away. */
+  async clean(operations: readonly Operation[]): Promise<BatchResult> {
+    return this.#batch(operations);
+  }
+
+  move({ from, to, bytes = 0, chunks = 0, syncedAt, countMax }: StatsMove): Operation {
+    const count = (from === undefined ? 1 : 0) - (to === undefined ? 1 : 0);
+    const steps = [
+      { path: "/document_count", by: count },
+      { path: "/total_size_bytes", by: bytes },
+      { path: "/chunk_count", by: chunks },
+      ...(from === to
+        ? []
+        : documentStatuses.map((status) => ({
+            path: `/by_status/${status}`,
+            by: Number(status === to) - Number(status === from),
+          }))),
+    ].filter(({ by }) => by !== 0);
+    return {
+      op: "patch",
+      id: itemIds.stats,
+      patch: [
+        ...steps.map(({ path, by }) => ({ op: "incr" as const, path, value: by })),
+        ...(syncedAt === undefined ? [] : [{ op: "set" as const, path: "/last_sync_at", value: syncedAt }]),
+        // Never empty: a patch without a step is refused.
+        ...(syncedAt === undefined && steps.length === 0
+          ? [{ op: "incr" as const, path: "/document_count", value: 0 }]
+          : []),
+      ],
+      ...(countMax === undefined ? {} : { where: { document_count: { lt: countMax } } }),
+    };
+  }
+
+  document(id: string, record: object): JsonObject & { readonly id: string } {
+    const { repository_id, incarnation } = this.place;
+    return { id, repository_id, incarnation, ...(record as JsonObject) };
+  }
+
+  get #partition(): readonly [string, string] {
+    return [this.place.repository_id, this.place.incarnation];
+  }
+
+  async #batch(operations: readonly Operation[]): Promise<BatchResult> {
+    return this.#items.batch(this.scope, documentsContainer.name, this.#partition, operations);
+  }
+
+  async #read<Record>(id: string): Promise<Stored<Record> | undefined> {
+    return stored(await this.#items.read(this.scope, documentsContainer.name, { partition: this.#partition, id }));
+  }
+}
+
+function stored<Record>(item: Item | undefined): Stored<Record> | undefined {
+  if (item === undefined) return undefined;
+  const { id: _, ...record } = item.document;
+  return { record: record as unknown as Record, etag: item.etag };
+}

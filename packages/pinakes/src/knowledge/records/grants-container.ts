@@ -1,0 +1,8 @@
+/** Where upload and download links are kept, and the key that seals cursors. */
+import type { ContainerDefinition } from "../../ports/item-store.ts";
+
+export const grantsContainer: ContainerDefinition = Object.freeze({
+  name: "knowledge-grants",
+  partitionKey: ["grant"],
+  ttl: -1,
+});

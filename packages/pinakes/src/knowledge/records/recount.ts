@@ -1,0 +1,83 @@
+/** The counters of a collection beside what counting every document gives, and setting them right. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { ItemStore } from "../../ports/item-store.ts";
+import { documentsContainer, itemIds, type DocumentRecord, type DocumentStatus, type StatsRecord } from "./records.ts";
+import { emptyStats, type Shelf } from "./collection-partition.ts";
+
+export interface Counted {
+  readonly document_count: number;
+  readonly total_size_bytes: number;
+  readonly chunk_count: number;
+  readonly by_status: Readonly<Record<DocumentStatus, number>>;
+}
+
+export interface Usage extends Counted {
+  readonly recounted: Counted;
+  readonly consistent: boolean;
+  readonly repaired: boolean;
+}
+
+const attemptsMax = 10;
+
+export async function recount(
+  items: ItemStore,
+  shelf: Shelf,
+  { repair = false }: { repair?: boolean } = {},
+): Promise<Usage> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await shelf.stats();
+    const recounted = await countAll(items, shelf);
+    const after = await shelf.stats();
+    // Documents came or went while we counted: the figures are not of one moment.
+    if (before?.etag !== after?.etag && attempt < attemptsMax) continue;
+    const kept = pickCounted(after?.record ?? emptyStats);
+    const consistent = JSON.stringify(kept) === JSON.stringify(recounted);
+    // What is not of one moment is no ground to change anything.
+    if (consistent || !repair || after === undefined || before?.etag !== after.etag)
+      return { ...kept, recounted, consistent, repaired: false };
+    try {
+      const document = shelf.document(itemIds.stats, { ...after.record, ...recounted });
+      await shelf.clean([{ op: "replace", document, ifMatch: after.etag }]);
+      return { ...recounted, recounted, consistent: true, repaired: true };
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED" || attempt >= attemptsMax)
+        throw error;
+    }
+  }
+}
+
+/** Reads the partition itself: an index may be late. */
+export async function countAll(items: ItemStore, shelf: Shelf): Promise<Counted> {
+  const by_status = { ...emptyStats.by_status };
+  let document_count = 0;
+  let total_size_bytes = 0;
+  let chunk_count = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await items.query(shelf.scope, documentsContainer.name, {
+      equals: { repository_id: shelf.place.repository_id, incarnation: shelf.place.incarnation },
+      range: { prefix: itemIds.document("") },
+      limit: 500,
+      cursor,
+    });
+    for (const { document } of page.items) {
+      const record = document as unknown as DocumentRecord;
+      document_count += 1;
+      total_size_bytes += record.size_bytes;
+      chunk_count += record.live?.chunk_count ?? 0;
+      by_status[record.status] += 1;
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return { document_count, total_size_bytes, chunk_count, by_status };
+}
+
+export function pickCounted({ document_count, total_size_bytes, chunk_count, by_status }: StatsRecord): Counted {
+  const { uploading, pending, indexing, indexed, failed } = by_status;
+  return {
+    document_count,
+    total_size_bytes,
+    chunk_count,
+    by_status: { uploading, pending, indexing, indexed, failed },
+  };
+}

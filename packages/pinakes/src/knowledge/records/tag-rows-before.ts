@@ -1,0 +1,56 @@
+/** Rows for tags of collections that were there before there were rows: made once for each workspace, when somebody first asks for a tag. */
+import type { Scope } from "../../domain/scope.ts";
+import { knowledgeTenant } from "./work-registry.ts";
+import type { KnowledgeParts } from "../dependencies.ts";
+import { collectionsContainer, itemIds, type CollectionRecord } from "./records.ts";
+import { TagRows } from "./tag-rows.ts";
+
+type Parts = Pick<KnowledgeParts, "items" | "system">;
+
+/** No repository has it as its id. */
+const partition = "~tag-rows";
+const rememberedMax = 10_000;
+const known = new WeakMap<Parts["items"], Set<string>>();
+
+export async function requireTagRows(parts: Parts, scope: Scope): Promise<void> {
+  const done = known.get(parts.items) ?? new Set<string>();
+  known.set(parts.items, done);
+  if (done.has(scope.tenant)) return;
+  const system = parts.system.forTenant(knowledgeTenant);
+  const id = scope.tenant;
+  if ((await parts.items.read(system, collectionsContainer.name, { partition: [partition], id })) === undefined) {
+    await fill(parts, scope);
+    await parts.items.write(system, collectionsContainer.name, [partition], {
+      op: "upsert",
+      document: { id, repository_id: partition, kind: "tag-rows" },
+    });
+  }
+  if (done.size >= rememberedMax) done.clear();
+  done.add(scope.tenant);
+}
+
+async function fill({ items }: Parts, scope: Scope): Promise<void> {
+  const rows = new TagRows(items);
+  let cursor: string | undefined;
+  do {
+    const page = await items.query(scope, collectionsContainer.name, {
+      index: "allByCreated",
+      equals: { kind: "collection" },
+      limit: 200,
+      cursor,
+    });
+    for (const { document } of page.items) {
+      const record = document as unknown as CollectionRecord;
+      const { tags } = record.metadata;
+      if (tags.length === 0) continue;
+      const keys = tags.map((tag) => ({ partition: [record.repository_id], id: itemIds.tag(tag, record.incarnation) }));
+      const found = await items.readMany(scope, collectionsContainer.name, keys);
+      await rows.add(
+        scope,
+        record,
+        tags.filter((_, i) => found[i] === undefined),
+      );
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}

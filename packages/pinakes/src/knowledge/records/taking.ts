@@ -1,0 +1,36 @@
+/**
+ * Nothing is acknowledged that a delete which was asked for before takes away (RFC 0007). Documents, rows and triples lie in other partitions
+ * than the record of their repository, so no batch covers both: a writer asks before it writes, and once more before it answers. What was
+ * acknowledged was therefore stored while nobody had asked to delete it.
+ */
+import { PinakesError } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { ItemStore } from "../../ports/item-store.ts";
+import { noteLateWrite } from "./late-writes.ts";
+import { Library } from "./catalog-records.ts";
+import type { CollectionRecord, RepositoryRecord } from "./records.ts";
+
+type Life = Pick<CollectionRecord, "repository_id" | "collection_id" | "incarnation">;
+
+/** Before the write. */
+export function requireTaking({ repository_id, status }: Pick<RepositoryRecord, "repository_id" | "status">): void {
+  if (status !== "ACTIVE") throw beingDeleted(repository_id);
+}
+
+/** After the write, before the answer. A collection in the trash keeps what it got; one that is being purged does not. */
+export async function requireStillTaking(items: ItemStore, scope: Scope, life: Life): Promise<void> {
+  const library = new Library(items);
+  const [repository, current] = await library.both(scope, life.repository_id, life.collection_id);
+  const found = current?.record.incarnation === life.incarnation ? current : await library.life(scope, life);
+  const purged =
+    found === undefined || found.record.status === "DELETE_IN_PROGRESS" || found.record.status === "DELETE_FAILED";
+  if (repository?.record.status === "ACTIVE" && !purged) return;
+  noteLateWrite(items);
+  if (repository?.record.status === "ACTIVE")
+    throw new PinakesError("CONFLICT", `Collection "${life.collection_id}" is being deleted; nothing was kept.`);
+  throw beingDeleted(life.repository_id);
+}
+
+function beingDeleted(repository_id: string): PinakesError {
+  return new PinakesError("CONFLICT", `Repository "${repository_id}" is being deleted; it takes nothing any more.`);
+}

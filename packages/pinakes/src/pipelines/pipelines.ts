@@ -1,0 +1,406 @@
+/**
+ * Ingestion pipelines: a collection kept in step with a folder or a prefix of a bucket. What a pipeline is cannot be changed; deleting
+ * it leaves its documents. Sources are only read, and only those that the operator of the server opened.
+ */
+import { requireCaller, type Caller } from "../domain/caller.ts";
+import { PinakesError, invalid } from "../domain/errors.ts";
+import type { Scope } from "../domain/scope.ts";
+import { Documents } from "../knowledge/documents/documents.ts";
+import { Uploads } from "../knowledge/documents/upload.ts";
+import type { IngestQueue } from "../knowledge/documents/ingest-queue.ts";
+import type { JobRecord, Jobs } from "../knowledge/jobs/jobs.ts";
+import { knowledgeLimits } from "../knowledge/limits.ts";
+import { requireLevel, type Level } from "../knowledge/access/access.ts";
+import { Collections } from "../knowledge/collections/collections.ts";
+import { archived, type OpenCollection } from "../knowledge/access/open-collection.ts";
+import type { Library } from "../knowledge/records/catalog-records.ts";
+import type { CollectionRecord, PipelineSettings } from "../knowledge/records/records.ts";
+import { Repositories } from "../knowledge/collections/repositories.ts";
+import { isoTime } from "../knowledge/records/times.ts";
+import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import { EventListener } from "./event-listener.ts";
+import { pipelineLimits } from "./limits.ts";
+import { findPipeline, PipelineJobs } from "./pipeline-jobs.ts";
+import { entryRestMs, PipelineRegistry, type StoredEntry } from "./pipeline-registry.ts";
+import { Places, type PipelinePlaces } from "./places.ts";
+import { planAll, removalGuard } from "./plan.ts";
+import { readS3Events } from "./s3-events.ts";
+import { nextRunAt } from "./schedule.ts";
+import { readNewPipeline } from "./settings.ts";
+import type { NewPipeline } from "../knowledge/records/new-pipeline.ts";
+import { filesBegin, overlap } from "./source.ts";
+import { Watching } from "./watching.ts";
+
+export interface PipelineView extends PipelineSettings {
+  readonly next_run_at: string | null;
+}
+
+/** How many files of each kind there are, and the first thousand addresses. */
+export interface PipelinePlan {
+  readonly pipeline_id: string;
+  readonly counts: {
+    readonly add: number;
+    readonly replace: number;
+    readonly remove: number;
+    readonly keep: number;
+    readonly unchanged: number;
+    readonly skipped: number;
+  };
+  readonly add: readonly string[];
+  readonly replace: readonly string[];
+  readonly remove: readonly string[];
+  /** Documents whose files are gone and that stay, because the pipeline does not remove. */
+  readonly keep: readonly string[];
+  readonly skipped: readonly { readonly uri: string; readonly reason: string }[];
+  /** Why a run would refuse this without force; null when it would not. */
+  readonly blocked: string | null;
+}
+
+export interface Notified {
+  /** Files of the pipeline that the event names. */
+  readonly accepted: number;
+  readonly ignored: number;
+  readonly job: JobRecord | null;
+}
+
+export type EntryState =
+  | { readonly status: "ready"; readonly pipeline: PipelineSettings }
+  | { readonly status: "asleep" | "gone" };
+
+export interface PipelinesParts {
+  readonly parts: KnowledgeParts;
+  readonly library: Library;
+  readonly queue: IngestQueue;
+  readonly jobs: Jobs;
+  readonly places?: PipelinePlaces | undefined;
+  readonly sourceFilesMax?: number | undefined;
+}
+
+/** A schedule that was claimed and not carried out, because the process died in between, is due again after so long. */
+const claimMs = 60_000;
+
+/** Creates a collection; `complete` is called with its record before that is stored. */
+type CreateCollection = (
+  complete?: (fresh: Omit<OpenCollection, "etag">) => Promise<CollectionRecord>,
+) => Promise<OpenCollection>;
+
+export class Pipelines {
+  readonly #parts: KnowledgeParts;
+  readonly #library: Library;
+  readonly #collections: Collections;
+  readonly #registry: PipelineRegistry;
+  readonly #places: Places;
+  readonly #jobs: PipelineJobs;
+  readonly #watching: Watching;
+  readonly #listener: EventListener;
+
+  constructor({ parts, library, queue, jobs, places, sourceFilesMax }: PipelinesParts) {
+    this.#parts = parts;
+    this.#library = library;
+    this.#collections = new Collections(parts, library, new Repositories(parts, library));
+    this.#registry = new PipelineRegistry(parts.items, parts.system, parts.clock);
+    this.#places = new Places(places);
+    this.#jobs = new PipelineJobs({
+      parts,
+      collections: this.#collections,
+      uploads: new Uploads(parts, queue),
+      documents: new Documents(parts, queue),
+      jobs,
+      registry: this.#registry,
+      places: this.#places,
+      sourceFilesMax,
+    });
+    const background = {
+      parts,
+      registry: this.#registry,
+      jobs: this.#jobs,
+      stateOf: (entry: StoredEntry) => this.#stateOf(entry),
+    };
+    this.#watching = new Watching(background);
+    this.#listener = new EventListener(background);
+  }
+
+  /** One with the trigger `event` begins with a run over all that is there. */
+  async add(caller: Caller, opened: OpenCollection, input: NewPipeline): Promise<PipelineView> {
+    const scope = this.#require(caller, opened, "ADMIN", "Adding a pipeline");
+    const { collection } = opened;
+    const nowMs = this.#parts.clock.now();
+    const pipeline = readNewPipeline(input, { id: this.#parts.newId(), by: caller.userId, nowMs });
+    mayAdd(collection, pipeline);
+    await this.#checkSource(scope.tenant, pipeline);
+    const nextMs = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, nowMs);
+    await this.#registry.put(scope.tenant, collection, pipeline, nextMs);
+    try {
+      await this.#collections.change(
+        caller,
+        collection.repository_id,
+        collection.collection_id,
+        "Adding a pipeline",
+        undefined,
+        (current) => {
+          if (current.incarnation !== collection.incarnation)
+            throw new PinakesError("CONFLICT", `Collection "${collection.collection_id}" was made anew.`);
+          mayAdd(current, pipeline);
+          return { pipelines: [...current.pipelines, pipeline] };
+        },
+      );
+    } catch (error) {
+      await this.#registry.remove(scope.tenant, collection.incarnation, pipeline.pipeline_id);
+      throw error;
+    }
+    await this.#firstRun(caller, collection, pipeline);
+    return this.#view(pipeline);
+  }
+
+  /**
+   * A collection with its pipelines, all or none: what is wrong with one of them is said before anything is stored, and they are part of the
+   * record that is created. Entries of the registry come first, as for `add`; without their collection they do nothing, and are removed.
+   */
+  async createWith(caller: Caller, inputs: readonly NewPipeline[], create: CreateCollection): Promise<OpenCollection> {
+    if (inputs.length === 0) return create();
+    const { tenant } = requireCaller(caller);
+    const undo: (() => Promise<void>)[] = [];
+    let opened: OpenCollection;
+    try {
+      opened = await create(async (fresh) => {
+        this.#require(caller, fresh, "ADMIN", "Adding a pipeline");
+        const nowMs = this.#parts.clock.now();
+        let { collection } = fresh;
+        for (const input of inputs) {
+          const pipeline = readNewPipeline(input, { id: this.#parts.newId(), by: caller.userId, nowMs });
+          mayAdd(collection, pipeline);
+          await this.#checkSource(tenant, pipeline);
+          collection = { ...collection, pipelines: [...collection.pipelines, pipeline] };
+        }
+        const { incarnation, pipelines } = collection;
+        for (const pipeline of pipelines) {
+          undo.push(() => this.#registry.remove(tenant, incarnation, pipeline.pipeline_id));
+          await this.#registry.put(
+            tenant,
+            collection,
+            pipeline,
+            pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, nowMs),
+          );
+        }
+        return collection;
+      });
+    } catch (error) {
+      await Promise.all(undo.map((remove) => remove()));
+      throw error;
+    }
+    for (const pipeline of opened.collection.pipelines) await this.#firstRun(caller, opened.collection, pipeline);
+    return opened;
+  }
+
+  async #firstRun(
+    caller: Caller,
+    { repository_id, collection_id }: CollectionRecord,
+    { trigger, pipeline_id }: PipelineSettings,
+  ): Promise<void> {
+    if (trigger !== "event") return;
+    await this.#jobs.start(caller.scope, { repository_id, collection_id, pipeline_id }, caller.userId);
+    this.#watching.hurry();
+  }
+
+  list({ collection }: OpenCollection): readonly PipelineView[] {
+    return collection.pipelines.map((pipeline) => this.#view(pipeline));
+  }
+
+  /** Its documents stay; a new pipeline on the same source takes them on. */
+  async remove(caller: Caller, opened: OpenCollection, pipelineId: string): Promise<PipelineView> {
+    const scope = this.#require(caller, opened, "ADMIN", "Deleting a pipeline");
+    const { repository_id, collection_id, incarnation } = opened.collection;
+    const removed = findPipeline(opened, pipelineId);
+    await this.#collections.change(
+      caller,
+      repository_id,
+      collection_id,
+      "Deleting a pipeline",
+      undefined,
+      (current) => {
+        if (current.status === "ARCHIVED") throw archived(current);
+        findPipeline({ collection: current }, pipelineId);
+        return { pipelines: current.pipelines.filter(({ pipeline_id }) => pipeline_id !== pipelineId) };
+      },
+    );
+    await this.#registry.remove(scope.tenant, incarnation, pipelineId);
+    this.#watching.hurry();
+    return this.#view(removed);
+  }
+
+  async plan(caller: Caller, opened: OpenCollection, pipelineId: string): Promise<PipelinePlan> {
+    const scope = this.#require(caller, opened, "ADMIN", "Planning a pipeline");
+    const pipeline = findPipeline(opened, pipelineId);
+    const { add, replace, gone, unchanged, skipped, documents } = await planAll(
+      await this.#jobs.planParts(scope, opened, pipeline),
+    );
+    const first = (list: readonly { readonly uri: string }[]) =>
+      list.slice(0, pipelineLimits.planNamesMax).map(({ uri }) => uri);
+    const [remove, keep] = pipeline.auto_remove ? [gone, []] : [[], gone];
+    const counts = {
+      add: add.length,
+      replace: replace.length,
+      remove: remove.length,
+      keep: keep.length,
+      unchanged,
+      skipped: skipped.length,
+    };
+    return {
+      pipeline_id: pipelineId,
+      counts,
+      add: first(add),
+      replace: first(replace),
+      remove: first(remove),
+      keep: first(keep),
+      skipped: skipped.slice(0, pipelineLimits.planNamesMax),
+      blocked: removalGuard(pipeline, gone.length, documents) ?? null,
+    };
+  }
+
+  async run(
+    caller: Caller,
+    opened: OpenCollection,
+    pipelineId: string,
+    { force }: { readonly force?: boolean | undefined } = {},
+  ): Promise<JobRecord> {
+    const scope = this.#require(caller, opened, "ADMIN", "Running a pipeline");
+    return this.#jobs.start(scope, target(opened, pipelineId), caller.userId, { force });
+  }
+
+  /**
+   * The event that a bucket sends when an object changes. It only tells where to look: whether an object is there is asked of the bucket
+   * itself, so WRITE access is enough, and an event that is late or made up does no harm.
+   */
+  async notify(caller: Caller, opened: OpenCollection, pipelineId: string, body: unknown): Promise<Notified> {
+    const scope = this.#require(caller, opened, "WRITE", "Notifying a pipeline");
+    const pipeline = findPipeline(opened, pipelineId);
+    if (pipeline.trigger !== "event" || !pipeline.source.startsWith("s3:"))
+      throw invalid(
+        `Pipeline "${pipelineId}" takes no events: only one on a bucket with the trigger event does. Run it instead.`,
+      );
+    const named = readS3Events(body).map(({ bucket, key }) => `s3://${bucket}/${key}`);
+    const uris = named.filter((uri) => uri.startsWith(filesBegin(pipeline.source)));
+    const job =
+      uris.length === 0 ? null : await this.#jobs.start(scope, target(opened, pipelineId), caller.userId, { uris });
+    return { accepted: uris.length, ignored: named.length - uris.length, job };
+  }
+
+  /** For records that came with their pipelines, such as imported ones: from here on the background knows them. */
+  async register(scope: Scope, collection: CollectionRecord): Promise<void> {
+    for (const pipeline of collection.pipelines) {
+      const next = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, this.#parts.clock.now());
+      await this.#registry.put(scope.tenant, collection, pipeline, next);
+    }
+    this.#watching.hurry();
+  }
+
+  /** Watches folders until the signal. */
+  async startWatching(signal: AbortSignal, succeeded?: () => void): Promise<void> {
+    await this.#watching.run(signal, succeeded);
+  }
+
+  /** Which background work there is for this process: without sources that may be read there is none. */
+  get background(): { readonly watch: boolean; readonly listen: boolean; readonly schedule: boolean } {
+    return {
+      watch: this.#places.haveFolders,
+      listen: this.#places.events !== undefined,
+      schedule: this.#places.haveAny,
+    };
+  }
+
+  /** Takes the events of buckets from their queue until the signal. */
+  async listen(signal: AbortSignal, succeeded?: () => void): Promise<void> {
+    if (this.#places.events === undefined) return;
+    const events = await this.#places.events();
+    try {
+      await this.#listener.run(events, signal, succeeded);
+    } finally {
+      await events.close();
+    }
+  }
+
+  /** Starts what is due. Several processes may do it at once: each time is claimed by one. What was missed while none ran is run once. */
+  async sweepSchedules(signal: AbortSignal): Promise<void> {
+    for await (const entry of this.#registry.due(this.#parts.clock.now())) {
+      if (signal.aborted) return;
+      const state = await this.#stateOf(entry);
+      if (state.status === "gone") continue;
+      const now = this.#parts.clock.now();
+      const claimed = await this.#registry.reschedule(entry, now + claimMs);
+      if (claimed === undefined) continue;
+      if (state.status !== "ready") {
+        await this.#registry.reschedule(claimed, now + asleepMs);
+        continue;
+      }
+      const { created_by, schedule } = state.pipeline;
+      await this.#jobs.start(this.#parts.system.forTenant(entry.tenant), entry, created_by);
+      await this.#registry.reschedule(claimed, schedule === null ? undefined : nextRunAt(schedule, now));
+    }
+  }
+
+  async #stateOf(entry: StoredEntry): Promise<EntryState> {
+    const found = await this.#library.collection(
+      this.#parts.system.forTenant(entry.tenant),
+      entry.repository_id,
+      entry.collection_id,
+    );
+    const same = found?.record.incarnation === entry.incarnation ? found.record : undefined;
+    const pipeline = same?.pipelines.find(({ pipeline_id }) => pipeline_id === entry.pipeline_id);
+    if (pipeline !== undefined) return same?.status === "ACTIVE" ? { status: "ready", pipeline } : { status: "asleep" };
+    if (this.#parts.clock.now() - entry.registered_at >= entryRestMs)
+      await this.#registry.remove(entry.tenant, entry.incarnation, entry.pipeline_id);
+    return { status: "gone" };
+  }
+
+  /** A source that is not open to the workspace, or not there, is refused at once. */
+  async #checkSource(tenant: string, pipeline: PipelineSettings): Promise<void> {
+    try {
+      await this.#jobs.open(tenant, pipeline);
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code === "FORBIDDEN") throw error;
+      throw invalid(`source: ${error.detail}`, { cause: error });
+    }
+  }
+
+  #require(
+    caller: Caller,
+    { decision, collection }: Omit<OpenCollection, "etag">,
+    level: Level,
+    action: string,
+  ): Scope {
+    const scope = requireCaller(caller);
+    requireLevel(decision, level, `collection "${collection.collection_id}"`, action);
+    return scope;
+  }
+
+  #view(pipeline: PipelineSettings): PipelineView {
+    const next = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, this.#parts.clock.now());
+    return { ...pipeline, next_run_at: next === undefined ? null : isoTime(next) };
+  }
+}
+
+/** The collection of a pipeline that was due is archived or deleted: it is looked at again after so long. */
+const asleepMs = 3_600_000;
+
+function target(opened: OpenCollection, pipelineId: string) {
+  const { repository_id, collection_id } = opened.collection;
+  return { repository_id, collection_id, pipeline_id: findPipeline(opened, pipelineId).pipeline_id };
+}
+
+/** A document has one pipeline that answers for it, so no two of a collection read the same files. */
+function mayAdd(collection: CollectionRecord, { source }: PipelineSettings): void {
+  if (collection.status === "ARCHIVED") throw archived(collection);
+  if (collection.status !== "ACTIVE")
+    throw new PinakesError("CONFLICT", `Collection "${collection.collection_id}" is ${collection.status}.`);
+  if (collection.pipelines.length >= knowledgeLimits.pipelinesMax)
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `The collection has ${knowledgeLimits.pipelinesMax} pipelines, which is the most. Delete one first.`,
+    );
+  const other = collection.pipelines.find((existing) => overlap(existing.source, source));
+  if (other !== undefined)
+    throw new PinakesError(
+      "CONFLICT",
+      `Pipeline "${other.pipeline_id}" of the collection reads ${other.source}, which overlaps with ${source}.`,
+    );
+}

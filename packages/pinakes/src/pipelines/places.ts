@@ -1,0 +1,84 @@
+/** Which sources pipelines may read: only what the operator of the server lists, so that no user reads the server's disk or others' buckets. */
+import { resolve } from "node:path";
+import { PinakesError } from "../domain/errors.ts";
+import type { SourceEvents, SourceReader } from "../ports/source-reader.ts";
+import { FolderReader, isInside } from "./folder-reader.ts";
+import { asFolder, sourceText, type Source } from "./source.ts";
+
+export interface FolderPlace {
+  readonly path: string;
+  /** Whose pipelines may read it; every workspace's when absent. */
+  readonly tenants?: readonly string[] | undefined;
+}
+
+export interface BucketPlace {
+  readonly bucket: string;
+  /** Only what lies under this folder of the bucket. */
+  readonly prefix?: string | undefined;
+  readonly tenants?: readonly string[] | undefined;
+  /** Reads what lies under a prefix, which is "" or ends with "/". */
+  readonly reader: (prefix: string) => Promise<SourceReader>;
+}
+
+export interface PipelinePlaces {
+  readonly folders?: readonly FolderPlace[] | undefined;
+  readonly buckets?: readonly BucketPlace[] | undefined;
+  /** Where the buckets' events arrive. */
+  readonly events?: (() => Promise<SourceEvents>) | undefined;
+}
+
+export class Places {
+  readonly events: (() => Promise<SourceEvents>) | undefined;
+  readonly #folders: readonly FolderPlace[];
+  readonly #buckets: readonly BucketPlace[];
+
+  constructor({ folders = [], buckets = [], events }: PipelinePlaces = {}) {
+    this.events = events;
+    this.#folders = folders.map((place) => ({ ...place, path: resolve(place.path) }));
+    this.#buckets = buckets.map((place) => ({ ...place, prefix: asFolder(place.prefix ?? "") }));
+  }
+
+  get haveFolders(): boolean {
+    return this.#folders.length > 0;
+  }
+
+  get haveAny(): boolean {
+    return this.haveFolders || this.#buckets.length > 0;
+  }
+
+  /** FORBIDDEN when the operator has not opened the source to this workspace. */
+  async open(tenant: string, source: Source): Promise<SourceReader> {
+    if (source.kind === "file") {
+      const folders = this.#folders.filter((place) => isFor(tenant, place)).map(({ path }) => path);
+      if (!folders.some((folder) => isInside(source.path, folder))) throw this.#refused(tenant, source);
+      return new FolderReader(source.path, folders);
+    }
+    const place = this.#buckets.find(
+      (candidate) =>
+        isFor(tenant, candidate) &&
+        candidate.bucket === source.bucket &&
+        source.prefix.startsWith(candidate.prefix ?? ""),
+    );
+    if (place === undefined) throw this.#refused(tenant, source);
+    return place.reader(source.prefix);
+  }
+
+  #refused(tenant: string, source: Source): PinakesError {
+    const open = [
+      ...this.#folders.filter((place) => isFor(tenant, place)).map(({ path }) => `file:${path}`),
+      ...this.#buckets.filter((place) => isFor(tenant, place)).map(({ bucket, prefix }) => `s3://${bucket}/${prefix}`),
+    ];
+    const there =
+      open.length === 0
+        ? "It has opened none; ask for one (pipelineFolders, pipelineBuckets)."
+        : `There are ${open.join(", ")}.`;
+    return new PinakesError(
+      "FORBIDDEN",
+      `source: the operator of this server has not opened ${sourceText(source)} to pipelines. ${there}`,
+    );
+  }
+}
+
+function isFor(tenant: string, { tenants }: { readonly tenants?: readonly string[] | undefined }): boolean {
+  return tenants === undefined || tenants.includes(tenant);
+}

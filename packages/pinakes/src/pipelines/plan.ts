@@ -1,0 +1,211 @@
+/**
+ * What a run would do: the files of the source against the documents that came from there. A file is known by its address, so files of
+ * the same name in different folders are different documents. Whatever is skipped is left as it is in the collection.
+ */
+import { PinakesError, invalid } from "../domain/errors.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+import type { SourceEntry, SourceFile, SourceProblem, SourceReader } from "../ports/source-reader.ts";
+import type { Shelf } from "../knowledge/records/collection-partition.ts";
+import { typeOf } from "../knowledge/documents/upload.ts";
+import { knowledgeLimits } from "../knowledge/limits.ts";
+import { sourceKey } from "../knowledge/records/ids.ts";
+import { checkFileName } from "../knowledge/records/names.ts";
+import {
+  documentsContainer,
+  itemIds,
+  type DocumentRecord,
+  type PipelineSettings,
+  type RepositoryRecord,
+} from "../knowledge/records/records.ts";
+import { pipelineLimits } from "./limits.ts";
+import { control, filesBegin } from "./source.ts";
+
+export interface PlanParts {
+  readonly items: ItemStore;
+  readonly reader: SourceReader;
+  readonly shelf: Shelf;
+  readonly pipeline: PipelineSettings;
+  readonly repository: RepositoryRecord;
+  readonly fileBytesMax: number;
+  /** The job that carries it out: what it left half done, it does again. */
+  readonly jobId?: string | undefined;
+  readonly sourceFilesMax?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Gone {
+  readonly uri: string;
+  readonly document_id: string;
+}
+
+export interface Plan {
+  readonly add: readonly SourceFile[];
+  readonly replace: readonly SourceFile[];
+  /** Documents whose files are gone; removed only where the pipeline removes. */
+  readonly gone: readonly Gone[];
+  readonly unchanged: number;
+  readonly skipped: readonly SourceProblem[];
+}
+
+export interface FullPlan extends Plan {
+  /** How many documents are the pipeline's own. */
+  readonly documents: number;
+}
+
+/** Of all files. Reads the partition itself, not an index: what an index shows late would be added again. */
+export async function planAll(parts: PlanParts): Promise<FullPlan> {
+  const { reader, pipeline, signal, sourceFilesMax = pipelineLimits.sourceFilesMax } = parts;
+  const known = new Map<string, DocumentRecord>();
+  for await (const record of documentsOf(parts)) known.set(record.source.uri, record);
+  const documents = [...known.values()].filter((record) => isOwn(record, pipeline)).length;
+  const sorted = new Sorted(parts);
+  let files = 0;
+  for await (const entry of reader.list(signal)) {
+    files += 1;
+    if (files > sourceFilesMax)
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `${pipeline.source} has more than ${sourceFilesMax} files. Make several pipelines of its folders.`,
+      );
+    sorted.present(entry, known.get(entry.uri));
+    known.delete(entry.uri);
+  }
+  for (const record of known.values()) sorted.absent(record);
+  return { ...sorted.plan(), documents };
+}
+
+/** Of some files, which may have changed, come or gone. */
+export async function planSome(parts: PlanParts, uris: readonly string[]): Promise<Plan> {
+  const sorted = new Sorted(parts);
+  const begin = filesBegin(parts.pipeline.source);
+  for (const uri of new Set(uris)) {
+    parts.signal?.throwIfAborted();
+    if (!uri.startsWith(begin)) continue;
+    const [entry, known] = await Promise.all([
+      parts.reader.stat(uri, parts.signal),
+      parts.shelf.documentOf(sourceKey(uri)),
+    ]);
+    if (entry !== undefined) sorted.present(entry, known?.record);
+    else if (known !== undefined) sorted.absent(known.record);
+  }
+  return sorted.plan();
+}
+
+/** Why so much may not be removed at once; undefined when it may. A folder that was not mounted must not empty a collection. */
+export function removalGuard(pipeline: PipelineSettings, gone: number, documents: number): string | undefined {
+  if (
+    !pipeline.auto_remove ||
+    gone === 0 ||
+    documents < pipelineLimits.guardDocumentsMin ||
+    gone <= pipeline.max_removal_share * documents
+  )
+    return undefined;
+  return (
+    `${gone} of the pipeline's ${documents} documents would be removed, which is more than its max_removal_share of ${pipeline.max_removal_share}. ` +
+    `Nothing was done. See whether ${pipeline.source} is complete; if these files are meant to be gone, run the pipeline with force.`
+  );
+}
+
+/** Whether so many files that are gone can be too many at all: only then the pipeline's documents need counting. */
+export function mayBeTooMany(pipeline: PipelineSettings, gone: number): boolean {
+  return pipeline.auto_remove && gone > 0 && gone > pipeline.max_removal_share * pipelineLimits.guardDocumentsMin;
+}
+
+export async function countDocuments(parts: PlanParts): Promise<number> {
+  let count = 0;
+  for await (const record of documentsOf(parts)) if (isOwn(record, parts.pipeline)) count += 1;
+  return count;
+}
+
+/** Also those of an earlier pipeline with the same source, which are adopted where their files are there. */
+async function* documentsOf({ items, shelf, pipeline, signal }: PlanParts): AsyncGenerator<DocumentRecord> {
+  const begin = filesBegin(pipeline.source);
+  const { repository_id, incarnation } = shelf.place;
+  for (let cursor: string | undefined; ;) {
+    signal?.throwIfAborted();
+    const page = await items.query(shelf.scope, documentsContainer.name, {
+      equals: { repository_id, incarnation },
+      range: { prefix: itemIds.document("") },
+      filter: { "source.type": { in: ["auto", "existing"] } },
+      limit: 500,
+      cursor,
+    });
+    for (const { document } of page.items) {
+      const record = document as unknown as DocumentRecord;
+      if (record.source.uri.startsWith(begin)) yield record;
+    }
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+}
+
+class Sorted {
+  readonly #parts: PlanParts;
+  readonly #add: SourceFile[] = [];
+  readonly #replace: SourceFile[] = [];
+  readonly #gone: Gone[] = [];
+  readonly #skipped: SourceProblem[] = [];
+  #unchanged = 0;
+
+  constructor(parts: PlanParts) {
+    this.#parts = parts;
+  }
+
+  present(entry: SourceEntry, known: DocumentRecord | undefined): void {
+    if ("reason" in entry) return void this.#skipped.push(entry);
+    if (known !== undefined && this.#isSame(entry, known)) return void (this.#unchanged += 1);
+    const reason = objection(entry, known, this.#parts);
+    if (reason !== undefined) this.#skipped.push({ uri: entry.uri, reason });
+    else (known === undefined ? this.#add : this.#replace).push(entry);
+  }
+
+  /** A document that another pipeline left, or that is only referred to, stays. */
+  absent(record: DocumentRecord): void {
+    if (isOwn(record, this.#parts.pipeline))
+      this.#gone.push({ uri: record.source.uri, document_id: record.document_id });
+  }
+
+  plan(): Plan {
+    return {
+      add: this.#add,
+      replace: this.#replace,
+      gone: this.#gone,
+      unchanged: this.#unchanged,
+      skipped: this.#skipped,
+    };
+  }
+
+  /** Nothing to read: the bytes are here already, or somebody is fetching them. What could not be parsed does not get better by itself. */
+  #isSame(file: SourceFile, known: DocumentRecord): boolean {
+    if (known.source.etag !== file.etag || !isOwn(known, this.#parts.pipeline)) return false;
+    if (known.status === "uploading") return known.job_id !== this.#parts.jobId;
+    return known.status !== "failed" || known.versions[0]?.version === known.version;
+  }
+}
+
+function isOwn({ source }: DocumentRecord, { pipeline_id }: PipelineSettings): boolean {
+  return source.type === "auto" && source.pipeline_id === pipeline_id;
+}
+
+/** Why a file is not taken. */
+function objection(
+  { uri, name, bytes }: SourceFile,
+  known: DocumentRecord | undefined,
+  { repository, fileBytesMax }: PlanParts,
+): string | undefined {
+  if (known?.source.type === "existing")
+    return "is in the collection already, as a document whose bytes stay where they are";
+  if (name.startsWith(".")) return "is hidden: its name begins with a dot";
+  if (uri.length > knowledgeLimits.sourceCharsMax)
+    return `its address has more than ${knowledgeLimits.sourceCharsMax} characters`;
+  if (bytes === 0) return "is empty";
+  if (bytes > fileBytesMax) return `has ${bytes} bytes; at most ${fileBytesMax} are taken`;
+  try {
+    if (control.test(uri) || !uri.isWellFormed()) throw invalid("its address has control characters");
+    typeOf(checkFileName(name), repository);
+    return undefined;
+  } catch (error) {
+    if (PinakesError.isInstance(error)) return error.detail;
+    throw error;
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * Documents of an import. Those whose bytes are there go the way of every upload: the record, the bytes, the record again, the queue.
+ * Those without are there all the same, as failed, and say why; an import of the same items with the bytes carries them on.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Scope } from "../domain/scope.ts";
+import { PinakesError, invalid } from "../domain/errors.ts";
+import type { FileType } from "../domain/file-type.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Operation } from "../ports/item-store.ts";
+import { MeasuredBody } from "../knowledge/documents/measured-body.ts";
+import { Shelf } from "../knowledge/records/collection-partition.ts";
+import { contentKey } from "../knowledge/documents/upload.ts";
+import { noteUse } from "../knowledge/collections/uses.ts";
+import type { IngestQueue } from "../knowledge/documents/ingest-queue.ts";
+import { knowledgeLimits } from "../knowledge/limits.ts";
+import { sourceKey } from "../knowledge/records/ids.ts";
+import type { Stored } from "../knowledge/records/catalog-records.ts";
+import { itemIds, type DocumentRecord } from "../knowledge/records/records.ts";
+import { requireStillTaking, requireTaking } from "../knowledge/records/taking.ts";
+import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import { importedOf } from "./give-back.ts";
+import type { OpenPlace } from "./import-records.ts";
+import { importPrefix } from "./lisa-documents.ts";
+
+export interface DocumentDraft extends Pick<
+  DocumentRecord,
+  "document_id" | "name" | "metadata" | "source" | "chunking_override" | "uploaded_at" | "uploaded_by"
+> {
+  readonly file_type: FileType;
+  readonly imported: JsonObject;
+}
+
+export interface DocumentToImport {
+  readonly place: OpenPlace;
+  readonly draft: DocumentDraft;
+  /** The item that an export of a record gives. */
+  readonly exported: (record: DocumentRecord) => JsonObject;
+  /** Absent: they are not in the import. */
+  readonly body: (() => AsyncIterable<Uint8Array>) | undefined;
+}
+
+export interface ImportedDocument {
+  readonly outcome: "created" | "skipped";
+  readonly withoutBytes: boolean;
+  readonly sizeBytes?: number;
+}
+
+const noBytes =
+  "The bytes of the document were not in the import. Import it again with them, or upload the file with replace=true.";
+
+export class DocumentImport {
+  readonly #parts: KnowledgeParts;
+  readonly #queue: IngestQueue;
+  readonly #scope: Scope;
+  readonly #dryRun: boolean;
+
+  constructor(parts: KnowledgeParts, queue: IngestQueue, scope: Scope, dryRun: boolean) {
+    this.#parts = parts;
+    this.#queue = queue;
+    this.#scope = scope;
+    this.#dryRun = dryRun;
+  }
+
+  async import(input: DocumentToImport): Promise<ImportedDocument> {
+    const { place, draft, body } = input;
+    requireTaking(place.repository);
+    const shelf = new Shelf(this.#parts.items, this.#scope, place.collection);
+    const known = await shelf.read(draft.document_id);
+    if (known !== undefined) this.#checkSame(known.record, input);
+    const missing = known === undefined || known.record.sha256 === undefined;
+    if (!missing || (known !== undefined && body === undefined)) return { outcome: "skipped", withoutBytes: false };
+    if (this.#dryRun) return { outcome: "created", withoutBytes: body === undefined };
+    await shelf.ensure();
+    await noteUse(this.#parts, this.#scope, place.collection);
+    await this.#queue.watch(shelf);
+    const begun = known === undefined ? await this.#create(shelf, input) : await this.#again(shelf, known);
+    const sizeBytes = body === undefined ? undefined : await this.#receive(shelf, begun, body(), known === undefined);
+    await requireStillTaking(this.#parts.items, this.#scope, shelf.place);
+    return {
+      outcome: "created",
+      withoutBytes: sizeBytes === undefined,
+      ...(sizeBytes === undefined ? {} : { sizeBytes }),
+    };
+  }
+
+  #checkSame(record: DocumentRecord, { draft, exported, place }: DocumentToImport): void {
+    const item = draft.imported["item"];
+    if (isDeepStrictEqual(importedOf(record)?.item, item) || isDeepStrictEqual(exported(record), item)) return;
+    const where = `collection "${place.collection.collection_id}"`;
+    throw new PinakesError(
+      "CONFLICT",
+      `A document "${draft.document_id}" is in ${where} with other content. Delete it first, or leave the item out.`,
+    );
+  }
+
+  async #create(shelf: Shelf, { place, draft, body }: DocumentToImport): Promise<Stored<DocumentRecord>> {
+    const { repository, collection } = place;
+    const { documentsPerCatalogMax, documentsPerCollectionMax } = this.#parts.quotas;
+    const countMax = repository.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
+    const source = await this.#freeSource(shelf, draft);
+    const status = body === undefined ? "failed" : "uploading";
+    const record: DocumentRecord = {
+      kind: "document",
+      ...draft,
+      collection_id: collection.collection_id,
+      repository_id: repository.repository_id,
+      incarnation: collection.incarnation,
+      source,
+      source_key: sourceKey(source.uri),
+      status,
+      error: body === undefined ? noBytes : null,
+      attempts: 0,
+      progress: null,
+      size_bytes: 0,
+      version: 1,
+      run: 1,
+      live: null,
+      versions: [],
+      indexed_at: null,
+      job_id: null,
+      touched_at: this.#parts.clock.now(),
+    };
+    const operations: Operation[] = [
+      {
+        op: "create",
+        document: shelf.document(itemIds.source(record.source_key), {
+          kind: "source",
+          document_id: record.document_id,
+        }),
+      },
+      { op: "create", document: shelf.document(itemIds.document(record.document_id), record) },
+      shelf.move({ to: status, countMax }),
+    ];
+    try {
+      const { results } = await shelf.write(operations);
+      return { record, etag: results[2]?.etag as string };
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.context.batch?.index !== 3) throw error;
+      throw new PinakesError(
+        "LIMIT_EXCEEDED",
+        `Collection "${collection.collection_id}" holds ${countMax} documents, which is the most.`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** The layouts allow two documents of one name; the second is known by its id alone. */
+  async #freeSource(shelf: Shelf, { source, document_id }: DocumentDraft): Promise<DocumentRecord["source"]> {
+    const fits = source.uri.length <= knowledgeLimits.sourceCharsMax;
+    const taken = fits ? await shelf.documentOf(sourceKey(source.uri)) : undefined;
+    return fits && taken === undefined ? source : { ...source, uri: importPrefix + document_id };
+  }
+
+  /** An import that broke off, or one that had no bytes. */
+  async #again(shelf: Shelf, { record, etag }: Stored<DocumentRecord>): Promise<Stored<DocumentRecord>> {
+    const next: DocumentRecord = {
+      ...record,
+      status: "uploading",
+      error: null,
+      attempts: 0,
+      run: record.run + 1,
+      touched_at: this.#parts.clock.now(),
+    };
+    const { results } = await shelf.write([
+      { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
+      shelf.move({ from: record.status, to: "uploading" }),
+    ]);
+    return { record: next, etag: results[1]?.etag as string };
+  }
+
+  async #receive(
+    shelf: Shelf,
+    begun: Stored<DocumentRecord>,
+    bytes: AsyncIterable<Uint8Array>,
+    isNew: boolean,
+  ): Promise<number> {
+    const { record, etag } = begun;
+    const { document_id, version, uploaded_at, uploaded_by } = record;
+    const key = contentKey(shelf, document_id, version);
+    const body = new MeasuredBody(bytes, this.#parts.quotas.fileBytesMax, record.name);
+    try {
+      await this.#parts.objects.put(shelf.scope, key, body);
+      if (body.bytes === 0) throw invalid(`"${record.name}" is empty.`);
+    } catch (error) {
+      await this.#undo(shelf, begun, isNew, error);
+      await this.#parts.objects.delete(shelf.scope, [key]);
+      throw error;
+    }
+    const { sha256, bytes: size_bytes } = body;
+    const next: DocumentRecord = {
+      ...record,
+      status: "pending",
+      size_bytes,
+      sha256,
+      versions: [{ version, size_bytes, sha256, uploaded_at, uploaded_by }],
+      touched_at: this.#parts.clock.now(),
+    };
+    await shelf.write([
+      { op: "replace", document: shelf.document(itemIds.document(document_id), next), ifMatch: etag },
+      shelf.move({ from: "uploading", to: "pending", bytes: size_bytes }),
+    ]);
+    await this.#queue.send(shelf, next);
+    return size_bytes;
+  }
+
+  /** Bytes that are refused leave no document; one that was there before says so. */
+  async #undo(shelf: Shelf, { record, etag }: Stored<DocumentRecord>, isNew: boolean, error: unknown): Promise<void> {
+    const id = itemIds.document(record.document_id);
+    const reason = error instanceof Error ? error.message : String(error);
+    const failed: DocumentRecord = {
+      ...record,
+      status: "failed",
+      error: `The import of its bytes failed: ${reason}`,
+      touched_at: this.#parts.clock.now(),
+    };
+    await shelf.clean(
+      isNew
+        ? [
+            { op: "delete", id, ifMatch: etag },
+            { op: "delete", id: itemIds.source(record.source_key) },
+            shelf.move({ from: "uploading" }),
+          ]
+        : [
+            { op: "replace", document: shelf.document(id, failed), ifMatch: etag },
+            shelf.move({ from: "uploading", to: "failed" }),
+          ],
+    );
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Reads an export (or a dump of the source projects' own tables and buckets) into a workspace. Three rounds over the tables: stores,
+ * then collections and catalogs, then documents, so that the order of files and lines does not matter. An item that is wrong is
+ * reported with its file and line and leaves nothing behind; the others go on. An import can be repeated: what is here with the same
+ * content is skipped, what is here with other content is reported and never written over.
+ */
+import { requireCaller, type Caller } from "../domain/caller.ts";
+import { PinakesError, invalid, show } from "../domain/errors.ts";
+import { fileTypeOf, fileTypes, type FileType } from "../domain/file-type.ts";
+import type { IngestQueue } from "../knowledge/documents/ingest-queue.ts";
+import { effectiveChunking } from "../knowledge/records/collection-fields.ts";
+import { personalRepositoryId } from "../knowledge/records/ids.ts";
+import { checkId } from "../knowledge/records/names.ts";
+import { isoTime } from "../knowledge/records/times.ts";
+import { optionalText } from "./attributes.ts";
+import {
+  catalogDocumentKeys,
+  catalogObjectKey,
+  exportedCatalogDocument,
+  itemToCatalogDocument,
+} from "./catalog-items.ts";
+import type { PlainItem } from "./dynamo-json.ts";
+import type { TransferReader } from "./files.ts";
+import { DocumentImport } from "./import-documents.ts";
+import { kept, RecordImport, type ImportTools, type Made } from "./import-records.ts";
+import { itemKind, type ItemKind } from "./item-kind.ts";
+import { readItems } from "./item-lines.ts";
+import { documentKeys, exportedDocument, itemToDocument, lisaObjectKey } from "./lisa-documents.ts";
+import { defaultNames } from "./names.ts";
+import { ObjectIndex } from "./object-index.ts";
+import { isItemsFault, ReportBuilder, type ImportReport } from "./report.ts";
+import { readSidecarBody, sidecarProblem } from "./sidecar.ts";
+
+export interface ImportOptions {
+  /** Looks at everything and writes nothing. Names that are taken and limits that are reached show only when it is done for real. */
+  readonly dry_run?: boolean | undefined;
+  /** Which model of this server stands for one that the items name: `{ "amazon.titan-embed-text-v1": "all-minilm-l6-v2" }`. */
+  readonly models?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Kept in every record that is made: by it they are found again when the import is undone. */
+  readonly mark?: string | undefined;
+}
+
+const rounds: readonly (readonly ItemKind[])[] = [
+  ["store"],
+  ["collection", "catalog"],
+  ["document", "catalog_document"],
+];
+
+/** Admins only: an import makes records of others. */
+export type ImportPieces = Pick<ImportTools, "parts" | "library" | "collections" | "registry"> & {
+  readonly queue: IngestQueue;
+};
+
+export async function importKnowledge(
+  pieces: ImportPieces,
+  caller: Caller,
+  reader: TransferReader,
+  options: ImportOptions = {},
+): Promise<ImportReport> {
+  requireCaller(caller);
+  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Importing needs the role admin.");
+  const made = {
+    by: caller.userId,
+    at: isoTime(pieces.parts.clock.now()),
+    ...(options.mark === undefined ? {} : { mark: options.mark }),
+  };
+  const run = new ImportRun(
+    { ...pieces, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false, made },
+    pieces.queue,
+    reader,
+  );
+  return run.run(options.signal);
+}
+
+class ImportRun {
+  readonly #tools: ImportTools;
+  readonly #reader: TransferReader;
+  readonly #records: RecordImport;
+  readonly #documents: DocumentImport;
+  readonly #report = new ReportBuilder();
+  #objects!: ObjectIndex;
+
+  constructor(tools: ImportTools, queue: IngestQueue, reader: TransferReader) {
+    this.#tools = tools;
+    this.#reader = reader;
+    this.#records = new RecordImport(tools);
+    this.#documents = new DocumentImport(tools.parts, queue, tools.caller.scope, tools.dryRun);
+  }
+
+  async run(signal: AbortSignal | undefined): Promise<ImportReport> {
+    this.#objects = await ObjectIndex.read(this.#reader);
+    if (this.#objects.tables.length === 0)
+      throw invalid("There is no table to import: items are in tables/<name>.jsonl, or in .jsonl files at the top.");
+    for (const [round, kinds] of rounds.entries()) {
+      for (const file of this.#objects.tables) await this.#table(file, kinds, round === 0, signal);
+    }
+    for (const file of this.#objects.unused())
+      this.#report.warning({ file, line: 0, reason: "No item speaks of this object; it was not imported." });
+    return this.#report.report(this.#tools.dryRun);
+  }
+
+  async #table(
+    file: string,
+    kinds: readonly ItemKind[],
+    first: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    for await (const { line, parsed, problem } of readItems(this.#reader.open(file))) {
+      signal?.throwIfAborted();
+      const at = { file, line };
+      const found = parsed === undefined ? { reason: problem ?? "The line is no item." } : kindOf(parsed);
+      if (parsed !== undefined && "kind" in found) {
+        if (kinds.includes(found.kind)) await this.#item(found.kind, parsed, at);
+      } else if (first && "reason" in found) {
+        // Said once, in the first round.
+        this.#report.problem({ ...at, reason: found.reason });
+      }
+    }
+  }
+
+  async #item(kind: ItemKind, parsed: PlainItem, at: { readonly file: string; readonly line: number }): Promise<void> {
+    try {
+      const { outcome, warnings } = await this.#import(kind, parsed);
+      this.#report.count(kind, outcome);
+      for (const reason of warnings) this.#report.warning({ ...at, reason });
+    } catch (error) {
+      if (!isItemsFault(error)) throw error;
+      this.#report.count(kind, "refused");
+      this.#report.problem({ ...at, reason: error.detail });
+    }
+  }
+
+  #import(kind: ItemKind, parsed: PlainItem): Promise<Made> {
+    if (kind === "store") return this.#records.store(parsed);
+    if (kind === "collection") return this.#records.collection(parsed);
+    if (kind === "catalog") return this.#records.catalog(parsed);
+    return kind === "document" ? this.#document(parsed) : this.#catalogDocument(parsed);
+  }
+
+  async #document(plain: PlainItem): Promise<Made> {
+    const { item } = plain;
+    const keys = documentKeys(item);
+    const document_id = checkId(keys.documentId, "document_id");
+    const place = await this.#records.place(checkId(keys.repositoryId, "repository_id"), keys.collectionId);
+    if (place.repository.owner !== null)
+      throw invalid(`repository_id: ${show(keys.repositoryId)} is a user's own repository, which has catalogs.`);
+    const chunking = effectiveChunking(place.repository, place.collection);
+    const fields = itemToDocument(item, { keys, ...this.#tools.made, chunking });
+    const record = {
+      ...fields,
+      document_id,
+      repository_id: keys.repositoryId,
+      collection_id: place.collection.collection_id,
+    };
+    const [, inBucket, bucket = defaultNames.bucket] =
+      /^s3:\/\/(([^/]+)\/.*)$/s.exec(optionalText(item, "source") ?? "") ?? [];
+    const path =
+      this.#objects.byKey(lisaObjectKey(record)) ??
+      (inBucket === undefined ? undefined : this.#objects.byPath(inBucket));
+    const draft = {
+      ...fields,
+      document_id,
+      file_type: typeOf(fields.name, path !== undefined),
+      imported: kept(plain, this.#tools.made),
+    };
+    const exported = (known: Parameters<typeof exportedDocument>[0]) => exportedDocument(known, { bucket, chunking });
+    return this.#made(await this.#documents.import({ place, draft, exported, body: this.#body(path) }));
+  }
+
+  async #catalogDocument(plain: PlainItem): Promise<Made> {
+    const { item } = plain;
+    const { catalogId, documentId, owner, s3Key } = catalogDocumentKeys(item);
+    const document_id = checkId(documentId, "document_id");
+    const { size_bytes, ...fields } = itemToCatalogDocument(item);
+    const place = await this.#records.place(personalRepositoryId(owner), checkId(catalogId, "catalog_id"));
+    const path = this.#objects.byKey(
+      s3Key,
+      catalogObjectKey(owner, { collection_id: catalogId, document_id, name: fields.name }),
+    );
+    if (path !== undefined)
+      await this.#checkSidecar(path, { user_id: owner, catalog_id: catalogId, document_id, filename: fields.name });
+    const draft = { ...fields, document_id, imported: kept(plain, this.#tools.made) };
+    const done = await this.#documents.import({
+      place,
+      draft,
+      exported: (known) => exportedCatalogDocument(known, owner),
+      body: this.#body(path),
+    });
+    const wrong = done.sizeBytes !== undefined && done.sizeBytes !== size_bytes;
+    return this.#made(
+      done,
+      wrong ? [`file_size_bytes: the item says ${size_bytes}, the object has ${done.sizeBytes} bytes.`] : [],
+    );
+  }
+
+  /** Bytes that say they are another user's are not taken. */
+  async #checkSidecar(path: string, expected: Parameters<typeof sidecarProblem>[1]): Promise<void> {
+    const sidecar = this.#objects.sidecarOf(path);
+    if (sidecar === undefined) return;
+    const problem = sidecarProblem(await readSidecarBody(this.#reader.open(sidecar)), expected);
+    if (problem !== undefined) throw invalid(`"${sidecar}": ${problem}.`);
+  }
+
+  #body(path: string | undefined): (() => AsyncIterable<Uint8Array>) | undefined {
+    return path === undefined ? undefined : () => this.#reader.open(path);
+  }
+
+  #made(
+    { outcome, withoutBytes }: { outcome: Made["outcome"]; withoutBytes: boolean },
+    warnings: readonly string[] = [],
+  ): Made {
+    if (withoutBytes) this.#report.withoutBytes();
+    return { outcome, warnings };
+  }
+}
+
+function kindOf({ item }: PlainItem): { readonly kind: ItemKind } | { readonly reason: string } {
+  try {
+    return { kind: itemKind(item) };
+  } catch (error) {
+    if (!PinakesError.isInstance(error)) throw error;
+    return { reason: error.detail };
+  }
+}
+
+/** Of a row without bytes the type does not matter yet; an upload in its place brings its own. */
+function typeOf(name: string, hasBytes: boolean): FileType {
+  const type = fileTypeOf(name) ?? (hasBytes ? undefined : "txt");
+  if (type === undefined)
+    throw invalid(
+      `document_name: ${show(name)} is a file of a type that is not taken; there are ${fileTypes.join(", ")}.`,
+    );
+  return type;
+}

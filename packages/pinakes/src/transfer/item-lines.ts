@@ -1,0 +1,142 @@
+/** A table as lines, one item each: plain JSON or DynamoDB's, packed or not, told apart line by line. */
+import { Readable, pipeline } from "node:stream";
+import { createGunzip, createGzip } from "node:zlib";
+import { PinakesError, invalid } from "../domain/errors.ts";
+import { checkJson, isJsonObject, utf8Bytes, type JsonObject } from "../domain/json.ts";
+import { exactNumber, fromDynamo, isDynamoItem, toDynamo, type AttributeTypes, type PlainItem } from "./dynamo-json.ts";
+import { transferLimits } from "./limits.ts";
+
+export type ItemFormat = "json" | "dynamodb";
+
+export interface ItemLine {
+  /** From 1. */
+  readonly line: number;
+  readonly parsed?: PlainItem;
+  /** Why the line is no item. The lines after it are read all the same. */
+  readonly problem?: string;
+}
+
+export async function* readItems(
+  body: AsyncIterable<Uint8Array>,
+  tableBytesMax = transferLimits.tableBytesMax,
+): AsyncGenerator<ItemLine> {
+  let last = 0;
+  try {
+    for await (const { line, bytes } of splitLines(await unpacked(body), tableBytesMax)) {
+      last = line;
+      const found = readLine(bytes);
+      if (found !== undefined) yield { line, ...found };
+    }
+  } catch (error) {
+    // A packed file that is cut off or damaged: what came before it counts.
+    if (!String((error as NodeJS.ErrnoException).code).startsWith("Z_")) throw error;
+    yield { line: last + 1, problem: `The file cannot be unpacked from here on: ${(error as Error).message}.` };
+  }
+}
+
+/** undefined for an empty line. */
+function readLine(bytes: Uint8Array | undefined): Omit<ItemLine, "line"> | undefined {
+  if (bytes === undefined) return { problem: `The line is longer than ${transferLimits.lineBytesMax} bytes.` };
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.trim() === "" ? undefined : { parsed: parseItem(text) };
+  } catch (error) {
+    return {
+      problem: PinakesError.isInstance(error)
+        ? error.detail
+        : `The line is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+export function parseItem(text: string): PlainItem {
+  const value: unknown = JSON.parse(text, (_, child: unknown, context?: { readonly source?: string }) =>
+    typeof child === "number" && context?.source !== undefined ? exactNumber(context.source, "The line") : child,
+  );
+  if (!isJsonObject(value)) throw invalid("The line is not an object.");
+  checkJson(value);
+  const parsed = isDynamoItem(value) ? fromDynamo(value) : { item: value, types: {} };
+  const bytes = utf8Bytes(JSON.stringify(parsed.item));
+  if (bytes > transferLimits.itemBytesMax)
+    throw invalid(`The item has ${bytes} bytes as JSON; at most ${transferLimits.itemBytesMax} are taken.`);
+  return parsed;
+}
+
+export function itemLine(item: JsonObject, format: ItemFormat, types?: AttributeTypes): string {
+  return `${JSON.stringify(format === "json" ? item : toDynamo(item, types))}\n`;
+}
+
+/** Lines as a file's bytes. */
+export function tableBody(lines: AsyncIterable<string>, gzip: boolean): AsyncIterable<Uint8Array> {
+  const bytes = Readable.from(utf8(lines));
+  // An error of the lines comes out of the last stream: pipeline destroys it with that error.
+  return gzip ? pipeline(bytes, createGzip(), () => {}) : bytes;
+}
+
+async function* utf8(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const line of lines) yield Buffer.from(line, "utf8");
+}
+
+/** Packed files are known by their first bytes, not by their names. */
+async function unpacked(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const iterator = body[Symbol.asyncIterator]();
+  const head: Uint8Array[] = [];
+  let length = 0;
+  for (; length < 2;) {
+    const { done, value } = await iterator.next();
+    if (done === true) break;
+    head.push(value);
+    length += value.byteLength;
+  }
+  const [first, second] = Buffer.concat(head);
+  const all = Readable.from(
+    (async function* rest(): AsyncGenerator<Uint8Array> {
+      try {
+        yield* head.filter((chunk) => chunk.byteLength > 0);
+        for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
+      } finally {
+        await iterator.return?.();
+      }
+    })(),
+  );
+  return first === 0x1f && second === 0x8b ? pipeline(all, createGunzip(), () => {}) : all;
+}
+
+interface RawLine {
+  readonly line: number;
+  /** Absent where there are too many. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+async function* splitLines(body: AsyncIterable<Uint8Array>, tableBytesMax: number): AsyncGenerator<RawLine> {
+  let line = 1;
+  let kept: Uint8Array[] = [];
+  let length = 0;
+  let total = 0;
+  const take = (): RawLine => {
+    const raw = { line, bytes: length > transferLimits.lineBytesMax ? undefined : Buffer.concat(kept) };
+    line += 1;
+    kept = [];
+    length = 0;
+    return raw;
+  };
+  for await (const chunk of body) {
+    total += chunk.byteLength;
+    if (total > tableBytesMax)
+      throw new PinakesError("LIMIT_EXCEEDED", `A table has at most ${tableBytesMax} bytes; split the file.`);
+    let from = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      keep(chunk.subarray(from, end));
+      yield take();
+      from = end + 1;
+    }
+    keep(chunk.subarray(from));
+  }
+  if (length > 0) yield take();
+
+  function keep(part: Uint8Array): void {
+    length += part.byteLength;
+    if (length <= transferLimits.lineBytesMax) kept.push(part);
+    else kept = [];
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Items of the LISA table of documents, both ways. The key is `{repositoryId}#{collectionId}`; in old rows `{repositoryId}` alone,
+ * without a collectionId: those belong to the repository's default collection (R-LISA-33) and go out as they came in (R-LISA-34).
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { ChunkingStrategy } from "../domain/chunking.ts";
+import { PinakesError, invalid, show } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { checkDocumentMetadata } from "../knowledge/documents/document-metadata.ts";
+import { uploadUri } from "../knowledge/records/ids.ts";
+import { checkFileName } from "../knowledge/records/names.ts";
+import type { DocumentRecord, DocumentSource } from "../knowledge/records/records.ts";
+import { epochAttribute, keyPart, oneOf, optionalMap, optionalText, text } from "./attributes.ts";
+import { compact, giveBack, importedOf } from "./give-back.ts";
+import { chunkingToItem, itemToChunking } from "./lisa-settings.ts";
+
+export interface DocumentKeys {
+  readonly repositoryId: string;
+  /** Absent: the repository's default collection. */
+  readonly collectionId?: string;
+  readonly documentId: string;
+}
+
+export function documentKeys(item: JsonObject): DocumentKeys {
+  const pk = text(item, "pk");
+  const [first, second, ...more] = pk.split("#");
+  if (more.length > 0)
+    throw invalid(`pk: ${show(pk)} must be {repositoryId} or {repositoryId}#{collectionId}; an id has no "#".`);
+  const repositoryId = keyPart(optionalText(item, "repository_id") ?? (first as string), "repository_id");
+  if (repositoryId !== first)
+    throw invalid(`repository_id: ${show(repositoryId)} is another one than that of pk, ${show(pk)}.`);
+  const named = [second, optionalText(item, "collectionId"), optionalText(item, "collection_id")].filter(
+    (id) => id !== undefined && id !== "",
+  );
+  const [collectionId] = named;
+  if (named.some((id) => id !== collectionId))
+    throw invalid(
+      `collectionId: pk, collectionId and collection_id name different ones: ${named.map(show).join(", ")}.`,
+    );
+  const documentId = keyPart(text(item, "document_id"), "document_id");
+  return {
+    repositoryId,
+    documentId,
+    ...(collectionId === undefined ? {} : { collectionId: keyPart(collectionId, "collectionId") }),
+  };
+}
+
+/** Where an export puts the bytes, and where an import looks first. */
+export function lisaObjectKey({
+  repository_id,
+  collection_id,
+  document_id,
+  name,
+}: Pick<DocumentRecord, "repository_id" | "collection_id" | "document_id" | "name">): string {
+  return `${repository_id}/${collection_id}/${document_id}-${name}`;
+}
+
+type ItemParts = Pick<
+  DocumentRecord,
+  | "repository_id"
+  | "collection_id"
+  | "document_id"
+  | "name"
+  | "source"
+  | "uploaded_at"
+  | "uploaded_by"
+  | "chunking_override"
+  | "metadata"
+>;
+
+/** `chunking`: the collection's, which a document without its own is cut with. */
+export function documentToItem(
+  record: ItemParts,
+  { bucket, chunking }: { readonly bucket: string; readonly chunking: ChunkingStrategy },
+): JsonObject {
+  const { source } = record;
+  const bySource = source.uri.startsWith("s3://");
+  const uploaded = source.uri === uploadUri(record.name) || source.uri.startsWith(importPrefix);
+  return compact({
+    pk: `${record.repository_id}#${record.collection_id}`,
+    document_id: record.document_id,
+    repository_id: record.repository_id,
+    collectionId: record.collection_id,
+    document_name: record.name,
+    source: bySource ? source.uri : `s3://${bucket}/${lisaObjectKey(record)}`,
+    upload_date: Date.parse(record.uploaded_at),
+    chunk_strategy: chunkingToItem(record.chunking_override ?? chunking),
+    username: record.uploaded_by,
+    ingestion_type: source.type.toUpperCase(),
+    metadata: Object.keys(record.metadata).length === 0 ? undefined : record.metadata,
+    pinakes: bySource || uploaded ? undefined : { source: { ...source } },
+  });
+}
+
+export type DocumentFields = Pick<
+  DocumentRecord,
+  "name" | "source" | "uploaded_at" | "uploaded_by" | "chunking_override" | "metadata"
+>;
+
+/** The source of a document whose own is another document's already: nothing of an import is lost to a name. */
+export const importPrefix = "import:";
+
+export function itemToDocument(
+  item: JsonObject,
+  {
+    keys,
+    by,
+    at,
+    chunking,
+  }: { readonly keys: DocumentKeys; readonly by: string; readonly at: string; readonly chunking: ChunkingStrategy },
+): DocumentFields {
+  const uri = optionalText(item, "source");
+  const name = checkFileName(
+    optionalText(item, "document_name") || uri?.split("/").at(-1) || keys.documentId,
+    "document_name",
+  );
+  const own = ownChunking(item);
+  return {
+    name,
+    source: sourceOf(item, uri, name, keys),
+    uploaded_at: epochAttribute(item, "upload_date", "either") ?? at,
+    uploaded_by: optionalText(item, "username") || by,
+    chunking_override: own === null || isDeepStrictEqual(own, chunking) ? null : own,
+    metadata: checkDocumentMetadata(optionalMap(item, "metadata") ?? {}),
+  };
+}
+
+export function exportedDocument(
+  record: DocumentRecord,
+  settings: { readonly bucket: string; readonly chunking: ChunkingStrategy },
+): JsonObject {
+  const fresh = documentToItem(record, settings);
+  const imported = importedOf(record);
+  if (imported === undefined) return fresh;
+  const keys = documentKeys(imported.item);
+  const fields = itemToDocument(imported.item, { keys, by: imported.by, at: imported.at, chunking: settings.chunking });
+  // A source that was taken is no change of the document's.
+  const source = record.source.uri.startsWith(importPrefix) ? { source: record.source } : {};
+  return giveBack(imported.item, documentToItem({ ...record, ...fields, ...source }, settings), fresh);
+}
+
+/** How it was cut. What we cannot cut like (a strategy of another system) is kept in the item, and the collection's own is used. */
+function ownChunking(item: JsonObject): ChunkingStrategy | null {
+  try {
+    return itemToChunking(item, "chunk_strategy");
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "INVALID") return null;
+    throw error;
+  }
+}
+
+/** Bytes are copied here, so that even of those that LISA left where they were this is a copy of its own. */
+function sourceOf(
+  item: JsonObject,
+  uri: string | undefined,
+  name: string,
+  { repositoryId, documentId }: DocumentKeys,
+): DocumentSource {
+  const own = optionalMap(optionalMap(item, "pinakes") ?? {}, "source");
+  const type = oneOf(
+    optionalText(item, "ingestion_type")?.toLowerCase() ?? "manual",
+    ["manual", "auto", "existing"],
+    "ingestion_type",
+  );
+  if (own !== undefined)
+    return { type: type === "auto" ? "auto" : "manual", uri: text(own, "uri"), ...pipelineOf(own) };
+  const ours = uri === undefined || (uri.includes(`/${repositoryId}/`) && uri.endsWith(`/${documentId}-${name}`));
+  return { type: type === "auto" ? "auto" : "manual", uri: ours ? uploadUri(name) : uri };
+}
+
+function pipelineOf(own: JsonObject): { pipeline_id?: string } {
+  const pipeline_id = optionalText(own, "pipeline_id");
+  return pipeline_id === undefined ? {} : { pipeline_id };
+}

@@ -1,0 +1,300 @@
+/**
+ * The door for migrations (RFC 0009): collections are made as they were elsewhere, and are held closed for all other writers while they are
+ * filled. It makes no access decision: who opens it has decided that the caller is an admin.
+ */
+import { PinakesError, show } from "../domain/errors.ts";
+import { invariant } from "../domain/invariant.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { Operation } from "../ports/item-store.ts";
+import type { AppendInput, VectorRow } from "../vectors/index.ts";
+import { appendCompacting } from "../knowledge/raw-vectors/append-compacting.ts";
+import { ownVectorsName } from "../knowledge/records/raw-vectors-name.ts";
+import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { CollectionMover, ImportUndo } from "./index.ts";
+import { Shelf } from "../knowledge/records/collection-partition.ts";
+import { notFound } from "../knowledge/access/access.ts";
+import type { Collections } from "../knowledge/collections/collections.ts";
+import { freedBy, heldBy } from "../knowledge/records/hold.ts";
+import { personalAlias, personalRepositoryId } from "../knowledge/records/ids.ts";
+import { collectionDocument, isLive, type Library, type Stored } from "../knowledge/records/catalog-records.ts";
+import { checkId } from "../knowledge/records/names.ts";
+import { named, newCollection } from "../knowledge/records/new-collection.ts";
+import { itemIds, type CollectionRecord, type RepositoryRecord } from "../knowledge/records/records.ts";
+import type { Repositories } from "../knowledge/collections/repositories.ts";
+import { requireTaking } from "../knowledge/records/taking.ts";
+import { isoTime, laterThan } from "../knowledge/records/times.ts";
+
+/** Where a migration puts something: a repository, or a user's own. */
+export interface IntakeTarget {
+  readonly repository?: string | undefined;
+  readonly user?: string | undefined;
+  readonly collection: string;
+}
+
+export interface IntakePlace {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly incarnation: string;
+}
+
+export interface IntakeRecord extends IntakePlace {
+  readonly created_at: string;
+  /** The migration that made it. */
+  readonly made_by: string | undefined;
+  /** The migration that holds it. */
+  readonly held_by: string | undefined;
+  readonly document_count: number;
+}
+
+export interface NewIntake {
+  readonly migration_id: string;
+  readonly created_by: string;
+  /** When the source says it was made; estimated when absent. */
+  readonly created_at?: string | undefined;
+  readonly description?: string | undefined;
+  readonly name?: string | undefined;
+  /** The life that the stores hold already; a new one when absent. */
+  readonly incarnation?: string | undefined;
+}
+
+interface AppendOptions {
+  readonly dims: number;
+  readonly signal: AbortSignal;
+  /** A sign of life, while it takes long. */
+  readonly beat: () => Promise<void> | undefined;
+}
+
+interface IntakePieces {
+  readonly library: Library;
+  readonly collections: Collections;
+  readonly repositories: Repositories;
+  readonly moves: CollectionMover;
+  readonly imports: ImportUndo;
+}
+
+export class Intake {
+  /** Collections that are here already, and go to another place here. */
+  readonly moves: CollectionMover;
+  readonly imports: ImportUndo;
+  readonly #parts: KnowledgeParts;
+  readonly #library: Library;
+  readonly #collections: Collections;
+  readonly #repositories: Repositories;
+
+  constructor(parts: KnowledgeParts, { library, collections, repositories, moves, imports }: IntakePieces) {
+    this.#parts = parts;
+    this.moves = moves;
+    this.imports = imports;
+    this.#library = library;
+    this.#collections = collections;
+    this.#repositories = repositories;
+  }
+
+  /** The ids that a target means; INVALID where they could be none. Makes nothing. */
+  idsOf({ repository, user, collection }: IntakeTarget): Pick<IntakePlace, "repository_id" | "collection_id"> {
+    const collection_id = checkId(collection, "collection");
+    if (user !== undefined) return { repository_id: personalRepositoryId(user), collection_id };
+    return { repository_id: checkId(repository, "repository"), collection_id };
+  }
+
+  /** Whether a target could be made: its repository is there, or is a user's own. */
+  async hasRepository(scope: Scope, target: IntakeTarget): Promise<boolean> {
+    return (
+      target.user !== undefined ||
+      (await this.#library.repository(scope, this.idsOf(target).repository_id)) !== undefined
+    );
+  }
+
+  /** Undefined where no collection has the id, or only one that is deleted. */
+  async find(
+    scope: Scope,
+    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+  ): Promise<IntakeRecord | undefined> {
+    const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
+    if (found === undefined || !isLive(found.record)) return undefined;
+    const { record } = found;
+    const stats = await new Shelf(this.#parts.items, scope, record).stats();
+    return {
+      ...placeOf(record),
+      created_at: record.created_at,
+      made_by: record.migrated?.migration_id,
+      held_by: record.hold?.migration_id,
+      document_count: stats?.record.document_count ?? 0,
+    };
+  }
+
+  /** Whether some record names this life. */
+  async isRegistered(scope: Scope, incarnation: string): Promise<boolean> {
+    const { items } = await this.#parts.items.query(scope, "collections", {
+      index: "byIncarnation",
+      equals: { incarnation },
+      limit: 1,
+    });
+    return items.length > 0;
+  }
+
+  /** Makes the collection, held; one that this migration made, or that is there and free, is held and given back. Can be repeated. */
+  async register(
+    scope: Scope,
+    target: IntakeTarget,
+    input: NewIntake,
+  ): Promise<IntakePlace & { readonly made: boolean }> {
+    const ids = this.idsOf(target);
+    const repository = await this.#repository(scope, target, ids.repository_id);
+    for (;;) {
+      const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
+      if (found !== undefined && isLive(found.record)) {
+        await this.hold(scope, ids, input.migration_id);
+        return { ...placeOf(found.record), made: found.record.migrated?.migration_id === input.migration_id };
+      }
+      try {
+        return await this.#create(scope, repository, { ...ids, former: found }, input);
+      } catch (error) {
+        // Made by ourselves in a try whose answer was lost, or by somebody else: the next look tells.
+        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT" || !(await this.#appeared(scope, ids)))
+          throw error;
+      }
+    }
+  }
+
+  async #create(
+    scope: Scope,
+    repository: RepositoryRecord,
+    { collection_id, former }: { collection_id: string; former: Stored<CollectionRecord> | undefined },
+    input: NewIntake,
+  ): Promise<IntakePlace & { readonly made: boolean }> {
+    const now = isoTime(this.#parts.clock.now());
+    const { migration_id, created_at } = input;
+    const record = newCollection({
+      repository,
+      caller: repository.owner ?? input.created_by,
+      incarnation: input.incarnation ?? this.#parts.newId(),
+      now,
+      collectionId: collection_id,
+      fields: {
+        ...(repository.owner === null ? {} : { private: true }),
+        ...(input.name === undefined ? {} : { name: input.name }),
+        ...(input.description === undefined ? {} : { description: input.description }),
+        created_at: created_at ?? now,
+        hold: { migration_id },
+        migrated: { migration_id, created_at: created_at === undefined ? "estimated" : "source" },
+      },
+    });
+    await this.#collections.begin(scope, repository, record, { former, isNamed: input.name !== undefined });
+    return { ...placeOf(record), made: true };
+  }
+
+  async #appeared(
+    scope: Scope,
+    { repository_id, collection_id }: Pick<IntakePlace, "repository_id" | "collection_id">,
+  ): Promise<boolean> {
+    const found = await this.#library.collection(scope, repository_id, collection_id);
+    return found !== undefined && isLive(found.record);
+  }
+
+  /** CONFLICT where another migration holds it. */
+  async hold(
+    scope: Scope,
+    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+    migration_id: string,
+  ): Promise<void> {
+    // A repository that is being deleted takes no migration into its collections, either.
+    await this.#change(scope, ids, (record) => heldBy(record, migration_id), [
+      { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
+    ]);
+  }
+
+  /** Nothing happens where it is not held, or held by another. */
+  async release(
+    scope: Scope,
+    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+    migration_id: string,
+  ): Promise<void> {
+    await this.#change(scope, ids, (record) => freedBy(record, migration_id));
+  }
+
+  /** Takes the record away and leaves the data where it is, for one that this migration registered. */
+  async unregister(
+    scope: Scope,
+    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+    migration_id: string,
+  ): Promise<void> {
+    const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
+    if (found === undefined || found.record.migrated?.migration_id !== migration_id) return;
+    await this.#library.batch(scope, ids.repository_id, [
+      { op: "delete", id: itemIds.collection(ids.collection_id), ifMatch: found.etag },
+      { op: "patch", id: itemIds.count, patch: [{ op: "incr", path: "/collections", value: -1 }] },
+    ]);
+  }
+
+  /** The first rows decide the dimension. */
+  async appendRows(
+    scope: Scope,
+    { incarnation }: IntakePlace,
+    delta: AppendInput,
+    { dims, signal, beat }: AppendOptions,
+  ): Promise<void> {
+    const name = ownVectorsName(incarnation);
+    await this.#parts.vectors.create(scope, name, { dims });
+    await appendCompacting(this.#parts, scope, name, delta, { signal, beat });
+  }
+
+  /** Rows that callers embedded themselves; none where there never were any. */
+  async *rows(scope: Scope, { incarnation }: Pick<IntakePlace, "incarnation">): AsyncGenerator<VectorRow> {
+    try {
+      yield* this.#parts.vectors.rows(scope, ownVectorsName(incarnation));
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    }
+  }
+
+  async removeRows(scope: Scope, { incarnation }: IntakePlace, ids: readonly string[]): Promise<void> {
+    await this.#parts.vectors.append(scope, ownVectorsName(incarnation), { delete: ids });
+  }
+
+  async #repository(scope: Scope, { user, repository }: IntakeTarget, id: string): Promise<RepositoryRecord> {
+    if (repository === personalAlias)
+      throw new PinakesError(
+        "INVALID",
+        `repository: ${show(repository)} is another one for everybody; say whose with "user".`,
+      );
+    const own =
+      user === undefined
+        ? undefined
+        : await this.#repositories.personal(this.#parts.callerOf({ tenant: scope.tenant, userId: user }));
+    const found = own ?? (await this.#library.repository(scope, id));
+    if (found === undefined) throw notFound(`repository "${id}"`);
+    return found.record;
+  }
+
+  async #change(
+    scope: Scope,
+    { repository_id, collection_id }: Pick<IntakePlace, "repository_id" | "collection_id">,
+    change: (record: CollectionRecord) => CollectionRecord | undefined,
+    checks: readonly Operation[] = [],
+  ): Promise<void> {
+    for (;;) {
+      const found = await this.#library.collection(scope, repository_id, collection_id);
+      if (found === undefined || !isLive(found.record)) return;
+      const next = change(found.record);
+      if (next === undefined) return;
+      invariant(next.incarnation === found.record.incarnation, "INTERNAL", "a hold changes no life");
+      const updated_at = laterThan(found.record.updated_at, this.#parts.clock.now());
+      try {
+        await this.#library.batch(scope, repository_id, [
+          { op: "replace", document: collectionDocument(named({ ...next, updated_at })), ifMatch: found.etag },
+          ...checks,
+        ]);
+        return;
+      } catch (error) {
+        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        const repository = (await this.#library.repository(scope, repository_id))?.record;
+        if (checks.length > 0 && repository !== undefined) requireTaking(repository);
+      }
+    }
+  }
+}
+
+function placeOf({ repository_id, collection_id, incarnation }: CollectionRecord): IntakePlace {
+  return { repository_id, collection_id, incarnation };
+}

@@ -1,0 +1,426 @@
+/**
+ * A collection goes to another id or another repository of its workspace (RFC 0009, "Collections"). What belongs to it is copied into a
+ * new life, which is held until it is proved equal; so is the old one, from the first row copied. Then the old one goes to the trash and
+ * the new one has its name. Everything here can be repeated, by anybody, from what the records say.
+ *
+ * Invariants
+ * - the old life is in the trash only when the new one holds the same;
+ * - a target is touched only where its record says that this migration made it.
+ */
+import type { Caller } from "../../domain/caller.ts";
+import { PinakesError, show } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Lifecycle, Participant } from "../../lifecycle/index.ts";
+import { Shelf } from "../../knowledge/records/collection-partition.ts";
+import { removeAbandoned } from "../../knowledge/ingest/preparations.ts";
+import { removeLeftovers } from "../../knowledge/documents/removals.ts";
+import { settleReindex } from "../../knowledge/ingest/settle-reindex.ts";
+import { lifeOf } from "../../knowledge/records/life-of.ts";
+import type { CollectionDeletion } from "../../knowledge/deletion/delete-collection.ts";
+import { freedBy, heldBy } from "../../knowledge/records/hold.ts";
+import { collectionDocument, isLive, type Stored } from "../../knowledge/records/catalog-records.ts";
+import { named } from "../../knowledge/records/new-collection.ts";
+import type { CollectionRecord, RepositoryRecord } from "../../knowledge/records/records.ts";
+import { laterThan } from "../../knowledge/records/times.ts";
+import type { KnowledgeParts } from "../../knowledge/dependencies.ts";
+import type { Pipelines } from "../../pipelines/index.ts";
+import { copyLife, type CopyPlace } from "./copy-life.ts";
+import { lifeRows, type Beat, type LifeRow } from "./life-rows.ts";
+import { makeTarget, nameOf, noRepository } from "./make-target.ts";
+import { requireMayMove, resolveMove, type MayMovePieces, type Move, type WantedMove } from "./may-move.ts";
+import { MovedNames } from "./moved-names.ts";
+import { problemsOf } from "./move-problems.ts";
+import { targetSettings } from "./target-settings.ts";
+
+export interface MoverPieces extends MayMovePieces {
+  readonly parts: KnowledgeParts;
+  readonly deletion: CollectionDeletion;
+  readonly lifecycle: Lifecycle;
+  readonly stores: readonly Participant[];
+  readonly pipelines: Pick<Pipelines, "register">;
+}
+
+export interface MoveOptions {
+  readonly scope: Scope;
+  readonly move: Move;
+  readonly signal: AbortSignal;
+  readonly beat?: Beat | undefined;
+}
+
+/** Throws where another process has the work by now. */
+export type Mine = () => Promise<void>;
+
+export interface TargetPlace {
+  readonly repository_id: string;
+  readonly collection_id: string;
+  readonly incarnation: string;
+}
+
+export class CollectionMover {
+  readonly #pieces: MoverPieces;
+
+  constructor(pieces: MoverPieces) {
+    this.#pieces = pieces;
+  }
+
+  /** What the caller means; NOT_FOUND and FORBIDDEN as everywhere. */
+  async resolve(caller: Caller, wanted: WantedMove): Promise<Move> {
+    return resolveMove(this.#pieces, caller, wanted);
+  }
+
+  async authorize(caller: Caller, move: Move, options: { readonly purge?: boolean } = {}): Promise<void> {
+    await requireMayMove(this.#pieces, caller, move, options);
+  }
+
+  /** How long the old life can be had back. */
+  get trashMs(): number {
+    return this.#pieces.deletion.trashMs;
+  }
+
+  /** The old life as it is, and why it cannot go there; in words for the plan. */
+  async inspect(
+    scope: Scope,
+    move: Move,
+    allowPartial: boolean,
+  ): Promise<{ readonly created_at: string; readonly problems: readonly string[] }> {
+    const { record } = await this.#source(scope, move);
+    return {
+      created_at: record.created_at,
+      problems: await problemsOf(this.#pieces, { scope, move, record, allowPartial }),
+    };
+  }
+
+  /** What the new life has to hold, whether there is one or not. */
+  async *wanted(
+    { scope, move, signal, beat }: MoveOptions,
+    problem?: (where: string, reason: string) => void,
+  ): AsyncGenerator<LifeRow> {
+    const { record } = await this.#source(scope, move);
+    const [from, to] = [
+      await this.#repository(scope, move.from.repository_id),
+      await this.#repository(scope, move.to.repository_id),
+    ];
+    const names = new MovedNames(move.from, { ...move.to, incarnation: "" }, to.owner);
+    yield* lifeRows(this.#pieces.parts, {
+      scope,
+      record: { ...record, ...targetSettings({ from, to }, record) },
+      names,
+      signal,
+      beat,
+      problem,
+    });
+  }
+
+  async *held({ scope, signal, beat }: Omit<MoveOptions, "move">, place: TargetPlace): AsyncGenerator<LifeRow> {
+    const found = await this.#pieces.library.life(scope, place);
+    if (found === undefined)
+      throw new PinakesError(
+        "NOT_FOUND",
+        `Collection ${show(place.collection_id)} is not there any more; roll the migration back.`,
+      );
+    yield* lifeRows(this.#pieces.parts, { scope, record: found.record, signal, beat });
+  }
+
+  /** Holds both; what was under way in the old one has come to its end before the first row is read. UNAVAILABLE until then. */
+  async register({ scope, move, signal }: MoveOptions, migration_id: string, mine: Mine): Promise<TargetPlace> {
+    await this.#source(scope, move);
+    const record = await this.#hold(scope, move.from, migration_id, mine);
+    if (!isLive(record))
+      throw new PinakesError(
+        "CONFLICT",
+        `Collection ${show(record.collection_id)} was deleted; roll the migration back.`,
+      );
+    await this.#quiet(scope, record, signal);
+    // Read again: it has the model of a re-index that was settled just now.
+    const { record: source } = await this.#source(scope, move);
+    return makeTarget(this.#pieces, scope, { move, source, migration_id, mine });
+  }
+
+  async *copy(
+    { scope, move, signal, beat }: MoveOptions,
+    to: TargetPlace,
+    label: string,
+    from: CopyPlace | undefined,
+  ): AsyncGenerator<CopyPlace> {
+    const { record } = await this.#source(scope, move);
+    const repository = await this.#repository(scope, to.repository_id);
+    const names = new MovedNames(move.from, to, repository.owner);
+    yield* copyLife(this.#pieces.parts, { scope, from: record, to, names, label, signal, beat }, from);
+  }
+
+  /** The old life goes to the trash, then the new one has its name and takes writes. */
+  async takeOver(scope: Scope, move: Move, to: TargetPlace, migration_id: string): Promise<void> {
+    const { deletion, library, parts, pipelines } = this.#pieces;
+    const held = async () => {
+      const record = (await library.life(scope, to))?.record;
+      return record !== undefined && isLive(record) && record.hold?.migration_id === migration_id ? record : undefined;
+    };
+    // Done already: the old one may have been restored since, and the new one changed. They are somebody else's now.
+    if ((await held()) === undefined) return;
+    const old = (await library.life(scope, move.from))?.record;
+    if (old !== undefined && (await deletion.trashHeld(scope, move.from, migration_id)))
+      await this.#release(scope, move.from, migration_id);
+    // A rollback that has overtaken this one took the new one away before it gave the old one free.
+    const target = await held();
+    if (target === undefined) return;
+    await pipelines.register(scope, target);
+    const archived = old?.status === "ARCHIVED" || old?.status_before === "ARCHIVED";
+    if (archived) await new Shelf(parts.items, scope, to).setStatus("ARCHIVED");
+    // The last one is the one it has: there is always one that is free.
+    for (const name of [...(old === undefined ? [] : [nameOf(old, to.collection_id)]), to.collection_id, target.name])
+      if (await this.#open(scope, to, migration_id, { name, status: archived ? "ARCHIVED" : "ACTIVE" })) return;
+  }
+
+  /** Before anything changes: GONE where the old life is, CONFLICT where its id is somebody else's now. What an earlier try hid is shown again. */
+  async requireWayBack(scope: Scope, { from, to }: Move, migration_id: string, mine: Mine): Promise<void> {
+    try {
+      await this.#requireWayBack(scope, from);
+    } catch (error) {
+      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id, mine);
+      throw error;
+    }
+  }
+
+  async #requireWayBack(scope: Scope, from: Move["from"]): Promise<void> {
+    const { library, deletion } = this.#pieces;
+    const found = await library.life(scope, from);
+    if (found !== undefined && isLive(found.record)) return;
+    if (found === undefined || found.record.status !== "DELETED")
+      throw new PinakesError(
+        "GONE",
+        `Collection ${show(from.collection_id)} was removed for good. Migrate the new one back, which is a migration of its own.`,
+      );
+    deletion.requireRestorable(found.record);
+    const current = await library.collection(scope, from.repository_id, from.collection_id);
+    if (current !== undefined && isLive(current.record))
+      throw new PinakesError(
+        "CONFLICT",
+        `Another collection has the id ${show(from.collection_id)} now. Delete it, then roll back.`,
+      );
+  }
+
+  /** The new life; undefined where it is gone. */
+  async findTarget(scope: Scope, { to }: Move, migration_id: string): Promise<TargetPlace | undefined> {
+    const found = await this.#target(scope, to, migration_id);
+    return found !== undefined && isLive(found.record) ? lifeOf(found.record) : undefined;
+  }
+
+  /** From here on nobody else writes to it. CONFLICT where another migration holds it. */
+  async holdTarget(scope: Scope, move: Move, migration_id: string, mine: Mine): Promise<void> {
+    const life = await this.findTarget(scope, move, migration_id);
+    if (life !== undefined) await this.#hold(scope, life, migration_id, mine);
+  }
+
+  async releaseTarget(scope: Scope, move: Move, migration_id: string): Promise<void> {
+    const life = await this.findTarget(scope, move, migration_id);
+    if (life !== undefined) await this.#release(scope, life, migration_id);
+  }
+
+  /**
+   * The new life to the trash; the old one out of it, where the switch put it there. The new one is held until the end, also in the trash: by
+   * that another try knows that it was put there for this. Who was overtaken undoes nothing that came after.
+   */
+  async giveBack(
+    scope: Scope,
+    { from, to }: Move,
+    migration_id: string,
+    { switched, mine }: { readonly switched: boolean; readonly mine: Mine },
+  ): Promise<void> {
+    const { deletion, library } = this.#pieces;
+    const target = await this.#target(scope, to, migration_id);
+    if (target !== undefined && isLive(target.record)) {
+      const life = lifeOf(target.record);
+      do await this.#hold(scope, life, migration_id, mine);
+      while (!(await deletion.trashHeld(scope, life, migration_id)));
+    }
+    for (let free = false; !free;) {
+      const old = await library.life(scope, from);
+      if (switched && old?.record.status === "DELETED") await this.#restore(scope, { from, to }, migration_id, mine);
+      // On what was read: a switch that was overtaken may be hiding it only now.
+      else free = old === undefined || (await this.#free(scope, old, migration_id));
+    }
+    if (target !== undefined) await this.#release(scope, lifeOf(target.record), migration_id);
+  }
+
+  /** After a rollback: what a copy that was overtaken by it made or held since. What is not held by this migration is somebody else's. */
+  async leave(scope: Scope, { from, to }: Move, migration_id: string): Promise<void> {
+    const target = await this.#target(scope, to, migration_id);
+    if (target !== undefined && target.record.hold?.migration_id === migration_id) {
+      const life = lifeOf(target.record);
+      await this.#pieces.deletion.trashHeld(scope, life, migration_id);
+      await this.#release(scope, life, migration_id);
+    }
+    await this.#release(scope, from, migration_id);
+  }
+
+  /** When a life in the trash goes for good; null where it is not in the trash. */
+  async trashedUntil(scope: Scope, life: TargetPlace): Promise<string | null> {
+    const record = (await this.#pieces.library.life(scope, life))?.record;
+    return record?.status === "DELETED" ? record.purge_at : null;
+  }
+
+  /** For good, now. What is gone already is. */
+  async remove({ scope, move: { from }, signal, beat }: MoveOptions, createdBy: string): Promise<void> {
+    const { deletion, lifecycle, library } = this.#pieces;
+    if ((await library.life(scope, from)) === undefined) return;
+    await deletion.begin(scope, from, { createdBy });
+    signal.throwIfAborted();
+    await beat?.();
+    const operation = await lifecycle.finish(scope, from);
+    if (operation !== undefined && operation.status !== "done")
+      throw new PinakesError(
+        "UNAVAILABLE",
+        `Collection ${show(from.collection_id)} is being removed (operation ${operation.operation_id}); finish again later.`,
+      );
+  }
+
+  /** Where the old one cannot come back after all, the new one stays. */
+  async #restore(scope: Scope, { from, to }: Move, migration_id: string, mine: Mine): Promise<void> {
+    try {
+      await this.#pieces.deletion.restore(scope, from, mine);
+    } catch (error) {
+      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id, mine);
+      throw error;
+    }
+  }
+
+  /** The new life as it was before the rollback: not in the trash, and open. */
+  async #keep(scope: Scope, to: Move["to"], migration_id: string, mine: Mine): Promise<void> {
+    const target = await this.#target(scope, to, migration_id);
+    if (target === undefined) return;
+    const life = lifeOf(target.record);
+    await mine();
+    if (!isLive(target.record)) await this.#pieces.deletion.restore(scope, life, mine);
+    await this.#release(scope, life, migration_id);
+  }
+
+  /** A live one is written also where it is not held: a copy that was overtaken may be about to hold it as it was. False: it is not any more what was read. */
+  async #free(scope: Scope, { record, etag }: Stored<CollectionRecord>, migration_id: string): Promise<boolean> {
+    const freed = freedBy(record, migration_id) ?? (isLive(record) ? record : undefined);
+    return freed === undefined || (await this.#replace(scope, freed, record, etag)) !== undefined;
+  }
+
+  /** False where somebody has the name. */
+  async #open(
+    scope: Scope,
+    to: TargetPlace,
+    migration_id: string,
+    fields: Pick<CollectionRecord, "name" | "status">,
+  ): Promise<boolean> {
+    try {
+      await this.#change(scope, to, ({ hold, ...rest }) =>
+        hold?.migration_id === migration_id && isLive(rest) ? { ...rest, ...fields } : undefined,
+      );
+      return true;
+    } catch (error) {
+      if (PinakesError.isInstance(error) && error.code === "CONFLICT") return false;
+      throw error;
+    }
+  }
+
+  /** While it is live. `mine` is asked between the read and the write: who ends a hold changes the record, so one that was overtaken holds nothing. */
+  async #hold(scope: Scope, life: TargetPlace, migration_id: string, mine: Mine): Promise<CollectionRecord> {
+    const { record } = await this.#change(scope, life, async (before) => {
+      const held = isLive(before) ? heldBy(before, migration_id) : undefined;
+      if (held !== undefined) await mine();
+      return held;
+    });
+    return record;
+  }
+
+  /** Also in the trash. Nothing happens where it is gone, or held by another. */
+  async #release(scope: Scope, life: TargetPlace, migration_id: string): Promise<void> {
+    if ((await this.#pieces.library.life(scope, life)) === undefined) return;
+    await this.#change(scope, life, (record) => freedBy(record, migration_id));
+  }
+
+  /** Documents that are being taken in, and a collection that is being indexed anew, are waited for; what has to go goes. */
+  async #quiet(scope: Scope, record: CollectionRecord, signal: AbortSignal): Promise<void> {
+    const { parts } = this.#pieces;
+    const shelf = new Shelf(parts.items, scope, record);
+    const { uploading = 0, pending = 0, indexing = 0 } = (await shelf.stats())?.record.by_status ?? {};
+    const wait = (what: string) =>
+      new PinakesError(
+        "UNAVAILABLE",
+        `Collection ${show(record.collection_id)} ${what}; the migration goes on when that is done.`,
+      );
+    if (uploading + pending + indexing > 0)
+      throw wait(`has ${uploading + pending + indexing} documents that are being taken in`);
+    const fence = (await shelf.fence())?.record;
+    if ((fence?.next ?? null) !== null) throw wait("is being indexed anew");
+    // What a re-index has still to do after its switch: its job may come when the copy is made, and finds nothing to do then.
+    if (fence === undefined) await removeLeftovers(parts, shelf, signal);
+    else await settleReindex(this.#pieces, shelf, fence, signal);
+    // What a re-index prepared in vain goes now: the records of it are not moved, and nobody could find it in the new place.
+    const abandoned = await removeAbandoned(parts, shelf, { begunBefore: parts.clock.now(), signal });
+    if (abandoned > 0 || (await shelf.removals(1)).length > 0) throw wait("has something that is still to be removed");
+  }
+
+  async #source(scope: Scope, { from }: Move): Promise<Stored<CollectionRecord>> {
+    const found = await this.#pieces.library.life(scope, from);
+    if (found !== undefined && isLive(found.record)) return found;
+    throw new PinakesError(
+      "NOT_FOUND",
+      `There is no collection "${from.collection_id}" in repository "${from.repository_id}" any more; roll the migration back.`,
+    );
+  }
+
+  /** The life that this migration made, while it is live, or in the trash and still held: then a rollback put it there. */
+  async #target(
+    scope: Scope,
+    { repository_id, collection_id }: Move["to"],
+    migration_id: string,
+  ): Promise<Stored<CollectionRecord> | undefined> {
+    const { library } = this.#pieces;
+    const isOurs = ({ record }: Stored<CollectionRecord>) =>
+      record.migrated?.migration_id === migration_id &&
+      (isLive(record) || (record.status === "DELETED" && record.hold?.migration_id === migration_id));
+    const current = await library.collection(scope, repository_id, collection_id);
+    if (current !== undefined && isOurs(current)) return current;
+    return (await library.displaced(scope, repository_id, collection_id)).find(isOurs);
+  }
+
+  async #repository(scope: Scope, repositoryId: string): Promise<RepositoryRecord> {
+    const found = await this.#pieces.library.repository(scope, repositoryId);
+    if (found === undefined) throw noRepository(repositoryId);
+    return found.record;
+  }
+
+  /** Read, change, write back; again when somebody else was faster. Of any life, also one in the trash. */
+  async #change(
+    scope: Scope,
+    life: TargetPlace,
+    change: (record: CollectionRecord) => CollectionRecord | undefined | Promise<CollectionRecord | undefined>,
+  ): Promise<Stored<CollectionRecord>> {
+    for (;;) {
+      const found = await this.#pieces.library.life(scope, life);
+      if (found === undefined)
+        throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" any more.`);
+      const next = await change(found.record);
+      if (next === undefined) return found;
+      const changed = await this.#replace(scope, next, found.record, found.etag);
+      if (changed !== undefined) return changed;
+    }
+  }
+
+  /** Undefined: somebody else was faster. */
+  async #replace(
+    scope: Scope,
+    next: CollectionRecord,
+    before: CollectionRecord,
+    ifMatch: string,
+  ): Promise<Stored<CollectionRecord> | undefined> {
+    const { library, parts } = this.#pieces;
+    const record = named({ ...next, updated_at: laterThan(before.updated_at, parts.clock.now()) });
+    try {
+      const { results } = await library.batch(scope, record.repository_id, [
+        { op: "replace", document: collectionDocument(record), ifMatch },
+      ]);
+      return { record, etag: results[0]?.etag as string };
+    } catch (error) {
+      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
+        throw error;
+      return undefined;
+    }
+  }
+}

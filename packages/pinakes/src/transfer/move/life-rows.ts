@@ -1,0 +1,205 @@
+/**
+ * Everything that a life of a collection holds, row by row, for comparing two of them: settings, counters, records, bytes, passages, rows
+ * of callers' own, quads with what supports them and whether they stay without it. With `names` the rows are told as they would be in another place.
+ */
+import { createHash } from "node:crypto";
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item } from "../../ports/item-store.ts";
+import { emptyStats, Shelf } from "../../knowledge/records/collection-partition.ts";
+import { documentsContainer, type CollectionRecord } from "../../knowledge/records/records.ts";
+import { ownVectorsName } from "../../knowledge/records/raw-vectors-name.ts";
+import type { KnowledgeParts } from "../../knowledge/dependencies.ts";
+import type { MovedNames } from "./moved-names.ts";
+
+/** A sign of life, for who waits: called often, also while one row takes long. Waited for where there is something to wait for. */
+export type Beat = () => Promise<void> | undefined;
+
+export interface LifeRow {
+  readonly key: string;
+  readonly value: JsonValue;
+}
+
+export interface LifeToRead {
+  readonly scope: Scope;
+  readonly record: CollectionRecord;
+  /** Absent: as it is. */
+  readonly names?: MovedNames | undefined;
+  readonly signal: AbortSignal;
+  readonly beat?: Beat | undefined;
+  /** Of rows that could not be told from others in the new place. */
+  readonly problem?: ((where: string, reason: string) => void) | undefined;
+}
+
+export type LifeStores = Pick<KnowledgeParts, "items" | "objects" | "vectors" | "triples">;
+
+const itemsPerPage = 100;
+const quadsPerPage = 1_000;
+/** Of a quad no more are told (ports/triple-store.ts). */
+const supportsOfQuadMax = 1_000;
+/** Fences and counters are made, removals and what was prepared in vain are carried out before: none of them is moved. */
+const movedKinds: ReadonlySet<unknown> = new Set(["document", "source", "kept"]);
+
+export async function* lifeRows(parts: LifeStores, life: LifeToRead): AsyncGenerator<LifeRow> {
+  yield* recordRows(parts, life);
+  for await (const { document } of lifeItems(parts, life)) {
+    const {
+      id,
+      repository_id: _,
+      incarnation: _life,
+      ...rest
+    } = life.names?.item(document) ?? (document as JsonObject & { readonly id: string });
+    yield { key: id, value: rest };
+  }
+  yield* objectRows(parts, life);
+  yield* vectorRows(parts, life);
+  yield* quadRows(parts, life);
+}
+
+/** What is moved of the partition of a life, in the order of the ids. */
+export async function* lifeItems(
+  { items }: Pick<LifeStores, "items">,
+  { scope, record, signal }: LifeToRead,
+  after?: string,
+): AsyncGenerator<Item> {
+  const { repository_id, incarnation } = record;
+  for (let last = after; ;) {
+    signal.throwIfAborted();
+    const range = last === undefined ? {} : { range: { gt: last } };
+    const page = await items.query(scope, documentsContainer.name, {
+      equals: { repository_id, incarnation },
+      ...range,
+      limit: itemsPerPage,
+    });
+    for (const item of page.items) if (movedKinds.has(item.document["kind"])) yield item;
+    last = page.items.at(-1)?.id;
+    if (page.cursor === undefined || last === undefined) return;
+  }
+}
+
+/** What a collection is set to, wherever it is; its name may have to wait until the old one is out of the way. */
+export function settingsOf(record: CollectionRecord): Partial<CollectionRecord> {
+  return {
+    description: record.description,
+    chunking_strategy: record.chunking_strategy,
+    allow_chunking_override: record.allow_chunking_override,
+    graph: record.graph ?? null,
+    metadata: record.metadata,
+    allowed_groups: record.allowed_groups,
+    embedding_model: record.embedding_model,
+    private: record.private,
+    pipelines: record.pipelines,
+    created_by: record.created_by,
+    created_at: record.created_at,
+  };
+}
+
+async function* recordRows({ items }: LifeStores, { scope, record }: LifeToRead): AsyncGenerator<LifeRow> {
+  const shelf = new Shelf(items, scope, record);
+  const { generation = 1, embedding_model = record.embedding_model } = (await shelf.fence())?.record ?? {};
+  const {
+    last_used_at: _,
+    kind: _kind,
+    ...counters
+  } = ((await shelf.stats())?.record ?? emptyStats) as unknown as JsonObject;
+  const { repository_id: _repository, incarnation: _life, ...counted } = counters;
+  yield { key: "settings", value: settingsOf(record) as unknown as JsonObject };
+  yield { key: "generation", value: { generation, embedding_model } };
+  yield { key: "counters", value: counted };
+}
+
+async function* objectRows(
+  { items, objects }: LifeStores,
+  { scope, record, signal, beat }: LifeToRead,
+): AsyncGenerator<LifeRow> {
+  const { prefix } = new Shelf(items, scope, record);
+  for (let after: string | undefined; ;) {
+    const page = await objects.list(scope, prefix, { signal, ...(after === undefined ? {} : { after }) });
+    for (const { key, bytes } of page.keys) {
+      const digest = createHash("sha256");
+      for await (const chunk of alive((await objects.stream(scope, key, { signal })) ?? noPieces(), beat))
+        digest.update(chunk);
+      yield { key: `object ${key.slice(prefix.length)}`, value: [bytes, digest.digest("hex")] };
+    }
+    after = page.next;
+    if (after === undefined) return;
+  }
+}
+
+async function* noPieces(): AsyncGenerator<Uint8Array> {}
+
+/** Pieces of an object, or rows, each of which is a sign of life: all of them may take longer than anybody waits. */
+export async function* alive<Piece>(pieces: AsyncIterable<Piece>, beat: Beat | undefined): AsyncGenerator<Piece> {
+  for await (const piece of pieces) {
+    yield piece;
+    const waiting = beat?.();
+    if (waiting !== undefined) await waiting;
+  }
+}
+
+async function* vectorRows(parts: LifeStores, { scope, record, names, signal }: LifeToRead): AsyncGenerator<LifeRow> {
+  const shelf = new Shelf(parts.items, scope, record);
+  const passages = shelf.vectors((await shelf.fence())?.record.generation ?? 1);
+  for (const [kind, name] of [
+    ["passage", passages],
+    ["row", ownVectorsName(record.incarnation)],
+  ] as const) {
+    const settings = await settingsOfVectors(parts, scope, name);
+    if (settings === undefined) continue;
+    let rows = 0;
+    for await (const { id, vector, text, metadata } of parts.vectors.rows(scope, name)) {
+      if ((rows += 1) % itemsPerPage === 0) signal.throwIfAborted();
+      const told = kind === "passage" && names !== undefined ? names.passage(metadata) : metadata;
+      const floats = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
+      yield { key: `${kind} ${id}`, value: [floats, text ?? null, told] };
+    }
+    // Vectors that never held a row, or hold none any more, are as good as none.
+    if (rows > 0) yield { key: `${kind}s`, value: { ...settings } };
+  }
+}
+
+/** Undefined where there are none. */
+export async function settingsOfVectors({ vectors }: Pick<LifeStores, "vectors">, scope: Scope, name: string) {
+  try {
+    return (await vectors.stats(scope, name)).settings;
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+async function* quadRows(
+  { triples }: LifeStores,
+  { scope, record, names, signal, problem }: LifeToRead,
+): AsyncGenerator<LifeRow> {
+  const space = record.incarnation;
+  let told = 0;
+  let full: string | undefined;
+  for (let cursor: string | undefined; ;) {
+    signal.throwIfAborted();
+    const page = await triples.match(scope, space, {}, { limit: quadsPerPage, cursor });
+    const supports = await triples.supports(scope, space, page.quads);
+    const asserted = await triples.asserted(scope, space, page.quads);
+    for (const [i, quad] of page.quads.entries()) {
+      const { s, p, o, g } = names?.quad(quad) ?? quad;
+      const key = JSON.stringify([s, p, o, g]);
+      if (names?.isOfTarget(quad) === true)
+        problem?.(key, "names something of the place that the collection goes to; choose another id.");
+      const own = supports[i] ?? [];
+      told += own.length;
+      if (own.length === supportsOfQuadMax) full ??= key;
+      yield { key, value: { asserted: asserted[i] === true, supports: own.map(({ source, part }) => [source, part]) } };
+    }
+    cursor = page.cursor;
+    if (cursor === undefined) break;
+  }
+  // What there is more of the supports of a quad must not get lost unseen.
+  const { quads, supports } = await triples.usage(scope, space);
+  if (full !== undefined && told < supports)
+    problem?.(
+      full,
+      `has more than ${supportsOfQuadMax} sources and parts that support it, which cannot be moved; remove it, or some of the documents.`,
+    );
+  yield { key: "triples", value: { quads, supports } };
+}

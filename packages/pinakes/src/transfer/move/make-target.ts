@@ -1,0 +1,171 @@
+/** The new life of a collection that is moved: its record with the settings of the old one, held, and a fence of the same generation. */
+import { isDeepStrictEqual } from "node:util";
+import { PinakesError, show } from "../../domain/errors.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { emptyStats, Shelf } from "../../knowledge/records/collection-partition.ts";
+import { collectionDocument, isLive, type Stored } from "../../knowledge/records/catalog-records.ts";
+import { named, newCollection } from "../../knowledge/records/new-collection.ts";
+import { itemIds, type CollectionRecord, type FenceRecord } from "../../knowledge/records/records.ts";
+import { TagRows } from "../../knowledge/records/tag-rows.ts";
+import { isoTime, laterThan } from "../../knowledge/records/times.ts";
+import type { KnowledgeParts } from "../../knowledge/dependencies.ts";
+import type { Mine, MoverPieces, TargetPlace } from "./collection-mover.ts";
+import type { Move } from "./may-move.ts";
+import { targetSettings, type Repositories } from "./target-settings.ts";
+
+export interface NewTarget {
+  readonly move: Move;
+  readonly source: CollectionRecord;
+  readonly migration_id: string;
+  readonly mine: Mine;
+}
+
+/** The name it has; a collection that is named as its id is named as its new one. */
+export function nameOf(source: CollectionRecord, collectionId: string): string {
+  return source.name === source.collection_id ? collectionId : source.name;
+}
+
+/** The one that this migration made, where it did already. CONFLICT where the id or the name is somebody else's. */
+export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTarget): Promise<TargetPlace> {
+  const { library, parts } = pieces;
+  const { move, source, migration_id } = input;
+  for (;;) {
+    const from = await library.repository(scope, move.from.repository_id);
+    const [repository, found] = await library.both(scope, move.to.repository_id, move.to.collection_id);
+    if (repository === undefined || from === undefined)
+      throw noRepository(repository === undefined ? move.to.repository_id : move.from.repository_id);
+    const repositories = { from: from.record, to: repository.record };
+    if (found !== undefined && isLive(found.record)) {
+      if (found.record.migrated?.migration_id !== migration_id)
+        throw new PinakesError(
+          "CONFLICT",
+          `A collection ${show(move.to.collection_id)} exists in repository ${show(move.to.repository_id)} now. Delete it, or roll back.`,
+        );
+      const place = { ...move.to, incarnation: found.record.incarnation };
+      await makeFence(parts, scope, place, source);
+      if (await isSetAnew(pieces, scope, found, { ...targetSettings(repositories, source) })) return place;
+      continue;
+    }
+    const record = recordOf(parts, repositories, input);
+    await new TagRows(parts.items).add(scope, record);
+    await input.mine();
+    try {
+      await library.batch(scope, move.to.repository_id, pieces.collections.newLife(repository.record, record, found));
+    } catch (error) {
+      await requireRaced(pieces, scope, move, error);
+    }
+  }
+}
+
+/** Whom the repositories let in may have changed since it was made. False: somebody else changed it meanwhile. */
+async function isSetAnew(
+  { library, parts }: MoverPieces,
+  scope: Scope,
+  { record, etag }: Stored<CollectionRecord>,
+  settings: Partial<CollectionRecord>,
+): Promise<boolean> {
+  // One that is released is its owner's to set.
+  if (
+    record.hold?.migration_id !== record.migrated?.migration_id ||
+    isDeepStrictEqual({ ...record, ...settings }, { graph: null, ...record })
+  )
+    return true;
+  const next = named({ ...record, ...settings, updated_at: laterThan(record.updated_at, parts.clock.now()) });
+  try {
+    await library.batch(scope, record.repository_id, [
+      { op: "replace", document: collectionDocument(next), ifMatch: etag },
+    ]);
+    return true;
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
+    throw error;
+  }
+}
+
+export function noRepository(repositoryId: string): PinakesError {
+  return new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}" any more; roll the migration back.`);
+}
+
+/** Made by ourselves in a try whose answer was lost, or changed by somebody else: the next look tells. All else is said in words. */
+async function requireRaced({ library }: MoverPieces, scope: Scope, { to }: Move, error: unknown): Promise<void> {
+  if (!PinakesError.isInstance(error)) throw error;
+  const index = error.context.batch?.index;
+  if (index === 0)
+    throw new PinakesError(
+      "CONFLICT",
+      `Repository ${show(to.repository_id)} is being deleted; roll the migration back.`,
+      { cause: error },
+    );
+  if (index === 2)
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `Repository ${show(to.repository_id)} has as many collections as it may. Delete one first.`,
+      { cause: error },
+    );
+  if (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND") return;
+  const now = await library.collection(scope, to.repository_id, to.collection_id);
+  if (error.code === "CONFLICT" && now !== undefined && isLive(now.record)) return;
+  if (error.code === "CONFLICT" && index === 1)
+    throw new PinakesError(
+      "CONFLICT",
+      `Another collection of repository ${show(to.repository_id)} has the name of this one. Rename one of them.`,
+      {
+        cause: error,
+      },
+    );
+  throw error;
+}
+
+/** While the old one is in the same repository it has the name; until the switch the new one is called by its migration. */
+function recordOf(
+  { clock, newId }: KnowledgeParts,
+  repositories: Repositories,
+  { move, source, migration_id }: NewTarget,
+): CollectionRecord {
+  const now = isoTime(clock.now());
+  return newCollection({
+    repository: repositories.to,
+    caller: source.created_by,
+    incarnation: newId(),
+    now,
+    collectionId: move.to.collection_id,
+    fields: {
+      ...targetSettings(repositories, source),
+      name:
+        move.from.repository_id === move.to.repository_id
+          ? `Migration ${migration_id}`
+          : nameOf(source, move.to.collection_id),
+      hold: { migration_id },
+      migrated: { migration_id, created_at: source.migrated?.created_at ?? "source" },
+    },
+  });
+}
+
+/** With the generation and the model that the passages have, so that nothing below has to be numbered anew. */
+async function makeFence(
+  parts: KnowledgeParts,
+  scope: Scope,
+  place: TargetPlace,
+  source: CollectionRecord,
+): Promise<void> {
+  const shelf = new Shelf(parts.items, scope, place);
+  if ((await shelf.fence()) !== undefined) return;
+  const { generation = 1, embedding_model } = (await new Shelf(parts.items, scope, source).fence())?.record ?? {};
+  const model = embedding_model === undefined ? {} : { embedding_model };
+  const fence: FenceRecord = {
+    kind: "fence",
+    status: "ACTIVE",
+    collection_id: place.collection_id,
+    generation,
+    held: true,
+    ...model,
+  };
+  try {
+    await shelf.clean([
+      { op: "create", document: shelf.document(itemIds.fence, fence) },
+      { op: "create", document: shelf.document(itemIds.stats, emptyStats) },
+    ]);
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Who may move a collection, and what exactly is moved: whoever may delete it where it is and make one where it goes. What the caller may
+ * not see answers as what is not there, on both sides.
+ */
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
+import type { Life } from "../../lifecycle/index.ts";
+import { decideCollection, requireLevel, requirePurge } from "../../knowledge/access/access.ts";
+import { lifeOf } from "../../knowledge/records/life-of.ts";
+import type { Collections } from "../../knowledge/collections/collections.ts";
+import { isLive, type Library } from "../../knowledge/records/catalog-records.ts";
+import { checkId } from "../../knowledge/records/names.ts";
+import type { RepositoryRecord } from "../../knowledge/records/records.ts";
+import type { Repositories } from "../../knowledge/collections/repositories.ts";
+
+/** As a caller says it. */
+export interface WantedMove {
+  readonly repository: string;
+  readonly collection: string;
+  /** What is absent stays as it is. */
+  readonly to: { readonly repository?: string | undefined; readonly collection?: string | undefined };
+}
+
+export interface Move {
+  readonly from: Life;
+  readonly to: { readonly repository_id: string; readonly collection_id: string };
+}
+
+export interface MayMovePieces {
+  readonly library: Library;
+  readonly collections: Collections;
+  readonly repositories: Repositories;
+}
+
+/** With ids instead of aliases, and the life that is meant. */
+export async function resolveMove(
+  { collections, repositories }: MayMovePieces,
+  caller: Caller,
+  wanted: WantedMove,
+): Promise<Move> {
+  requireCaller(caller);
+  const { collection, repository, decision } = await collections.open(caller, wanted.repository, wanted.collection);
+  requireLevel(decision, "ADMIN", `collection "${wanted.collection}"`, "Migrating");
+  if (collection.is_default)
+    throw invalid(
+      "The default collection cannot be migrated: its repository is never without it. Its documents can be uploaded elsewhere.",
+    );
+  const target =
+    wanted.to.repository === undefined ? repository : (await repositories.get(caller, wanted.to.repository)).record;
+  requireMayCreate(caller, target);
+  const to = {
+    repository_id: target.repository_id,
+    collection_id: checkId(wanted.to.collection ?? collection.collection_id, "to.collection"),
+  };
+  if (to.repository_id === collection.repository_id && to.collection_id === collection.collection_id)
+    throw invalid("to: is where the collection is already; name another repository, another collection id, or both.");
+  return { from: lifeOf(collection), to };
+}
+
+/**
+ * Asked anew before every step, also of one that goes on by itself, which has the groups that its asker had: a right that was taken away is
+ * gone. What is removed for good needs none on what it was.
+ */
+export async function requireMayMove(
+  { library, collections, repositories }: MayMovePieces,
+  caller: Caller,
+  { from, to }: Move,
+  { purge = false }: { readonly purge?: boolean } = {},
+): Promise<void> {
+  const scope = requireCaller(caller);
+  if ((await library.life(scope, from)) !== undefined) {
+    const { decision, collection, repository } = await collections.open(
+      caller,
+      from.repository_id,
+      from.collection_id,
+      {
+        deleted: true,
+        incarnation: from.incarnation,
+      },
+    );
+    requireLevel(decision, "ADMIN", `collection "${from.collection_id}"`, "Migrating");
+    if (purge) requirePurge(caller, repository, collection);
+  }
+  const { record: repository } = await repositories.get(caller, to.repository_id);
+  requireMayCreate(caller, repository);
+  const there = await library.collection(scope, to.repository_id, to.collection_id);
+  if (there === undefined || !isLive(there.record)) return;
+  requireLevel(
+    decideCollection(caller, repository, there.record),
+    "ADMIN",
+    `collection "${to.collection_id}"`,
+    "Migrating",
+  );
+}
+
+function requireMayCreate({ role }: Caller, { owner, allow_user_collections, repository_id }: RepositoryRecord): void {
+  if (owner === null && role === "user" && !allow_user_collections)
+    throw new PinakesError("FORBIDDEN", `Only admins make collections in repository "${repository_id}".`);
+}

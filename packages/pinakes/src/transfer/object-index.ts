@@ -1,0 +1,67 @@
+/**
+ * The objects of an import by their keys: with the bucket as the first folder, as exports have it, or without, as a copy of one bucket
+ * has. Only what the reader listed is ever opened, so that no key of an item leads anywhere else.
+ */
+import { PinakesError } from "../domain/errors.ts";
+import type { TransferReader } from "./files.ts";
+import { transferLimits } from "./limits.ts";
+import { isTablePath } from "./names.ts";
+import { sidecarSuffix } from "./sidecar.ts";
+
+export class ObjectIndex {
+  readonly tables: string[] = [];
+  readonly #paths = new Set<string>();
+  /** Without the bucket; undefined where two buckets have the key. */
+  readonly #keys = new Map<string, string | undefined>();
+  readonly #used = new Set<string>();
+
+  static async read(reader: TransferReader, filesMax: number = transferLimits.filesMax): Promise<ObjectIndex> {
+    const index = new ObjectIndex();
+    let files = 0;
+    for await (const path of reader.paths()) {
+      files += 1;
+      if (files > filesMax)
+        throw new PinakesError("LIMIT_EXCEEDED", `An import has at most ${filesMax} files; split it by repositories.`);
+      if (isTablePath(path)) index.tables.push(path);
+      else index.#add(path);
+    }
+    return index;
+  }
+
+  /** With the bucket as its first folder. */
+  byPath(path: string): string | undefined {
+    return this.#take(this.#paths.has(path) ? path : undefined);
+  }
+
+  /** The first of these that is there, in whatever bucket. */
+  byKey(...keys: readonly string[]): string | undefined {
+    for (const key of keys) {
+      const path = this.#keys.get(key) ?? (this.#paths.has(key) ? key : undefined);
+      if (path !== undefined) return this.#take(path);
+    }
+    return undefined;
+  }
+
+  sidecarOf(path: string): string | undefined {
+    return this.#paths.has(path + sidecarSuffix) ? path + sidecarSuffix : undefined;
+  }
+
+  /** Objects that no item spoke of. */
+  *unused(): Generator<string> {
+    for (const path of this.#paths) {
+      const owner = path.endsWith(sidecarSuffix) ? path.slice(0, -sidecarSuffix.length) : path;
+      if (!this.#used.has(path) && !this.#paths.has(owner === path ? "" : owner)) yield path;
+    }
+  }
+
+  #add(path: string): void {
+    this.#paths.add(path);
+    const key = path.slice(path.indexOf("/") + 1);
+    this.#keys.set(key, this.#keys.has(key) ? undefined : path);
+  }
+
+  #take(path: string | undefined): string | undefined {
+    if (path !== undefined) this.#used.add(path);
+    return path;
+  }
+}

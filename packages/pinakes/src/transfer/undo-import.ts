@@ -1,0 +1,212 @@
+/**
+ * Takes back what an import made, item by item of the same files: collections go to the trash, documents that it put into collections of
+ * others are deleted. Repositories stay: a collection in the trash comes back into one. What is not of this import, by its mark, is not
+ * touched; where that cannot be kept apart, the undoing is refused before anything changes, unless it is forced.
+ */
+import { requireCaller, type Caller } from "../domain/caller.ts";
+import { PinakesError, show } from "../domain/errors.ts";
+import { Shelf } from "../knowledge/records/collection-partition.ts";
+import type { Documents } from "../knowledge/documents/documents.ts";
+import { lifeOf } from "../knowledge/records/life-of.ts";
+import type { CollectionDeletion } from "../knowledge/deletion/delete-collection.ts";
+import { personalRepositoryId } from "../knowledge/records/ids.ts";
+import { isLive } from "../knowledge/records/catalog-records.ts";
+import type { CollectionRecord, DocumentRecord } from "../knowledge/records/records.ts";
+import { optionalText, text, userId } from "./attributes.ts";
+import { catalogDocumentKeys } from "./catalog-items.ts";
+import type { PlainItem } from "./dynamo-json.ts";
+import type { TransferReader } from "./files.ts";
+import { importedOf } from "./give-back.ts";
+import { RecordImport, type ImportTools } from "./import-records.ts";
+import { itemKind, type ItemKind } from "./item-kind.ts";
+import { readItems } from "./item-lines.ts";
+import { collectionKeys } from "./lisa-items.ts";
+import { documentKeys } from "./lisa-documents.ts";
+import { ObjectIndex } from "./object-index.ts";
+import { isItemsFault } from "./report.ts";
+import { documentsOf } from "./walk.ts";
+
+export interface UndoPieces extends Pick<ImportTools, "parts" | "library" | "collections" | "registry"> {
+  readonly documents: Documents;
+  readonly deletion: CollectionDeletion;
+}
+
+export interface UndoOptions {
+  /** What the import marked its records with. */
+  readonly mark: string;
+  /** Also where others added or changed something since. */
+  readonly force: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface Undone {
+  readonly collections: number;
+  readonly documents: number;
+}
+
+export class ImportUndo {
+  readonly #pieces: UndoPieces;
+
+  constructor(pieces: UndoPieces) {
+    this.#pieces = pieces;
+  }
+
+  /** Admins only, as the import. Can be repeated: what is gone already is. */
+  async undo(caller: Caller, reader: TransferReader, options: UndoOptions): Promise<Undone> {
+    requireCaller(caller);
+    if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Undoing an import needs the role admin.");
+    return new UndoRun(this.#pieces, caller, reader, options).run();
+  }
+}
+
+class UndoRun {
+  readonly #pieces: UndoPieces;
+  readonly #caller: Caller;
+  readonly #reader: TransferReader;
+  readonly #options: UndoOptions;
+  /** For the ids that items mean here; it makes nothing. */
+  readonly #records: RecordImport;
+
+  constructor(pieces: UndoPieces, caller: Caller, reader: TransferReader, options: UndoOptions) {
+    this.#pieces = pieces;
+    this.#caller = caller;
+    this.#reader = reader;
+    this.#options = options;
+    this.#records = new RecordImport({
+      ...pieces,
+      caller,
+      models: {},
+      dryRun: true,
+      made: { by: caller.userId, at: "" },
+    });
+  }
+
+  async run(): Promise<Undone> {
+    const made = new Map<string, CollectionRecord>();
+    for await (const record of this.#collections()) made.set(record.incarnation, record);
+    if (!this.#options.force) {
+      for (const record of made.values()) await this.#requireOurs(record);
+      for await (const { collection, document } of this.#documents(made)) requireUnchanged(collection, document);
+    }
+    let documents = 0;
+    const { scope } = this.#caller;
+    for await (const { collection, document } of this.#documents(made)) {
+      const opened = await this.#pieces.collections.open(
+        this.#caller,
+        collection.repository_id,
+        collection.collection_id,
+      );
+      await this.#pieces.documents.delete(this.#caller, opened, document.document_id);
+      documents += 1;
+    }
+    for (const record of made.values()) await this.#pieces.deletion.trash(scope, lifeOf(record));
+    return { collections: made.size, documents };
+  }
+
+  /** Those that the import made, and that are there. A default one is its repository's. */
+  async *#collections(): AsyncGenerator<CollectionRecord> {
+    for await (const { kind, item } of this.#items(["collection", "catalog"])) {
+      const found = kind === "collection" ? await this.#collectionOf(item) : await this.#catalogOf(item);
+      if (found !== undefined && isLive(found) && !found.is_default && this.#isOurs(found)) yield found;
+    }
+  }
+
+  /** Those that it put into collections which it did not make. */
+  async *#documents(
+    made: ReadonlyMap<string, CollectionRecord>,
+  ): AsyncGenerator<{ readonly collection: CollectionRecord; readonly document: DocumentRecord }> {
+    for await (const { kind, item } of this.#items(["document", "catalog_document"])) {
+      const { repositoryId, collectionId, documentId } = kind === "document" ? documentKeys(item) : catalogPlace(item);
+      const place = await this.#records.place(repositoryId, collectionId).catch((error: unknown) => {
+        if (isItemsFault(error)) return undefined;
+        throw error;
+      });
+      if (place === undefined || made.has(place.collection.incarnation)) continue;
+      const document = (
+        await new Shelf(this.#pieces.parts.items, this.#caller.scope, place.collection).read(documentId)
+      )?.record;
+      if (document !== undefined && this.#isOurs(document)) yield { collection: place.collection, document };
+    }
+  }
+
+  async #collectionOf(item: PlainItem["item"]): Promise<CollectionRecord | undefined> {
+    const keys = collectionKeys(item);
+    const repository = await this.#records.repository(keys.repositoryId);
+    if (repository === undefined) return undefined;
+    return (
+      await this.#pieces.library.collection(
+        this.#caller.scope,
+        keys.repositoryId,
+        this.#records.collectionId(repository, keys.collectionId),
+      )
+    )?.record;
+  }
+
+  async #catalogOf(item: PlainItem["item"]): Promise<CollectionRecord | undefined> {
+    const repositoryId = personalRepositoryId(userId(item, "user_id"));
+    return (await this.#pieces.library.collection(this.#caller.scope, repositoryId, text(item, "catalog_id")))?.record;
+  }
+
+  /** Documents that others added would go with the collection. */
+  async #requireOurs(record: CollectionRecord): Promise<void> {
+    for await (const document of documentsOf(this.#pieces.parts.items, this.#caller.scope, record)) {
+      this.#options.signal.throwIfAborted();
+      if (!this.#isOurs(document))
+        throw new PinakesError(
+          "CONFLICT",
+          `Collection ${show(record.collection_id)} of repository ${show(record.repository_id)} has documents that did not come with the import, such as ${show(document.name)}. Move them first, or roll back with force: they go to the trash with it.`,
+        );
+      requireUnchanged(record, document);
+    }
+  }
+
+  #isOurs(record: Parameters<typeof importedOf>[0]): boolean {
+    return importedOf(record)?.mark === this.#options.mark;
+  }
+
+  /** What is no item, or a wrong one, made nothing. */
+  async *#items(
+    kinds: readonly ItemKind[],
+  ): AsyncGenerator<{ readonly kind: ItemKind; readonly item: PlainItem["item"] }> {
+    const { tables } = await ObjectIndex.read(this.#reader);
+    for (const file of tables) {
+      for await (const { parsed } of readItems(this.#reader.open(file))) {
+        this.#options.signal.throwIfAborted();
+        const kind = parsed === undefined ? undefined : kindOf(parsed);
+        if (parsed !== undefined && kind !== undefined && kinds.includes(kind)) yield { kind, item: parsed.item };
+      }
+    }
+  }
+}
+
+function requireUnchanged({ collection_id }: CollectionRecord, { name, version }: DocumentRecord): void {
+  if (version === 1) return;
+  throw new PinakesError(
+    "CONFLICT",
+    `Document ${show(name)} of collection ${show(collection_id)} was replaced since the import. Keep a copy, and roll back with force: what is there now goes.`,
+  );
+}
+
+function catalogPlace(item: PlainItem["item"]): {
+  readonly repositoryId: string;
+  readonly collectionId: string;
+  readonly documentId: string;
+} {
+  const { catalogId, documentId, owner } = catalogDocumentKeys(item);
+  return { repositoryId: personalRepositoryId(owner), collectionId: catalogId, documentId };
+}
+
+function kindOf({ item }: PlainItem): ItemKind | undefined {
+  try {
+    const kind = itemKind(item);
+    // Asked here, so that nobody below stumbles over an item that was refused.
+    if (kind === "collection") collectionKeys(item);
+    if (kind === "catalog") userId(item, "user_id");
+    if (kind === "document") documentKeys(item);
+    if (kind === "catalog_document") catalogDocumentKeys(item);
+    return kind === "catalog" && optionalText(item, "catalog_id") === undefined ? undefined : kind;
+  } catch (error) {
+    if (isItemsFault(error)) return undefined;
+    throw error;
+  }
+}

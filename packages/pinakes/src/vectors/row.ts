@@ -1,0 +1,24 @@
+/** One row as callers give it and as a merge hands it on. */
+import type { JsonObject } from "../domain/json.ts";
+
+export type Metric = "cosine" | "dot" | "l2";
+/** The numbers are those of the file. */
+export const opCodes = Object.freeze({ put: 0, delete: 1, patch: 2 });
+export type Op = keyof typeof opCodes;
+
+export interface Row {
+  readonly id: string;
+  readonly op: Op;
+  /** As the caller gave it, not normalised; present for a put. */
+  readonly vector?: Float32Array;
+  readonly text?: string;
+  /** A put: the row's metadata. A patch: what changes; null clears a key. */
+  readonly metadata?: JsonObject;
+}
+
+/** A row as it is read from a file. */
+export interface Put extends Row {
+  readonly op: "put";
+  readonly vector: Float32Array;
+  readonly metadata: JsonObject;
+}
