@@ -322,7 +322,7 @@ describe("pinakes collections", () => {
     expect((await failure(call(collections, ["show", "me/notes", "--user", "bob", "--role", "user"]))).code).toBe(
       "NOT_FOUND",
     );
-    expect(await json(collections, "list", "--workspace", "other")).toEqual({ items: [], next_cursor: null });
+    expect(await json(collections, "list", "--workspace", "other")).toEqual({ items: [], next_cursor: null, total: 0 });
   });
 });
 
