@@ -330,6 +330,8 @@ export interface SearchAnswer {
   }[];
   /** Fields of the filter that nothing has. */
   readonly unknown_fields?: readonly string[];
+  /** What was done otherwise than asked: a search of catalogs has at most 20 hits. */
+  readonly warnings?: readonly string[];
   readonly mode_used: SearchMode;
   readonly timings: { readonly embed_ms: number; readonly search_ms: number; readonly total_ms: number };
   readonly explain?: JsonObject;

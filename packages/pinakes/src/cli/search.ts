@@ -19,7 +19,7 @@ const command = defineCommand({
     limit: {
       type: "string",
       value: "N",
-      help: `how many, 1–${knowledgeLimits.searchHitsMax} (${knowledgeLimits.searchHitsDefault})`,
+      help: `how many, 1–${knowledgeLimits.searchHitsMax} (${knowledgeLimits.searchHitsDefault}; of catalogs ${knowledgeLimits.catalogHitsDefault})`,
     },
     filter: { type: "string", value: "JSON", help: `by metadata, such as '{"year":{"gt":1930}}'` },
     "min-score": {
@@ -67,7 +67,7 @@ export const search: Group = { command };
 function text(
   terminal: Terminal,
   query: string,
-  { hits, outcome, skipped = [], unknown_fields = [], mode_used, timings, explain }: SearchAnswer,
+  { hits, outcome, skipped = [], unknown_fields = [], warnings = [], mode_used, timings, explain }: SearchAnswer,
   full: boolean,
 ): string {
   const passages = hits.filter(({ citation }) => citation.row_id === undefined);
@@ -86,6 +86,7 @@ function text(
         `${repository_id}/${collection_id} was not searched: ${oneLine(reason)}`,
     ),
     ...unknown_fields.map((field) => `No passage has the field "${printable(field)}" of the filter.`),
+    ...warnings.map(oneLine),
   ];
   return [
     ...hits.map((hit, i) => hitText(terminal, query, hit, i + 1, full)),

@@ -20,6 +20,7 @@ export const knowledgeLimits = Object.freeze({
   uploadFilesMax: 100,
   searchHitsDefault: 10,
   searchHitsMax: 1_000,
+  catalogHitsDefault: 5,
   /** That one search names; without names it is over all there are. */
   searchCollectionsMax: 1_000,
   /** That one question of triples names. */

@@ -96,7 +96,15 @@ describe("etags", () => {
       expect(refused.json["detail"]).not.toMatch(
         /Operation \d|of the batch|"(collection|document|repository):|Item "repository"/,
       );
+      expect(refused.json, `${method} ${path}`).not.toHaveProperty("batch");
     }
+    const { name } = (await get(here.at)).json;
+    const taken = await server.call("POST", `/v1/repositories/${here.repository}/collections`, { key, body: { name } });
+    expect([taken.status, taken.json["detail"]]).toEqual([
+      409,
+      expect.stringContaining(`A collection named "${name as string}" exists`),
+    ]);
+    expect(taken.json).not.toHaveProperty("batch");
   });
 
   it("a collection or repository that changed since it was read is not deleted: 412, and it is still there", async () => {

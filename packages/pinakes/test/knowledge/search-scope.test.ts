@@ -52,7 +52,7 @@ describe("what a search is over", () => {
     });
   });
 
-  it("R-KB-45 an empty collection, one that is being indexed, and a question that nothing answers have three outcomes; min_score 0 shows the nearest", async () => {
+  it("R-KB-45 an empty collection and a question that nothing answers have two outcomes, and neither is `ok`; min_score 0 shows the nearest", async () => {
     const place = await newPlace(test, "Outcomes");
     const ask = (query: string, more: object = {}) =>
       test.knowledge.search.run(test.admin, {
@@ -74,7 +74,7 @@ describe("what a search is over", () => {
     expect((await ask("otters", { min_score: 1 })).outcome).toBe("no_match");
   });
 
-  it("documents on their way make an answer without hits `indexing`", async () => {
+  it("R-KB-45 documents on their way make an answer without hits `indexing`", async () => {
     await using idle = await openTestPinakes("memory", { background: false });
     const place = await newPlace(idle, "Waiting");
     await upload(place, "otters.txt", otters);

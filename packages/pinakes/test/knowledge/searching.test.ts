@@ -196,6 +196,37 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     expect((await ask({ limit: 1_000, query: "x".repeat(10_000) })).mode_used).toBe("hybrid");
   });
 
+  it("R-KB-41 a search of catalogs has 5 hits, or as many as are asked for up to 20; more are reduced, with a warning, and none or fewer refused", async () => {
+    const mine = await catalog("limited");
+    const lines = Array.from({ length: 30 }, (_, i) => `The otter number ${i} sleeps in the river.`.padEnd(100));
+    await uploaded(mine, "otters.txt", lines.join(""), {
+      chunking_strategy: { type: "FIXED", chunk_size: 100, chunk_overlap: 0, unit: "char" },
+    });
+    const place = { repository: "me", collection: mine.collection };
+    const ask = (limit?: number, collections: readonly object[] | undefined = [place]) =>
+      mine.knowledge.search(mine.caller, { query: "otter", limit, collections: collections as [typeof place] });
+    for (const [limit, count] of [
+      [undefined, 5],
+      [7, 7],
+      [20, 20],
+    ]) {
+      const { hits, warnings } = await ask(limit);
+      expect([hits.length, warnings]).toEqual([count, undefined]);
+    }
+    for (const limit of [21, 1_000])
+      expect(await ask(limit)).toMatchObject({
+        hits: { length: 20 },
+        warnings: [expect.stringMatching(new RegExp(`at most 20 hits; ${limit} `))],
+      });
+    // Its repository as a whole, and by its own name, are catalogs, too; all that the caller may read is not.
+    const { repository_id } = await mine.knowledge.repository(mine.caller, "me");
+    for (const repository of ["me", repository_id]) expect((await ask(25, [{ repository }])).hits).toHaveLength(20);
+    const wide = await mine.knowledge.search(mine.caller, { query: "otter", limit: 25 });
+    expect([wide.hits.length, wide.warnings]).toEqual([25, undefined]);
+    for (const limit of [0, -1, 1.5, 1_001])
+      await expect(ask(limit)).rejects.toMatchObject({ code: "INVALID", detail: expect.stringContaining("limit") });
+  });
+
   it("R-KB-45 R-KB-46 the counts of documents by status; hits carry citations with file, page, section and words, which can be checked", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;

@@ -37,4 +37,22 @@ describe("quality on SciFact", () => {
     },
     minutesMax * 60_000,
   );
+
+  it.skipIf(reason !== undefined)(
+    "the default floor costs less than 0.002 of nDCG@10 and refuses every question that means nothing",
+    async () => {
+      let text = "";
+      expect(await evalCommand([folder, "--calibrate", "--json"], { out: (part) => (text += part) })).toBe(0);
+      const { in_use } = JSON.parse(text) as {
+        in_use: readonly { mode: string; nonsense: number; ndcg: number; ndcg_without_floor: number }[];
+      };
+      console.log(in_use);
+      expect(in_use.map(({ mode }) => mode)).toEqual(["hybrid", "vector"]);
+      for (const { mode, nonsense, ndcg, ndcg_without_floor } of in_use) {
+        expect(Math.abs(ndcg - ndcg_without_floor), mode).toBeLessThanOrEqual(0.002);
+        expect(nonsense, mode).toBe(1);
+      }
+    },
+    minutesMax * 60_000,
+  );
 });

@@ -1,5 +1,13 @@
-/** Tests of W3C's suites that are expected to fail, each with its reason. All of them are refusals; none is a wrong answer. */
+/**
+ * How many tests each suite has, and those that are expected to fail, each with its reason. All failures are refusals; none is a wrong
+ * answer. The sizes are asserted: a folder with a part missing must not pass.
+ *
+ * Two manifests of SPARQL 1.0 are in no suite. `open-world/sameTerm-manifest.ttl` (6 entries, with which some count 482) names queries
+ * that the suite has no files for. `sort/extended-manifest.ttl` (1) orders plain literals before `xsd:string`, which RDF 1.1 made one term.
+ */
 import type { ExpectedFailures } from "./support/suite.ts";
+
+export const suiteSizes = { rdf11: 992, sparql10: 476, sparql11: 498, protocol: 34, federation: 7 };
 
 export const rdf11Failures: ExpectedFailures = {};
 export const sparql10Failures: ExpectedFailures = {};

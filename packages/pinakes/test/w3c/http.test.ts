@@ -1,7 +1,7 @@
 /** W3C's tests over HTTP, on SQLite behind a real socket: those of the protocol, and all of RDF, queries and updates once more. */
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { termOf, type TermText } from "../../src/domain/rdf.ts";
-import { rdf11Failures, sparql10Failures, sparql11Failures } from "./expected-failures.ts";
+import { rdf11Failures, sparql10Failures, sparql11Failures, suiteSizes } from "./expected-failures.ts";
 import { sparqlTest } from "./support/evaluate.ts";
 import { httpEndpoint, type HttpEndpoint } from "./support/http.ts";
 import { graphFiles, hasW3c, mf, testsOf, ut, type Facts, type W3cTest } from "./support/manifest.ts";
@@ -19,27 +19,39 @@ describe.skipIf(!hasW3c)("W3C, over HTTP", () => {
   afterAll(() => endpoint?.[Symbol.asyncDispose]());
 
   it("RDF 1.1: what is loaded and downloaded again is the same, and what is no RDF is refused", async () => {
-    await runSuite("RDF 1.1 over HTTP", testsOf("rdf/rdf11/manifest.ttl"), rdf11Failures, (test) =>
-      parserTest(test, async (_, file, base) => {
-        const files = [{ file, graph: undefined, base }];
-        await endpoint.reset(files);
-        return endpoint.dump();
-      }),
+    await runSuite(
+      { name: "RDF 1.1 over HTTP", size: suiteSizes.rdf11 },
+      testsOf("rdf/rdf11/manifest.ttl"),
+      rdf11Failures,
+      (test) =>
+        parserTest(test, async (_, file, base) => {
+          const files = [{ file, graph: undefined, base }];
+          await endpoint.reset(files);
+          return endpoint.dump();
+        }),
     );
   });
 
   it("the protocol: every test passes", async () => {
-    await runSuite("SPARQL 1.1 Protocol", testsOf("sparql/sparql11/protocol/manifest.ttl"), {}, (test) =>
-      protocolTest(test, endpoint),
+    await runSuite(
+      { name: "SPARQL 1.1 Protocol", size: suiteSizes.protocol },
+      testsOf("sparql/sparql11/protocol/manifest.ttl"),
+      {},
+      (test) => protocolTest(test, endpoint),
     );
   });
 
   it.each([
-    ["SPARQL 1.0", ["sparql/sparql10/manifest.ttl"], sparql10Failures],
-    ["SPARQL 1.1", ["sparql/sparql11/manifest.ttl", "sparql/sparql11/syntax-fed/manifest.ttl"], sparql11Failures],
-  ])("%s: the same tests pass as in process", async (name, manifests, failures) => {
+    ["SPARQL 1.0", suiteSizes.sparql10, ["sparql/sparql10/manifest.ttl"], sparql10Failures],
+    [
+      "SPARQL 1.1",
+      suiteSizes.sparql11,
+      ["sparql/sparql11/manifest.ttl", "sparql/sparql11/syntax-fed/manifest.ttl"],
+      sparql11Failures,
+    ],
+  ])("%s: the same tests pass as in process", async (name, size, manifests, failures) => {
     await runSuite(
-      `${name} over HTTP`,
+      { name: `${name} over HTTP`, size },
       manifests.flatMap((path) => testsOf(path)),
       failures,
       (test) => sparqlTest(test, endpoint),

@@ -5,7 +5,7 @@ import { read, write } from "../../src/rdf/test-rdf.ts";
 import { writeSparqlResults } from "../../src/sparql/results/index.ts";
 import { createSparql } from "../../src/sparql/sparql.ts";
 import { testQuads, type TestQuads } from "../../src/sparql/test-quads.ts";
-import { sparql10Failures, sparql11Failures } from "./expected-failures.ts";
+import { sparql10Failures, sparql11Failures, suiteSizes } from "./expected-failures.ts";
 import { rdfFormatOf, sparqlTest, type Endpoint } from "./support/evaluate.ts";
 import { bytesAt, hasW3c, testsOf, type GraphFile } from "./support/manifest.ts";
 import { runSuite } from "./support/suite.ts";
@@ -46,13 +46,18 @@ describe.skipIf(!hasW3c)("W3C SPARQL, in process", () => {
   const endpoint = inProcess();
 
   it("SPARQL 1.0: every test but the expected failures passes, and no answer is wrong", async () => {
-    await runSuite("SPARQL 1.0", testsOf("sparql/sparql10/manifest.ttl"), sparql10Failures, (test) =>
-      sparqlTest(test, endpoint),
+    await runSuite(
+      { name: "SPARQL 1.0", size: suiteSizes.sparql10 },
+      testsOf("sparql/sparql10/manifest.ttl"),
+      sparql10Failures,
+      (test) => sparqlTest(test, endpoint),
     );
   });
 
   it("SPARQL 1.1: every test but the expected failures passes, and no answer is wrong", async () => {
-    await runSuite("SPARQL 1.1", sparql11Tests(), sparql11Failures, (test) => sparqlTest(test, endpoint));
+    await runSuite({ name: "SPARQL 1.1", size: suiteSizes.sparql11 }, sparql11Tests(), sparql11Failures, (test) =>
+      sparqlTest(test, endpoint),
+    );
   });
 
   it("SPARQL 1.1 Federated Query is refused, every test of it", async () => {
@@ -60,6 +65,8 @@ describe.skipIf(!hasW3c)("W3C SPARQL, in process", () => {
     const refused = Object.fromEntries(
       tests.map(({ id }) => [id, "SERVICE is off: no request makes the server call another (R-TG-126)."]),
     );
-    await runSuite("SPARQL 1.1 federation", tests, refused, (test) => sparqlTest(test, endpoint));
+    await runSuite({ name: "SPARQL 1.1 federation", size: suiteSizes.federation }, tests, refused, (test) =>
+      sparqlTest(test, endpoint),
+    );
   });
 });

@@ -39,7 +39,7 @@ export function toProblemAnswer(
   ownBody?: (error: PinakesError) => object,
 ): ProblemAnswer {
   const known = toPinakesError(error, requestId);
-  const { currentEtag, batch } = known.context;
+  const { currentEtag } = known.context;
   const own = known instanceof HttpError ? known : undefined;
   return {
     status: known.status,
@@ -54,7 +54,6 @@ export function toProblemAnswer(
     body: (ownBody?.(known) as ProblemAnswer["body"] | undefined) ?? {
       ...toProblem(known, requestId),
       ...(currentEtag === undefined ? {} : { current_etag: currentEtag }),
-      ...(batch === undefined ? {} : { batch }),
       ...own?.more,
     },
   };

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { BatchOperation, BulkOperation, PatchOperation, StoredDocument } from "@pinakes/client";
 import { invalid, PinakesError } from "../../domain/errors.ts";
 import type { State } from "../../state/index.ts";
+import { HttpError } from "../kit/http-error.ts";
 import { created, defineRoute, noContent, ok, queryFlag, type Answer, type Route } from "../kit/index.ts";
 import { bulkTypes, containerName, itemId, pkInput, pkText, readOperationLines, readPk } from "./container-input.ts";
 
@@ -208,7 +209,11 @@ function manyRoutes({ containers }: State): readonly Route[] {
       limits: { bodyBytesMax: batchBytesMax },
       answers: { 200: { description: "What became of each.", schema: z.object({ results: z.array(Outcome) }) } },
       handler: async ({ caller, params: p, body }) =>
-        ok(await containers.batch(caller, p.c, body.pk, body.operations as unknown as readonly BatchOperation[])),
+        ok(
+          await batchOfCaller(
+            containers.batch(caller, p.c, body.pk, body.operations as unknown as readonly BatchOperation[]),
+          ),
+        ),
     }),
     defineRoute({
       ...common,
@@ -247,7 +252,17 @@ function manyRoutes({ containers }: State): readonly Route[] {
   ];
 }
 
-/** If-None-Match: * means only if there is nothing; another etag has no meaning with a write. */
+/** Elsewhere batches are how features write, and their indexes mean nothing to a caller; here they are the caller's operations. */
+async function batchOfCaller<Written>(writing: Promise<Written>): Promise<Written> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (!PinakesError.isInstance(error) || error.context.batch === undefined) throw error;
+    const { code, detail, context, retryable } = error;
+    throw new HttpError(code, detail, { ...context, retryable, cause: error, more: { batch: context.batch } });
+  }
+}
+
 /** `If-None-Match: *` is a condition, so its failure is 412 (RFC 9110, 13.1.2); without it an id that is taken is a 409. */
 async function absentOnly<Made>(making: Promise<Made>): Promise<Made> {
   try {
@@ -258,6 +273,7 @@ async function absentOnly<Made>(making: Promise<Made>): Promise<Made> {
   }
 }
 
+/** If-None-Match: * means only if there is nothing; another etag has no meaning with a write. */
 export function createOnly(ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === "*") return true;

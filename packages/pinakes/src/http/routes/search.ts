@@ -8,7 +8,13 @@ import { cid, queryWishes, rid, SearchAnswer } from "./schemas.ts";
 const fields = {
   query: z.string(),
   mode: z.enum(["hybrid", "vector", "keyword", "graph"]).optional().describe("hybrid when absent."),
-  limit: z.number().int().optional().describe("10 when absent, at most 1,000."),
+  limit: z
+    .number()
+    .int()
+    .optional()
+    .describe(
+      "10 when absent, at most 1,000. Of catalogs (repository `me`): 5 when absent; more than 20 are reduced to 20, with a warning.",
+    ),
   filter: z
     .record(z.string(), z.json())
     .optional()

@@ -3,6 +3,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { openToQuery } from "../collections/open-or-create.ts";
 import type { Services } from "./services.ts";
 import type { CollectionView } from "../views.ts";
+import { withCatalogLimit } from "./catalog-hits.ts";
 import {
   knownAmong,
   recordsOf,
@@ -23,7 +24,8 @@ export async function answerQuery(
   recordOf: (name: CollectionName) => Promise<CollectionView>,
 ): Promise<SearchResult & QueryMore> {
   const scope = requireCaller(caller);
-  const { include_metadata, unknown_collections, ...asked } = input;
+  const { include_metadata, unknown_collections, ...given } = input;
+  const { input: asked, warnings } = withCatalogLimit(given, pieces.parts.quotas.catalogHitsMax);
   const lenient = unknown_collections === "empty" && asked.collections !== undefined;
   const open = ({ repository, collection }: SearchPlace): Promise<unknown> =>
     collection === undefined
@@ -52,6 +54,7 @@ export async function answerQuery(
   ];
   return {
     ...result,
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(include_metadata === true ? { collections: await recordsOf(named, recordOf) } : {}),
     ...(lenient ? { collection_exists: missing.length === 0, missing } : {}),
   };

@@ -25,11 +25,12 @@ export async function outcomeOf(action: () => Promise<Outcome>): Promise<Outcome
 }
 
 export async function runSuite(
-  name: string,
+  { name, size }: { readonly name: string; readonly size: number },
   tests: readonly W3cTest[],
   expected: ExpectedFailures,
   run: (test: W3cTest) => Promise<Outcome>,
 ): Promise<void> {
+  expect(tests, `tests of ${name}`).toHaveLength(size);
   const failures: Record<string, string> = {};
   const wrongs: string[] = [];
   for (const test of tests) {
