@@ -45,7 +45,7 @@ describe("pinakes repositories", () => {
       next_cursor: null,
     });
     const one = await json<{ next_cursor: string }>(repositories, "list", "--limit", "1");
-    expect(await json(repositories, "list", "--cursor", one.next_cursor)).toMatchObject({
+    expect(await json(repositories, "list", `--cursor=${one.next_cursor}`)).toMatchObject({
       items: [{ repository_id: "kb" }],
     });
     expect((await call(repositories, ["list", "--limit", "1"])).out).toContain("for more: --limit 10");

@@ -96,7 +96,7 @@ describe("pinakes containers", () => {
     expect(all.more).toBe(false);
     const first = await json<ChangesPage>("changes", "tickets", "--limit", "1");
     expect(first).toMatchObject({ items: [{ id: "t1" }], more: true });
-    expect(await json("changes", "tickets", "--cursor", first.cursor)).toMatchObject({
+    expect(await json("changes", "tickets", `--cursor=${first.cursor}`)).toMatchObject({
       items: [{ id: "t3" }],
       more: false,
     });

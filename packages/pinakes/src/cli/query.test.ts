@@ -66,7 +66,7 @@ describe("pinakes query", () => {
   it("goes on from a cursor", async () => {
     const sql = "SELECT c.id FROM c ORDER BY c.id";
     const { next_cursor } = await json<{ next_cursor: string }>("tickets", sql, "--limit", "2");
-    expect(await json("tickets", sql, "--cursor", next_cursor)).toMatchObject({
+    expect(await json("tickets", sql, `--cursor=${next_cursor}`)).toMatchObject({
       items: [{ id: "t3" }],
       next_cursor: null,
     });

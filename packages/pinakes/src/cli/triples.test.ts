@@ -84,7 +84,9 @@ describe("pinakes triples", () => {
       next_cursor: string;
     };
     expect(page).toMatchObject({ truncated: true, next_cursor: expect.any(String) as string });
-    expect(JSON.parse((await call(["query", "kb/papers", "--cursor", page.next_cursor, "--json"])).out)).toMatchObject({
+    expect(
+      JSON.parse((await call(["query", "kb/papers", `--cursor=${page.next_cursor}`, "--json"])).out),
+    ).toMatchObject({
       truncated: false,
     });
     expect((await call(["query", "kb/papers", "--o", '"Eve"'])).out).toBe("Nothing was found.\n");

@@ -50,9 +50,12 @@ describe("R-TG-125 many requests at once", () => {
         (error: unknown) => (PinakesError.isInstance(error) ? error.code : "stopped"),
       ),
     );
-    const watching = setInterval(() => (most = Math.max(most, places.usage.bytes)), 1);
+    const look = () => (most = Math.max(most, places.usage.bytes));
+    const watching = setInterval(look, 1);
     for (let i = 0; i < 5; i += 1) expect(await run("modest", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")).toHaveLength(1);
     expect(places.usage).toMatchObject({ places: bounds.placesPerTenantMax, waiting: bounds.waitingPerTenantMax });
+    // However fast the others were answered: a join that runs holds something sooner or later.
+    while (look() === 0) await new Promise((resolve) => setImmediate(resolve));
     stop.abort();
     const told = await Promise.all(ends);
     clearInterval(watching);

@@ -73,7 +73,8 @@ describe("all documents of a collection", () => {
   });
 });
 
-describe.each(knowledgeEngines())("all documents of a collection on %s", (_, openOn) => {
+// At the same time: each waits for a watchdog that looks every ten seconds.
+describe.concurrent.each(knowledgeEngines())("all documents of a collection on %s", (_, openOn) => {
   it("R-LISA-44 a process that stops in the middle is carried on by another, and no store holds anything of them", async () => {
     const first = await openOn();
     try {
@@ -93,7 +94,8 @@ describe.each(knowledgeEngines())("all documents of a collection on %s", (_, ope
         return document_count < names.length ? true : undefined;
       });
       await first.pinakes.close();
-      await using second = await open(first.stores);
+      // Whoever stopped keeps its lease for a minute.
+      await using second = await open({ ...first.stores, clock: { now: () => Date.now() + 120_000 } });
       const again = second.as({ tenant: "acme", userId: "root", role: "admin" });
       const job = await until(async () => {
         const now = await second.knowledge.jobs.get(again, job_id);

@@ -3,7 +3,7 @@ import type { PlannedMutant } from "./mutants.ts";
 import { profiles, type ProfileName } from "./profiles.ts";
 import { runSchedule } from "./schedule.ts";
 
-/** What a developer waits for; continuous integration (.ci/run) runs 20,000. */
+/** What a developer and continuous integration wait for; `npm run test:long` runs more. */
 const total = Number(process.env["SIM_SCHEDULES"] ?? 4_000);
 const firstSeed = Number(process.env["SIM_SEED"] ?? 1);
 const stepsShown = process.env["SIM_TRACE"] === undefined ? 60 : Infinity;
