@@ -204,7 +204,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     });
     const place = { repository: "me", collection: mine.collection };
     const ask = (limit?: number, collections: readonly object[] | undefined = [place]) =>
-      mine.knowledge.search(mine.caller, { query: "otter", limit, collections: collections as [typeof place] });
+      mine.knowledge.search.run(mine.caller, { query: "otter", limit, collections: collections as [typeof place] });
     for (const [limit, count] of [
       [undefined, 5],
       [7, 7],
@@ -219,9 +219,9 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
         warnings: [expect.stringMatching(new RegExp(`at most 20 hits; ${limit} `))],
       });
     // Its repository as a whole, and by its own name, are catalogs, too; all that the caller may read is not.
-    const { repository_id } = await mine.knowledge.repository(mine.caller, "me");
+    const { repository_id } = await mine.knowledge.repositories.get(mine.caller, "me");
     for (const repository of ["me", repository_id]) expect((await ask(25, [{ repository }])).hits).toHaveLength(20);
-    const wide = await mine.knowledge.search(mine.caller, { query: "otter", limit: 25 });
+    const wide = await mine.knowledge.search.run(mine.caller, { query: "otter", limit: 25 });
     expect([wide.hits.length, wide.warnings]).toEqual([25, undefined]);
     for (const limit of [0, -1, 1.5, 1_001])
       await expect(ask(limit)).rejects.toMatchObject({ code: "INVALID", detail: expect.stringContaining("limit") });

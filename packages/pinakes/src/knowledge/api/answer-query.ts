@@ -1,9 +1,9 @@
-/** A search with what else the query wished for: see query-answer.ts. */
+/** A search with what else the query wished for: see collections/query-options.ts. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { openToQuery } from "../collections/open-or-create.ts";
 import type { Services } from "./services.ts";
 import type { CollectionView } from "../views.ts";
-import { withCatalogLimit } from "./catalog-hits.ts";
+import { withCatalogLimit } from "../search/catalog-hits.ts";
 import {
   knownAmong,
   recordsOf,

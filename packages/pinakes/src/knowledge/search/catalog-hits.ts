@@ -1,6 +1,6 @@
 /** Searches of users' own catalogs answer with fewer hits: 5 when the limit is absent, and at most what the quota allows. */
 import { knowledgeLimits } from "../limits.ts";
-import { isPersonalId, personalAlias } from "../model/ids.ts";
+import { isPersonalId, personalAlias } from "../records/ids.ts";
 import type { SearchInput } from "./search-input.ts";
 
 /** The search as it is run, and what the answer says about it. A search that names other collections as well, or none, is unchanged. */
