@@ -29,10 +29,11 @@ export class Sweep {
     const { registry, parts, lifecycle } = this.#pieces;
     let error: Error | undefined;
     const found: Found = { running: 0, failed: 0, oldestMs: 0 };
+    const busyLanes = new Map<string, boolean>();
     for await (const entry of registry.due(parts.clock.now())) {
       if (signal.aborted) return;
       try {
-        await this.#carryOn(entry, signal, found);
+        await this.#carryOn(entry, signal, found, busyLanes);
       } catch (cause) {
         error = cause instanceof Error ? cause : new Error(String(cause));
       }
@@ -41,12 +42,17 @@ export class Sweep {
     if (error !== undefined) throw error;
   }
 
-  async #carryOn(entry: RegisteredUnfinished, signal: AbortSignal, found: Found): Promise<void> {
+  async #carryOn(
+    entry: RegisteredUnfinished,
+    signal: AbortSignal,
+    found: Found,
+    busyLanes: Map<string, boolean>,
+  ): Promise<void> {
     const { parts, watchdog } = this.#pieces;
     const scope = parts.system.forTenant(entry.tenant);
     switch (entry.kind) {
       case "documents":
-        return watchdog.sweepDocuments(entry, signal);
+        return watchdog.sweepDocuments(entry, signal, busyLanes);
       case "operation":
         return this.#operation(scope, entry, found);
       case "job":

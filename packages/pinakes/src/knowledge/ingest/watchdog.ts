@@ -31,7 +31,12 @@ export class Watchdog {
     this.#registry = registry;
   }
 
-  async sweepDocuments(entry: RegisteredUnfinished, signal: AbortSignal): Promise<void> {
+  /** `busyLanes`: whether the queue of a tenant has messages, asked once in a sweep. */
+  async sweepDocuments(
+    entry: RegisteredUnfinished,
+    signal: AbortSignal,
+    busyLanes = new Map<string, boolean>(),
+  ): Promise<void> {
     const shelf = new Shelf(this.#parts.items, this.#parts.system.forTenant(entry.tenant), entry);
     const fence = await shelf.fence();
     const gone = fence?.record.status === "DELETED" || fence?.record.status === "PURGED";
@@ -43,9 +48,19 @@ export class Watchdog {
     const underWay =
       stats === undefined ? 0 : stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing;
     if (underWay + abandoned > 0 && !gone) return;
-    // Workers find the lane of a workspace through this entry. A message that a dead worker holds must still reach another one, which takes
-    // back what that worker wrote of a document that is deleted by now.
-    if (!(await this.#queue.hasMessages(entry.tenant))) await this.#registry.remove(entry);
+    if (gone || !(await this.#hasMessages(entry.tenant, busyLanes))) await this.#registry.remove(entry);
+  }
+
+  /**
+   * Workers find the lane of a workspace through its entries. A message that a dead worker holds must still reach another one, which takes
+   * back what that worker wrote of a document that is deleted by now. (What it wrote of a deleted collection goes with the collection.)
+   */
+  async #hasMessages(tenant: string, busyLanes: Map<string, boolean>): Promise<boolean> {
+    const known = busyLanes.get(tenant);
+    if (known !== undefined) return known;
+    const busy = await this.#queue.hasMessages(tenant);
+    busyLanes.set(tenant, busy);
+    return busy;
   }
 
   /** Reads the partition itself, not an index: what an index shows late would be found late. */
