@@ -30,46 +30,59 @@ const features = [
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
 const companions = ["audit", "evaluation", "pipelines", "transfer"];
-const featureImports = ["domain", "ports", "containers", "sql", "rdf", "sparql", "outgoing", ...features];
+const featureImports = ["domain", "ports", "runtime", "containers", "sql", "rdf", "sparql", "outgoing", ...features];
 
 const layers: Readonly<Record<string, Layer>> = {
   domain: { imports: [], builtins: [], packages: [] },
   ports: { imports: ["domain"], builtins: [], packages: [] },
+  runtime: { imports: ["domain"], packages: [] },
   items: {
-    imports: ["domain", "ports"],
+    imports: ["domain", "ports", "runtime"],
     builtins: ["node:async_hooks", "node:crypto", "node:timers/promises"],
     packages: [],
   },
-  objects: { imports: ["domain", "ports"], builtins: [], packages: [] },
-  queues: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
-  triples: { imports: ["domain", "ports"], builtins: ["node:crypto", "node:timers/promises"], packages: [] },
+  objects: { imports: ["domain", "ports", "runtime"], builtins: [], packages: [] },
+  queues: { imports: ["domain", "ports", "runtime"], builtins: ["node:crypto"], packages: [] },
+  triples: { imports: ["domain", "ports", "runtime"], builtins: ["node:crypto", "node:timers/promises"], packages: [] },
   outgoing: {
-    imports: ["domain"],
+    imports: ["domain", "runtime"],
     builtins: ["node:dns", "node:fs/promises", "node:http", "node:https", "node:net", "node:os", "node:path"],
     packages: [],
   },
-  containers: { imports: ["domain", "ports"], packages: ["zod"] },
-  sql: { imports: ["domain", "ports"], builtins: ["node:crypto"], packages: [] },
+  containers: { imports: ["domain", "ports", "runtime"], packages: ["zod"] },
+  sql: { imports: ["domain", "ports", "runtime"], builtins: ["node:crypto"], packages: [] },
   sparql: {
-    imports: ["domain", "ports"],
+    imports: ["domain", "ports", "runtime"],
     builtins: ["node:crypto"],
     packages: ["@traqula/parser-sparql-1-1", "@traqula/algebra-sparql-1-1", "@traqula/rules-sparql-1-1"],
   },
   rdf: {
-    imports: ["domain", "ports"],
+    imports: ["domain", "ports", "runtime"],
     builtins: [],
     packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
   },
   ...Object.fromEntries(features.map((name) => [name, { imports: featureImports }])),
-  drivers: { imports: ["domain", "ports", "outgoing", "items", "objects", "queues", "triples"] },
+  drivers: { imports: ["domain", "ports", "runtime", "outgoing", "items", "objects", "queues", "triples"] },
   http: {
-    imports: ["domain", "ports", "open.ts", "config-connections.ts", "sql", "rdf", "sparql", ...features, "containers"],
+    imports: [
+      "domain",
+      "ports",
+      "runtime",
+      "open.ts",
+      "config-connections.ts",
+      "sql",
+      "rdf",
+      "sparql",
+      ...features,
+      "containers",
+    ],
   },
-  mcp: { imports: ["domain", "ports", "open.ts", "sql", ...features, "containers"] },
+  mcp: { imports: ["domain", "ports", "runtime", "open.ts", "sql", ...features, "containers"] },
   cli: {
     imports: [
       "domain",
       "ports",
+      "runtime",
       "open.ts",
       "embedded-knowledge.ts",
       "config.ts",
@@ -85,6 +98,7 @@ const layers: Readonly<Record<string, Layer>> = {
     imports: [
       "domain",
       "ports",
+      "runtime",
       "items",
       "objects",
       "queues",
@@ -96,12 +110,13 @@ const layers: Readonly<Record<string, Layer>> = {
       ...features,
     ],
   },
-  "config.ts": { imports: ["domain", "ports", "outgoing", "config-connections.ts"] },
+  "config.ts": { imports: ["domain", "ports", "runtime", "outgoing", "config-connections.ts"] },
   "config-connections.ts": { imports: ["domain"], builtins: [], packages: [] },
   "open.ts": {
     imports: [
       "domain",
       "ports",
+      "runtime",
       "items",
       "containers",
       "open-engines.ts",
@@ -113,20 +128,26 @@ const layers: Readonly<Record<string, Layer>> = {
       ...features,
     ],
   },
-  "open-options.ts": { imports: ["domain", "ports", "open-engines.ts", ...features], builtins: [], packages: [] },
-  "open-background.ts": { imports: ["domain", "ports", "items", "open-options.ts", ...features] },
-  "open-binding.ts": { imports: ["domain", "ports", "config.ts"], builtins: ["node:crypto"], packages: [] },
+  "open-options.ts": {
+    imports: ["domain", "ports", "runtime", "open-engines.ts", ...features],
+    builtins: [],
+    packages: [],
+  },
+  "open-background.ts": { imports: ["domain", "ports", "runtime", "items", "open-options.ts", ...features] },
+  "open-binding.ts": { imports: ["domain", "ports", "runtime", "config.ts"], builtins: ["node:crypto"], packages: [] },
   "open-pinakes.ts": {
-    imports: ["domain", "ports", "items", "config.ts", "open-binding.ts", ...features],
+    imports: ["domain", "ports", "runtime", "items", "config.ts", "open-binding.ts", ...features],
     builtins: [],
     packages: [],
   },
   "open-engines.ts": {
-    imports: ["domain", "ports", "items", "queues", "triples", "drivers", "config.ts", ...features],
+    imports: ["domain", "ports", "runtime", "items", "queues", "triples", "drivers", "config.ts", ...features],
   },
   "embedded.ts": { imports: ["open.ts", "embedded-knowledge.ts"], packages: ["@pinakes/client"] },
-  "embedded-knowledge.ts": { imports: ["domain", "open.ts", ...features], packages: ["@pinakes/client"] },
-  "index.ts": { imports: ["domain", "ports", "containers", "sql", "open.ts", "embedded.ts", "config.ts", ...features] },
+  "embedded-knowledge.ts": { imports: ["domain", "runtime", "open.ts", ...features], packages: ["@pinakes/client"] },
+  "index.ts": {
+    imports: ["domain", "ports", "runtime", "containers", "sql", "open.ts", "embedded.ts", "config.ts", ...features],
+  },
 };
 
 export function direction(tree: Tree): Finding[] {

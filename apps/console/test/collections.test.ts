@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../packages/pinakes/test/support/temporary-folder.ts";
 import {
   browserPath,
   closeByEscape,
@@ -25,9 +25,8 @@ const otherThan = (status: number) => (text: string) => !text.includes(`status o
 describe.skipIf(browserPath === undefined)("console: collections and the trash", () => {
   let server: ConsoleServer;
   let browser: Browser;
-  let folder: string;
+  const folder = temporaryFolder("console-source");
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "pinakes-console-source-"));
     [server, browser] = await Promise.all([
       startServer({ PINAKES_PIPELINE_FOLDERS: folder, PINAKES_TRASH_DAYS: "30" }),
       launchBrowser(),
@@ -37,7 +36,6 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
   afterAll(async () => {
     await browser?.close();
     await server?.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const make = (cid: string, name: string, more: object = {}) =>

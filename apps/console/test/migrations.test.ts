@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../packages/pinakes/test/support/temporary-folder.ts";
 import {
   browserPath,
   closeByEscape,
@@ -20,9 +20,8 @@ import { startServer, type ConsoleServer } from "./support/server.ts";
 describe.skipIf(browserPath === undefined)("console: migrations", () => {
   let server: ConsoleServer;
   let browser: Browser;
-  let folder: string;
+  const folder = temporaryFolder("console-migrations");
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "pinakes-console-migrations-"));
     [server, browser] = await Promise.all([startServer({ PINAKES_MIGRATION_SOURCES: folder }), launchBrowser()]);
     await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
     await server.api("POST", "/v1/repositories", { repository_id: "attic", name: "Archive" });
@@ -31,7 +30,6 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
   afterAll(async () => {
     await browser?.close();
     await server?.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();

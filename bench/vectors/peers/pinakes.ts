@@ -1,5 +1,5 @@
 /** Ours, as a user has it: `open({ dir })`, SQLite and a folder, appended in deltas, compacted, queried with strong reads through the public API. */
-import { open as openPinakes, PinakesError, tenantScope } from "../../../packages/pinakes/src/index.ts";
+import { hasCode, open as openPinakes, tenantScope } from "../../../packages/pinakes/src/index.ts";
 import { inProcess, startBuild, type Candidate, type TextSet, type VectorSet } from "../candidate.ts";
 import { diskBytesOf } from "../processes.ts";
 
@@ -31,7 +31,7 @@ export async function open(dir: string): Promise<Candidate> {
         try {
           await vectors.append(scope, collection, { upsert });
         } catch (error) {
-          if (!PinakesError.isInstance(error) || error.code !== "THROTTLED") throw error;
+          if (!hasCode(error, "THROTTLED")) throw error;
           await vectors.compact(scope, collection);
           await append(from);
         }

@@ -2,13 +2,13 @@ import { connectionDefaults } from "./config-connections.ts";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { describeItems, describeObjects, readConfig } from "./config.ts";
-import { PinakesError } from "./domain/errors.ts";
+import { hasCode } from "./domain/errors.ts";
 
 function problem(env: Record<string, string>): string {
   try {
     readConfig(env);
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "INVALID") return error.detail;
+    if (hasCode(error, "INVALID")) return error.detail;
     throw error;
   }
   throw new Error("the settings were accepted");

@@ -2,7 +2,7 @@
 export { open, type OpenOptions, type Pinakes, type PinakesInfo, type Readiness } from "./open.ts";
 export { openEmbedded, type EmbeddedClient, type EmbeddedOptions } from "./embedded.ts";
 export { readConfig, type Config } from "./config.ts";
-export { PinakesError, type ErrorCode } from "./domain/errors.ts";
+export { hasCode, PinakesError, type ErrorCode } from "./domain/errors.ts";
 export { tenantScope, type Scope, type SystemScope } from "./domain/scope.ts";
 export { limits } from "./domain/limits.ts";
 export type { Filter } from "./domain/filter.ts";

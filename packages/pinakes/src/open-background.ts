@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import type { Log } from "./domain/log.ts";
 import type { SystemScope } from "./domain/scope.ts";
-import { Periodic } from "./items/periodic.ts";
+import { Periodic } from "./runtime/periodic.ts";
 import { sweepExpired } from "./items/sweeper.ts";
 import type { OpenedKnowledge } from "./knowledge/index.ts";
 import type { Migrations } from "./migrations/index.ts";

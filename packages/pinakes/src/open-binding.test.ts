@@ -1,14 +1,13 @@
 /** Items, triples and objects of one store stay together. */
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../test/support/temporary-folder.ts";
 import { useServers } from "../test/support/servers.ts";
 import { parseStores } from "./config.ts";
 import { open, storeIds, type OpenOptions } from "./open.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-binding-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("binding");
 const { postgres, dynamo } = useServers();
 
 const names = { dir: "dir", database: "database", items: "items", objects: "objects", queue: "queue" };

@@ -8,7 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { describeItems, describeObjects, type StoresConfig } from "./config.ts";
-import { PinakesError } from "./domain/errors.ts";
+import { hasCode, PinakesError } from "./domain/errors.ts";
 import { isJsonObject, type JsonObject } from "./domain/json.ts";
 import { defaultGraph, iri, literal, termOf, type Quad } from "./domain/rdf.ts";
 import type { SystemScope } from "./domain/scope.ts";
@@ -164,7 +164,7 @@ export class Binding {
       await this.#stores.items.write(this.#scope, probe.name, recordKey.partition, { op: "create", document });
       return record;
     } catch (error) {
-      const winner = PinakesError.isInstance(error) && error.code === "CONFLICT" ? await this.#readRecord() : undefined;
+      const winner = hasCode(error, "CONFLICT") ? await this.#readRecord() : undefined;
       if (winner === undefined) throw error;
       return winner;
     }
@@ -177,7 +177,7 @@ export class Binding {
       await objects.put(system, markKey, markOf(record), objects.capabilities.conditionalPut ? { ifAbsent: true } : {});
     } catch (error) {
       // Another process was first; which id it wrote is compared next.
-      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      if (!hasCode(error, "CONFLICT")) throw error;
     }
   }
 

@@ -1,9 +1,9 @@
 /** The same program on every engine: only the address of the items changes. */
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { temporaryFolder } from "../test/support/temporary-folder.ts";
 import { useServers } from "../test/support/servers.ts";
 import { defineContainer, open, tenantScope } from "./index.ts";
 
@@ -15,8 +15,7 @@ const notes = defineContainer({
   indexes: { byTopic: { partition: ["topic"], sort: ["id"] } },
 });
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-engines-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("engines");
 const { postgres, dynamo, postgresServer } = useServers();
 
 describe("open on every engine", () => {

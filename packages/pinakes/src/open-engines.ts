@@ -5,7 +5,7 @@ import { PinakesError, invalid } from "./domain/errors.ts";
 import type { SystemScope } from "./domain/scope.ts";
 import { createItemStore } from "./items/create-item-store.ts";
 import { archiveOf, type DumpableEngine } from "./items/item-archive.ts";
-import { Periodic } from "./items/periodic.ts";
+import { Periodic } from "./runtime/periodic.ts";
 import type { BucketSettings, EventQueueSettings, S3Bucket } from "./drivers/s3-source/index.ts";
 import type { BucketPlace, Embedders, FolderPlace, PipelinePlaces } from "./knowledge/index.ts";
 import { lifecycleTenant, Topics } from "./lifecycle/index.ts";

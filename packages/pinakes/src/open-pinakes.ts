@@ -6,7 +6,7 @@ import { PinakesError } from "./domain/errors.ts";
 import type { Places } from "./domain/query-places.ts";
 import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
-import type { Periodic } from "./items/periodic.ts";
+import type { Periodic } from "./runtime/periodic.ts";
 import type { WriteProbe } from "./items/write-probe.ts";
 import { deletionWarnings, type AuditFigures, type Knowledge, type OpenedKnowledge } from "./knowledge/index.ts";
 import type { Lifecycle } from "./lifecycle/index.ts";

@@ -1,15 +1,15 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { until } from "../test/support/until.ts";
 import { z } from "zod";
+import { temporaryFolder } from "../test/support/temporary-folder.ts";
 import { defineContainer, open, tenantScope, type Pinakes } from "./index.ts";
 import { ManualClock } from "./testing/item-store/fixture.ts";
 import { failure, utf8 } from "./testing/object-store/fixture.ts";
 
 const scope = tenantScope("acme");
-const base = await mkdtemp(join(tmpdir(), "pinakes-open-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("open");
 
 const notes = defineContainer({
   name: "notes",
@@ -18,10 +18,6 @@ const notes = defineContainer({
   ttl: -1,
   feed: true,
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 describe("open", () => {
   it("R-AGT-01 opens embedded stores in a folder, creates the database there, and finds everything again the next time", async () => {

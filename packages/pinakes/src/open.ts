@@ -1,5 +1,4 @@
 /** The one place that joins drivers and features. The system scopes of all background work are made here, and nowhere else. */
-import { randomBytes } from "node:crypto";
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { parseStores, type StoresConfig } from "./config.ts";
@@ -7,6 +6,7 @@ import { makeCaller } from "./domain/caller.ts";
 import type { Log } from "./domain/log.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope } from "./domain/scope.ts";
+import { timeOrderedId } from "./runtime/time-ordered-id.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
 import { WriteOutcomes, WriteProbe } from "./items/write-probe.ts";
@@ -267,14 +267,4 @@ async function openFeatures(
   }).open();
   const opened = undo.move();
   return { knowledge, state, identity, migrations, close: () => opened.disposeAsync() };
-}
-
-/** UUID v7: ids that sort by the time they were made at. */
-function timeOrderedId(now: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(now, 0, 6);
-  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x70;
-  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

@@ -1,6 +1,6 @@
 /** Counters beside what counting gives, each at one moment: what changes while it is counted is counted again. */
-import { PinakesError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
+import { succeeds } from "../runtime/expected-errors.ts";
 import type { Operation } from "../ports/item-store.ts";
 import { countAll, pickCounted, type Counted } from "../knowledge/records/recount.ts";
 import { emptyStats } from "../knowledge/records/collection-partition.ts";
@@ -85,14 +85,7 @@ async function countLive({ parts, scope }: AuditRun, repository_id: string): Pro
 
 /** False: somebody else changed it, so it has to be counted again. */
 async function written(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (!PinakesError.isInstance(error) || !["PRECONDITION_FAILED", "NOT_FOUND", "CONFLICT"].includes(error.code))
-      throw error;
-    return false;
-  }
+  return succeeds(write, "PRECONDITION_FAILED", "NOT_FOUND", "CONFLICT");
 }
 
 function same(a: Counted, b: Counted): boolean {

@@ -2,10 +2,10 @@
  * The vectors of a life in themselves: versions, log, files. Passages that cannot be read are made anew from the text of their documents;
  * rows that callers sent are in no other place, so nothing is done to them without being asked.
  */
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode } from "../domain/errors.ts";
+import { ifMissing, tolerate } from "../runtime/expected-errors.ts";
 import { contentKey } from "../knowledge/documents/upload.ts";
 import { ownVectorsName } from "../knowledge/records/raw-vectors-name.ts";
-import { allowing } from "../knowledge/deletion/stores/built-in.ts";
 import { found, mayRepair, type LifeRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 import { isMarked, walkDocuments } from "./named.ts";
@@ -69,12 +69,12 @@ async function look(run: LifeRun, name: string): Promise<readonly Broken[]> {
 
 async function once({ parts, scope, deep }: LifeRun, name: string): Promise<readonly Broken[]> {
   try {
-    const report = await allowing(["NOT_FOUND"], parts.vectors.fsck(scope, name, { deep }));
+    const report = await ifMissing(parts.vectors.fsck(scope, name, { deep }));
     return (report?.findings ?? [])
       .filter(({ severity }) => severity === "error")
       .map(({ kind, key, detail }) => ({ kind, key, detail }));
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
+    if (!hasCode(error, "CORRUPT")) throw error;
     return [{ kind: "damaged", key: undefined, detail: error.detail }];
   }
 }
@@ -122,7 +122,6 @@ async function repairOwn(run: LifeRun, name: string, broken: readonly Broken[]):
 async function fromBucket(run: LifeRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
   const failed = "The bucket alone cannot put it right.";
   if (broken.some(({ kind }) => !ofItems.includes(kind))) return failed;
-  if ((await allowing(["CORRUPT", "NOT_FOUND"], run.parts.vectors.repair(run.scope, name))) === undefined)
-    return failed;
+  if ((await tolerate(run.parts.vectors.repair(run.scope, name), "CORRUPT", "NOT_FOUND")) === undefined) return failed;
   return (await once(run, name)).length === 0 ? undefined : failed;
 }

@@ -1,8 +1,8 @@
 /** The passages of a life beside its documents, both ways, in the generation that searches read. */
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode } from "../domain/errors.ts";
+import { ifMissing, tolerate } from "../runtime/expected-errors.ts";
 import { appendRows, chunkId } from "../knowledge/documents/passages.ts";
 import { shownIn, type DocumentRecord, type FenceRecord } from "../knowledge/records/records.ts";
-import { allowing } from "../knowledge/deletion/stores/built-in.ts";
 import { keepGeneration, keepRows } from "./quarantine/index.ts";
 import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
@@ -46,7 +46,7 @@ async function sumsFit({ parts, shelf, scope, findings }: LifeRun, generation: n
   const before = await shelf.stats();
   const { chunk_count = 0, by_status } = before?.record ?? {};
   if (by_status !== undefined && by_status.uploading + by_status.pending + by_status.indexing > 0) return false;
-  const rows = await allowing(["NOT_FOUND", "CORRUPT"], parts.vectors.count(scope, shelf.vectors(generation)));
+  const rows = await tolerate(parts.vectors.count(scope, shelf.vectors(generation)), "NOT_FOUND", "CORRUPT");
   const fits = (rows ?? 0) === chunk_count && (await shelf.stats())?.etag === before?.etag;
   if (fits) findings.checked.passages += chunk_count;
   return fits;
@@ -71,7 +71,7 @@ async function readGroups(
       groups.set(key, group);
     }
   } catch (error) {
-    if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "CORRUPT")) throw error;
+    if (!hasCode(error, "NOT_FOUND", "CORRUPT")) throw error;
     if (error.code === "CORRUPT") return undefined;
   }
   return groups;
@@ -151,7 +151,7 @@ async function checkGenerations(run: LifeRun, fence: FenceRecord): Promise<void>
     generation -= 1
   ) {
     const name = shelf.vectors(generation);
-    if ((await allowing(["NOT_FOUND"], parts.vectors.stats(scope, name))) === undefined) continue;
+    if ((await ifMissing(parts.vectors.stats(scope, name))) === undefined) continue;
     if ((await shelf.fence())?.record.status !== "ACTIVE") return;
     if (!(await suspects.isOld(scope.tenant, "vectors_without_document", name, auditLimits.generationMs))) {
       run.findings.wait();
@@ -159,9 +159,7 @@ async function checkGenerations(run: LifeRun, fence: FenceRecord): Promise<void>
     }
     const detail = `Passages of generation ${generation}; searches read ${fence.generation}.`;
     // NOT_FOUND: somebody else removed it meanwhile.
-    const kept = run.repair
-      ? await allowing(["NOT_FOUND"], keepGeneration(run, keeping(run, null, detail), name))
-      : false;
+    const kept = run.repair ? await ifMissing(keepGeneration(run, keeping(run, null, detail), name)) : false;
     if (kept === true) run.findings.quarantine();
     await found(run, {
       kind: "vectors_without_document",
@@ -180,10 +178,7 @@ async function present(
 ): Promise<readonly string[]> {
   const there: string[] = [];
   for (let at = 0; at < ids.length; at += idsPerGet) {
-    const rows = await allowing(
-      ["NOT_FOUND"],
-      parts.vectors.get(scope, shelf.vectors(generation), ids.slice(at, at + idsPerGet)),
-    );
+    const rows = await ifMissing(parts.vectors.get(scope, shelf.vectors(generation), ids.slice(at, at + idsPerGet)));
     there.push(...(rows ?? []).flatMap((row) => (row === undefined ? [] : [row.id])));
   }
   return there;

@@ -1,6 +1,6 @@
 /** What supports the triples of a life: the documents and runs that they were found in are there, or about to take them away. */
-import { PinakesError } from "../domain/errors.ts";
 import type { Quad } from "../domain/rdf.ts";
+import { tolerate } from "../runtime/expected-errors.ts";
 import { readSource, sourceMark } from "../knowledge/documents/graph-support.ts";
 import { keepTriples } from "./quarantine/index.ts";
 import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
@@ -8,12 +8,8 @@ import { auditLimits } from "./limits.ts";
 import { namesSource, readNamed } from "./named.ts";
 
 export async function checkTriples(run: LifeRun): Promise<void> {
-  try {
-    await walk(run);
-  } catch (error) {
-    // Deleted meanwhile: its end takes everything with it.
-    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
-  }
+  // Deleted meanwhile: its end takes everything with it.
+  await tolerate(walk(run), "CONFLICT");
 }
 
 async function walk(run: LifeRun): Promise<void> {

@@ -1,5 +1,6 @@
 /** A file that a record names and that is not there: the text is made anew of the bytes; without the bytes the record says so (RFC 0016). */
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode } from "../domain/errors.ts";
+import { succeeds } from "../runtime/expected-errors.ts";
 import { toIndexAnew } from "../knowledge/documents/index-anew.ts";
 import type { Shelf } from "../knowledge/records/collection-partition.ts";
 import { contentKey } from "../knowledge/documents/upload.ts";
@@ -34,7 +35,7 @@ async function restoreText(run: LifeRun, found: Stored<DocumentRecord>, version:
       await parts.parser.parse({ bytes, fileType: file_type }, { signal, share: shelf.scope.tenant }),
     );
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "INVALID") throw error;
+    if (!hasCode(error, "INVALID")) throw error;
     return { repaired: false, detail: `Its text is gone, and its bytes cannot be read any more: ${error.detail}` };
   }
   // Somebody may have deleted the document meanwhile, and did not know of a text that came back.
@@ -120,16 +121,13 @@ async function replaced(
   next: DocumentRecord,
   more: { syncedAt?: string } = {},
 ): Promise<boolean> {
-  try {
-    await shelf.clean([
+  return succeeds(
+    shelf.clean([
       whileItLives,
       { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
       shelf.move({ from: record.status, to: next.status, ...more }),
-    ]);
-    return true;
-  } catch (error) {
-    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
-      throw error;
-    return false;
-  }
+    ]),
+    "PRECONDITION_FAILED",
+    "NOT_FOUND",
+  );
 }

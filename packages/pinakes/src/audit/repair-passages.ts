@@ -1,5 +1,5 @@
 /** A document whose passages are missing is cut and embedded anew; where its bytes are missing too, it says so. */
-import { PinakesError } from "../domain/errors.ts";
+import { isConflict } from "../runtime/expected-errors.ts";
 import { toIndexAnew } from "../knowledge/documents/index-anew.ts";
 import { contentKey } from "../knowledge/documents/upload.ts";
 import type { Stored } from "../knowledge/records/catalog-records.ts";
@@ -28,8 +28,7 @@ export async function repairPassages(run: LifeRun, found: Stored<DocumentRecord>
     await queue.send(shelf, next);
     return { repaired: true, detail: "It is indexed anew." };
   } catch (error) {
-    const codes = ["PRECONDITION_FAILED", "NOT_FOUND", "CONFLICT"];
-    if (!PinakesError.isInstance(error) || !codes.includes(error.code)) throw error;
+    if (!isConflict(error)) throw error;
     return { repaired: false, detail: "It changed meanwhile; look again." };
   }
 }

@@ -3,9 +3,9 @@
  * goes into quarantine, and for entries of the quarantine that have expired. How far
  * it is, what it found so far and what the last whole pass found lie where every process sees them; one process at a time goes on.
  */
-import { PinakesError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
+import { isConflict } from "../runtime/expected-errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { RepositoryRecord } from "../knowledge/records/records.ts";
@@ -213,8 +213,7 @@ export class AuditRounds {
     try {
       return (await this.#parts.items.write(this.#scope, auditContainer.name, [key.part], write)).etag;
     } catch (error) {
-      if (!PinakesError.isInstance(error) || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code))
-        throw error;
+      if (!isConflict(error)) throw error;
       return undefined;
     }
   }

@@ -4,7 +4,7 @@
  */
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Document, NewDocument } from "@pinakes/client";
 import type { FoundFile } from "./find-files.ts";
@@ -200,7 +200,7 @@ async function look(
     if (document.status !== "failed") return { file, document };
     return { file, document, ended: { path, place, outcome: "failed", reason: document.error ?? "", document } };
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    if (!hasCode(error, "NOT_FOUND")) throw error;
     return {
       file,
       document: before,

@@ -15,7 +15,7 @@ import { search } from "./search.ts";
 import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many processes or openings of the stores in one test: a busy machine takes its time.
-const { base, env, call, json } = await cliFolder("cli");
+const { base, env, call, json } = cliFolder("cli");
 
 beforeAll(async () => {
   for (const folder of ["docs/a", "docs/b"]) await mkdir(join(base, folder), { recursive: true });

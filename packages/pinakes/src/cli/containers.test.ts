@@ -9,7 +9,7 @@ import type { Terminal } from "./terminal.ts";
 import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-const { base, env, ...folder } = await cliFolder("cli-containers");
+const { base, env, ...folder } = cliFolder("cli-containers");
 const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => folder.call(containers, args, terminal);
 const json = <T = unknown>(...args: string[]): Promise<T> => folder.json<T>(containers, ...args);
 const refused = (...args: string[]) => failure(call(args));

@@ -2,8 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ContainerInfo, ContainerSpec, IndexingPolicy } from "@pinakes/client";
-import { PinakesError, invalid } from "../domain/errors.ts";
+import { invalid, PinakesError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
+import { ifMissing } from "../runtime/expected-errors.ts";
 import { changesText, containersText, containerText } from "./containers-text.ts";
 import { confirm, confirmOptions } from "./confirm.ts";
 import { defineCommand, readJson, UsageError, type Call, type Group, type Outcome } from "./command.ts";
@@ -156,12 +157,7 @@ async function described(call: Call, { state }: ClientSession, info: ContainerIn
 }
 
 async function found({ state }: ClientSession, name: string): Promise<ContainerInfo | undefined> {
-  try {
-    return await state.containers.get(name);
-  } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
-    throw error;
-  }
+  return ifMissing(state.containers.get(name));
 }
 
 async function specOf({ given, terminal }: Call<"partition" | "ttl" | "policy" | "strict">): Promise<ContainerSpec> {

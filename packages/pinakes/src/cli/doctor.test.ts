@@ -1,9 +1,9 @@
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import {
   checkClock,
   checkFolder,
@@ -18,8 +18,7 @@ import { doctor, type Check } from "./doctor.ts";
 import { stores } from "./stores.ts";
 import { run } from "./test-terminal.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-doctor-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("doctor");
 
 describe("pinakes doctor", () => {
   it("finds nothing wrong with a new folder, and tells the settings without secrets", async () => {

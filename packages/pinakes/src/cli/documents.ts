@@ -1,6 +1,6 @@
 /** `pinakes documents …`: put files into collections, look at them, take them out. */
 import { posix } from "node:path";
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { Chunk, Document } from "@pinakes/client";
 import { defineCommand, UsageError, type Call, type Group, type Outcome } from "./command.ts";
 import { confirm, yesOption } from "./confirm.ts";
@@ -133,7 +133,7 @@ async function findDocument({ knowledge }: ClientSession, at: Address, word: str
     return await knowledge.documents.get(at, word);
   } catch (error) {
     // INVALID: it has a sign that no id has.
-    if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "INVALID")) throw error;
+    if (!hasCode(error, "NOT_FOUND", "INVALID")) throw error;
     const found: Document[] = [];
     for (let cursor: string | undefined; ;) {
       const page = await knowledge.documents.list(at, { q: posix.basename(word), limit: 100, cursor });

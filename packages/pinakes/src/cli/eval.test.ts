@@ -1,12 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { tinySet, writeSet } from "../evaluation/test-set.ts";
 import { evalCommand } from "./eval.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-eval-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("cli-eval");
 const folder = await writeSet(join(base, "tiny"), tinySet);
 const keep = join(base, "kept");
 // Of its own, so that what else runs on this machine is not counted.

@@ -1,12 +1,11 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { findFiles } from "./find-files.ts";
 import { failure } from "./test-terminal.ts";
 
-const cwd = await mkdtemp(join(tmpdir(), "pinakes-cli-files-"));
-afterAll(() => rm(cwd, { recursive: true, force: true }));
+const cwd = temporaryFolder("cli-files");
 
 beforeAll(async () => {
   for (const folder of ["docs/a", "docs/b", "docs/.git", "elsewhere"])

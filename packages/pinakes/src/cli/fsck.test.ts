@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { open, type Pinakes } from "../open.ts";
 import { failureExitCode, UsageError } from "./command.ts";
 import { fsck } from "./fsck.ts";
@@ -9,8 +8,7 @@ import { quarantine } from "./quarantine.ts";
 import { failure, run } from "./test-terminal.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-fsck-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("cli-fsck");
 const env = { PINAKES_DATA: join(base, "data") };
 const call = (...args: readonly string[]) => run(fsck, args, { env, cwd: base });
 

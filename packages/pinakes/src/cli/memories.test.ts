@@ -6,7 +6,7 @@ import type { Terminal } from "./terminal.ts";
 import { cliFolder, failure } from "./test-terminal.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-const { env, ...folder } = await cliFolder("cli-memories");
+const { env, ...folder } = cliFolder("cli-memories");
 const call = (args: readonly string[], terminal: Partial<Terminal> = {}) => folder.call(memories, args, terminal);
 const json = <T = unknown>(...args: string[]): Promise<T> => folder.json<T>(memories, ...args);
 const refused = (...args: string[]) => failure(call(args));

@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { collections } from "./collections.ts";
 import { migrate } from "./migrate.ts";
 import { repositories } from "./repositories.ts";
 import { failure, run } from "./test-terminal.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-migrate-cli-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("migrate-cli");
 
 describe("pinakes migrate", () => {
   it("R-TG-91 plans, runs, switches, finishes and rolls back; --json has all of it", async () => {

@@ -10,7 +10,7 @@ import { repositories } from "./repositories.ts";
 import { cliFolder, failure } from "./test-terminal.ts";
 
 // Each command opens the stores anew: a busy machine takes its time.
-const { env, call, json } = await cliFolder("ops");
+const { env, call, json } = cliFolder("ops");
 
 beforeAll(async () => {
   await json(repositories, "create", "kb");

@@ -1,15 +1,14 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 
 // Many processes or openings of the stores in one test: a busy machine takes its time.
-const base = await mkdtemp(join(tmpdir(), "pinakes-program-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("program");
 const script = fileURLToPath(new URL("pinakes.ts", import.meta.url));
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 

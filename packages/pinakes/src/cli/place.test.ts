@@ -1,9 +1,9 @@
 /** Where commands look, and that looking leaves nothing behind. */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { open } from "../open.ts";
 import { containers } from "./containers.ts";
 import { keys } from "./keys.ts";
@@ -15,8 +15,7 @@ import { failure, run } from "./test-terminal.ts";
 import { tools } from "./tools.ts";
 import { workflows } from "./workflows.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-place-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("cli-place");
 
 describe("a folder without data", () => {
   const data = join(base, "nowhere", "data");

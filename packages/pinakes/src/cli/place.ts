@@ -1,7 +1,7 @@
 /** Where a command looks: the folder or server of its stores, and the workspace. Said where nothing was found. */
 import { readdir } from "node:fs/promises";
 import { describeItems, type Config } from "../config.ts";
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode, PinakesError } from "../domain/errors.ts";
 
 /** Who only looks must not leave an empty store behind: in the wrong folder that would hide the mistake. */
 export async function requireData({ stores: { items } }: Pick<Config, "stores">): Promise<void> {
@@ -45,7 +45,7 @@ function elsewhere({ workspace }: Place): string {
 
 /** The same for one thing that was not found. */
 export function notFoundIn(place: Place, error: unknown): unknown {
-  if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") return error;
+  if (!hasCode(error, "NOT_FOUND")) return error;
   return new PinakesError("NOT_FOUND", `${error.detail} This is ${whereOf(place)}. ${elsewhere(place)}`, {
     cause: error,
   });

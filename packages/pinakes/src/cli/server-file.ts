@@ -6,7 +6,8 @@
  * The file is a hint and never trusted by itself. After a crash it stays, and by then another process may have the process id or the
  * port: a command uses the server only after it has proved that it knows the secret.
  */
-import { createHmac, randomBytes } from "node:crypto";
+import { macOf } from "../runtime/tokens.ts";
+import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   closeSync,
@@ -128,9 +129,7 @@ function overLoopback(url: string): string | undefined {
 }
 
 function fingerprint(secret: string, stores: Stores): string {
-  return createHmac("sha256", secret)
-    .update(`stores\n${JSON.stringify(stores)}`)
-    .digest("base64url");
+  return macOf(secret, `stores\n${JSON.stringify(stores)}`).toString("base64url");
 }
 
 /** A process of another user cannot have written a file of ours. */

@@ -19,7 +19,7 @@ import { metrics } from "./metrics.ts";
 import { repositories } from "./repositories.ts";
 import { cliFolder, failure } from "./test-terminal.ts";
 
-const { base, env, call, json } = await cliFolder("server");
+const { base, env, call, json } = cliFolder("server");
 const file = join(env.PINAKES_DATA, "server.json");
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;

@@ -1,18 +1,17 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { keys } from "./keys.ts";
 import { failure, run } from "./test-terminal.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-start-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("start");
 
 const script = fileURLToPath(new URL("start.ts", import.meta.url));
 

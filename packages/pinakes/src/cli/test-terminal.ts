@@ -1,8 +1,6 @@
 /** A terminal for tests: keeps what a command writes, and answers its questions. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { PinakesError } from "../domain/errors.ts";
 import type { Group } from "./command.ts";
 import { runGroup } from "./run-command.ts";
@@ -48,9 +46,8 @@ export interface CliFolder {
 }
 
 /** A folder for the tests of a file, in which commands run on stores of their own. It is removed after them. */
-export async function cliFolder(name: string): Promise<CliFolder> {
-  const base = await mkdtemp(join(tmpdir(), `pinakes-${name}-`));
-  afterAll(() => rm(base, { recursive: true, force: true }));
+export function cliFolder(name: string): CliFolder {
+  const base = temporaryFolder(name);
   const env = { PINAKES_DATA: join(base, "data") };
   const call: CliFolder["call"] = (group, args, terminal = {}) => run(group, args, { env, cwd: base, ...terminal });
   const json: CliFolder["json"] = async <T>(group: Group, ...args: readonly string[]) =>

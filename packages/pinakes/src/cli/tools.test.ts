@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { open } from "../open.ts";
 import { UsageError } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
@@ -10,8 +10,7 @@ import { failure, run } from "./test-terminal.ts";
 import { tools } from "./tools.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-tools-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("cli-tools");
 const env = { PINAKES_DATA: join(base, "data") };
 
 const call = (args: readonly string[], terminal: Partial<Terminal> = {}) =>

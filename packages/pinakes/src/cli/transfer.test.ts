@@ -1,15 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { collections } from "./collections.ts";
 import { repositories } from "./repositories.ts";
 import { failure, run } from "./test-terminal.ts";
 import { transfer } from "./transfer.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-transfer-cli-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("transfer-cli");
 
 describe("pinakes transfer", () => {
   it("R-LISA-03 exports into tables named by the environment, LISA's own names by default, and imports them elsewhere", async () => {

@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { graphLimits } from "../knowledge/index.ts";
 import { open } from "../open.ts";
 import { UsageError } from "./command.ts";
@@ -11,8 +11,7 @@ import { failure, run } from "./test-terminal.ts";
 import { triples } from "./triples.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-triples-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("cli-triples");
 const env = { PINAKES_DATA: join(base, "data") };
 const people = `@prefix e: <https://e.org/> .
 e:ada e:name "Ada"@en ; e:age 36 .

@@ -1,14 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { PinakesError } from "../domain/errors.ts";
 import { tenantScope } from "../domain/scope.ts";
 import { open } from "../open.ts";
 import { vectorsCommand } from "./vectors.ts";
 
-const dir = await mkdtemp(join(tmpdir(), "pinakes-cli-vectors-"));
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = temporaryFolder("cli-vectors");
 
 async function run(...args: string[]): Promise<{ code: number; text: string }> {
   let text = "";

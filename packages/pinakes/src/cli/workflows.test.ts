@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { open } from "../open.ts";
 import { UsageError } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
@@ -9,8 +8,7 @@ import { failure, run } from "./test-terminal.ts";
 import { workflows } from "./workflows.ts";
 
 // Many openings of the stores in one test: a busy machine takes its time.
-const base = await mkdtemp(join(tmpdir(), "pinakes-cli-workflows-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("cli-workflows");
 const env = { PINAKES_DATA: join(base, "data") };
 
 const call = (args: readonly string[], terminal: Partial<Terminal> = {}) =>

@@ -1,9 +1,9 @@
 /** A container with its type: documents in and out, keys by name, queries checked against the declared indexes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
-import { PinakesError, inBatch, invalid } from "../domain/errors.ts";
+import { hasCode, PinakesError, inBatch, invalid } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
-import { KeyedQueue } from "../domain/keyed-queue.ts";
+import { KeyedQueue } from "../runtime/keyed-queue.ts";
 import { applyPatch, checkPatch, type PatchStep } from "../domain/patch.ts";
 import { parsePath, valueAt } from "../domain/path.ts";
 import { requireScope, type Scope } from "../domain/scope.ts";
@@ -319,7 +319,7 @@ export class Repository<Document extends object, Input extends object, Partition
       return this.#written(checked, await this.store.write(scope, this.name, key.partition, operation));
     } catch (error) {
       // Somebody wrote in between; a condition of the caller's that fails on the item we read is final.
-      const failed = PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED" && ifMatch === undefined;
+      const failed = hasCode(error, "PRECONDITION_FAILED") && ifMatch === undefined;
       throw failed && error.context.currentEtag !== item.etag
         ? new Outrun("changed meanwhile", { cause: error })
         : error;

@@ -3,9 +3,9 @@
  * or what a crash left behind, without looking at anything idle. An entry is put there before the work begins, and taken away only
  * when nothing is left and nobody renewed it meanwhile.
  */
-import { PinakesError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
+import { tolerate } from "../runtime/expected-errors.ts";
 import type { ContainerDefinition, Item, ItemStore, Operation } from "../ports/item-store.ts";
 import { acrossShards, workPlace, type WorkName } from "./work-registry-shards.ts";
 
@@ -94,13 +94,11 @@ export class WorkRegistry<Kind extends string = string, Data extends JsonObject 
   }
 
   async #unlessRenewed(shard: string, operation: Operation): Promise<void> {
-    try {
-      await this.#items.write(this.#scope, this.#container, [shard], operation);
-    } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
-        return;
-      throw error;
-    }
+    await tolerate(
+      this.#items.write(this.#scope, this.#container, [shard], operation),
+      "PRECONDITION_FAILED",
+      "NOT_FOUND",
+    );
   }
 
   /**

@@ -37,7 +37,7 @@ const marker = Symbol.for("pinakes.error");
 /**
  * @example
  * try { await store.write(scope, "notes", ["n1"], { op: "create", document }) }
- * catch (error) { if (PinakesError.isInstance(error) && error.code === "CONFLICT") … }
+ * catch (error) { if (hasCode(error, "CONFLICT")) … }
  */
 export class PinakesError extends Error {
   override readonly name = "PinakesError";
@@ -67,6 +67,14 @@ export class PinakesError extends Error {
   static isInstance(value: unknown): value is PinakesError {
     return typeof value === "object" && value !== null && marker in value;
   }
+}
+
+/** Whether an error is a PinakesError with one of these codes. */
+export function hasCode<Code extends ErrorCode>(
+  error: unknown,
+  ...codes: readonly Code[]
+): error is PinakesError & { readonly code: Code } {
+  return PinakesError.isInstance(error) && (codes as readonly ErrorCode[]).includes(error.code);
 }
 
 export function invalid(detail: string, options?: PinakesErrorOptions): PinakesError {

@@ -1,13 +1,12 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { knowledgeLimits } from "../knowledge/limits.ts";
 import { beirLimits, readBeir, type BeirLimits } from "./beir.ts";
 import { tinySet, writeSet, type SetFiles } from "./test-set.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-beir-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("beir");
 let folders = 0;
 
 async function folderOf(files: Partial<SetFiles>): Promise<string> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../../test/support/until.ts";
 import type { Caller } from "../domain/caller.ts";
 import { open, type Pinakes } from "../open.ts";
 import type { JobView } from "../knowledge/views.ts";
@@ -55,10 +56,6 @@ afterAll(() => pinakes.close());
 
 async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
-}
-
-async function until(check: () => Promise<boolean>): Promise<void> {
-  while (!(await check())) await sleep(20);
 }
 
 function input(collection: string, changes: Partial<NewEvaluation> = {}): NewEvaluation {

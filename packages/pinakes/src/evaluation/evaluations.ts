@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { defineContainer, type Stored } from "../containers/index.ts";
 import { requireCaller, roles, type Caller } from "../domain/caller.ts";
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
 import { Later, type JobRecord, type Jobs, type JobTools } from "../knowledge/jobs/jobs.ts";
@@ -252,7 +252,7 @@ export class Evaluations {
     const { places } = this.#parts;
     if (places === undefined || this.#admitted.has(job.job_id)) return run();
     const place = await places.evaluations.enter(scope.tenant, tools.signal).catch((error: unknown) => {
-      throw PinakesError.isInstance(error) && error.code === "THROTTLED" ? new Later(error.message) : error;
+      throw hasCode(error, "THROTTLED") ? new Later(error.message) : error;
     });
     return run().finally(() => place.leave());
   }
@@ -295,8 +295,7 @@ export class Evaluations {
     try {
       return await step;
     } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND")
-        await this.#questions.removeRuns(scope, evaluationId, [runId]);
+      if (hasCode(error, "NOT_FOUND")) await this.#questions.removeRuns(scope, evaluationId, [runId]);
       throw error;
     }
   }

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import type { Caller } from "../domain/caller.ts";
 import { open, type Pinakes } from "../open.ts";
 import { readChunkingStrategy } from "../knowledge/chunking/index.ts";
@@ -23,20 +22,18 @@ const configuration = (mode: "keyword" | "vector" | "hybrid", chunking = whole):
   chunking,
 });
 
-let base: string;
+const base = temporaryFolder("run-evaluation");
 let pinakes: Pinakes;
 let admin: Caller;
 let set: BeirSet;
 
 beforeAll(async () => {
-  base = await mkdtemp(join(tmpdir(), "pinakes-run-evaluation-"));
   set = await readBeir(await writeSet(base, tinySet));
   pinakes = await open({ items: "memory:", objects: "memory:" });
   admin = pinakes.as({ tenant: "evaluation", userId: "tester", role: "admin" });
 });
 afterAll(async () => {
   await pinakes.close();
-  await rm(base, { recursive: true, force: true });
 });
 
 describe("evaluating a test set by the real uploads, ingestion and search", () => {

@@ -9,6 +9,7 @@ import type { Caller } from "../domain/caller.ts";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
 import { PinakesError } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
+import { tolerate } from "../runtime/expected-errors.ts";
 import type { EvaluatedKnowledge } from "./evaluated-knowledge.ts";
 import type { CollectionView } from "../knowledge/views.ts";
 import type { BeirSet } from "./beir.ts";
@@ -98,11 +99,7 @@ async function openCollection(
 }
 
 async function unlessThere(create: () => Promise<unknown>): Promise<void> {
-  try {
-    await create();
-  } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
-  }
+  await tolerate(create(), "CONFLICT");
 }
 
 /** Names of the documents that a former run brought as far as it could. */

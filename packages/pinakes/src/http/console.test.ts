@@ -1,25 +1,23 @@
 import { globSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Hono } from "hono";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { consoleRoutes } from "./console-routes.ts";
 import { mountConsole } from "./console.ts";
 import type { KitEnv } from "./kit/index.ts";
 
 describe("http: the web page", () => {
-  let folder: string;
+  const folder = temporaryFolder("page");
   const app = new Hono<KitEnv>();
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "pinakes-page-"));
     await mkdir(join(folder, "assets"));
     await writeFile(join(folder, "index.html"), "<!doctype html><title>Page</title>");
     await writeFile(join(folder, "assets", "a-1.js"), "1;");
     mountConsole(app, folder, []);
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it("may load what it is made of, talk to this server, and nothing else", async () => {
     for (const path of ["/", "/collections/a/b", "/assets/a-1.js"]) {

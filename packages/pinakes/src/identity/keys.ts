@@ -8,9 +8,10 @@
  * It is a guard and no quota: where indexes are late, or several processes make keys at the same moment, it may be exceeded by a few.
  */
 import type { Permission } from "../domain/caller.ts";
-import { PinakesError } from "../domain/errors.ts";
-import { KeyedQueue } from "../domain/keyed-queue.ts";
+import { hasCode, PinakesError } from "../domain/errors.ts";
+import { KeyedQueue } from "../runtime/keyed-queue.ts";
 import type { Scope } from "../domain/scope.ts";
+import { tolerate } from "../runtime/expected-errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import { grant, refused, requireAdmin, requireWrite, type Authenticated } from "./authenticated.ts";
 import { checkKeyInput, workspaceNamed, type CreateKey } from "./key-input.ts";
@@ -112,8 +113,7 @@ export class KeyRing implements Keys {
       .query(this.#scope, "byWorkspace", { ...query, session: this.#lastWrites.get(workspace) })
       .catch((error: unknown) => {
         // An index that is very late: a list without the newest key is better than none.
-        if (PinakesError.isInstance(error) && error.code === "UNAVAILABLE")
-          return this.#records.query(this.#scope, "byWorkspace", query);
+        if (hasCode(error, "UNAVAILABLE")) return this.#records.query(this.#scope, "byWorkspace", query);
         throw error;
       });
     return { items: page.items.map(infoOf), ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
@@ -140,7 +140,7 @@ export class KeyRing implements Keys {
       await this.#records.delete(this.#scope, { id: keyId });
     } catch (error) {
       // Somebody else revoked it in between: it is gone, as was asked.
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      if (!hasCode(error, "NOT_FOUND")) throw error;
     } finally {
       this.#cache.forget(keyId);
     }
@@ -205,15 +205,14 @@ export class KeyRing implements Keys {
     if (now - last < identityLimits.lastUsedEveryMs) return;
     const used = { last_used_at: new Date(now).toISOString(), ttl: ttlOf(record.expires_at, now) };
     const taken = this.#notes.write(`the use of key ${record.id}`, async () => {
-      try {
-        await this.#records.update(this.#scope, { id: record.id }, (stored) => ({ ...stored, ...used }), {
+      // Revoked meanwhile, or noted by another process: nothing is left to note.
+      await tolerate(
+        this.#records.update(this.#scope, { id: record.id }, (stored) => ({ ...stored, ...used }), {
           attempts: 1,
-        });
-      } catch (error) {
-        // Revoked meanwhile, or noted by another process: nothing is left to note.
-        if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED"))
-          throw error;
-      }
+        }),
+        "NOT_FOUND",
+        "PRECONDITION_FAILED",
+      );
     });
     if (taken) this.#cache.amend(record.id, { ...record, ...used });
   }

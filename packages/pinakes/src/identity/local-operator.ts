@@ -6,8 +6,8 @@
  * (cli/server-file.ts). It never travels: a command signs a token that is valid for a minute, and the server proves with the same secret
  * that it is the one that wrote the file. A token is accepted from loopback only, and makes no session.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { makeCaller, type CallerInput } from "../domain/caller.ts";
+import { macOf, sameBytes } from "../runtime/tokens.ts";
 import type { Clock } from "../ports/clock.ts";
 import { grant, refused, type Authenticated } from "./authenticated.ts";
 import { identityLimits } from "./limits.ts";
@@ -74,10 +74,9 @@ export class LocalOperator {
 }
 
 function mac(secret: string, text: string): string {
-  return createHmac("sha256", secret).update(text).digest("base64url");
+  return macOf(secret, text).toString("base64url");
 }
 
 function isEqual(expected: string, given: string): boolean {
-  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
-  return a.length === b.length && timingSafeEqual(a, b);
+  return sameBytes(Buffer.from(expected), Buffer.from(given));
 }

@@ -7,7 +7,7 @@
  *
  * A session never has the rights of the root token itself: one made from it is that of an admin of the workspace `default`.
  */
-import { PinakesError, invalid } from "../domain/errors.ts";
+import { hasCode, PinakesError, invalid } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
 import { grant, isAuthenticated, refused, type Authenticated } from "./authenticated.ts";
@@ -88,7 +88,7 @@ export class SessionBook implements Sessions {
     try {
       await this.#parts.records.delete(this.#parts.scope, { id });
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      if (!hasCode(error, "NOT_FOUND")) throw error;
     } finally {
       this.#cache.forget(id);
     }

@@ -1,5 +1,5 @@
 /** The workspaces that exist: those that got a key, and those that a token spoke for. A record is only a note for lists; a workspace needs none to work. */
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
 import { requireAuthenticated, type Authenticated } from "./authenticated.ts";
@@ -57,7 +57,7 @@ export class WorkspaceBook implements Workspaces {
       } as const;
       await this.#records.create(this.#scope, document).catch((error: unknown) => {
         // Somebody else made it in between.
-        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+        if (!hasCode(error, "CONFLICT")) throw error;
       });
     }
     if (this.#known.size >= knownMax) this.#known.clear();

@@ -2,11 +2,12 @@
 import { invalid } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
+import { shortHash } from "../runtime/tokens.ts";
 import type { Item, Page } from "../ports/item-store.ts";
 import type { CompiledContainer } from "./compiled-container.ts";
 import type { ItemEngine, ScanRow } from "./item-engine.ts";
 import { resumeAfter, type QueryPlan } from "./query-plan.ts";
-import { fingerprintHash, type Tokens } from "./tokens.ts";
+import type { Tokens } from "./tokens.ts";
 
 export interface PageContext {
   readonly engine: ItemEngine;
@@ -82,12 +83,12 @@ function toItem(row: ScanRow): Item {
 }
 
 function sealCursor({ tokens, tenant }: PageContext, plan: QueryPlan, position: string): string {
-  return tokens.seal("cursor", tenant, { q: fingerprintHash(plan.fingerprint), p: position });
+  return tokens.seal("cursor", tenant, { q: shortHash(plan.fingerprint), p: position });
 }
 
 function openCursor({ tokens, tenant }: PageContext, plan: QueryPlan, cursor: string): string {
   const payload = tokens.open("cursor", tenant, cursor);
-  if (payload["q"] !== fingerprintHash(plan.fingerprint))
+  if (payload["q"] !== shortHash(plan.fingerprint))
     throw invalid("The cursor belongs to another query; repeat the query it came from, or leave it out to begin anew.");
   return payload["p"] as string;
 }

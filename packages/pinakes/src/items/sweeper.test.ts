@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemScope } from "../domain/scope.ts";
-import { Periodic } from "./periodic.ts";
+import { Periodic } from "../runtime/periodic.ts";
 import { sweepExpired } from "./sweeper.ts";
 
 const scope = systemScope("test", () => {});

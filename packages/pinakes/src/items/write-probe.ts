@@ -4,7 +4,7 @@
  * A small write is tried at most every few seconds. Once any write of this process failed because the store was unavailable, each check
  * tries a larger one, which needs new space, until it succeeds: readiness comes back by itself, without traffic.
  */
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
@@ -29,7 +29,7 @@ export class WriteOutcomes {
       return result;
     } catch (error) {
       // Another error means that the store answered: the write was refused, for a reason of its own.
-      if (PinakesError.isInstance(error) && error.code === "UNAVAILABLE") this.#failing = true;
+      if (hasCode(error, "UNAVAILABLE")) this.#failing = true;
       throw error;
     }
   }

@@ -3,7 +3,7 @@
  * it, not for bills: what a process had not written yet when it died is lost.
  */
 import { requireCaller, type Caller } from "../domain/caller.ts";
-import { PinakesError, invalid, show } from "../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../domain/errors.ts";
 import { days } from "../containers/index.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { ContainerDefinition } from "../ports/item-store.ts";
@@ -109,7 +109,7 @@ export class Activity {
         await this.#parts.items.write(scope, activityContainer.name, [day], { op: "patch", id, patch: steps });
         return;
       } catch (error) {
-        if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+        if (!hasCode(error, "NOT_FOUND")) throw error;
       }
       try {
         await this.#parts.items.write(scope, activityContainer.name, [day], {
@@ -118,7 +118,7 @@ export class Activity {
         });
       } catch (error) {
         // Another process began the minute.
-        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+        if (!hasCode(error, "CONFLICT")) throw error;
       }
     }
   }

@@ -1,7 +1,7 @@
 /** Operations as they are stored: beside the record of their collection, changed on condition that nobody else did meanwhile. */
-import { PinakesError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
+import { isConflict } from "../runtime/expected-errors.ts";
 import type { ItemStore, Operation as ItemOperation } from "../ports/item-store.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Operation } from "./operation.ts";
@@ -62,17 +62,10 @@ export class Operations {
         return next;
       } catch (error) {
         // The operation, or the record beside it, is not what was read.
-        if (!isOutrun(error)) throw error;
+        if (!isConflict(error)) throw error;
       }
     }
   }
-}
-
-function isOutrun(error: unknown): boolean {
-  return (
-    PinakesError.isInstance(error) &&
-    (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || error.code === "CONFLICT")
-  );
 }
 
 function asDocument(operation: Operation): JsonObject {

@@ -5,6 +5,7 @@
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
+import { succeeds } from "../runtime/expected-errors.ts";
 import type { ContainerDefinition, ItemStore } from "../ports/item-store.ts";
 import { lifecycleLimits } from "./limits.ts";
 import type { ParticipantInfo } from "./participant.ts";
@@ -57,13 +58,10 @@ export class Participants {
 
   /** From here on no operation waits for it; those under way become partial. Tells whether it was there. */
   async unregister(store: string): Promise<boolean> {
-    try {
-      await this.#items.write(this.#scope, participantsContainer.name, [part], { op: "delete", id: checkStore(store) });
-      return true;
-    } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return false;
-      throw error;
-    }
+    return succeeds(
+      this.#items.write(this.#scope, participantsContainer.name, [part], { op: "delete", id: checkStore(store) }),
+      "NOT_FOUND",
+    );
   }
 
   /** From the partition itself, never from an index: one that is missed would keep its data. */

@@ -6,6 +6,7 @@
  */
 import { PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
+import { tolerate } from "../runtime/expected-errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -200,9 +201,7 @@ export class Reconciler {
       [part],
       note === undefined ? { op: "delete", id } : { op: "upsert", document: { id, part, ...note } },
     );
-    await write.catch((error: unknown) => {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-    });
+    await tolerate(write, "NOT_FOUND");
   }
 }
 

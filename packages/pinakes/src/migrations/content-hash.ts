@@ -3,7 +3,8 @@
  * equal rows do not cancel each other out. Told together with the count (RFC 0009).
  */
 import { hash } from "node:crypto";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { JsonValue } from "../domain/json.ts";
+import { canonicalPairs } from "../runtime/canonical-json.ts";
 
 export interface Measured {
   readonly count: number;
@@ -51,15 +52,5 @@ export function isSame(a: Measured, b: Measured): boolean {
 
 /** Whatever order its keys were written in. Objects as lists of pairs: integer-like keys would be put into another order again. */
 export function canonicalText(value: JsonValue | undefined): string {
-  return JSON.stringify(canonical(value));
-}
-
-function canonical(value: JsonValue | undefined): JsonValue {
-  if (Array.isArray(value)) return value.map((element: JsonValue) => canonical(element));
-  if (typeof value !== "object" || value === null) return value ?? null;
-  const entries = Object.entries(value as JsonObject).filter(([, property]) => property !== undefined);
-  return [
-    { object: entries.length },
-    ...entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, property]) => [key, canonical(property)]),
-  ];
+  return JSON.stringify(canonicalPairs(value));
 }

@@ -1,5 +1,5 @@
 /** Migrations and their units as they are stored. What a worker writes carries its lease: one that lost it changes nothing any more. */
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Item, ItemStore, Operation } from "../ports/item-store.ts";
 import {
@@ -63,7 +63,7 @@ export class Ledger {
         });
         return next;
       } catch (error) {
-        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
       }
     }
   }

@@ -4,7 +4,7 @@
  */
 import { WorkRegistry } from "../containers/index.ts";
 import { requireCaller, type Caller } from "../domain/caller.ts";
-import { PinakesError, invalid, show } from "../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
 import { authorizeStep, isForUsers, openSource, readSpec, settleSpec } from "./kinds.ts";
@@ -321,8 +321,7 @@ export class Migrations {
       await authorizeStep({ kind, spec: source }, this.#opening(caller), { purge: false });
       return undefined;
     } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "FORBIDDEN" || error.code === "NOT_FOUND"))
-        return error.detail;
+      if (hasCode(error, "FORBIDDEN", "NOT_FOUND")) return error.detail;
       throw error;
     }
   }

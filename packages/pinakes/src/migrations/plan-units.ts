@@ -1,5 +1,5 @@
 /** The inventory: every unit read to its end, and a look at where it would go. Nothing is written but the plan (R-TG-91). */
-import { PinakesError, show } from "../domain/errors.ts";
+import { hasCode, PinakesError, show } from "../domain/errors.ts";
 import { isSame, type Measured } from "./content-hash.ts";
 import { migrationLimits } from "./limits.ts";
 import { progressOf, telling } from "./progress.ts";
@@ -102,7 +102,7 @@ async function lookAtTarget(
       wrong(`goes to ${where}, which holds ${here.count} rows of other content; name another one, or empty it first.`);
     return unit;
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "INVALID") throw error;
+    if (!hasCode(error, "INVALID")) throw error;
     wrong(error.detail);
     return unit;
   }

@@ -1,5 +1,5 @@
 /** The quads of one space, all of them: read, written and removed in pages. */
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode } from "../domain/errors.ts";
 import type { Quad } from "../domain/rdf.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { TripleStore } from "../ports/triple-store.ts";
@@ -32,7 +32,7 @@ export async function writeQuads(
   try {
     await write();
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    if (!hasCode(error, "NOT_FOUND")) throw error;
     await triples.open(scope, space);
     await write();
   }

@@ -1,10 +1,11 @@
 import { DeleteBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { SQS } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../../test/support/until.ts";
 import { startS3, type S3Server } from "../drivers/s3/test-server.ts";
 import { failure } from "../testing/object-store/fixture.ts";
 import { pipelineLimits } from "./limits.ts";
-import { admin, Bench, closeShared, until, user } from "./test-pipelines.ts";
+import { admin, Bench, closeShared, user } from "./test-pipelines.ts";
 
 const credentials = { accessKeyId: "test", secretAccessKey: "test" };
 const region = "us-east-1";

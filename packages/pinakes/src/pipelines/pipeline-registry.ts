@@ -4,8 +4,8 @@
  * taken away when it is next looked at. Leases are here, too: who watches a folder, and who runs a pipeline.
  */
 import { acrossShards, workPlace } from "../containers/work-registry-shards.ts";
-import { PinakesError } from "../domain/errors.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
+import { ifMissing, tolerate } from "../runtime/expected-errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ContainerDefinition, ItemStore, Query } from "../ports/item-store.ts";
 import { knowledgeTenant } from "../knowledge/records/work-registry.ts";
@@ -83,7 +83,7 @@ export class PipelineRegistry {
 
   async remove(tenant: string, incarnation: string, pipelineId: string): Promise<void> {
     const { shard, id } = placeOf({ tenant, incarnation, pipeline_id: pipelineId });
-    await unless(["NOT_FOUND"], this.#items.write(this.#scope, pipelinesContainer.name, [shard], { op: "delete", id }));
+    await ifMissing(this.#items.write(this.#scope, pipelinesContainer.name, [shard], { op: "delete", id }));
   }
 
   /** False: somebody else was faster, or it is gone. */
@@ -95,7 +95,7 @@ export class PipelineRegistry {
       document: { ...next },
       ifMatch: etag,
     });
-    const written = await unless(["NOT_FOUND", "PRECONDITION_FAILED"], write);
+    const written = await tolerate(write, "NOT_FOUND", "PRECONDITION_FAILED");
     return written === undefined ? undefined : { ...next, etag: written.etag as string };
   }
 
@@ -120,7 +120,7 @@ export class PipelineRegistry {
         ? ({ op: "create", document } as const)
         : ({ op: "replace", document, ifMatch: found.etag } as const);
     const write = this.#items.write(this.#scope, pipelinesContainer.name, [shard], operation);
-    return (await unless(["CONFLICT", "NOT_FOUND", "PRECONDITION_FAILED"], write)) !== undefined;
+    return (await tolerate(write, "CONFLICT", "NOT_FOUND", "PRECONDITION_FAILED")) !== undefined;
   }
 
   async release(lease: Lease): Promise<void> {
@@ -130,7 +130,7 @@ export class PipelineRegistry {
       id,
       where: { owner: lease.owner },
     });
-    await unless(["NOT_FOUND", "PRECONDITION_FAILED"], write);
+    await tolerate(write, "NOT_FOUND", "PRECONDITION_FAILED");
   }
 
   async *#entries(query: (shard: string) => Query): AsyncGenerator<StoredEntry> {
@@ -165,14 +165,4 @@ function placeOf({
 function leasePlace({ what, ...of }: Lease): Place {
   const { shard, id } = placeOf(of);
   return { shard, id: `lease:${what}:${id}` };
-}
-
-/** undefined when it failed for one of these reasons, which are no errors here. */
-async function unless<T>(codes: readonly PinakesError["code"][], call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (PinakesError.isInstance(error) && codes.includes(error.code)) return undefined;
-    throw error;
-  }
 }

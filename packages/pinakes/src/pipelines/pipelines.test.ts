@@ -1,12 +1,13 @@
 import { mkdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { until } from "../../test/support/until.ts";
 import { open } from "../open.ts";
 import { failure } from "../testing/object-store/fixture.ts";
 import { systemChunking } from "../knowledge/chunking/index.ts";
 import { knowledgeLimits } from "../knowledge/limits.ts";
 import { pipelineLimits } from "./limits.ts";
-import { admin, Bench, closeShared, stranger, until, user } from "./test-pipelines.ts";
+import { admin, Bench, closeShared, stranger, user } from "./test-pipelines.ts";
 
 afterAll(closeShared);
 

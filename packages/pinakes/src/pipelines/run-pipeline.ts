@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Caller } from "../domain/caller.ts";
 import { PinakesError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
+import { tolerate } from "../runtime/expected-errors.ts";
 import type { SourceFile, SourceProblem, SourceReader } from "../ports/source-reader.ts";
 import type { Documents } from "../knowledge/documents/documents.ts";
 import type { Uploads } from "../knowledge/documents/upload.ts";
@@ -135,11 +136,7 @@ async function removeDocument(
   return trying(uri, signal, async () => {
     // It may be back by now.
     if ((await reader.stat(uri, signal)) !== undefined) return "unchanged";
-    try {
-      await documents.delete(caller, opened, document_id);
-    } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-    }
+    await tolerate(documents.delete(caller, opened, document_id), "NOT_FOUND");
     return "removed";
   });
 }

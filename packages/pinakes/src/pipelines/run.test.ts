@@ -1,12 +1,13 @@
 import { mkdir, rename, rm, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { until } from "../../test/support/until.ts";
 import { systemScope } from "../domain/scope.ts";
 import { failure } from "../testing/object-store/fixture.ts";
 import { pipelineLimits } from "./limits.ts";
 import { PipelineRegistry } from "./pipeline-registry.ts";
 import type { RunResult } from "./run-pipeline.ts";
-import { admin, Bench, closeShared, until } from "./test-pipelines.ts";
+import { admin, Bench, closeShared } from "./test-pipelines.ts";
 
 afterAll(closeShared);
 

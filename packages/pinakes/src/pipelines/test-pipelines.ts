@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { until } from "../../test/support/until.ts";
 import { openMemoryItems } from "../drivers/memory/index.ts";
 import { openMemoryObjects } from "../drivers/memory-objects/index.ts";
 import { makeCaller, type Caller } from "../domain/caller.ts";
@@ -206,14 +207,5 @@ export class Bench {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#closing.disposeAsync();
-  }
-}
-
-/** Asks until there is an answer; the test's own time limit is the only one. */
-export async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,8 +1,9 @@
 import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { until } from "../../test/support/until.ts";
 import { leaseMs } from "./pipeline-registry.ts";
-import { admin, Bench, closeShared, until } from "./test-pipelines.ts";
+import { admin, Bench, closeShared } from "./test-pipelines.ts";
 
 afterAll(closeShared);
 

@@ -1,9 +1,9 @@
 /** GROUP BY, aggregates and DISTINCT: every row is read, and what it becomes a part of is kept. */
 import { compareUtf8, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { shortHash } from "../runtime/tokens.ts";
 import { accumulator, type Accumulator } from "./aggregate.ts";
 import { childrenOf, type Expression, type Query } from "./ast.ts";
 import { KeptChars, openSort, readAll, sealSort, take } from "./collect.ts";
-import { shortHash } from "./cursor.ts";
 import { compileExpression, type EvaluationContext, type Evaluator } from "./evaluate.ts";
 import { expressionKey } from "./grouping-rules.ts";
 import type { Reading } from "./leg-reader.ts";

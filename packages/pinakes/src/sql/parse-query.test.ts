@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode } from "../domain/errors.ts";
 import { documentPath } from "./ast.ts";
 import { sqlLimits } from "./limits.ts";
 import { parseQuery } from "./parse-query.ts";
@@ -8,7 +8,7 @@ function refusal(text: string): string {
   try {
     parseQuery(text);
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "INVALID") return error.detail;
+    if (hasCode(error, "INVALID")) return error.detail;
     throw error;
   }
   throw new Error(`parsed: ${text.slice(0, 200)}`);

@@ -1,24 +1,19 @@
 /** The syntax of REGEXMATCH: what can be decided in time proportional to the text. Back references and look-around cannot. */
 import { invalid, type PinakesError } from "../domain/errors.ts";
+import type { CharTest as Test, RegexNode as Node } from "../runtime/regex/program.ts";
 import { sqlLimits } from "./limits.ts";
 
-export type CharTest = (code: number) => boolean;
+type RegexNode = Node<number>;
+type CharTest = Test<number>;
 
-export type RegexNode =
-  | { readonly kind: "char"; readonly test: CharTest }
-  | { readonly kind: "assert"; readonly what: "start" | "end" | "word" | "notWord" }
-  | { readonly kind: "sequence"; readonly parts: readonly RegexNode[] }
-  | { readonly kind: "choice"; readonly parts: readonly RegexNode[] }
-  | { readonly kind: "repeat"; readonly part: RegexNode; readonly min: number; readonly max: number };
-
-export interface RegexFlags {
+interface RegexFlags {
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
   readonly dotAll: boolean;
   readonly extended: boolean;
 }
 
-export const isWordChar: CharTest = (code) =>
+const isWordChar: CharTest = (code) =>
   code === 95 || isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 const isDigit: CharTest = (code) => code >= 48 && code <= 57;
 const isSpace: CharTest = (code) => /\s/u.test(String.fromCodePoint(code));
@@ -115,8 +110,9 @@ class RegexParser {
     if (char === "[") return this.#set();
     if (char === ".")
       return { kind: "char", test: this.#flags.dotAll ? () => true : (code) => code !== 10 && code !== 13 };
-    if (char === "^") return { kind: "assert", what: "start" };
-    if (char === "$") return { kind: "assert", what: "end" };
+    const isEdge = (code: number | undefined) => code === undefined || (this.#flags.multiline && code === 10);
+    if (char === "^") return { kind: "assert", test: (before) => isEdge(before) };
+    if (char === "$") return { kind: "assert", test: (_, after) => isEdge(after) };
     if (char === "\\") return this.#escape();
     return this.#literal(char.codePointAt(0) as number);
   }
@@ -137,7 +133,8 @@ class RegexParser {
     const char = this.#chars[this.#at];
     if (char === "b" || char === "B") {
       this.#at += 1;
-      return { kind: "assert", what: char === "b" ? "word" : "notWord" };
+      const isWord = (code: number | undefined) => code !== undefined && isWordChar(code);
+      return { kind: "assert", test: (before, after) => (isWord(before) !== isWord(after)) === (char === "b") };
     }
     const test = this.#escapedClass();
     return test === undefined ? this.#literal(this.#escapedCode()) : { kind: "char", test };

@@ -1,10 +1,11 @@
 /** Runs a query of the subset over any item store, page by page. */
-import { PinakesError, invalid, show } from "../domain/errors.ts";
+import { hasCode, invalid, show } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { requireScope } from "../domain/scope.ts";
+import { shortHash } from "../runtime/tokens.ts";
 import { systemClock } from "../ports/clock.ts";
 import { sorted } from "./collect.ts";
-import { keyedTokens, openCursor, sealCursor, shortHash } from "./cursor.ts";
+import { keyedTokens, openCursor, sealCursor } from "./cursor.ts";
 import type { Expression, Query } from "./ast.ts";
 import { compileExpression, type EvaluationContext } from "./evaluate.ts";
 import { aggregatesOf, grouped } from "./group.ts";
@@ -128,13 +129,13 @@ function hasPlan(prepared: Prepared, without: ReadonlySet<string>): boolean {
     choose(prepared, without);
     return true;
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "INVALID") return false;
+    if (hasCode(error, "INVALID")) return false;
     throw error;
   }
 }
 
 async function isBuilding({ items, definition }: QueryRequest, index: string, error: unknown): Promise<boolean> {
-  if (!PinakesError.isInstance(error) || error.code !== "UNAVAILABLE") return false;
+  if (!hasCode(error, "UNAVAILABLE")) return false;
   return (await items.indexes(definition.name)).some(({ name, state }) => name === index && state === "building");
 }
 

@@ -4,6 +4,7 @@
  * place in the order, objects another; among themselves they are not ordered, which is what an index of the item store says too.
  */
 import { compareUtf8, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { canonicalJson } from "../runtime/canonical-json.ts";
 
 export type Value = JsonValue | undefined;
 
@@ -57,11 +58,7 @@ export function equal(a: JsonValue, b: JsonValue): boolean {
 
 /** Equal values have equal texts, whatever the order of their properties; undefined has one of its own. */
 export function canonical(value: Value): string {
-  if (value === undefined) return "";
-  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => canonical(item)).join(",")}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const names = Object.keys(value).toSorted(compareUtf8);
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
+  return value === undefined ? "" : canonicalJson(value);
 }
 
 /** A property by its name, an element by its place; never through a prototype. */

@@ -1,7 +1,7 @@
 /** Opens the containers of state and puts its features together. */
 import { randomBytes } from "node:crypto";
 import { WorkRegistry, workContainer, type RegisteredWork } from "../containers/index.ts";
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { Scope } from "../domain/scope.ts";
 import { Containers } from "./containers/containers.ts";
@@ -85,7 +85,7 @@ async function signingKey(items: ItemStore, scope: Scope): Promise<Uint8Array> {
     await items.write(scope, settingsContainer.name, key.partition, { op: "create", document });
     return made;
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "CONFLICT") return signingKey(items, scope);
+    if (hasCode(error, "CONFLICT")) return signingKey(items, scope);
     throw error;
   }
 }

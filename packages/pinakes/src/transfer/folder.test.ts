@@ -1,18 +1,14 @@
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import type { TransferFile } from "./files.ts";
 import { folderKey, folderPath, folderReader, writeFolder } from "./folder.ts";
 
 describe("exports in a folder", () => {
-  let dir: string;
-  beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), "pinakes-transfer-"));
-  });
-  afterAll(() => rm(dir, { recursive: true, force: true }));
+  const dir = temporaryFolder("transfer");
 
   async function* files(entries: Readonly<Record<string, string>>): AsyncGenerator<TransferFile> {
     for (const [path, content] of Object.entries(entries)) yield { path, body: once(content) };

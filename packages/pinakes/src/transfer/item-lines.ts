@@ -3,6 +3,7 @@ import { Readable, pipeline } from "node:stream";
 import { createGunzip, createGzip } from "node:zlib";
 import { PinakesError, invalid } from "../domain/errors.ts";
 import { checkJson, isJsonObject, utf8Bytes, type JsonObject } from "../domain/json.ts";
+import { byteLines } from "../runtime/lines.ts";
 import { exactNumber, fromDynamo, isDynamoItem, toDynamo, type AttributeTypes, type PlainItem } from "./dynamo-json.ts";
 import { transferLimits } from "./limits.ts";
 
@@ -22,7 +23,8 @@ export async function* readItems(
 ): AsyncGenerator<ItemLine> {
   let last = 0;
   try {
-    for await (const { line, bytes } of splitLines(await unpacked(body), tableBytesMax)) {
+    const all = atMost(await unpacked(body), tableBytesMax);
+    for await (const { number: line, bytes } of byteLines(all, transferLimits)) {
       last = line;
       const found = readLine(bytes);
       if (found !== undefined) yield { line, ...found };
@@ -102,41 +104,12 @@ async function unpacked(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<
   return first === 0x1f && second === 0x8b ? pipeline(all, createGunzip(), () => {}) : all;
 }
 
-interface RawLine {
-  readonly line: number;
-  /** Absent where there are too many. */
-  readonly bytes: Uint8Array | undefined;
-}
-
-async function* splitLines(body: AsyncIterable<Uint8Array>, tableBytesMax: number): AsyncGenerator<RawLine> {
-  let line = 1;
-  let kept: Uint8Array[] = [];
-  let length = 0;
+async function* atMost(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
   let total = 0;
-  const take = (): RawLine => {
-    const raw = { line, bytes: length > transferLimits.lineBytesMax ? undefined : Buffer.concat(kept) };
-    line += 1;
-    kept = [];
-    length = 0;
-    return raw;
-  };
   for await (const chunk of body) {
     total += chunk.byteLength;
-    if (total > tableBytesMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `A table has at most ${tableBytesMax} bytes; split the file.`);
-    let from = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
-      keep(chunk.subarray(from, end));
-      yield take();
-      from = end + 1;
-    }
-    keep(chunk.subarray(from));
-  }
-  if (length > 0) yield take();
-
-  function keep(part: Uint8Array): void {
-    length += part.byteLength;
-    if (length <= transferLimits.lineBytesMax) kept.push(part);
-    else kept = [];
+    if (total > bytesMax)
+      throw new PinakesError("LIMIT_EXCEEDED", `A table has at most ${bytesMax} bytes; split the file.`);
+    yield chunk;
   }
 }

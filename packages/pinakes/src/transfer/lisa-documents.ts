@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
-import { PinakesError, invalid, show } from "../domain/errors.ts";
+import { hasCode, invalid, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { checkDocumentMetadata } from "../knowledge/documents/document-metadata.ts";
 import { uploadUri } from "../knowledge/records/ids.ts";
@@ -144,7 +144,7 @@ function ownChunking(item: JsonObject): ChunkingStrategy | null {
   try {
     return itemToChunking(item, "chunk_strategy");
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "INVALID") return null;
+    if (hasCode(error, "INVALID")) return null;
     throw error;
   }
 }

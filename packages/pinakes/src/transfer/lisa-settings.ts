@@ -1,7 +1,7 @@
 /** Chunking, metadata and pipelines in the shapes of the LISA tables. */
 import { isDeepStrictEqual } from "node:util";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
-import { PinakesError, invalid, show } from "../domain/errors.ts";
+import { hasCode, invalid, show } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { readChunkingStrategy } from "../knowledge/chunking/index.ts";
 import { knowledgeLimits } from "../knowledge/limits.ts";
@@ -114,7 +114,7 @@ function saysAll(item: JsonObject, pipeline: PipelineSettings): boolean {
   try {
     return isDeepStrictEqual(pinned(itemToPipeline(item, nobody)), pinned(pipeline));
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "INVALID") return false;
+    if (hasCode(error, "INVALID")) return false;
     throw error;
   }
 }

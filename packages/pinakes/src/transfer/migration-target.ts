@@ -2,7 +2,7 @@
  * The door for migrations (RFC 0009): collections are made as they were elsewhere, and are held closed for all other writers while they are
  * filled. It makes no access decision: who opens it has decided that the caller is an admin.
  */
-import { PinakesError, show } from "../domain/errors.ts";
+import { hasCode, PinakesError, show } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Operation } from "../ports/item-store.ts";
@@ -151,8 +151,7 @@ export class Intake {
         return await this.#create(scope, repository, { ...ids, former: found }, input);
       } catch (error) {
         // Made by ourselves in a try whose answer was lost, or by somebody else: the next look tells.
-        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT" || !(await this.#appeared(scope, ids)))
-          throw error;
+        if (!hasCode(error, "CONFLICT") || !(await this.#appeared(scope, ids))) throw error;
       }
     }
   }
@@ -244,7 +243,7 @@ export class Intake {
     try {
       yield* this.#parts.vectors.rows(scope, ownVectorsName(incarnation));
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      if (!hasCode(error, "NOT_FOUND")) throw error;
     }
   }
 
@@ -287,7 +286,7 @@ export class Intake {
         ]);
         return;
       } catch (error) {
-        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
         const repository = (await this.#library.repository(scope, repository_id))?.record;
         if (checks.length > 0 && repository !== undefined) requireTaking(repository);
       }

@@ -1,5 +1,5 @@
 /** What an import did, item by item: what was made, what was there already, and what is wrong in which line. */
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode, type PinakesError } from "../domain/errors.ts";
 import { itemKinds, type ItemKind } from "./item-kind.ts";
 import { transferLimits } from "./limits.ts";
 
@@ -80,8 +80,5 @@ export class ReportBuilder {
 
 /** What is wrong with one item. Anything else (a store that is away) ends the import, which can then simply be done again. */
 export function isItemsFault(error: unknown): error is PinakesError {
-  return (
-    PinakesError.isInstance(error) &&
-    ["INVALID", "CONFLICT", "LIMIT_EXCEEDED", "NOT_FOUND", "NOT_SUPPORTED", "PRECONDITION_FAILED"].includes(error.code)
-  );
+  return hasCode(error, "INVALID", "CONFLICT", "LIMIT_EXCEEDED", "NOT_FOUND", "NOT_SUPPORTED", "PRECONDITION_FAILED");
 }

@@ -1,10 +1,8 @@
 /** Out of one Pinakes and into another, with real ingestion: the tables are the same, byte by byte, and the documents are found. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { body, openTestPinakes, type TestPinakes } from "../../test/knowledge/support/test-pinakes.ts";
-import { until } from "../../test/knowledge/support/until.ts";
+import { until } from "../../test/support/until.ts";
 import { folderReader, writeFolder } from "./folder.ts";
 import { exported, filesReader, fixture, golden, itemsOf, lines, tables } from "./test-transfer.ts";
 
@@ -70,9 +68,8 @@ async function settled({ knowledge, admin }: Pick<TestPinakes, "knowledge" | "ad
 describe("an export, imported elsewhere", () => {
   let from: TestPinakes;
   let to: TestPinakes;
-  let dir: string;
+  const dir = temporaryFolder("round-trip");
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), "pinakes-round-trip-"));
     from = await openTestPinakes("memory", options);
     to = await openTestPinakes("sqlite", options);
     await fill(from);
@@ -80,7 +77,6 @@ describe("an export, imported elsewhere", () => {
   afterAll(async () => {
     await from[Symbol.asyncDispose]();
     await to[Symbol.asyncDispose]();
-    await rm(dir, { recursive: true, force: true });
   });
 
   it("R-KB-02 one partition is a catalog and all its documents, by the keys of the source", async () => {

@@ -1,5 +1,5 @@
 /** The vector store: what callers see. Each method finds the collection's place and hands over to the file that does it. */
-import { PinakesError, invalid, show } from "../domain/errors.ts";
+import { hasCode, invalid, show } from "../domain/errors.ts";
 import type { Filter } from "../domain/filter.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -153,7 +153,7 @@ export class Vectors {
     try {
       return (await site.state()).fence.settings;
     } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
+      if (hasCode(error, "NOT_FOUND")) return undefined;
       throw error;
     }
   }

@@ -2,7 +2,7 @@
  * The background work of a process: compacts, collects garbage and purges whatever the registry of work has, of all tenants. Woken
  * by the appends of this process; those of others, and whatever was missed, are found by a sweep.
  */
-import { PinakesError } from "../domain/errors.ts";
+import { hasCode } from "../domain/errors.ts";
 import type { Compactor } from "./compact/compactor.ts";
 import { collectGarbage } from "./care/collect.ts";
 import { purgeCollection } from "./care/remove.ts";
@@ -109,7 +109,7 @@ export class VectorWorker {
         deadDeltas: so.deadDeltas + found.deadDeltas,
       };
     } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return so;
+      if (hasCode(error, "NOT_FOUND")) return so;
       throw error;
     }
   }
@@ -121,7 +121,7 @@ export class VectorWorker {
       else if (entry.kind === "collect") await this.#collect(site, entry);
       else await this.#purge(site);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND" || entry.kind === "purge") throw error;
+      if (!hasCode(error, "NOT_FOUND") || entry.kind === "purge") throw error;
       // Gone: its work is the purge's. One in the trash keeps its entries, so that it goes on where it was when it is undeleted.
       const status = (await site.fence())?.status;
       if (status === undefined || status === "purging" || status === "deleted") await this.#work.remove(entry);

@@ -1,7 +1,7 @@
 /** Audits over HTTP. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { auditLimits } from "../../src/knowledge/index.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { newSite, openTestServer, type Json, type TestServer } from "../http/support/server.ts";
 
 let server: TestServer;

@@ -1,17 +1,15 @@
 /** One PostgreSQL and two folders of objects: refused; forced on purpose, a repair destroys nothing, and with the right folder all is as before. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { parseStores } from "../../src/config.ts";
 import type { AuditReport, DocumentView, FsckInput } from "../../src/knowledge/index.ts";
 import { open, storeIds, type Pinakes } from "../../src/open.ts";
 import { body } from "../knowledge/support/test-pinakes.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { useServers } from "../support/servers.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-wrong-objects-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("wrong-objects");
 const { postgres } = useServers();
 const documentsMax = 30;
 const names = { dir: "dir", database: "database", items: "items", objects: "objects", queue: "queue" };

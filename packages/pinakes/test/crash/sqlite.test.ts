@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openSqliteItems } from "../../src/drivers/sqlite/index.ts";
 import { verifyChains, writeUntil } from "./chains.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "pinakes-crash-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder("crash");
 
 describe("kill -9 on SQLite", () => {
   it("R-AGT-55 R-LISA-57 no acknowledged write is missing and no batch is half there, round after round on one file", async () => {

@@ -7,7 +7,7 @@ import { indexingDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
 import { Crashes } from "../knowledge/support/crashes.ts";
 import { Machine, type Process } from "../knowledge/support/machine.ts";
 import { body, type Place } from "../knowledge/support/test-pinakes.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import type { FaultKind } from "../vectors/support/calls.ts";
 import { actualSupports, expectedSupports, type GraphStores } from "./support/graph-oracle.ts";
 

@@ -1,7 +1,7 @@
 /** One path through the graph of documents on the engines that servers run on. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPlace, openTestPinakes, uploaded, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { useServers } from "../support/servers.ts";
 import { actualSupports, expectedSupports } from "./support/graph-oracle.ts";
 

@@ -9,7 +9,7 @@ import {
   type Place,
   type TestPinakes,
 } from "../knowledge/support/test-pinakes.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { fails, says, startChatServer, type ChatServer } from "./support/chat-server.ts";
 import { actualSupports, triplesOf } from "./support/graph-oracle.ts";
 

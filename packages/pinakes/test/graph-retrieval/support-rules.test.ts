@@ -10,7 +10,7 @@ import {
   type Place,
   type TestPinakes,
 } from "../knowledge/support/test-pinakes.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { actualSupports, expectedSupports, triplesOf } from "./support/graph-oracle.ts";
 
 describe.each(engines)("the graph of documents on %s", (engine) => {

@@ -1,11 +1,11 @@
 /** The lines of docs/graph.md, run as a reader would: by a shell, with curl and the command line, against a server on a port and its stores. */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { createApp } from "../../src/http/app.ts";
 import { serve, type RunningServer } from "../../src/http/serve.ts";
 import { open, type Pinakes } from "../../src/open.ts";
@@ -14,11 +14,10 @@ const shell = promisify(execFile);
 const cli = fileURLToPath(new URL("../../src/cli/pinakes.ts", import.meta.url));
 const rootToken = "root-token-of-the-guide-0123456789";
 
-let dir: string;
+const dir = temporaryFolder("guide");
 let pinakes: Pinakes;
 let server: RunningServer;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "pinakes-guide-"));
   await mkdir(join(dir, "data"));
   await writeFile(join(dir, "data/root-token"), rootToken);
   pinakes = await open({ dir: join(dir, "data"), rootToken });
@@ -27,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.close();
   await pinakes?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 describe("docs/graph.md", () => {

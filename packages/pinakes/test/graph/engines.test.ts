@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { body, openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { useServers } from "../support/servers.ts";
 import { GraphPlace, line } from "./support/graph-place.ts";
 

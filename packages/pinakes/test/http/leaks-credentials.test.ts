@@ -1,6 +1,6 @@
 /** Leaks: credentials that are missing, revoked, expired or may only read, and what is visible but not allowed. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { publicOperations } from "./support/leak-calls.ts";
 import { Leaks, type Call } from "./support/leak-walk.ts";
 import { commons, group } from "./support/leak-world.ts";

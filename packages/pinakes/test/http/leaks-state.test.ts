@@ -1,7 +1,7 @@
 /** Leaks of agents' state: every operation about it, called by everybody of another workspace and with every bad credential. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillState, newMarker } from "../state/support/secret-state.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { howToCallState } from "./support/leak-calls-state.ts";
 import { describeCall, StateLeaks, type Call } from "./support/leak-walk-state.ts";
 import type { Json, Reply } from "./support/server.ts";

@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tenantScope } from "../../src/domain/scope.ts";
 import { serve, type RunningServer } from "../../src/http/serve.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import {
   form,
   newSite,

@@ -11,7 +11,7 @@ import {
   uploaded,
   type TestPinakes,
 } from "./support/test-pinakes.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 describe.each(engines)("around collections on %s", (engine) => {
   let test: TestPinakes;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
 import { body, walk, type TestPinakes } from "./support/test-pinakes.ts";
 import { Machine } from "./support/machine.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
   let test: TestPinakes;

@@ -5,7 +5,7 @@ import { open } from "../../src/open.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
 import { newPlace, openTestPinakes, settled, upload, type TestPinakes } from "./support/test-pinakes.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 describe("all documents of a collection", () => {
   let test: TestPinakes;

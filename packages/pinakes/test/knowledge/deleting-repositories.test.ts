@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { itemIds } from "../../src/knowledge/records/records.ts";
 import { Machine, type Process } from "./support/machine.ts";
 import { body } from "./support/test-pinakes.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 let machine: Machine;
 let quiet: Process;

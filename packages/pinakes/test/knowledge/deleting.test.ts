@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
 import { newPlace, texts, upload, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 const notFound = { code: "NOT_FOUND" };
 

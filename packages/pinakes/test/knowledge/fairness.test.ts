@@ -21,7 +21,7 @@ import type { Queue } from "../../src/ports/queue.ts";
 import { openItemQueue } from "../../src/queues/item-queue/index.ts";
 import { openItemTriples } from "../../src/triples/on-items/index.ts";
 import { openVectors } from "../../src/vectors/index.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 const system = systemScope("tests of fairness", () => {});
 const places = 3;

@@ -1,12 +1,12 @@
 /** A disk that is full, and then is not: readiness says so, and forgets it when writes work again. */
 import { execFileSync } from "node:child_process";
-import { mkdtemp, open as open_, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { open as open_ } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { open, type Pinakes } from "../../src/open.ts";
 import { body } from "./support/test-pinakes.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 const smallMb = 24;
 
@@ -31,11 +31,10 @@ async function fill(path: string): Promise<void> {
   }
 }
 
-const dir = await mkdtemp(join(tmpdir(), "pinakes-full-"));
+const dir = temporaryFolder("full");
 const isMounted = mounted(dir);
 afterAll(async () => {
   if (isMounted) execFileSync("/bin/umount", ["-l", dir]);
-  await rm(dir, { recursive: true, force: true });
 });
 
 describe.skipIf(!isMounted)("a disk that is full (needs the right to mount a tmpfs)", () => {

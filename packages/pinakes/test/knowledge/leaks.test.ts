@@ -14,7 +14,7 @@ import {
   type Target,
 } from "./support/attempts.ts";
 import { body, openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 let test: TestPinakes;
 let group: Target;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { announceDelta } from "../../src/vectors/index.ts";
 import { useServers } from "../support/servers.ts";
 import { newPlace, openTestPinakes, settled, upload, type Place, type TestPinakes } from "./support/test-pinakes.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 const { postgres } = useServers();
 

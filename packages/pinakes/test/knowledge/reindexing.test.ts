@@ -12,7 +12,7 @@ import {
   type Place,
   type TestPinakes,
 } from "./support/test-pinakes.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 const animals = ["otter", "heron", "badger", "newt", "vole", "stoat", "wren", "pike"];
 const story = (animal: string) =>

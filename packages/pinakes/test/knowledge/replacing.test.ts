@@ -12,7 +12,7 @@ import {
   type Place,
   type TestPinakes,
 } from "./support/test-pinakes.ts";
-import { until } from "./support/until.ts";
+import { until } from "../support/until.ts";
 
 describe.each(engines)("replacing on %s", (engine) => {
   let test: TestPinakes;

@@ -1,6 +1,6 @@
 /** `migrate-collection` through the librarian's facade, and through the routes of migrations, for users who are no admins. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
 
 let server: TestServer;

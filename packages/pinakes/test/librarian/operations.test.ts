@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
 import { serveParticipant, vector_storage_management_topic } from "../../src/lifecycle/index.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { openTestServer, rootToken, type Json, type TestServer } from "../http/support/server.ts";
 
 let server: TestServer;

@@ -1,9 +1,8 @@
 /** Every built-in store keeps the contract of a participant, on every engine. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
-import { PinakesError } from "../../src/domain/errors.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { hasCode } from "../../src/domain/errors.ts";
 import { defaultGraph } from "../../src/domain/rdf.ts";
 import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
 import { DocumentsStore } from "../../src/knowledge/deletion/stores/documents-store.ts";
@@ -29,22 +28,20 @@ async function taken(write: Promise<unknown>): Promise<boolean> {
     await write;
     return true;
   } catch (error) {
-    if (PinakesError.isInstance(error) && ["CONFLICT", "NOT_FOUND"].includes(error.code)) return false;
+    if (hasCode(error, "CONFLICT", "NOT_FOUND")) return false;
     throw error;
   }
 }
 
 describe.each(engines)("participants on %s", (_, address) => {
-  let dir: string;
+  const dir = temporaryFolder("participants");
   let pinakes: Pinakes;
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), "pinakes-participants-"));
     pinakes = await open({ dir, background: false, ...(await address(dir)) });
     for (const container of [collectionsContainer, documentsContainer]) await pinakes.items.openContainer(container);
   });
   afterAll(async () => {
     await pinakes.close();
-    await rm(dir, { recursive: true, force: true });
   });
 
   describe("documents", () => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { open, type Pinakes } from "../../src/open.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { useServers } from "../support/servers.ts";
 
 const storeProcess = new URL("./support/store-process.ts", import.meta.url);

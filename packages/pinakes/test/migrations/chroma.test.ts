@@ -1,13 +1,11 @@
 /** Chroma becomes collections: from its folder, as it wrote it itself, and from its server. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { chromaAnswer, chromaFiles, tempFolder } from "../../src/vectors/intake/test-support.ts";
 import { World, type Process } from "./support/world.ts";
 
@@ -139,7 +137,7 @@ const reason = `skipped: no Chroma in ${installed}`;
 
 describe.skipIf(!existsSync(installed))(existsSync(installed) ? "a real server" : reason, () => {
   let child: ChildProcess;
-  let data: string;
+  const data = temporaryFolder("chroma");
   const address = "http://127.0.0.1:18117";
   const root = `${address}/api/v2/tenants/default_tenant/databases/default_database/collections`;
   const post = async (path: string, body: object) => {
@@ -152,7 +150,6 @@ describe.skipIf(!existsSync(installed))(existsSync(installed) ? "a real server" 
     return (await response.json()) as { id: string };
   };
   beforeAll(async () => {
-    data = await mkdtemp(join(tmpdir(), "pinakes-chroma-"));
     child = spawn(
       globalThis.process.execPath,
       [installed, "run", "--path", data, "--host", "127.0.0.1", "--port", "18117"],
@@ -169,7 +166,6 @@ describe.skipIf(!existsSync(installed))(existsSync(installed) ? "a real server" 
   afterAll(async () => {
     // It does not listen to SIGTERM.
     child?.kill("SIGKILL");
-    await rm(data, { recursive: true, force: true });
   });
 
   it("R-TG-94 1,200 rows over HTTP, and the same folder on the disk, have the same hash", async () => {

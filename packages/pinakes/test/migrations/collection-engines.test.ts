@@ -1,8 +1,6 @@
 /** `migrate-collection` on the engines that keep something: there, back, and out of the ways in which two can be at it. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openDynamoItems } from "../../src/drivers/dynamodb/index.ts";
 import { testConnection } from "../../src/drivers/dynamodb/test-server.ts";
 import { openPostgresItems } from "../../src/drivers/postgres/index.ts";
@@ -13,11 +11,7 @@ import { contentsOf, plant } from "./support/planted-collection.ts";
 import { World, type Process, type WorldStores } from "./support/world.ts";
 
 const { postgres, dynamo } = useServers();
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "pinakes-moved-"));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = temporaryFolder("moved");
 
 const engines: Readonly<Record<string, () => WorldStores>> = {
   SQLite: () => ({

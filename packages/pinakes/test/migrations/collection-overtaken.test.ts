@@ -1,7 +1,7 @@
 /** `migrate-collection` and who is at it at the same time: writers that got in before the hold, a switch that a rollback overtakes, a rollback that fails half-way. */
 import { expect, it } from "vitest";
 import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
 import { quietWorld } from "./support/quiet-world.ts";
 

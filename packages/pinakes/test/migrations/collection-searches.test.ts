@@ -8,7 +8,7 @@ import {
   type Place,
   type TestPinakes,
 } from "../knowledge/support/test-pinakes.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { useServers } from "../support/servers.ts";
 
 const { postgres, dynamo } = useServers();

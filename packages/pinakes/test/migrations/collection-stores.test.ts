@@ -4,7 +4,7 @@ import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
 import { trashMs } from "../../src/knowledge/limits.ts";
 import { storeSpareMs } from "../../src/knowledge/deletion/delete-collection.ts";
 import { itemIds, type IndexedVersion } from "../../src/knowledge/records/records.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
 import { quietWorld } from "./support/quiet-world.ts";
 

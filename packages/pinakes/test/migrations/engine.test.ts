@@ -1,15 +1,14 @@
 /** Everything of a store moves to another engine and back: items, time to live, objects, vectors, triples, of all tenants. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { parseStores } from "../../src/config.ts";
 import type { Scope } from "../../src/domain/scope.ts";
 import { moveEngine, open, type Pinakes } from "../../src/open.ts";
 import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
 import { startPostgres, type TestServer as PostgresServer } from "../../src/drivers/postgres/test-server.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-engine-"));
+const base = temporaryFolder("engine");
 let postgres: PostgresServer;
 let dynamo: DynamoServer;
 beforeAll(async () => {
@@ -23,7 +22,6 @@ afterAll(async () => {
   vi.unstubAllEnvs();
   await postgres?.stop();
   await dynamo?.stop();
-  await rm(base, { recursive: true, force: true });
 });
 
 const both = { s: "<http://x/s>", p: "<http://x/p>", o: "<http://x/both>", g: "" };

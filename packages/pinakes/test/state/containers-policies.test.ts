@@ -1,6 +1,6 @@
 /** Indexing policies: how they are read, which path decides, and the indexes that come of them. */
 import { describe, expect, it } from "vitest";
-import { PinakesError } from "../../src/domain/errors.ts";
+import { hasCode } from "../../src/domain/errors.ts";
 import { compositeIndexesMax, compilePolicy, policyPathsMax } from "../../src/state/containers/indexing-policy.ts";
 import { compileSpec, specBytesMax } from "../../src/state/containers/container-spec.ts";
 import { pathCharsMax } from "../../src/state/containers/policy-path.ts";
@@ -10,8 +10,7 @@ const refusal = (run: () => unknown): string => {
   try {
     run();
   } catch (error) {
-    if (PinakesError.isInstance(error) && (error.code === "INVALID" || error.code === "LIMIT_EXCEEDED"))
-      return error.detail;
+    if (hasCode(error, "INVALID", "LIMIT_EXCEEDED")) return error.detail;
     throw error;
   }
   throw new Error("it was accepted");

@@ -1,22 +1,19 @@
 /** What of a memory is indexed, as the database has it: not as it is declared. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openSqliteItems } from "../../src/drivers/sqlite/index.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 
-let dir: string;
+const dir = temporaryFolder("memory-indexes");
 let world: World;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "pinakes-memory-indexes-"));
   world = await World.open({ items: ({ clock }) => openSqliteItems({ dir, clock }) });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await world.items.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const table = "c_agent-memories";

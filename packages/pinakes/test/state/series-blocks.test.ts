@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { NewMetric } from "@pinakes/client";
 import { PinakesError } from "../../src/domain/errors.ts";
 import type { ObjectStore } from "../../src/ports/object-store.ts";
-import { ByteCache } from "../../src/state/series/byte-cache.ts";
+import { ByteCache } from "../../src/runtime/byte-cache.ts";
 import { decodeBlock, encodeBlock } from "../../src/state/series/blocks.ts";
 import { Cells } from "../../src/state/series/cells.ts";
 import { ColumnsBuilder, type Columns } from "../../src/state/series/columns.ts";

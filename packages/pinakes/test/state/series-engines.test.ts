@@ -1,9 +1,8 @@
 /** The essentials of both series on every engine; and on DynamoDB with indexes that are late, nothing but lists is. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NewMetric, NewToolInvocation } from "@pinakes/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startLagProxy, type LagProxy } from "../../src/drivers/dynamodb/lag-proxy.ts";
 import { TestStores } from "../../src/drivers/dynamodb/test-stores.ts";
 import { open, type Pinakes } from "../../src/open.ts";
@@ -42,11 +41,10 @@ describe.each([
   ["PostgreSQL", postgres],
   ["DynamoDB", () => dynamo("series")],
 ])("on %s", (_, address) => {
-  let dir: string;
+  const dir = temporaryFolder("series");
   let pinakes: Pinakes;
   let test: TestSeries;
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), "pinakes-series-"));
     const [clock, items] = [new TestClock(), address()];
     pinakes = await open({
       dir,
@@ -58,7 +56,6 @@ describe.each([
   });
   afterAll(async () => {
     await pinakes.close();
-    await rm(dir, { recursive: true, force: true });
   });
 
   it("R-AGT-34 R-AGT-38 R-AGT-39 metrics go in once, come in the order of time over days, and add up before and after sealing", async () => {

@@ -1,10 +1,9 @@
 /** Lists give each row once and in order, whichever index answers them, in pages of any size. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NewMetric, NewToolInvocation } from "@pinakes/client";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { open, type Pinakes } from "../../src/open.ts";
 import type { ItemStore, Query } from "../../src/ports/item-store.ts";
 import { chooseIndex } from "../../src/state/series/list-choice.ts";
@@ -151,11 +150,10 @@ const engines: [name: string, address: () => string | undefined, runs: number][]
 ];
 
 describe.each(engines)("on %s", (_, address, numRuns) => {
-  let dir: string;
+  const dir = temporaryFolder("lists");
   let pinakes: Pinakes;
   let test: TestSeries;
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), "pinakes-lists-"));
     const [clock, items] = [new TestClock(), address()];
     pinakes = await open({
       dir,
@@ -196,7 +194,6 @@ describe.each(engines)("on %s", (_, address, numRuns) => {
   });
   afterAll(async () => {
     await pinakes.close();
-    await rm(dir, { recursive: true, force: true });
   });
 
   it("R-AGT-38 R-AGT-60 metrics: every filter, order, range and page size gives each row once, in order", async () => {

@@ -1,9 +1,9 @@
 /** The essentials of workflows on every engine, each beside a store of objects. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { systemScope } from "../../src/domain/scope.ts";
 import { openDynamoItems } from "../../src/drivers/dynamodb/index.ts";
@@ -17,19 +17,17 @@ import type { ItemStore } from "../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../src/ports/object-store.ts";
 import { workflowStates } from "../../src/state/workflows/workflow-states.ts";
 import { failure, ManualClock } from "../../src/testing/item-store/fixture.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { ann, blob, day, eve, idsOf, long, openWorld, some, type Process, type World } from "./workflows-support.ts";
 
 let postgres: TestServer;
 let dynamo: DynamoServer;
-let dir: string;
+const dir = temporaryFolder("workflows");
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "pinakes-workflows-"));
   [postgres, dynamo] = await Promise.all([startPostgres(), startDynamo()]);
 });
 afterAll(async () => {
   await Promise.all([postgres.stop(), dynamo.stop()]);
-  await rm(dir, { recursive: true, force: true });
 });
 
 interface Place {

@@ -3,7 +3,7 @@ import type { WorkflowEvent } from "@pinakes/client";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Workflows } from "../../src/state/workflows/workflows.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { ann, day, eve, long, openWorld, type Process, type World } from "./workflows-support.ts";
 
 let world: World;

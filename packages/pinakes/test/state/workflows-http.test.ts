@@ -1,7 +1,7 @@
 /** Workflows over HTTP: every answer is checked against what its route declares. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestServer, type CallOptions, type Json, type Reply, type TestServer } from "../http/support/server.ts";
-import { until } from "../knowledge/support/until.ts";
+import { until } from "../support/until.ts";
 import { blob, example, some } from "./workflows-support.ts";
 
 let server: TestServer;

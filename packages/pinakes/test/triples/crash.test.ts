@@ -1,18 +1,16 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import type { Quad } from "../../src/domain/rdf.ts";
 import { openSqliteTriples } from "../../src/drivers/sqlite/index.ts";
 import type { TripleStore } from "../../src/ports/triple-store.ts";
 import { expectAgreement } from "./agreement.ts";
 import { quadsAfter, scope, spaceOf, writers } from "./history.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "pinakes-triples-crash-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder("triples-crash");
 
 /** Lets the writers go on from their next steps, kills them after so many acknowledgements, and tells the last of each. */
 async function writeUntilKilled(next: readonly number[], acks: number): Promise<Map<number, number>> {

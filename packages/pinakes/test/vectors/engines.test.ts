@@ -1,8 +1,7 @@
 /** The contract of the vector store on real stores, in the combinations that people run. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { TestStores } from "../../src/drivers/dynamodb/test-stores.ts";
 import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";
 import { openFileObjects } from "../../src/drivers/fs/index.ts";
@@ -15,7 +14,7 @@ import { startS3, type S3Server } from "../../src/drivers/s3/test-server.ts";
 import { openSqliteItems } from "../../src/drivers/sqlite/index.ts";
 import { vectorStoreSuite } from "./suite.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-vectors-engines-"));
+const base = temporaryFolder("vectors-engines");
 let postgres: TestServer;
 let s3: S3Server;
 let dynamo: DynamoServer;
@@ -24,7 +23,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([postgres.stop(), s3.stop(), dynamo.stop()]);
-  await rm(base, { recursive: true, force: true });
 });
 
 const memory = { items: openMemoryItems(), objects: openMemoryObjects() };

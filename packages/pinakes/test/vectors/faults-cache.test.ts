@@ -1,16 +1,15 @@
 /** The cache on disk: it may be lost, damaged or full, and costs a fetch at most. What a cold open fetches. */
-import { mkdtemp, readFile, readdir, rm, symlink, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, readdir, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openVectors } from "../../src/vectors/open-vectors.ts";
 import { Machine, scope, system, type Process } from "./support/machine.ts";
 import { mergeScenario, put } from "./support/scenarios.ts";
 import { rowsOf } from "./support/state.ts";
 import { Waves } from "./support/waves.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-vectors-cache-"));
-afterAll(() => rm(base, { recursive: true, force: true }));
+const base = temporaryFolder("vectors-cache");
 let folders = 0;
 const folder = (): string => join(base, String((folders += 1)));
 

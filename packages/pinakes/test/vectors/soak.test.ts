@@ -4,13 +4,12 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import type { CollectResult, CompactionResult } from "../../src/vectors/index.ts";
 import { difference, checkState, collection, draft, replay, scope, settings } from "./soak/drafts.ts";
 import type { PausedTask } from "./soak/paused-process.ts";
@@ -84,8 +83,7 @@ class Paused {
 }
 
 /** Compiled once for all processes of this file. */
-const compiled = mkdtempSync(join(tmpdir(), "pinakes-compiled-"));
-afterAll(() => rmSync(compiled, { recursive: true, force: true }));
+const compiled = temporaryFolder("compiled");
 
 const running = new Set<ChildProcess>();
 const stacks = new Set<Stack>();

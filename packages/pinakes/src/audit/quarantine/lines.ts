@@ -2,6 +2,7 @@
 import type { QuarantineKind } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Quad } from "../../domain/rdf.ts";
+import { byteLines } from "../../runtime/lines.ts";
 import type { VectorRow } from "../../vectors/index.ts";
 import { quarantineLimits } from "./limits.ts";
 
@@ -48,8 +49,10 @@ export async function* readLines<Line extends RowLine | QuadLine>(
   entryId: string,
 ): AsyncGenerator<Line> {
   let first = true;
-  for await (const text of split(body, entryId)) {
-    const line: unknown = JSON.parse(text);
+  for await (const { bytes, isEnded } of byteLines(body, quarantineLimits)) {
+    if (bytes === undefined) throw new PinakesError("CORRUPT", `A line of quarantine entry "${entryId}" is too long.`);
+    if (!isEnded) return;
+    const line: unknown = JSON.parse(bytes.toString("utf8"));
     if (!first) yield line as Awaited<Line>;
     else if ((line as { format?: unknown }).format !== dataFormat)
       throw new PinakesError(
@@ -57,25 +60,5 @@ export async function* readLines<Line extends RowLine | QuadLine>(
         `The data of quarantine entry "${entryId}" is not of format ${dataFormat}, which this version reads.`,
       );
     first = false;
-  }
-}
-
-async function* split(body: AsyncIterable<Uint8Array>, entryId: string): AsyncGenerator<string> {
-  let rest: Buffer[] = [];
-  let restBytes = 0;
-  for await (const piece of body) {
-    const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    let from = 0;
-    for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, from)) {
-      yield Buffer.concat([...rest, chunk.subarray(from, end)]).toString("utf8");
-      rest = [];
-      restBytes = 0;
-      from = end + 1;
-    }
-    // A copy: the chunk is the store's again when the next one is asked for.
-    rest.push(Buffer.from(chunk.subarray(from)));
-    restBytes += chunk.length - from;
-    if (restBytes > quarantineLimits.lineBytesMax)
-      throw new PinakesError("CORRUPT", `A line of quarantine entry "${entryId}" is too long.`);
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { QuarantineEntry } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { HeldOrphan, Lifecycle } from "../../lifecycle/index.ts";
 import { Shelf } from "../../knowledge/records/collection-partition.ts";
@@ -156,7 +156,7 @@ export class Quarantine {
       if (Date.parse(entry.expires_at) <= parts.clock.now()) return true;
       return (await new Shelf(parts.items, scope, entry).fence())?.record.status === "PURGED";
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
+      if (!hasCode(error, "CORRUPT")) throw error;
       parts.log(`quarantine: ${error.detail}`);
       return ageMs > retentionOf(parts);
     }
@@ -183,7 +183,7 @@ export class Quarantine {
     try {
       return await readEntry(this.#pieces.parts.objects, scope, name.entryId);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "CORRUPT" && error.code !== "NOT_SUPPORTED")) throw error;
+      if (!hasCode(error, "CORRUPT", "NOT_SUPPORTED")) throw error;
       this.#pieces.parts.log(`quarantine: ${error.detail}`);
       return undefined;
     }

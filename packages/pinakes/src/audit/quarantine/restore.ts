@@ -5,16 +5,16 @@
  */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { Quad } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { ifMissing } from "../../runtime/expected-errors.ts";
 import type { VectorRow } from "../../vectors/index.ts";
 import { Shelf } from "../../knowledge/records/collection-partition.ts";
 import { readSource, sourceMark } from "../../knowledge/documents/graph-support.ts";
 import { appendRows } from "../../knowledge/documents/passages.ts";
 import { isLive } from "../../knowledge/records/catalog-records.ts";
 import { shownIn, type CollectionRecord } from "../../knowledge/records/records.ts";
-import { allowing } from "../../knowledge/deletion/stores/built-in.ts";
 import { keysOf, type StoredEntry } from "./entry.ts";
 import type { KeepPieces } from "./keep.ts";
 import { quarantineLimits } from "./limits.ts";
@@ -80,7 +80,7 @@ async function restoreObject({ parts, library }: KeepPieces, scope: Scope, entry
       objects.capabilities.conditionalPut ? { ifAbsent: true } : {},
     );
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT" || !(await isSame())) throw error;
+    if (!hasCode(error, "CONFLICT") || !(await isSame())) throw error;
   }
   // A purge that began meanwhile may have listed the files before this one was there.
   const record = (await library.life(scope, entry))?.record;
@@ -92,7 +92,7 @@ async function restoreObject({ parts, library }: KeepPieces, scope: Scope, entry
 async function restoreRows({ parts }: KeepPieces, shelf: Shelf, entry: StoredEntry): Promise<void> {
   const { scope } = shelf;
   const { target, entry_id } = entry;
-  if ((await allowing(["NOT_FOUND"], parts.vectors.stats(scope, target))) === undefined)
+  if ((await ifMissing(parts.vectors.stats(scope, target))) === undefined)
     throw conflict(
       `The collection was re-indexed: the vectors ${target} that these passages belong to are gone. Re-index the document instead.`,
     );

@@ -12,7 +12,7 @@
  * A lone create is a plain conditional write all the same. As a transaction, whose token makes it safe to send again, every create
  * would cost twice the write units, for the sake of answers that are hardly ever lost.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { CommitOutcome, CommittedOperation } from "../../items/item-engine.ts";
 import { touchedIds, type CommitRequest } from "../../items/plan-batch.ts";
 import { send } from "./actions.ts";
@@ -21,7 +21,7 @@ import { CommitPlanner, type Current, type PlannedCommit } from "./commit-plan.t
 import type { Definition, Definitions } from "./definitions.ts";
 import { unknownOutcome } from "./errors.ts";
 import { headOf, shardOf } from "./feed.ts";
-import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import { serviceLimits } from "./service-limits.ts";
 import type { Documents } from "./spill.ts";
 import { backoffMs, monotonicMs, sleep } from "./waiting.ts";
@@ -91,8 +91,7 @@ export class Committer {
     try {
       return await this.#inTurn(name, feed, request);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "LIMIT_EXCEEDED" || request.operations.length === 1)
-        throw error;
+      if (!hasCode(error, "LIMIT_EXCEEDED") || request.operations.length === 1) throw error;
     }
     const half = Math.ceil(request.operations.length / 2);
     const first = await this.#inParts(name, feed, { ...request, operations: request.operations.slice(0, half) });

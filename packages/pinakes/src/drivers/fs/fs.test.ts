@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, readdir, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../test/support/temporary-folder.ts";
 import { tenantScope } from "../../domain/scope.ts";
 import { failure, sha256, utf8 } from "../../testing/object-store/fixture.ts";
 import { objectStoreSuite } from "../../testing/object-store-suite.ts";
@@ -14,13 +14,12 @@ import { nodeFiles, type Files, type OpenFile } from "./files.ts";
 import { openFileObjects } from "./index.ts";
 import { decodeName, pathOf } from "./object-path.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-fs-"));
+const base = temporaryFolder("fs");
 let folders = 0;
 function newFolder(): string {
   folders += 1;
   return join(base, `${folders}`, "objects");
 }
-afterAll(() => rm(base, { recursive: true, force: true }));
 
 const suiteFolders: string[] = [];
 objectStoreSuite(

@@ -4,6 +4,7 @@
  *
  * Invariant: a caller that gives up does not take the vector from others that wait for it; the work ends early only when all gave up.
  */
+import { ByteCache } from "../../runtime/byte-cache.ts";
 import { createHash } from "node:crypto";
 import type { Embedder, EmbedOptions, Tokenizer } from "../../ports/embedder.ts";
 
@@ -22,15 +23,15 @@ export class EmbeddingCache {
   readonly bytesMax: number;
   hits = 0;
   misses = 0;
-  #bytes = 0;
-  readonly #vectors = new Map<string, Float32Array>();
+  readonly #vectors: ByteCache<{ readonly vector: Float32Array; readonly bytes: number }>;
 
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
+    this.#vectors = new ByteCache(bytesMax);
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#vectors.bytes;
   }
 
   get size(): number {
@@ -39,32 +40,17 @@ export class EmbeddingCache {
 
   /** A copy: what a caller does with it stays with the caller. */
   get(key: string): Float32Array | undefined {
-    const vector = this.#vectors.get(key);
-    if (vector === undefined) {
+    const found = this.#vectors.get(key);
+    if (found === undefined) {
       this.misses += 1;
       return undefined;
     }
     this.hits += 1;
-    this.#vectors.delete(key);
-    this.#vectors.set(key, vector);
-    return vector.slice();
+    return found.vector.slice();
   }
 
   put(key: string, vector: Float32Array): void {
-    this.#remove(key);
-    this.#vectors.set(key, vector.slice());
-    this.#bytes += vector.byteLength + entryBytes;
-    for (const oldest of this.#vectors.keys()) {
-      if (this.#bytes <= this.bytesMax) break;
-      this.#remove(oldest);
-    }
-  }
-
-  #remove(key: string): void {
-    const vector = this.#vectors.get(key);
-    if (vector === undefined) return;
-    this.#vectors.delete(key);
-    this.#bytes -= vector.byteLength + entryBytes;
+    this.#vectors.put(key, { vector: vector.slice(), bytes: vector.byteLength + entryBytes });
   }
 }
 

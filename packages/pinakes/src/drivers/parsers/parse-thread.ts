@@ -1,8 +1,8 @@
 /** Parses files in a thread of its own, one after the other. */
+import { sendError, type SentError } from "../../runtime/sent-error.ts";
 import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { parentPort } from "node:worker_threads";
-import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 import type { FileType, ParsedText } from "../../ports/parser.ts";
 import { parseFile } from "./parse-file.ts";
 
@@ -14,7 +14,7 @@ export interface ParseOrder {
 export type ParseAnswer =
   | { readonly kind: "ready" }
   | { readonly kind: "parsed"; readonly parsed: ParsedText }
-  | { readonly kind: "refused"; readonly code: ErrorCode; readonly detail: string };
+  | { readonly kind: "refused"; readonly error: SentError };
 
 // What the libraries print about odd files is nothing for our log; what matters is in the answer.
 globalThis.console = new Console(new Writable({ write: (_chunk, _encoding, done) => done() }));
@@ -32,7 +32,7 @@ async function answer(order: ParseOrder): Promise<ParseAnswer> {
   try {
     return { kind: "parsed", parsed: await parseFile(order) };
   } catch (error) {
-    if (PinakesError.isInstance(error)) return { kind: "refused", code: error.code, detail: error.detail };
-    return { kind: "refused", code: "INTERNAL", detail: `A file could not be parsed: ${String(error)}` };
+    const refused = sendError(error, (cause) => ({ detail: `A file could not be parsed: ${String(cause)}` }));
+    return { kind: "refused", error: refused };
   }
 }

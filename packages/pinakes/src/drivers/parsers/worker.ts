@@ -2,8 +2,9 @@
  * One thread that parses one file at a time, within limits. A file that takes too long, too much memory or crashes the parser costs its
  * thread, never the process; the pool then starts another.
  */
-import { Worker } from "node:worker_threads";
 import { PinakesError, invalid } from "../../domain/errors.ts";
+import { Thread, threadScript } from "../../runtime/thread.ts";
+import { receiveError } from "../../runtime/sent-error.ts";
 import type { ParsedText, ParseInput } from "../../ports/parser.ts";
 import { parserLimits } from "./limits.ts";
 import type { ParseAnswer, ParseOrder } from "./parse-thread.ts";
@@ -17,96 +18,79 @@ export interface WorkerLimits {
 const memoryCheckMs = 250;
 
 export class ParseWorker {
-  readonly #worker: Worker;
+  readonly #thread: Thread<ParseAnswer>;
   readonly #limits: WorkerLimits;
   readonly #ready = Promise.withResolvers<void>();
   #started = false;
-  #job: PromiseWithResolvers<ParsedText> | undefined;
-  #ended: PinakesError | undefined;
+  #call: number | undefined;
 
   constructor(limits: WorkerLimits) {
     this.#limits = limits;
-    const script = new URL(
-      import.meta.url.endsWith(".ts") ? "./parse-thread.ts" : "./parse-thread.js",
-      import.meta.url,
-    );
-    this.#worker = new Worker(script, {
+    this.#thread = new Thread(threadScript(import.meta.url, "parse-thread"), {
       name: "pinakes parse",
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryMbMax },
-      // Neither the flags nor the settings of this process concern the libraries, and secrets may be among them.
-      execArgv: [],
+      // The settings of this process do not concern the libraries, and secrets may be among them.
       env: {},
+      onMessage: (message) => this.#receive(message),
+      onExit: (cause) => this.#crashed(cause),
     });
-    this.#worker.on("message", (message: ParseAnswer) => this.#receive(message));
-    this.#worker.on("error", (error) => this.#end(this.#crashed(error)));
-    this.#worker.on("exit", () => this.#end(this.#crashed(undefined)));
-    // A thread that never starts is told to whoever waits for it, if anybody does.
-    this.#ready.promise.catch(() => undefined);
-    // The process may end while no file is being parsed.
-    this.#worker.unref();
   }
 
   get ended(): boolean {
-    return this.#ended !== undefined;
+    return this.#thread.ended !== undefined;
   }
 
   /** Rejects when the file is refused, and with the signal's reason as soon as it is aborted; then the thread is gone. */
   async parse(input: ParseInput, signal?: AbortSignal): Promise<ParsedText> {
-    this.#worker.ref();
+    const { call, promise } = this.#thread.open<ParsedText>();
+    this.#call = call;
     const onAbort = () => void this.stop(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
-    this.#job = Promise.withResolvers<ParsedText>();
     let timer: NodeJS.Timeout | undefined;
     let watch: NodeJS.Timeout | undefined;
     try {
       // The time to start a thread is not the file's fault.
-      await Promise.race([this.#ready.promise, this.#job.promise]);
+      await Promise.race([this.#ready.promise, promise]);
       const ms = parseMs(input.bytes.length, this.#limits);
       timer = setTimeout(() => void this.stop(tooSlow(ms)), ms);
       watch = setInterval(() => void this.#checkMemory(), memoryCheckMs);
       this.#send(input);
-      return await this.#job.promise;
+      return await promise;
     } finally {
       clearTimeout(timer);
       clearInterval(watch);
       signal?.removeEventListener("abort", onAbort);
-      this.#job = undefined;
-      this.#worker.unref();
+      this.#call = undefined;
     }
   }
 
   /** Ends the thread; the file in work is refused with this reason. */
   async stop(reason: unknown): Promise<void> {
-    this.#ended ??= unavailable();
-    this.#job?.reject(reason);
-    await this.#worker.terminate();
+    if (this.#call !== undefined) this.#thread.reject(this.#call, reason);
+    this.#thread.refuseAll(unavailable());
+    await this.#thread.terminate();
   }
 
   /** A copy, made only now and handed over whole: the caller's bytes stay the caller's, and no larger buffer around them is sent. */
   #send({ bytes, fileType }: ParseInput): void {
     const copy = new Uint8Array(bytes);
-    this.#worker.postMessage({ bytes: copy, fileType } satisfies ParseOrder, [copy.buffer]);
+    this.#thread.post({ bytes: copy, fileType } satisfies ParseOrder, [copy.buffer]);
   }
 
   #receive(message: ParseAnswer): void {
     if (message.kind === "ready") {
       this.#started = true;
       this.#ready.resolve();
-    } else if (message.kind === "parsed") this.#job?.resolve(message.parsed);
-    else this.#job?.reject(new PinakesError(message.code, message.detail));
-  }
-
-  #end(error: PinakesError): void {
-    this.#ended ??= error;
-    this.#ready.reject(error);
-    this.#job?.reject(error);
+    } else if (this.#call === undefined) return;
+    else if (message.kind === "parsed") this.#thread.resolve(this.#call, message.parsed);
+    else this.#thread.reject(this.#call, receiveError(message.error));
   }
 
   async #checkMemory(): Promise<void> {
-    const job = this.#job;
+    const call = this.#call;
     try {
-      const { external_memory: externalBytes } = await this.#worker.getHeapStatistics();
-      if (externalBytes > this.#limits.memoryMbMax * 1024 ** 2 && this.#job === job && job !== undefined)
+      const { external_memory: externalBytes } = await this.#thread.heapStatistics();
+      if (externalBytes > this.#limits.memoryMbMax * 1024 ** 2 && this.#call === call && call !== undefined)
         await this.stop(tooLarge(this.#limits));
     } catch {
       // The thread ended before it could answer. Its own events tell why, and nothing said here may come before them.

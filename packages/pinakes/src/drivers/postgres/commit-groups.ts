@@ -13,7 +13,7 @@
  *   server that failed: then all are told at once);
  * - a partition that another process holds keeps nobody waiting but its own request, which leaves the lane.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { CommitOutcome } from "../../items/item-engine.ts";
 import type { CommitRequest } from "../../items/plan-batch.ts";
@@ -104,5 +104,5 @@ function charsOf({ operations }: CommitRequest): number {
 
 /** It would meet each of them alone, too: no connection, no time, no room. */
 function isMachineError(error: unknown): boolean {
-  return PinakesError.isInstance(error) && error.code === "UNAVAILABLE";
+  return hasCode(error, "UNAVAILABLE");
 }

@@ -1,12 +1,13 @@
 /** Commits that share a transaction: each has the outcome it would have alone, whatever becomes of its neighbours. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { until } from "../../../test/support/until.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Change, ContainerDefinition, ItemStore, Operation } from "../../ports/item-store.ts";
 import { openMemoryItems } from "../memory/index.ts";
 import { lanesMax } from "./commit-groups.ts";
 import { Names } from "./names.ts";
-import { refusal, scope, TestDatabases, until } from "./test-databases.ts";
+import { refusal, scope, TestDatabases } from "./test-databases.ts";
 
 const databases = new TestDatabases();
 const container: ContainerDefinition = {

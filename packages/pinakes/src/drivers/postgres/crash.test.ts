@@ -2,11 +2,12 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { expect, it } from "vitest";
+import { until } from "../../../test/support/until.ts";
 import { systemScope } from "../../domain/scope.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
 import { Database } from "./connection.ts";
 import { openPostgresItems } from "./index.ts";
-import { refusal, scope, TestDatabases, until } from "./test-databases.ts";
+import { refusal, scope, TestDatabases } from "./test-databases.ts";
 
 const databases = new TestDatabases();
 const container: ContainerDefinition = {

@@ -1,6 +1,6 @@
 /** The item engine on PostgreSQL: one schema for everything, a table per container. Each part of the work has its own file. */
 import { PinakesError } from "../../domain/errors.ts";
-import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import { isExpired, type ContainerTtl } from "../../domain/ttl.ts";
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
 import {

@@ -1,9 +1,10 @@
 /** Indexes that change while several processes use the container. */
 import { expect, it, vi } from "vitest";
+import { until } from "../../../test/support/until.ts";
 import { systemScope } from "../../domain/scope.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
 import { Names } from "./names.ts";
-import { refusal, scope, TestDatabases, until, untilReady } from "./test-databases.ts";
+import { refusal, scope, TestDatabases, untilReady } from "./test-databases.ts";
 
 const databases = new TestDatabases();
 const plain: ContainerDefinition = { name: "tasks", partitionKey: ["p"] };

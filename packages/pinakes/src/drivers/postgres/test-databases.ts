@@ -1,6 +1,7 @@
 /** What the driver's own tests share: one server, a schema of its own for each test, and raw connections to look behind the driver. */
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { until } from "../../../test/support/until.ts";
 import { tenantScope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { openPostgresItems, type PostgresItemsOptions } from "./index.ts";
@@ -48,11 +49,6 @@ export class TestDatabases {
     this.#open.unshift(() => client.end());
     return client;
   }
-}
-
-/** Waits for something that happens by itself sooner or later; the test's own time limit ends the wait. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Waits until every index is ready, and gives the progress seen on the way. */

@@ -2,9 +2,10 @@
  * Items in one SQLite file, on four threads: point reads and small pages here on the main thread (microseconds, never an fsync),
  * one writer with group commit, one reader for long scans and counts, one checkpointer.
  */
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { PinakesError } from "../../domain/errors.ts";
+import { threadScript } from "../../runtime/thread.ts";
 import { setImmediate } from "node:timers/promises";
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
 import {
@@ -27,7 +28,7 @@ import { toPinakesError } from "./errors.ts";
 import { RecentReads } from "./recent-reads.ts";
 import { progressOf, Scanner } from "./scan.ts";
 import { createMeta, loadContainer, openDatabase, readSigningKey, tableName, type SqliteContainer } from "./schema.ts";
-import { Thread } from "./thread.ts";
+import { startThread, type SqliteThread } from "./thread.ts";
 import { prepareFile } from "./prepare-file.ts";
 
 /** Pages up to this size are read on the main thread; with the page's byte limit this bounds how long it is busy. */
@@ -39,9 +40,6 @@ const fewKeys = 4;
 const writesWaitingMax = 10_000;
 /** How old the definition that a point read goes by may be; only another process can have changed it. */
 const definitionMsMax = 500;
-
-/** A thread's script beside this file: source here, compiled in the published package. */
-const script = (thread: string): URL => new URL(`./${thread}-thread${extname(import.meta.url)}`, import.meta.url);
 
 function getRow<Row>(statement: StatementSync, pk: string, idKey: string): Row | undefined {
   try {
@@ -73,9 +71,9 @@ export class SqliteItemEngine implements ItemEngine {
   readonly #db: DatabaseSync;
   readonly #scanner: Scanner;
   readonly #pointStatements = new Map<string, PointStatements>();
-  readonly #writer: Thread;
-  readonly #reader: Thread;
-  readonly #checkpointer: Thread;
+  readonly #writer: SqliteThread;
+  readonly #reader: SqliteThread;
+  readonly #checkpointer: SqliteThread;
   readonly #containers = new Map<string, SqliteContainer>();
   readonly #version: StatementSync;
   readonly #dataVersion: StatementSync;
@@ -92,9 +90,9 @@ export class SqliteItemEngine implements ItemEngine {
     this.#version.setReturnArrays(true);
     this.#dataVersion = this.#db.prepare("PRAGMA data_version");
     this.#dataVersion.setReturnArrays(true);
-    this.#writer = new Thread(script("writer"), file);
-    this.#reader = new Thread(script("reader"), file);
-    this.#checkpointer = new Thread(script("checkpoint"), file);
+    this.#writer = startThread(threadScript(import.meta.url, "writer-thread"), file);
+    this.#reader = startThread(threadScript(import.meta.url, "reader-thread"), file);
+    this.#checkpointer = startThread(threadScript(import.meta.url, "checkpoint-thread"), file);
   }
 
   async signingKey(): Promise<Uint8Array> {
@@ -300,7 +298,7 @@ export class SqliteItemEngine implements ItemEngine {
     try {
       this.#writer.post({ kind: "commits", commits });
     } catch (error) {
-      for (const [call] of commits) this.#writer.refuse(call as number, error);
+      for (const [call] of commits) this.#writer.reject(call as number, error);
     }
   }
 

@@ -2,11 +2,10 @@
  * What the threads say to each other. Commits travel many to a message, flat. Binary keys travel as one-byte strings: a cloned
  * Buffer would take its whole pool with it.
  */
-import type { ErrorCode } from "../../domain/errors.ts";
-import { PinakesError } from "../../domain/errors.ts";
 import type { NormalDefinition } from "../../items/compiled-container.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { PatchStep } from "../../domain/patch.ts";
+import { sendError as describeError, type SentError } from "../../runtime/sent-error.ts";
 import { codeOf } from "./errors.ts";
 import type {
   CommitOutcome,
@@ -62,20 +61,8 @@ export type Reply =
   | { readonly kind: "answer"; readonly call: number; readonly value: unknown }
   | { readonly kind: "error"; readonly call: number; readonly error: SentError };
 
-export interface SentError {
-  readonly code: ErrorCode;
-  readonly detail: string;
-  readonly stack: string | undefined;
-}
-
 export function sendError(error: unknown): SentError {
-  if (PinakesError.isInstance(error)) return { code: error.code, detail: error.detail, stack: error.stack };
-  const cause = error instanceof Error ? error : new Error(String(error));
-  return { code: codeOf(cause), detail: `SQLite: ${cause.message}.`, stack: cause.stack };
-}
-
-export function receiveError({ code, detail, stack }: SentError): PinakesError {
-  return new PinakesError(code, detail, { cause: stack });
+  return describeError(error, (cause) => ({ code: codeOf(cause), detail: `SQLite: ${cause.message}.` }));
 }
 
 /**

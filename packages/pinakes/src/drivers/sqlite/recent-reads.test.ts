@@ -1,17 +1,16 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../test/support/temporary-folder.ts";
 import { tenantScope } from "../../domain/scope.ts";
 import type { StoredItem } from "../../items/item-engine.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { openSqliteItems } from "./index.ts";
 import { RecentReads, recentReadCharsMax, recentReadsMax } from "./recent-reads.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "pinakes-recent-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder("recent");
 
 const item = (pk: string, idKey: string, json = "{}"): StoredItem => ({
   pk,

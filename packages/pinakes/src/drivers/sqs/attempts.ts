@@ -4,6 +4,7 @@
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
 import type { DeadSummary } from "../../ports/queue.ts";
 import type { SqsReceipt } from "./envelope.ts";
@@ -59,8 +60,7 @@ export class AttemptRecords {
         );
         return;
       } catch (error) {
-        if (!PinakesError.isInstance(error) || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code))
-          throw error;
+        if (!isConflict(error)) throw error;
       }
     }
     throw new PinakesError("UNAVAILABLE", `The record of message ${id} is changed by too many at once. Try again.`);

@@ -7,11 +7,11 @@
  */
 import { z } from "zod";
 import { defineContainer, type Repository } from "../../containers/index.ts";
-import { PinakesError } from "../../domain/errors.ts";
 import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { idempotencyLimits, type Begun, type Claim, type IdempotencyStore, type StoredAnswer } from "./idempotency.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 
 const StoredAnswerSchema = z.strictObject({
   status: z.number().int(),
@@ -70,7 +70,7 @@ class ItemIdempotencyStore implements IdempotencyStore {
         if (left > 0) return { state: "running", retryAfterMs: left };
         return { state: "new", lease: await this.renew(scope, claim, found._etag) };
       } catch (error) {
-        if (!isOutrun(error)) throw error;
+        if (!isConflict(error)) throw error;
       }
     }
     return { state: "running", retryAfterMs: 1_000 };
@@ -91,9 +91,4 @@ class ItemIdempotencyStore implements IdempotencyStore {
   #record({ id, fingerprint }: Claim): z.input<typeof KeyRecord> {
     return { id, claim: id, fingerprint, lease_until: this.#clock.now() + idempotencyLimits.leaseMs };
   }
-}
-
-/** Somebody else took, finished or gave up the claim in between: look again. */
-function isOutrun(error: unknown): boolean {
-  return PinakesError.isInstance(error) && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code);
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { systemClock, type Clock } from "../../ports/clock.ts";
 import { secretsOf, type Credentials } from "./credentials.ts";
 import { HttpError } from "./http-error.ts";
@@ -129,7 +129,7 @@ export class RateLimiter {
 
   /** Counts an error against the address if it is a failed attempt to sign in; a request without credentials is none. */
   failed(address: string, credentials: Credentials | undefined, error: unknown): void {
-    if (!PinakesError.isInstance(error) || error.code !== "UNAUTHENTICATED") return;
+    if (!hasCode(error, "UNAUTHENTICATED")) return;
     if (credentials !== undefined) {
       if (secretsOf(credentials).length === 0) return;
       this.#good.delete(hashOf(credentials));

@@ -1,7 +1,7 @@
 /** Items of containers over HTTP. */
 import { z } from "zod";
 import type { BatchOperation, BulkOperation, PatchOperation, StoredDocument } from "@pinakes/client";
-import { invalid, PinakesError } from "../../domain/errors.ts";
+import { hasCode, invalid, PinakesError } from "../../domain/errors.ts";
 import type { State } from "../../state/index.ts";
 import { HttpError } from "../kit/http-error.ts";
 import { created, defineRoute, noContent, ok, queryFlag, type Answer, type Route } from "../kit/index.ts";
@@ -268,7 +268,7 @@ async function absentOnly<Made>(making: Promise<Made>): Promise<Made> {
   try {
     return await making;
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+    if (!hasCode(error, "CONFLICT")) throw error;
     throw new PinakesError("PRECONDITION_FAILED", error.detail, { ...error.context, cause: error });
   }
 }

@@ -1,6 +1,6 @@
 /** Long work on collections and repositories that callers ask for: whether they may, and what is wrong with it, is known before it begins. */
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import { requireEtag } from "../records/conditions.ts";
 import { decideCollection, requirePurge } from "../access/access.ts";
@@ -104,7 +104,7 @@ export async function restoreCollection(
   const { repository, collection } = await collections
     .open(caller, repositoryId, collectionId, opening)
     .catch(async (error: unknown) => {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      if (!hasCode(error, "NOT_FOUND")) throw error;
       throw (await operations.gone(caller, repositoryId, collectionId)) ?? error;
     });
   if (isLive(collection)) throw await notDeleted(library, caller, repository, collection);

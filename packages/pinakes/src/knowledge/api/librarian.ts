@@ -6,6 +6,7 @@
 import type { CollectionsApi } from "./collections-api.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
+import { ifMissing } from "../../runtime/expected-errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { librarianListMax, readManagement, UnknownOperation, type ManagementRequest } from "./librarian-request.ts";
 import { personalAlias } from "../records/ids.ts";
@@ -218,12 +219,7 @@ export class Librarian {
   }
 
   async #find(caller: Caller, id: string): Promise<CollectionView | undefined> {
-    try {
-      return await this.#calls.get(caller, personalAlias, id);
-    } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
-      throw error;
-    }
+    return ifMissing(this.#calls.get(caller, personalAlias, id));
   }
 
   /** A create that found the id taken; a name that is taken stays so. */

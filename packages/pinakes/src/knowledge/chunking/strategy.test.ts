@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { catalogChunking, chunkingLimits, readChunkingStrategy, systemChunking } from "./strategy.ts";
 
 function refusal(input: unknown): string {
   try {
     readChunkingStrategy(input);
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "INVALID") return error.detail;
+    if (hasCode(error, "INVALID")) return error.detail;
     throw error;
   }
   throw new Error(`accepted ${JSON.stringify(input)}`);

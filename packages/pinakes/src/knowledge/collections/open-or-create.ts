@@ -4,7 +4,7 @@
  * Each use is noted. Nobody calls this from outside: there is no route to it.
  */
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { noteUse } from "./uses.ts";
 import type { KnowledgeParts } from "../dependencies.ts";
 import type { Collections } from "./collections.ts";
@@ -81,7 +81,7 @@ async function created(
   { open, setting, check }: Use,
   error: unknown,
 ): Promise<OpenCollection> {
-  if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+  if (!hasCode(error, "NOT_FOUND")) throw error;
   const { record } = await repositories.get(caller, repositoryId);
   if (record[setting] !== true) throw error;
   check();
@@ -89,7 +89,7 @@ async function created(
     return await collections.create(caller, repositoryId, { collection_id: collectionId });
   } catch (cause) {
     // Made at the same time by another use; or it is there, and not for this caller.
-    if (!PinakesError.isInstance(cause) || cause.code !== "CONFLICT" || cause instanceof NameTaken) throw cause;
+    if (!hasCode(cause, "CONFLICT") || cause instanceof NameTaken) throw cause;
     return open();
   }
 }

@@ -2,7 +2,7 @@
  * What a query may ask for beside its hits: the records of the collections that it was about, and an empty answer instead of an error
  * where one is not there (or not for the caller, which is the same).
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { CollectionView } from "../views.ts";
 
 export interface QueryWishes {
@@ -43,7 +43,7 @@ export async function knownAmong<Name extends SearchPlace>(
       await open(name);
       known.push(name);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      if (!hasCode(error, "NOT_FOUND")) throw error;
       missing.push(name);
     }
   }

@@ -2,7 +2,7 @@
 import type { Caller } from "../../domain/caller.ts";
 import { requireCaller } from "../../domain/caller.ts";
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import { checkChatModel, readGraphSettings, type GraphSettings } from "../extraction/index.ts";
@@ -164,8 +164,7 @@ export class Repositories {
         ]);
         return { record: next, etag: results[0]?.etag as string };
       } catch (error) {
-        if (ifMatch !== undefined || !PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED")
-          throw error;
+        if (ifMatch !== undefined || !hasCode(error, "PRECONDITION_FAILED")) throw error;
       }
     }
   }
@@ -278,7 +277,7 @@ export class Repositories {
       const { results } = await this.#library.batch(scope, record.repository_id, operations);
       return { record, etag: results[0]?.etag as string };
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      if (!hasCode(error, "CONFLICT")) throw error;
       throw new PinakesError(
         "CONFLICT",
         `A repository "${record.repository_id}" exists. Use another id, or PATCH the existing one.`,

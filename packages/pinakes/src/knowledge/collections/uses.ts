@@ -2,7 +2,7 @@
  * When a collection was last used: loaded or asked. Kept beside its counters and never in its record, so that a use neither looks like a
  * change nor makes anybody's etag stale. It is written at most once in a while; a use that cannot be noted is no error of the caller's.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { itemIds, type CollectionRecord } from "../records/records.ts";
@@ -51,7 +51,7 @@ async function write({ items }: Parts, scope: Scope, collection: CollectionRecor
 
 /** The collection ended meanwhile: there is nothing left to note. */
 function isOver(error: unknown): boolean {
-  return PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND");
+  return hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND");
 }
 
 function notesOf(items: ItemStore): Map<string, number> {

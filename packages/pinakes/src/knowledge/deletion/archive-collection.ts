@@ -1,6 +1,7 @@
 /** Archiving: the record says so at once, the fence stops writers, and every store confirms it (RFC 0007, "Other operations"). */
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { invalid } from "../../domain/errors.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Lifecycle, StoredOperation } from "../../lifecycle/index.ts";
 import { operationItemId } from "../../lifecycle/index.ts";
 import type { Operation as ItemOperation } from "../../ports/item-store.ts";
@@ -89,8 +90,7 @@ export class CollectionArchiving {
           earlier,
         );
       } catch (error) {
-        if (!isOutrun(error) || (ifMatch !== undefined && (error as PinakesError).context.batch?.index === 0))
-          throw error;
+        if (!isConflict(error) || (ifMatch !== undefined && error.context.batch?.index === 0)) throw error;
         continue;
       }
       await new Shelf(parts.items, caller.scope, record).setStatus(status);
@@ -104,12 +104,4 @@ export class CollectionArchiving {
       };
     }
   }
-}
-
-/** The record or the operation is not what was read. */
-function isOutrun(error: unknown): boolean {
-  return (
-    PinakesError.isInstance(error) &&
-    (error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND")
-  );
 }

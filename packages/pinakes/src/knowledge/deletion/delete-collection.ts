@@ -6,9 +6,10 @@
  * The record decides, and the stores follow it: whoever closed or opened them reads the record again, and does it over where somebody
  * changed it meanwhile. The registry has an entry before the first store is touched, by which the sweep does the same after a crash.
  */
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Life, Lifecycle, Operation, Participant } from "../../lifecycle/index.ts";
 import type { Operation as ItemOperation } from "../../ports/item-store.ts";
 import { restMs, type KnowledgeWork } from "../records/work-registry.ts";
@@ -181,7 +182,7 @@ export class CollectionDeletion {
       try {
         await lifecycle.begin(scope, operation, hiding(found, this.#hidden(record, "DELETE_IN_PROGRESS")), earlier);
       } catch (error) {
-        if (!isOutrun(error)) throw error;
+        if (!isConflict(error)) throw error;
         continue;
       }
       // The sweep takes away entries that stood for nothing for so long.
@@ -334,18 +335,10 @@ function requireRestorable({ collection_id, status, purge_at }: CollectionRecord
 
 /** Somebody else opens or closes the same store. */
 function overtaken(error: unknown): false {
-  if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+  if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
   return false;
 }
 
 function outrun(error: unknown): undefined {
-  if (!isOutrun(error)) throw error;
-}
-
-/** Somebody changed the record or began an operation: look again. */
-function isOutrun(error: unknown): boolean {
-  return (
-    PinakesError.isInstance(error) &&
-    (error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND")
-  );
+  if (!isConflict(error)) throw error;
 }

@@ -1,5 +1,5 @@
 /** The end of a repository: it takes nothing new, then its collections are removed from every store, then its record goes. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Life, Lifecycle } from "../../lifecycle/index.ts";
@@ -62,7 +62,7 @@ export class RepositoryDeletion {
       await this.#collections.begin(scope, life, { createdBy, withDefault: true });
     } catch (error) {
       // Its own operation ended meanwhile.
-      if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return;
+      if (hasCode(error, "NOT_FOUND")) return;
       throw error;
     }
     const operation = await this.#lifecycle.finish(scope, life);
@@ -93,7 +93,7 @@ export class RepositoryDeletion {
         ]);
         return true;
       } catch (error) {
-        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
       }
     }
   }

@@ -2,7 +2,7 @@
  * The triples that the passages of a document state: those that searches show, with the passages that say each, from the index of triples by
  * source. What extraction keeps beside them to find entities by their names is left out, so a page may be short and still have a cursor.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { SourcePage, SupportedQuad } from "../../ports/triple-store.ts";
 import { labelsGraph } from "../extraction/index.ts";
@@ -98,7 +98,7 @@ async function statedBy(
     return await triples.ofSource(scope, space, source, options);
   } catch (error) {
     // Fenced between the access decision and now.
-    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+    if (!hasCode(error, "CONFLICT")) throw error;
     throw new PinakesError("NOT_FOUND", "The collection was deleted meanwhile.", { cause: error });
   }
 }

@@ -1,7 +1,8 @@
 /** Documents: reading, listing, deleting, trying again. Uploading is in upload.ts. */
 import type { Chunk as Passage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
+import { succeeds } from "../../runtime/expected-errors.ts";
 import type { SessionTokens } from "../../ports/item-store.ts";
 import type { IngestQueue } from "./ingest-queue.ts";
 import { derivedKeys, readParsedText } from "./parsed-text.ts";
@@ -114,12 +115,7 @@ export class Documents {
     for (;;) {
       const found = await shelf.read(documentId);
       if (found === undefined || found.record.uploaded_at > until) return false;
-      try {
-        await this.#remove(shelf, found.record, found.etag);
-        return true;
-      } catch (error) {
-        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
-      }
+      if (await succeeds(this.#remove(shelf, found.record, found.etag), "PRECONDITION_FAILED")) return true;
     }
   }
 
@@ -141,8 +137,7 @@ export class Documents {
         await removeLeftovers(this.#parts, shelf);
         return record;
       } catch (error) {
-        if (ifMatch !== undefined || !PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED")
-          throw error;
+        if (ifMatch !== undefined || !hasCode(error, "PRECONDITION_FAILED")) throw error;
       }
     }
   }
@@ -197,7 +192,7 @@ export class Documents {
         await this.#queue.send(shelf, next);
         return { record: next, etag: results[1]?.etag as string };
       } catch (error) {
-        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
       }
     }
   }

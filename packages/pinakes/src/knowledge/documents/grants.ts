@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
@@ -84,8 +84,7 @@ export class Grants {
         ifMatch: item.etag,
       });
     } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
-        throw gone();
+      if (hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw gone();
       throw error;
     }
     const caller = this.#callerOf(record);

@@ -3,7 +3,7 @@
  * the same three numbers that name the passage in the vectors. Before the first triple of a source is written the document's record lists
  * it, and it is listed until a `removal` names it, so whoever dies where, somebody knows what has to go.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Quad } from "../../domain/rdf.ts";
 import type { Shelf } from "../records/collection-partition.ts";
 import type { Extraction } from "../extraction/index.ts";
@@ -89,7 +89,7 @@ export async function removeSources(
     try {
       await parts.triples.removeSource(shelf.scope, shelf.place.incarnation, `${documentId}.${mark}`);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "CONFLICT")) throw error;
+      if (!hasCode(error, "NOT_FOUND", "CONFLICT")) throw error;
       // Never opened, or purged: there is nothing any more.
       if (error.code === "CONFLICT" && (await shelf.fence())?.record.status !== "PURGED") return false;
     }

@@ -1,7 +1,8 @@
 /** Passages in the vector store: their ids, and writing them with patience when the store asks for it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import type { AppendInput } from "../../vectors/index.ts";
 import type { Shelf } from "../records/collection-partition.ts";
 import type { ChunkRange } from "../records/records.ts";
@@ -28,7 +29,7 @@ export async function appendRows(
       await vectors.append(scope, collection, input);
       return;
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "THROTTLED" || tries >= throttledTriesMax) throw error;
+      if (!hasCode(error, "THROTTLED") || tries >= throttledTriesMax) throw error;
       await sleep(throttledMs, undefined, signal === undefined ? {} : { signal });
     }
   }
@@ -47,11 +48,7 @@ export async function deleteChunks(
       const ids = Array.from({ length: Math.min(deletesPerDelta, chunk_count - at) }, (_, i) =>
         chunkId(documentId, run, at + i),
       );
-      try {
-        await appendRows(parts, shelf.scope, shelf.vectors(generation), { delete: ids }, signal);
-      } catch (error) {
-        if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-      }
+      await tolerate(appendRows(parts, shelf.scope, shelf.vectors(generation), { delete: ids }, signal), "NOT_FOUND");
     }
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Caller } from "../../domain/caller.ts";
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { fileTypeOf, fileTypes, type FileType } from "../../domain/file-type.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -353,7 +353,7 @@ export class Uploads {
 
   /** Refused: as if it had never been sent. Broken off: the document says so, and can be sent again. */
   async #undo(shelf: Shelf, { record, etag, before }: Begun, key: string, error: unknown): Promise<void> {
-    const refused = PinakesError.isInstance(error) && (error.code === "INVALID" || error.code === "LIMIT_EXCEEDED");
+    const refused = hasCode(error, "INVALID", "LIMIT_EXCEEDED");
     const id = itemIds.document(record.document_id);
     const reason = `The upload broke off: ${error instanceof Error ? error.message : String(error)}`;
     const touched_at = this.#parts.clock.now();
@@ -455,8 +455,7 @@ function asBefore(before: DocumentRecord, { version, run }: DocumentRecord, touc
 
 /** Somebody else changed or deleted the document: it is theirs. */
 function overtaken(error: unknown): void {
-  if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
-    throw error;
+  if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
 }
 
 /** What is left of the lease of a first upload that is under way; undefined where there is none. One that replaces a document needs replace=true. */

@@ -8,7 +8,7 @@
  */
 import { z } from "zod";
 import type { Chunk } from "../../domain/chunking.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { defaultGraph, type TermText } from "../../domain/rdf.ts";
 import type { ChatModel } from "../../ports/chat-model.ts";
@@ -92,7 +92,7 @@ async function answerOf({ chat, types, signal, answers }: FactWork, { text }: Ch
 
 /** What asking later will not change for this passage alone: no JSON, or a question that is refused. */
 function isNonsense(error: unknown): error is PinakesError {
-  return PinakesError.isInstance(error) && (error.code === "CORRUPT" || error.code === "INVALID");
+  return hasCode(error, "CORRUPT", "INVALID");
 }
 
 function instructionsFor(types: readonly string[] | undefined): string {

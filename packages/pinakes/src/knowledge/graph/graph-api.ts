@@ -4,7 +4,7 @@
  * names and nothing else. The graph by which searches find entities is shown to those who name it, and is left out of all else.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { invalid, PinakesError } from "../../domain/errors.ts";
+import { hasCode, invalid, PinakesError } from "../../domain/errors.ts";
 import type { Places } from "../../domain/query-places.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
@@ -324,7 +324,7 @@ export class GraphApi {
       );
     } catch (error) {
       // Fenced between the access decision and now.
-      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      if (!hasCode(error, "CONFLICT")) throw error;
       throw new PinakesError("NOT_FOUND", `Collection "${collection.collection_id}" was deleted meanwhile.`, {
         cause: error,
       });

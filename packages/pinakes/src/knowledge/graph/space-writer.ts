@@ -3,7 +3,7 @@
  * the life first, since a load may go on for hours, and a migration may have begun; what comes after the end all the same is refused by the
  * store itself.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { QuadChange, QuadChanges } from "../../ports/triple-store.ts";
 import { noteLateWrite } from "../records/late-writes.ts";
@@ -31,7 +31,7 @@ export class SpaceWriter {
     await this.#requireActive();
     const changes = await this.#writeOpened(change).catch((error: unknown) => {
       // The space is fenced or was purged.
-      throw PinakesError.isInstance(error) && error.code === "CONFLICT" ? this.#tooLate(error) : error;
+      throw hasCode(error, "CONFLICT") ? this.#tooLate(error) : error;
     });
     await requireStillTaking(this.#parts.items, this.#scope, this.#collection);
     return changes;
@@ -43,7 +43,7 @@ export class SpaceWriter {
     try {
       return await triples.write(this.#scope, incarnation, change);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      if (!hasCode(error, "NOT_FOUND")) throw error;
       await triples.open(this.#scope, incarnation);
       return triples.write(this.#scope, incarnation, change);
     }

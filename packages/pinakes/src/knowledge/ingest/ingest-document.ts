@@ -3,8 +3,9 @@
  * their run, and nothing of a run is visible before the batch that makes it the live one.
  */
 import type { Chunk, ChunkingStrategy } from "../../domain/chunking.ts";
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import { chunkDocument, clampedStrategy } from "../chunking/index.ts";
@@ -93,7 +94,7 @@ export class DocumentIngester {
     { current }: Begun,
     { cause }: Overtaken,
   ): Promise<boolean> {
-    if (!PinakesError.isInstance(cause) || cause.code !== "PRECONDITION_FAILED") return false;
+    if (!hasCode(cause, "PRECONDITION_FAILED")) return false;
     const record = (await shelf.read(documentId))?.record;
     return record?.run === run && record.status === "indexing" && record.attempts === current.record.attempts;
   }
@@ -130,7 +131,7 @@ export class DocumentIngester {
       .clean([removal(shelf, { document_id, run }, "late", { sources, now: this.#parts.clock.now() })])
       .catch((error: unknown) => {
         // A former try has said so.
-        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+        if (!hasCode(error, "CONFLICT")) throw error;
       });
   }
 
@@ -360,9 +361,7 @@ export class DocumentIngester {
     try {
       return await write;
     } catch (error) {
-      const over =
-        PinakesError.isInstance(error) &&
-        (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND" || error.code === "CONFLICT");
+      const over = isConflict(error);
       throw over ? new Overtaken("the document changed meanwhile", { cause: error }) : error;
     }
   }

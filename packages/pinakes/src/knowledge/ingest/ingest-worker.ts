@@ -7,7 +7,7 @@
  * is interrupted, and goes back into its lane without a failed attempt. Nobody is interrupted for one that has as much: a workspace keeps
  * its share, and its oldest documents come to their end. With a single place nothing is interrupted.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { reasonOf } from "../../domain/log.ts";
 import type { ReceivedMessage } from "../../ports/queue.ts";
 import type { Activity } from "../activity.ts";
@@ -209,8 +209,7 @@ export class IngestWorker {
 
   #beat(message: ReceivedMessage, lost: AbortController): void {
     this.#queue.queue.heartbeat(this.#queue.scope, message.receipt).catch((error: unknown) => {
-      if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED")
-        lost.abort(new Overtaken("another worker has the document"));
+      if (hasCode(error, "PRECONDITION_FAILED")) lost.abort(new Overtaken("another worker has the document"));
     });
   }
 
@@ -251,7 +250,7 @@ export class IngestWorker {
     const { queue, scope } = this.#queue;
     const reason = error instanceof Error ? error.message : String(error);
     this.metrics.lastError = reason;
-    const final = PinakesError.isInstance(error) && ["INVALID", "LIMIT_EXCEEDED", "NOT_SUPPORTED"].includes(error.code);
+    const final = hasCode(error, "INVALID", "LIMIT_EXCEEDED", "NOT_SUPPORTED");
     const attempts = (await work.shelf.read(work.documentId))?.record.attempts ?? attemptsMax;
     this.#tell(work, reason, { attempt: attempts, over: final || attempts >= attemptsMax });
     if (final || attempts >= attemptsMax) {

@@ -3,7 +3,7 @@
  * Who deletes or replaces the document meanwhile removes what its record lists, and cannot know what is stored after that. The re-index
  * takes that back itself; where its process dies first, this record is how the next one, or the watchdog, knows of it.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Shelf } from "../records/collection-partition.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { documentsContainer, type ChunkRange } from "../records/records.ts";
@@ -83,8 +83,7 @@ async function forgotten(shelf: Shelf, id: string, ifMatch: string): Promise<boo
     await shelf.clean([{ op: "delete", id, ifMatch }]);
     return true;
   } catch (error) {
-    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
-      throw error;
+    if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
     return error.code === "NOT_FOUND";
   }
 }

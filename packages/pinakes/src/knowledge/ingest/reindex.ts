@@ -7,10 +7,11 @@
  * switch, which the migration waits for: each of the two says what it begins, in the fence and in the record, before it looks whether the
  * other did. What comes after the switch the migration does itself where this has not yet, so that this finds nothing to do when it comes.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { succeeds } from "../../runtime/expected-errors.ts";
 import { Shelf } from "../records/collection-partition.ts";
 import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
 import { effectiveChunking } from "../records/collection-fields.ts";
@@ -212,8 +213,7 @@ export class Reindexer {
       return true;
     } catch (error) {
       // Replaced or deleted meanwhile: what it is now is looked at in the next round.
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
-        throw error;
+      if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
       await this.#undoPreparation(shelf, record.document_id, range);
       return false;
     }
@@ -233,16 +233,13 @@ export class Reindexer {
       throw new PinakesError("CONFLICT", "The collection was archived or deleted meanwhile.");
     const { generation, embedding_model } = next;
     const fence: FenceRecord = { ...found.record, generation, embedding_model, next: null };
-    try {
-      await shelf.clean([
+    return succeeds(
+      shelf.clean([
         { op: "check", id: itemIds.stats, ifMatch: statsEtag },
         { op: "replace", document: shelf.document(itemIds.fence, fence), ifMatch: found.etag },
-      ]);
-      return true;
-    } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
-      throw error;
-    }
+      ]),
+      "PRECONDITION_FAILED",
+    );
   }
 
   /** What was prepared is what is live; the old generation goes. */
@@ -251,7 +248,7 @@ export class Reindexer {
     await settleReindex({ parts: this.#parts, library: this.#library }, shelf, next);
     for (let generation = 1; generation < next.generation; generation += 1) {
       await this.#parts.vectors.purge(shelf.scope, shelf.vectors(generation)).catch((error: unknown) => {
-        if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+        if (!hasCode(error, "NOT_FOUND")) throw error;
       });
     }
     return { documents, generation: next.generation, embedding_model: next.embedding_model };

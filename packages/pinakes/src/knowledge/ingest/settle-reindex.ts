@@ -3,7 +3,7 @@
  * repeated, by anybody: the job does it, and so does a migration that is about to copy, since a job may come late or never. Every write is
  * on condition of what was read, so whoever comes second changes nothing.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Shelf } from "../records/collection-partition.ts";
 import { collectionDocument, type Library, type Stored } from "../records/catalog-records.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type FenceRecord } from "../records/records.ts";
@@ -79,8 +79,7 @@ async function settleDocument(
     ]);
   } catch (error) {
     // Replaced, deleted or settled meanwhile, which saw to it.
-    if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
-      throw error;
+    if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
   }
 }
 
@@ -99,7 +98,7 @@ async function recordModel({ parts, library }: SettlePieces, { scope, place }: S
       ]);
       return;
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
     }
   }
 }

@@ -2,7 +2,7 @@
  * Sees to it that nothing hangs: of every collection with something unfinished it sends again what lost its message, fails uploads
  * that died, and finishes removals. Runs in every process; doing it twice does no harm.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { Shelf } from "../records/collection-partition.ts";
 import { contentKey } from "../documents/upload.ts";
 import { documentsContainer, itemIds, type DocumentRecord } from "../records/records.ts";
@@ -116,7 +116,7 @@ export class Watchdog {
       ]);
     } catch (error_) {
       // It lives after all.
-      if (!PinakesError.isInstance(error_) || error_.code !== "PRECONDITION_FAILED") throw error_;
+      if (!hasCode(error_, "PRECONDITION_FAILED")) throw error_;
     }
   }
 }

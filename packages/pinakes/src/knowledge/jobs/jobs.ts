@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { days, defineContainer, type Stored } from "../../containers/index.ts";
 import { reasonOf } from "../../domain/log.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { KnowledgeWork } from "../records/work-registry.ts";
@@ -164,7 +164,7 @@ export class Jobs {
     if (known !== undefined && (isSettled(known) || saysTheSame(known, state))) return known;
     if (known === undefined) {
       await this.note(scope, input, input.job_id).catch((error: unknown) => {
-        if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+        if (!hasCode(error, "CONFLICT")) throw error;
       });
     }
     return this.#update(scope, input.job_id, (record) => (isSettled(record) ? record : { ...record, ...state }));

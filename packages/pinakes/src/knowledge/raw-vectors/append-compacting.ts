@@ -1,5 +1,5 @@
 /** Rows of a migration: vectors that take no more until they are compacted are compacted here, because it must not depend on background work. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { AppendInput } from "../../vectors/index.ts";
 import type { KnowledgeParts } from "../dependencies.ts";
@@ -20,7 +20,7 @@ export async function appendCompacting(
   try {
     await vectors.append(scope, name, delta);
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "THROTTLED") throw error;
+    if (!hasCode(error, "THROTTLED")) throw error;
     await beat?.();
     await vectors.compact(scope, name, { signal });
     await beat?.();

@@ -4,8 +4,9 @@
  * A message names `repository/collection`, or a collection alone, which is then one of the repository `drop-box`. What is missing is made.
  * Vectors that somebody made by that name without a catalogue (`pinakes vectors import`) keep taking their rows, and the log says so.
  */
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import type { DropBoxPlace } from "../../vectors/index.ts";
 import type { Collections } from "../collections/collections.ts";
 import type { Repositories } from "../collections/repositories.ts";
@@ -66,7 +67,7 @@ async function openOrMake(
   try {
     return await open();
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    if (!hasCode(error, "NOT_FOUND")) throw error;
   }
   if (makeRepository)
     await unlessThere(pieces.repositories.create(caller, { repository_id: repositoryId, name: "Drop box" }));
@@ -76,7 +77,5 @@ async function openOrMake(
 
 /** Made at the same time by another process, or there already. */
 async function unlessThere(making: Promise<unknown>): Promise<void> {
-  await making.catch((error: unknown) => {
-    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
-  });
+  await tolerate(making, "CONFLICT");
 }

@@ -1,8 +1,9 @@
 /** Rows that callers embed themselves: beside the passages of documents, in vectors of their own, under the same access and the same end. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import type { CollectionStats, CompactionResult, QueryHit, QueryMode, VersionSummary } from "../../vectors/index.ts";
 import { noteLateWrite } from "../records/late-writes.ts";
 import { Shelf } from "../records/collection-partition.ts";
@@ -292,12 +293,8 @@ export class RawVectors {
   }
 
   async #create(caller: Caller, name: string, dims: number): Promise<void> {
-    try {
-      await this.#parts.vectors.create(caller.scope, name, { dims });
-    } catch (error) {
-      // Somebody else's first rows came at the same time.
-      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
-    }
+    // Somebody else's first rows came at the same time.
+    await tolerate(this.#parts.vectors.create(caller.scope, name, { dims }), "CONFLICT");
   }
 }
 
@@ -306,5 +303,5 @@ function nameOf({ collection }: OpenCollection): string {
 }
 
 function isMissing(error: unknown): boolean {
-  return PinakesError.isInstance(error) && error.code === "NOT_FOUND";
+  return hasCode(error, "NOT_FOUND");
 }

@@ -1,5 +1,5 @@
 /** The records of repositories and collections as they are stored: reading, and writing in batches of one repository. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { BatchResult, Item, ItemStore, Operation } from "../../ports/item-store.ts";
@@ -118,7 +118,7 @@ export class Library {
     operations: readonly Operation[],
     error: unknown,
   ): Promise<unknown> {
-    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") return error;
+    if (!hasCode(error, "CONFLICT")) return error;
     const failed = operations[error.context.batch?.index ?? -1];
     if (failed === undefined || !("document" in failed) || !hasNameKey(failed.document)) return error;
     const { id, name } = failed.document;

@@ -2,7 +2,7 @@
  * One life of a collection as it is stored: its fence, its stats and its documents, in one partition, so that a document and its
  * counters change in one batch, and never past the fence.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -84,7 +84,7 @@ export class Shelf {
       ]);
       return { record: fence, etag: results[0]?.etag as string };
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
+      if (!hasCode(error, "CONFLICT")) throw error;
       const made = await this.fence();
       invariant(made !== undefined, "INTERNAL", "a fence that is in the way is there");
       return made;
@@ -106,7 +106,7 @@ export class Shelf {
         },
       ]);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+      if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
       throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" is being removed for good.`, {
         cause: error,
       });

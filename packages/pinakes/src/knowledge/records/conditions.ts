@@ -1,5 +1,5 @@
 /** Conditions on etags, in the words of the caller's resource: the item store names items and batches, which callers do not know. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 
 function changed(what: string, currentEtag: string | undefined, cause?: unknown): PinakesError {
   const now = currentEtag === undefined ? "" : ` Its etag is now "${currentEtag}".`;
@@ -20,8 +20,7 @@ export async function conditionOn<Result>(what: string, write: Promise<Result>):
   try {
     return await write;
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED")
-      throw changed(what, error.context.currentEtag, error);
+    if (hasCode(error, "PRECONDITION_FAILED")) throw changed(what, error.context.currentEtag, error);
     throw error;
   }
 }

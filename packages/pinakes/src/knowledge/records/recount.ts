@@ -1,5 +1,5 @@
 /** The counters of a collection beside what counting every document gives, and setting them right. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type DocumentStatus, type StatsRecord } from "./records.ts";
 import { emptyStats, type Shelf } from "./collection-partition.ts";
@@ -40,8 +40,7 @@ export async function recount(
       await shelf.clean([{ op: "replace", document, ifMatch: after.etag }]);
       return { ...recounted, recounted, consistent: true, repaired: true };
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED" || attempt >= attemptsMax)
-        throw error;
+      if (!hasCode(error, "PRECONDITION_FAILED") || attempt >= attemptsMax) throw error;
     }
   }
 }

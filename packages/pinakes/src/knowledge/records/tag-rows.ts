@@ -8,9 +8,9 @@
  *   that whoever writes the record at the same time on condition of its etag looks again;
  * - a row proves nothing: readers look at the record. One too many (of a write that failed) costs a read.
  */
-import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import type { ItemStore, Operation, SessionTokens } from "../../ports/item-store.ts";
 import { collectionsContainer, itemIds, type CollectionRecord } from "./records.ts";
 
@@ -58,12 +58,8 @@ export class TagRows {
   /** All of a life whose record is about to go. */
   async end(scope: Scope, record: Tagged): Promise<void> {
     for (const portion of await this.removing(scope, record, record.metadata.tags)) {
-      try {
-        await this.#items.batch(scope, collectionsContainer.name, [record.repository_id], portion);
-      } catch (error) {
-        // Another process is at it, too.
-        if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
-      }
+      // Another process is at it, too.
+      await tolerate(this.#items.batch(scope, collectionsContainer.name, [record.repository_id], portion), "NOT_FOUND");
     }
   }
 

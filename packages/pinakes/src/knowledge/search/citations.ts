@@ -1,6 +1,7 @@
 /** Whether what was cited stands there: the words, at their place, in the version that was cited. */
 import type { CitationCheck } from "@pinakes/client";
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { invalid } from "../../domain/errors.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import { knowledgeLimits } from "../limits.ts";
 import type { DocumentRecord } from "../records/records.ts";
 
@@ -63,12 +64,7 @@ async function verifyRow(citation: RowCitationToVerify, find: Finders["row"]): P
 
 /** A collection that the caller may not see answers as one that is not there. */
 async function orHidden<Found>(finding: Promise<Found>): Promise<Found | undefined> {
-  try {
-    return await finding;
-  } catch (error) {
-    if (PinakesError.isInstance(error) && (error.code === "NOT_FOUND" || error.code === "FORBIDDEN")) return undefined;
-    throw error;
-  }
+  return tolerate(finding, "NOT_FOUND", "FORBIDDEN");
 }
 
 async function verifyCitation(citation: DocumentCitationToVerify, find: Finders["document"]): Promise<CitationCheck> {

@@ -9,7 +9,7 @@
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { TermCounts } from "../../vectors/index.ts";
-import { inTurns } from "./in-turns.ts";
+import { inParallel } from "../../runtime/in-parallel.ts";
 
 /** Collections that are counted at the same time. */
 const atOnce = 16;
@@ -23,7 +23,7 @@ export interface Counted {
 }
 
 export async function countEverywhere(names: readonly string[], count: Count): Promise<Counted> {
-  const counted = await inTurns(names, atOnce, async (name) => ({ name, own: await countedOrNone(name, count) }));
+  const counted = await inParallel(names, atOnce, async (name) => ({ name, own: await countedOrNone(name, count) }));
   const all = sum(counted.flatMap(({ own }) => own ?? []));
   if (names.length < 2) return { all, elsewhere: new Map() };
   return {

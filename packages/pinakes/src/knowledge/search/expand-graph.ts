@@ -11,7 +11,7 @@ import type { Support } from "../../ports/triple-store.ts";
 import { isLabelPredicate, labelKey, labelKeyPredicate, labelsGraph } from "../extraction/index.ts";
 import { thoseKnown, type GraphSpace, type Seed } from "./find-entities.ts";
 import { graphSearchLimits } from "./graph-limits.ts";
-import { inTurns } from "./in-turns.ts";
+import { inParallel } from "../../runtime/in-parallel.ts";
 
 export interface Edge {
   readonly quad: Quad;
@@ -42,7 +42,7 @@ export async function expandGraph(
   const reached = new Map<TermText, number>(seeds.map(({ entity, score }) => [entity, score]));
   let frontier: readonly (readonly [TermText, number])[] = [...reached];
   for (let hop = 1; hop <= hops && frontier.length > 0 && edges.size < graphSearchLimits.edgesMax; hop += 1) {
-    const found = await inTurns(frontier, graphSearchLimits.atOnceMax, (node) => edgesOf(graph, node));
+    const found = await inParallel(frontier, graphSearchLimits.atOnceMax, (node) => edgesOf(graph, node));
     const candidates = strongest(found.flat(), edges).slice(0, graphSearchLimits.edgesMax - edges.size);
     const kept = await keptEdges(graph, candidates, hop, shown);
     for (const edge of kept) edges.set(keyOf(edge.quad), edge);
@@ -131,7 +131,7 @@ async function nextFrontier(
     }
   const strongTexts = [...texts].toSorted((a, b) => b[1] - a[1]).slice(0, graphSearchLimits.frontierMax);
   const known = await thoseKnown(graph, strongTexts, ([name]) => literal(name));
-  const named = await inTurns(known, graphSearchLimits.atOnceMax, async ([name, score]) => ({
+  const named = await inParallel(known, graphSearchLimits.atOnceMax, async ([name, score]) => ({
     score,
     entities: await entitiesNamed(graph, name),
   }));

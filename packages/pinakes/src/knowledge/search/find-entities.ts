@@ -4,7 +4,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { QuadPattern, TripleStore } from "../../ports/triple-store.ts";
 import { isStopword, labelKey, labelKeyPredicate, labelsGraph, labelWordPredicate } from "../extraction/index.ts";
 import { graphSearchLimits } from "./graph-limits.ts";
-import { inTurns } from "./in-turns.ts";
+import { inParallel } from "../../runtime/in-parallel.ts";
 
 export interface Seed {
   readonly entity: TermText;
@@ -28,7 +28,7 @@ const statedShare = 0.8;
 export async function findEntities(graph: GraphSpace, question: string): Promise<readonly Seed[]> {
   const { triples, scope, space } = graph;
   const asked = await thoseKnown(graph, lookupsOf(question).flatMap(questionsOf), ({ pattern }) => pattern.o);
-  const found = await inTurns(asked, graphSearchLimits.atOnceMax, async (one) =>
+  const found = await inParallel(asked, graphSearchLimits.atOnceMax, async (one) =>
     seedsIn(
       one,
       (await triples.match(scope, space, one.pattern, { limit: graphSearchLimits.seedsPerNameMax + 1 })).quads,

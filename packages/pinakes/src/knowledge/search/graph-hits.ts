@@ -1,6 +1,6 @@
 /** Joins what the graph found with what vectors and keywords did, and says where each edge stands. */
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
 import { termOf } from "../../domain/rdf.ts";
 import type { QueryHit, VectorRow } from "../../vectors/index.ts";
@@ -106,7 +106,7 @@ async function readRows(
   try {
     return (await parts.vectors.get(caller.scope, vectors, ids)).filter((row) => row !== undefined);
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return [];
+    if (hasCode(error, "NOT_FOUND")) return [];
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 /** Why an answer has no hits: four answers that look the same to whoever only counts them. */
 import type { SearchOutcome } from "@pinakes/client";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { KnowledgeParts } from "../dependencies.ts";
-import { inTurns } from "./in-turns.ts";
+import { inParallel } from "../../runtime/in-parallel.ts";
 import { atOnce, type Target } from "./search-scope.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function outcomeOf(
   scope: Scope,
   targets: readonly Target[],
 ): Promise<SearchOutcome> {
-  const states = await inTurns(targets, atOnce, (target) => stateOf(parts, scope, target));
+  const states = await inParallel(targets, atOnce, (target) => stateOf(parts, scope, target));
   if (states.includes("indexing")) return "indexing";
   return states.includes("no_match") ? "no_match" : "empty";
 }
@@ -41,7 +41,7 @@ async function holdsRows(vectors: KnowledgeParts["vectors"], scope: Scope, name:
   try {
     return (await vectors.count(scope, name)) > 0;
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return false;
+    if (hasCode(error, "NOT_FOUND")) return false;
     throw error;
   }
 }

@@ -3,7 +3,7 @@
  * question's. Their vectors are only where they have the dimensions of the collection's model: then they are taken for vectors of that
  * model; others cannot be compared with the question at all.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { TermCounts } from "../../vectors/index.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
@@ -59,7 +59,7 @@ export async function findOwnRows(
     return hits.map((hit) => ({ opened, document: undefined, model, hit, ...(wordsOnly ? { wordsOnly } : {}) }));
   } catch (error) {
     // They went meanwhile, or there were none at that time.
-    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return [];
+    if (hasCode(error, "NOT_FOUND")) return [];
     throw error;
   }
 }

@@ -3,7 +3,7 @@
  * state these edges. A collection without triples costs one small read.
  */
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Support } from "../../ports/triple-store.ts";
 import type { Shelf } from "../records/collection-partition.ts";
 import { chunkId } from "../documents/passages.ts";
@@ -48,7 +48,7 @@ export async function searchGraph(
     return found(seeds, edges, documents);
   } catch (error) {
     // It went into the trash meanwhile: what is left of this search decides.
-    if (PinakesError.isInstance(error) && error.code === "CONFLICT") return undefined;
+    if (hasCode(error, "CONFLICT")) return undefined;
     throw error;
   }
 }

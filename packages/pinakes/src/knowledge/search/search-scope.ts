@@ -10,7 +10,7 @@ import { listCollections } from "../collections/list-collections.ts";
 import { openToQuery } from "../collections/open-or-create.ts";
 import type { Repositories } from "../collections/repositories.ts";
 import type { KnowledgeParts } from "../dependencies.ts";
-import { inTurns } from "./in-turns.ts";
+import { inParallel } from "../../runtime/in-parallel.ts";
 import { ownRowsOf, type OwnRowsPlace } from "./own-rows.ts";
 import type { CollectionName } from "../collections/query-options.ts";
 import type { CheckedSearch } from "./search-input.ts";
@@ -44,7 +44,7 @@ export async function findTargets(
   const opened = await openPlaces(pieces, caller, query);
   // One that is named twice is searched once.
   const each = new Map(opened.map((one) => [`${one.collection.repository_id}/${one.collection.incarnation}`, one]));
-  return inTurns([...each.values()], atOnce, async (one) => {
+  return inParallel([...each.values()], atOnce, async (one) => {
     const shelf = new Shelf(pieces.parts.items, caller.scope, one.collection);
     const [fence, rows] = await Promise.all([
       shelf.fence(),
@@ -66,7 +66,7 @@ async function openPlaces(
   query: CheckedSearch,
 ): Promise<readonly OpenCollection[]> {
   if (query.collections === undefined) return listed(pieces, caller, query, undefined);
-  const opened = await inTurns(query.collections, atOnce, async (place) => {
+  const opened = await inParallel(query.collections, atOnce, async (place) => {
     if (place.collection !== undefined)
       return [await openNamed(pieces, caller, query, { repository: place.repository, collection: place.collection })];
     const { record } = await pieces.repositories.get(caller, place.repository);

@@ -9,7 +9,7 @@
  */
 import { setImmediate as tick } from "node:timers/promises";
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
@@ -27,7 +27,7 @@ import { countEverywhere, type Counted } from "./count-elsewhere.ts";
 import { embedQuestion, type Embedded } from "./embed-question.ts";
 import { gathered, gatheringOf, pruned } from "./gather-candidates.ts";
 import { joinGraph, type Joined } from "./graph-hits.ts";
-import { inTurns } from "./in-turns.ts";
+import { inParallel } from "../../runtime/in-parallel.ts";
 import { liveHits } from "./live-hits.ts";
 import { outcomeOf } from "./outcome.ts";
 import { rankHits, type Found } from "./rank-hits.ts";
@@ -294,7 +294,7 @@ export class Search {
       });
       return hits;
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      if (!hasCode(error, "NOT_FOUND")) throw error;
       // Nothing was ever ingested.
       if (asOf === undefined) return [];
       throw new PinakesError(
@@ -307,7 +307,7 @@ export class Search {
 
   /** What was searched, and what the filter left of it. */
   async #explain(caller: Caller, targets: readonly Target[], query: CheckedSearch): Promise<JsonObject> {
-    const collections = await inTurns(
+    const collections = await inParallel(
       targets,
       atOnce,
       async ({ opened: { collection, decision }, shelf, generation = 1, model, rows }) => {
@@ -336,7 +336,7 @@ export class Search {
       return await this.#parts.vectors.count(caller.scope, name, filter === undefined ? {} : { filter });
     } catch (error) {
       // The search itself said already if no collection knows the field: here it leaves nothing of this one.
-      if (isUnknownField(error) || (PinakesError.isInstance(error) && error.code === "NOT_FOUND")) return 0;
+      if (isUnknownField(error) || hasCode(error, "NOT_FOUND")) return 0;
       throw error;
     }
   }

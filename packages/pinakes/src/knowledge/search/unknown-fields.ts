@@ -1,5 +1,5 @@
 /** Filters over several collections, of which each has metadata of its own. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, type PinakesError } from "../../domain/errors.ts";
 import { passageFields } from "../documents/document-metadata.ts";
 
 const unknownField = /^filter\.\S+: no row has a field "([^"]*)"/;
@@ -9,7 +9,7 @@ const unknownField = /^filter\.\S+: no row has a field "([^"]*)"/;
  * names the fields that no collection knows.
  */
 export function isUnknownField(error: unknown): error is PinakesError {
-  return PinakesError.isInstance(error) && error.code === "INVALID" && unknownField.test(error.detail);
+  return hasCode(error, "INVALID") && unknownField.test(error.detail);
 }
 
 /** The field, unless every passage may have it. */

@@ -3,7 +3,7 @@
  * the condition on the group record decides. So none of them need be complete or current.
  */
 import { randomUUID } from "node:crypto";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, type PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ReceivedMessage } from "../../ports/queue.ts";
 import type { PollRequest, PollResult } from "../queue-driver.ts";
@@ -116,7 +116,7 @@ export class Claiming {
         if (message !== undefined) messages.push(message);
       } catch (error) {
         // A broken group must not hold up the others; it is told when there is nothing else to give.
-        if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
+        if (!hasCode(error, "CORRUPT")) throw error;
         look.broken ??= error;
       }
     }

@@ -5,8 +5,9 @@
  */
 import { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
-import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ItemStore, Operation } from "../../ports/item-store.ts";
 import {
@@ -98,7 +99,7 @@ export class Groups {
         await this.items.batch(scope, queueContainer.name, partitionOf(place), [write, ...(step.operations ?? [])]);
         return step.result;
       } catch (error) {
-        if (!lostRace(error)) throw error;
+        if (!isConflict(error)) throw error;
         cause = error;
       }
     }
@@ -112,10 +113,6 @@ export class Groups {
   #item(scope: Scope, place: Place, id: string) {
     return this.items.read(scope, queueContainer.name, { partition: partitionOf(place), id });
   }
-}
-
-function lostRace(error: unknown): boolean {
-  return PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code);
 }
 
 /** With jitter, so that those who collided do not collide again in step. */

@@ -7,9 +7,10 @@
  *   deletes the entry only if that is unchanged. A sender that came in between has either changed the group (the second step
  *   fails) or sees it unregistered and has written the entry anew (the third does nothing).
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item } from "../../ports/item-store.ts";
 import type { Groups } from "./groups.ts";
 import { groupId, groupOf, idOf, partitionOf, queueContainer, readyAtOf, type Group, type Place } from "./records.ts";
@@ -84,16 +85,16 @@ export class Registry {
       return { result: true, group: unregistered };
     });
     if (!empty) return;
-    try {
-      await this.#groups.items.write(scope, queueContainer.name, [queue, part], {
+    // Registered anew by a sender, or taken away by another sweep.
+    await tolerate(
+      this.#groups.items.write(scope, queueContainer.name, [queue, part], {
         op: "delete",
         id: entry.id,
         ifMatch: entry.etag,
-      });
-    } catch (error) {
-      // Registered anew by a sender, or taken away by another sweep.
-      if (!PinakesError.isInstance(error) || !["PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code)) throw error;
-    }
+      }),
+      "PRECONDITION_FAILED",
+      "NOT_FOUND",
+    );
   }
 }
 
@@ -102,7 +103,7 @@ function readyAtIn({ document }: Item): number | undefined {
   try {
     return readyAtOf(groupOf(document));
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "CORRUPT") return 0;
+    if (hasCode(error, "CORRUPT")) return 0;
     throw error;
   }
 }

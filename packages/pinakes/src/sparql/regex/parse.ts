@@ -3,24 +3,13 @@
  * NOT_SUPPORTED. An expression that is none at all gives undefined, which is a type error where it is used.
  */
 import { PinakesError } from "../../domain/errors.ts";
+import type { CharTest as Test, RegexNode as Node } from "../../runtime/regex/program.ts";
 import { sparqlLimits } from "../limits.ts";
 
-export type CharTest = (char: string) => boolean;
+type RegexNode = Node<string>;
+type CharTest = Test<string>;
 
-export type RegexNode =
-  | { readonly kind: "char"; readonly test: CharTest }
-  | { readonly kind: "assert"; readonly what: "start" | "end" }
-  | { readonly kind: "sequence" | "choice"; readonly parts: readonly RegexNode[] }
-  | {
-      readonly kind: "repeat";
-      readonly part: RegexNode;
-      readonly min: number;
-      readonly max: number;
-      readonly lazy: boolean;
-    }
-  | { readonly kind: "group"; readonly part: RegexNode; readonly number: number | undefined };
-
-export interface RegexFlags {
+interface RegexFlags {
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
   readonly dotAll: boolean;
@@ -116,8 +105,9 @@ class RegexParser {
     if (char === "(") return this.#group();
     if (char === "[") return { kind: "char", test: this.#folded(this.#class()) };
     if (char === ".") return { kind: "char", test: this.#flags.dotAll ? () => true : (c) => c !== "\n" && c !== "\r" };
-    if (char === "^") return { kind: "assert", what: "start" };
-    if (char === "$") return { kind: "assert", what: "end" };
+    const isEdge = (c: string | undefined) => c === undefined || (this.#flags.multiline && c === "\n");
+    if (char === "^") return { kind: "assert", test: (before) => isEdge(before) };
+    if (char === "$") return { kind: "assert", test: (_, after) => isEdge(after) };
     if (char === "\\") {
       const escaped = this.#escape();
       return typeof escaped === "string" ? this.#exactly(escaped) : { kind: "char", test: escaped };
@@ -133,7 +123,7 @@ class RegexParser {
     } else number = this.#groups += 1;
     const part = this.#choice();
     if (!this.#accept(")")) throw new BadPattern();
-    return { kind: "group", part, number };
+    return number === undefined ? part : { kind: "capture", part, number };
   }
 
   #repeated(part: RegexNode): RegexNode {

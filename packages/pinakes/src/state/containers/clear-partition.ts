@@ -1,5 +1,5 @@
 /** Removes all documents of a partition, in steps. Interrupted, it is simply called again. */
-import { PinakesError } from "../../domain/errors.ts";
+import { succeeds } from "../../runtime/expected-errors.ts";
 import type { Item } from "../../ports/item-store.ts";
 import { companionField } from "../system-container.ts";
 import { commitBatch, type Commit } from "./commit.ts";
@@ -46,14 +46,11 @@ async function clearSystem(commit: Commit): Promise<number> {
 }
 
 async function deleteAll(commit: Commit, found: readonly Item[]): Promise<boolean> {
-  try {
-    await commitBatch(
+  return succeeds(
+    commitBatch(
       commit,
       found.map(({ id }) => ({ op: "delete", id, ifMatch: undefined })),
-    );
-    return true;
-  } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return false;
-    throw error;
-  }
+    ),
+    "NOT_FOUND",
+  );
 }

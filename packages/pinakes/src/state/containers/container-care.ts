@@ -4,11 +4,11 @@
  * late index or a late writer may still bring something to light.
  */
 import type { RegisteredWork } from "../../containers/index.ts";
-import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import { parsePath, valueAt } from "../../domain/path.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Partition } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { settingsContainer } from "../settings.ts";
@@ -106,16 +106,15 @@ export class ContainerCare {
   }
 
   async #forget(scope: Scope, { name, etag }: OwnContainer): Promise<void> {
-    try {
-      await this.#parts.items.write(scope, settingsContainer.name, [definitionsTopic], {
+    // Somebody gave the name a new life meanwhile.
+    await tolerate(
+      this.#parts.items.write(scope, settingsContainer.name, [definitionsTopic], {
         op: "delete",
         id: name,
         ifMatch: etag,
-      });
-    } catch (error) {
-      // Somebody gave the name a new life meanwhile.
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
-        throw error;
-    }
+      }),
+      "PRECONDITION_FAILED",
+      "NOT_FOUND",
+    );
   }
 }

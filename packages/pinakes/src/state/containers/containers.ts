@@ -25,7 +25,7 @@ import type {
 } from "@pinakes/client";
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Partition, SessionTokens } from "../../ports/item-store.ts";
@@ -252,12 +252,7 @@ export class Containers {
         return await run(target);
       } catch (error) {
         const told = inOwnWords(target, error);
-        if (
-          target.system !== undefined ||
-          !PinakesError.isInstance(error) ||
-          (error.code !== "INVALID" && error.code !== "NOT_FOUND")
-        )
-          throw told;
+        if (target.system !== undefined || !hasCode(error, "INVALID", "NOT_FOUND")) throw told;
         const fresh = await this.#find(caller, name, true);
         if (fresh.etag === target.etag) throw told;
         target = fresh;

@@ -11,6 +11,7 @@ import type { ContainerSpec, PutContainerOptions } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { isBatchConflict, retryOnConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { settingsContainer } from "../settings.ts";
@@ -84,39 +85,36 @@ export class OwnContainers {
   async put(caller: Caller, name: string, given: ContainerSpec, options: PutContainerOptions): Promise<OwnContainer> {
     const { scope } = caller;
     const spec = compileSpec(given);
-    for (let attempt = 1; ; attempt += 1) {
-      const known = await this.read(scope, name);
-      const living = known === undefined || known.deleted ? undefined : known;
-      requireMatch(name, living, options);
-      if (living?.spec.text === spec.text) return this.#remember(scope, await this.ensureOpen(scope, living));
-      try {
+    return retryOnConflict(
+      async () => {
+        const known = await this.read(scope, name);
+        const living = known === undefined || known.deleted ? undefined : known;
+        requireMatch(name, living, options);
+        if (living?.spec.text === spec.text) return this.#remember(scope, await this.ensureOpen(scope, living));
         if (living === undefined) await this.#create(scope, name, spec, known);
         else await this.#change(caller, living, spec);
         const own = (await this.read(scope, name)) as OwnContainer;
         return this.#remember(scope, await this.ensureOpen(scope, own));
-      } catch (error) {
-        if (!isOutrun(error) || attempt >= attemptsMax) throw error;
-      }
-    }
+      },
+      { attemptsMax, isConflict: isBatchConflict },
+    );
   }
 
   async delete(caller: Caller, name: string): Promise<void> {
     const { scope } = caller;
     const { clock, work } = this.#parts;
-    for (let attempt = 1; ; attempt += 1) {
-      const known = await this.read(scope, name);
-      if (known === undefined || known.deleted) throw noContainer(name);
-      requireAdmin(caller, `Only an admin of the workspace deletes container "${name}", with everything in it.`);
-      try {
+    await retryOnConflict(
+      async () => {
+        const known = await this.read(scope, name);
+        if (known === undefined || known.deleted) throw noContainer(name);
+        requireAdmin(caller, `Only an admin of the workspace deletes container "${name}", with everything in it.`);
         const document = recordOf(name, known.incarnation, known.spec.given, true);
         await this.#write(scope, { op: "replace", document, ifMatch: known.etag }, -1);
         this.#cache.delete(cacheKey(scope, name));
         await work.put(careWork(scope.tenant, known, clock.now()));
-        return;
-      } catch (error) {
-        if (!isOutrun(error) || attempt >= attemptsMax) throw error;
-      }
-    }
+      },
+      { attemptsMax, isConflict: isBatchConflict },
+    );
   }
 
   /** Opens the item store's container in this process as the definition says, and returns the definition that holds now. */
@@ -237,14 +235,5 @@ function requireFixed(name: string, field: string, before: unknown, after: unkno
   throw new PinakesError(
     "CONFLICT",
     `Container "${name}": ${field} is fixed at its creation (${JSON.stringify(before)}) and cannot become ${JSON.stringify(after)}. Make another container and copy.`,
-  );
-}
-
-/** Somebody else wrote between our read and our write: the loop reads again, and finds what is really in the way. */
-function isOutrun(error: unknown): boolean {
-  return (
-    PinakesError.isInstance(error) &&
-    error.context.batch !== undefined &&
-    ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code)
   );
 }

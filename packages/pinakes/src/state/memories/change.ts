@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Memory, MemoryChange, Stored } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
@@ -83,5 +83,5 @@ function changed({ document, modifiedAt }: Item, { metadata, ...change }: Memory
 }
 
 function isCode(error: unknown, code: "NOT_FOUND" | "PRECONDITION_FAILED"): boolean {
-  return PinakesError.isInstance(error) && error.code === code;
+  return hasCode(error, code);
 }

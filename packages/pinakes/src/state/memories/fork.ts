@@ -5,10 +5,11 @@
  * It says where the copying ends and by which name the copies are known, so whoever repeats the call goes on with the same copies: a
  * crash is followed by a completed fork or, an hour later, by nothing.
  */
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { utf8Bytes, type JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { isBatchConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { derivedMessageId } from "./derived-id.ts";
@@ -58,10 +59,7 @@ export class Forks {
         return await this.#finish(scope, input, known);
       } catch (error) {
         // Somebody makes the same fork, or removed what was there of it: look again.
-        const outrun =
-          PinakesError.isInstance(error) &&
-          (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND");
-        if (!outrun || error.context.batch === undefined || attempt >= attemptsMax) throw error;
+        if (!isBatchConflict(error) || attempt >= attemptsMax) throw error;
       }
     }
   }
@@ -113,7 +111,7 @@ export class Forks {
       ]);
       known = { record, etag: results[0]?.etag as string };
     } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "CONFLICT") return undefined;
+      if (hasCode(error, "CONFLICT")) return undefined;
       throw error;
     }
     // From here on nobody else appends to it. Somebody who came between looking and creating was first.

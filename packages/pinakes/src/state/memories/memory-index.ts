@@ -10,10 +10,11 @@
  */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Embedder } from "../../ports/embedder.ts";
 import type { Change, Item, Operation } from "../../ports/item-store.ts";
 import { vectorLimits, type UpsertRow } from "../../vectors/index.ts";
@@ -118,7 +119,7 @@ export class MemoryIndex {
       if (step.sweep === true) await this.#sweep(scope, collection);
       return written;
     } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "THROTTLED") return undefined;
+      if (hasCode(error, "THROTTLED")) return undefined;
       throw error;
     }
   }
@@ -148,16 +149,14 @@ export class MemoryIndex {
 
   /** Undefined when the feed no longer reaches back to the cursor. */
   async #changes(scope: Scope, cursor: string | undefined) {
-    try {
-      return await this.#parts.items.changes(
+    return tolerate(
+      this.#parts.items.changes(
         scope,
         memoriesContainer,
         cursor === undefined ? { limit: pageItems } : { cursor, limit: pageItems },
-      );
-    } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return undefined;
-      throw error;
-    }
+      ),
+      "PRECONDITION_FAILED",
+    );
   }
 
   /** Rows of messages that went while nobody followed the feed. */
@@ -221,8 +220,7 @@ export class MemoryIndex {
     try {
       return (await this.#parts.items.write(scope, settingsContainer.name, [topic], operation)).etag;
     } catch (error) {
-      if (PinakesError.isInstance(error) && (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED"))
-        return undefined;
+      if (hasCode(error, "CONFLICT", "PRECONDITION_FAILED")) return undefined;
       throw error;
     }
   }

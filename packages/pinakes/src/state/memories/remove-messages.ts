@@ -1,5 +1,5 @@
 /** Removing many messages of one agent, in bounded batches that others may be at too. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { memoryLimits } from "./limits.ts";
@@ -45,5 +45,5 @@ async function removeOne(
 }
 
 function isGone(error: unknown): boolean {
-  return PinakesError.isInstance(error) && error.code === "NOT_FOUND";
+  return hasCode(error, "NOT_FOUND");
 }

@@ -4,7 +4,7 @@
  */
 import type { RegisteredWork } from "../../containers/index.ts";
 import { days } from "../../containers/index.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
@@ -90,8 +90,7 @@ export class SessionCare {
       }
       await this.#drop(scope, agentId, sessionId, fenced);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
-        throw error;
+      if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
     }
     return removed;
   }

@@ -1,6 +1,6 @@
 /** Sessions: what the messages of an agent are grouped by. They are nothing of their own, but counted and summed when asked for. */
 import type { Page, Paging, Session } from "@pinakes/client";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, SessionTokens } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
@@ -75,8 +75,7 @@ export class Sessions {
         deleted += await this.#care.finish(scope, agentId, sessionId, gone);
       } catch (error) {
         // Somebody appended meanwhile, or deletes it too.
-        const changed =
-          PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND");
+        const changed = hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND");
         if (!changed || attempt >= attemptsMax) throw error;
       }
     }

@@ -2,7 +2,7 @@
  * Blocks as objects, `state/<series>/<date>/<hh>-<stamp>`. A block is derived from rows and named by their stamp: one that exists is
  * right, or is not asked for. So nothing here needs to be atomic with anything else; what is lost or broken is made anew.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import { decodeBlock, encodeBlock, type BlockName } from "./blocks.ts";
@@ -26,7 +26,7 @@ export class BlockStore {
     try {
       return decodeBlock(name, file);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
+      if (!hasCode(error, "CORRUPT")) throw error;
       this.#log(`state: ${error.detail}`);
       await this.#objects.delete(scope, [key]);
       return undefined;

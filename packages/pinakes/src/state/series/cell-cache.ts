@@ -3,7 +3,7 @@
  * rows that have changed since are not found.
  */
 import { setImmediate } from "node:timers/promises";
-import { ByteCache } from "./byte-cache.ts";
+import { ByteCache } from "../../runtime/byte-cache.ts";
 import type { Columns } from "./columns.ts";
 import { allAlive, isWholeHour, makeHourCells, type HourCells } from "./hour-cells.ts";
 import type { Selection } from "./scan-columns.ts";

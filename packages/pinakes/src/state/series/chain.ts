@@ -14,7 +14,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ItemStore, Operation } from "../../ports/item-store.ts";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "../../runtime/canonical-json.ts";
 import { companionFields } from "./stamps.ts";
 import { toolSeries } from "./tool-document.ts";
 import type { Companion, Row } from "./write-rows.ts";

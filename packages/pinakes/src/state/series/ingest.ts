@@ -8,10 +8,10 @@
  */
 import type { IngestOptions, IngestResult } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
-import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../../runtime/in-parallel.ts";
 import { LineReport } from "./line-report.ts";
 import { sameContent } from "./prepare-row.ts";
 import { seriesLimits, type Series } from "./series.ts";
@@ -127,9 +127,9 @@ export class Ingest {
     // Every batch of a day writes its stamp. On an engine without locks those at once would only make each other begin anew.
     const oneByOne = chained || capabilities.indexReads === "eventual";
     const write = async (batch: readonly Row[]): Promise<void> => writeBatch(context, date, batch);
-    if (!oneByOne) return inParallel(batches, batchesAtOnce, write);
     const key = JSON.stringify([context.scope.tenant, date]);
-    await inParallel(batches, 1, (batch) => this.#queue.run([key], () => write(batch)));
+    const inTurn = (batch: readonly Row[]): Promise<void> => this.#queue.run([key], () => write(batch));
+    await (oneByOne ? inParallel(batches, 1, inTurn) : inParallel(batches, batchesAtOnce, write));
   }
 }
 

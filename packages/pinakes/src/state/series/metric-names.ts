@@ -3,12 +3,12 @@
  * has it is written, so that the number of names is bounded whatever many processes send at once. Queries do not look at it: a name
  * that was forgotten here is still found in the rows that have it.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { MetricNames } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { retryOnConflict } from "../../runtime/expected-errors.ts";
 import type { ItemStore, Operation } from "../../ports/item-store.ts";
 import { settingsContainer } from "../settings.ts";
 import {
@@ -130,23 +130,19 @@ async function changeNames<Result>(
   scope: Scope,
   change: (known: Known) => { readonly result: Result; readonly changed: boolean },
 ): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    const { known, etag } = await readNames(items, scope);
-    const { result, changed } = change(known);
-    if (!changed) return result;
-    const document = { id, topic, types: [...known.types], dimensions: [...known.dimensions] };
-    const operation: Operation =
-      etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag };
-    try {
+  return retryOnConflict(
+    async () => {
+      const { known, etag } = await readNames(items, scope);
+      const { result, changed } = change(known);
+      if (!changed) return result;
+      const document = { id, topic, types: [...known.types], dimensions: [...known.dimensions] };
+      const operation: Operation =
+        etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag };
       await items.write(scope, settingsContainer.name, [topic], operation);
       return result;
-    } catch (error) {
-      const outrun =
-        PinakesError.isInstance(error) && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code);
-      if (!outrun || attempt >= attemptsMax) throw error;
-      await sleep(Math.random() * Math.min(pauseMsMax, 2 ** attempt));
-    }
-  }
+    },
+    { attemptsMax, pauseMsMax },
+  );
 }
 
 async function readNames(

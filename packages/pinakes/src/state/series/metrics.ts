@@ -17,7 +17,7 @@ import type {
 } from "@pinakes/client";
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import { planAggregate, runAggregate } from "./aggregate.ts";
 import { Hours, type HoursOptions } from "./hours.ts";
 import { Ingest, numberedLines, type IncomingLine } from "./ingest.ts";

@@ -6,7 +6,7 @@ import { withoutSystemProperties } from "../../domain/system-properties.ts";
 import { checkItemTtl } from "../../domain/ttl.ts";
 import { refuseMisplaced } from "../misplaced.ts";
 import { reservedIdPrefix } from "../system-container.ts";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "../../runtime/canonical-json.ts";
 import type { Series } from "./series.ts";
 
 export interface PreparedRow {

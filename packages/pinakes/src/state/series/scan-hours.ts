@@ -4,7 +4,7 @@ import type { Item, ItemStore, Query } from "../../ports/item-store.ts";
 import { limits } from "../../domain/limits.ts";
 import { companionField } from "../system-container.ts";
 import { ColumnsBuilder, type Columns } from "./columns.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../../runtime/in-parallel.ts";
 import type { Series } from "./series.ts";
 import type { DayStamps } from "./stamps.ts";
 import { hourStart, hourText } from "./time.ts";

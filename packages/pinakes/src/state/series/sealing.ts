@@ -3,12 +3,12 @@
  * entries of state-work. They are hints: an aggregate seals what it needs itself, and a day that keeps rows is looked at again.
  */
 import type { RegisteredWork } from "../../containers/index.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { companionField } from "../system-container.ts";
 import type { Hours } from "./hours.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../../runtime/in-parallel.ts";
 import { dayMs, seriesLimits, type Series, type SeriesParts } from "./series.ts";
 import { hourStart, hourText } from "./time.ts";
 
@@ -107,8 +107,7 @@ export class Sealing {
       return true;
     } catch (error) {
       // Rows came meanwhile.
-      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
-        return false;
+      if (hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) return false;
       throw error;
     }
   }

@@ -11,9 +11,9 @@
  * exists can be accompanied by a patch, and a create by an upsert: neither needs to look first.
  */
 import { hash, randomUUID } from "node:crypto";
-import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { succeeds } from "../../runtime/expected-errors.ts";
 import type { ItemStore, Operation } from "../../ports/item-store.ts";
 import { companionField } from "../system-container.ts";
 import type { Series } from "./series.ts";
@@ -76,12 +76,7 @@ export async function makeStamps(items: ItemStore, scope: Scope, series: Series,
   const changes: Operation = { op: "create", document: { id: changesId, ...day, touched: false } };
   // The containers API may have made one of the two before.
   for (const operations of [[stamp, changes], [stamp]]) {
-    try {
-      await items.batch(scope, series.container, [date], operations);
-      return;
-    } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
-    }
+    if (await succeeds(items.batch(scope, series.container, [date], operations), "CONFLICT")) return;
   }
 }
 

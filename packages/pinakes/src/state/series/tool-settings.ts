@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { RedactionRule } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -66,7 +66,7 @@ export class ToolSettings {
         id: ruleId(toolName),
       });
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      if (!hasCode(error, "NOT_FOUND")) throw error;
       throw new PinakesError("NOT_FOUND", `There is no redaction rule for tool ${show(toolName)}.`);
     }
   }

@@ -8,8 +8,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { Stored, ThreadMessage } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
 import { memoryLimits } from "../memories/limits.ts";
 import type { StateParts } from "../parts.ts";
@@ -62,12 +63,11 @@ export class ThreadAppender {
 
   /** Takes the counter of an empty thread away, unless somebody used it since. */
   async forget(scope: Scope, threadId: string, { etag }: ThreadCounter): Promise<void> {
-    try {
-      await this.#parts.items.write(scope, this.#container, [threadId], { op: "delete", id: counterId, ifMatch: etag });
-    } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED"))
-        throw error;
-    }
+    await tolerate(
+      this.#parts.items.write(scope, this.#container, [threadId], { op: "delete", id: counterId, ifMatch: etag }),
+      "NOT_FOUND",
+      "PRECONDITION_FAILED",
+    );
   }
 
   async #appendOnce(

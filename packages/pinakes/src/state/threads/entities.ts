@@ -1,7 +1,7 @@
 /** Entities: what is known of an agent, in any shape. One for each agent, under the agent's id. */
 import type { AgentEntity, IfMatch, Stored } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
@@ -74,7 +74,7 @@ export class Entities {
       } as const;
       await this.#parts.items.write(scope, entityStore.name, [agentId], remove);
     } catch (error) {
-      throw PinakesError.isInstance(error) && error.code === "NOT_FOUND" ? noEntity(agentId) : error;
+      throw hasCode(error, "NOT_FOUND") ? noEntity(agentId) : error;
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Threads: messages of any shape, in the order in which they were added. */
 import type { IfMatch, Page, Paging, Stored, ThreadMessage } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ContainerDefinition, Operation } from "../../ports/item-store.ts";
@@ -74,7 +74,7 @@ export class Threads {
         ...(ifMatch === undefined ? {} : { ifMatch }),
       });
     } catch (error) {
-      throw PinakesError.isInstance(error) && error.code === "NOT_FOUND" ? noMessage(threadId, id) : error;
+      throw hasCode(error, "NOT_FOUND") ? noMessage(threadId, id) : error;
     }
   }
 
@@ -110,7 +110,7 @@ export class Threads {
       );
       return ids.length;
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+      if (!hasCode(error, "NOT_FOUND")) throw error;
       if (ids.length === 1) return 0;
       // One of them went meanwhile: the others by themselves.
       let removed = 0;

@@ -1,6 +1,6 @@
 /** What is due for a workflow: its timeout, the end of its time to live, and what crashes left behind. */
 import type { RegisteredWork } from "../../containers/index.ts";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { StateParts } from "../parts.ts";
 import { failed } from "./actions.ts";
 import type { Changes } from "./change-workflow.ts";
@@ -38,7 +38,7 @@ export async function attendWorkflow(
       }))
       .catch((error: unknown) => {
         // It went on meanwhile: the next look says what is due then.
-        if (!PinakesError.isInstance(error) || error.code !== "PRECONDITION_FAILED") throw error;
+        if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
       });
   }
   await clean(parts, scope, workflowId);

@@ -6,8 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Stored, Workflow, WorkflowWrite } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { KeyedQueue } from "../../domain/keyed-queue.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { containerName } from "./definition.ts";
@@ -148,8 +149,7 @@ export class Changes {
       const { results } = await this.#parts.items.batch(scope, containerName, [workflowId], operations);
       return versionOf(results[0]);
     } catch (error) {
-      const outrun =
-        PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code);
+      const outrun = isConflict(error);
       throw outrun ? new Outrun("changed meanwhile", { cause: error }) : error;
     }
   }

@@ -3,8 +3,8 @@
  * being born has a marker (`~create-<life>`), without which it can never become the workflow's: so the marker goes first, then the
  * lease is read, and only then, if this life is not the one, what belongs to it.
  */
-import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
@@ -111,18 +111,17 @@ async function remove(
   ids: readonly string[],
   ifMatch?: string,
 ): Promise<void> {
-  try {
-    await parts.items.batch(
+  // Another process cleans up too: what it left is found by the next look.
+  await tolerate(
+    parts.items.batch(
       scope,
       containerName,
       [workflowId],
       ids.map((id) => ({ op: "delete", id, ...(ifMatch === undefined ? {} : { ifMatch }) })),
-    );
-  } catch (error) {
-    // Another process cleans up too: what it left is found by the next look.
-    if (!PinakesError.isInstance(error) || (error.code !== "NOT_FOUND" && error.code !== "PRECONDITION_FAILED"))
-      throw error;
-  }
+    ),
+    "NOT_FOUND",
+    "PRECONDITION_FAILED",
+  );
 }
 
 async function query(

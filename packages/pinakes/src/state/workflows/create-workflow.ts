@@ -8,6 +8,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { checkCheckpoint, type CheckedCheckpoint } from "./checkpoint-item.ts";
@@ -61,8 +62,7 @@ export class Creation {
         return await this.#write(scope, document, large, { lease, leftover: found?.lease });
       } catch (error) {
         await this.#undo(scope, document.workflow_id, large);
-        const beaten =
-          PinakesError.isInstance(error) && ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(error.code);
+        const beaten = isConflict(error);
         if (!beaten || attempt >= attemptsMax) throw error;
       }
     }

@@ -2,12 +2,12 @@
  * What happens to one workflow, read from the change feed of its workspace, so that nothing is missed, whichever process did it. The
  * id of an event holds the place in the feed and is signed: whoever comes back with it goes on behind it, and only in this workflow.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowEvent } from "@pinakes/client";
 import { invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { macOf, sameBytes } from "../../runtime/tokens.ts";
 import type { Change } from "../../ports/item-store.ts";
 import type { StateParts } from "../parts.ts";
 import { checkpointPrefix, type CheckpointItem } from "./checkpoint-item.ts";
@@ -96,10 +96,7 @@ function eventOf(workflow_id: string, { kind, id, document, at, etag, expired }:
 }
 
 function sign({ signingKey }: StateParts, { tenant }: Scope, workflowId: string, cursor: string): Buffer {
-  return createHmac("sha256", signingKey)
-    .update(JSON.stringify(["workflow event", tenant, workflowId, cursor]))
-    .digest()
-    .subarray(0, 16);
+  return macOf(signingKey, JSON.stringify(["workflow event", tenant, workflowId, cursor])).subarray(0, 16);
 }
 
 function writeId(parts: StateParts, scope: Scope, workflowId: string, cursor: string): string {
@@ -110,7 +107,6 @@ function readId(parts: StateParts, scope: Scope, workflowId: string, id: string)
   const [place = "", signature = ""] = typeof id === "string" ? id.split(".") : [];
   const cursor = Buffer.from(place, "base64url").toString("utf8");
   const given = Buffer.from(signature, "base64url");
-  const expected = sign(parts, scope, workflowId, cursor);
-  if (given.length === expected.length && timingSafeEqual(given, expected)) return cursor;
+  if (sameBytes(given, sign(parts, scope, workflowId, cursor))) return cursor;
   throw invalid("after: is not the id of an event of this workflow. Leave it out to begin now.");
 }

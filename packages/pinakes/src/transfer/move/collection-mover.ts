@@ -8,8 +8,9 @@
  * - a target is touched only where its record says that this migration made it.
  */
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { succeeds } from "../../runtime/expected-errors.ts";
 import type { Lifecycle, Participant } from "../../lifecycle/index.ts";
 import { Shelf } from "../../knowledge/records/collection-partition.ts";
 import { removeAbandoned } from "../../knowledge/ingest/preparations.ts";
@@ -307,15 +308,12 @@ export class CollectionMover {
     migration_id: string,
     fields: Pick<CollectionRecord, "name" | "status">,
   ): Promise<boolean> {
-    try {
-      await this.#change(scope, to, ({ hold, ...rest }) =>
+    return succeeds(
+      this.#change(scope, to, ({ hold, ...rest }) =>
         hold?.migration_id === migration_id && isLive(rest) ? { ...rest, ...fields } : undefined,
-      );
-      return true;
-    } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "CONFLICT") return false;
-      throw error;
-    }
+      ),
+      "CONFLICT",
+    );
   }
 
   /** While it is live. `mine` is asked between the read and the write: who ends a hold changes the record, so one that was overtaken holds nothing. */
@@ -418,8 +416,7 @@ export class CollectionMover {
       ]);
       return { record, etag: results[0]?.etag as string };
     } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
-        throw error;
+      if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
       return undefined;
     }
   }

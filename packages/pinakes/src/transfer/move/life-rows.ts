@@ -3,7 +3,7 @@
  * of callers' own, quads with what supports them and whether they stay without it. With `names` the rows are told as they would be in another place.
  */
 import { createHash } from "node:crypto";
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
@@ -164,7 +164,7 @@ export async function settingsOfVectors({ vectors }: Pick<LifeStores, "vectors">
   try {
     return (await vectors.stats(scope, name)).settings;
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return undefined;
+    if (hasCode(error, "NOT_FOUND")) return undefined;
     throw error;
   }
 }

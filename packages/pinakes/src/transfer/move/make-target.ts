@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { succeeds, tolerate } from "../../runtime/expected-errors.ts";
 import { emptyStats, Shelf } from "../../knowledge/records/collection-partition.ts";
 import { collectionDocument, isLive, type Stored } from "../../knowledge/records/catalog-records.ts";
 import { named, newCollection } from "../../knowledge/records/new-collection.ts";
@@ -71,15 +72,10 @@ async function isSetAnew(
   )
     return true;
   const next = named({ ...record, ...settings, updated_at: laterThan(record.updated_at, parts.clock.now()) });
-  try {
-    await library.batch(scope, record.repository_id, [
-      { op: "replace", document: collectionDocument(next), ifMatch: etag },
-    ]);
-    return true;
-  } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
-    throw error;
-  }
+  return succeeds(
+    library.batch(scope, record.repository_id, [{ op: "replace", document: collectionDocument(next), ifMatch: etag }]),
+    "PRECONDITION_FAILED",
+  );
 }
 
 export function noRepository(repositoryId: string): PinakesError {
@@ -160,12 +156,11 @@ async function makeFence(
     held: true,
     ...model,
   };
-  try {
-    await shelf.clean([
+  await tolerate(
+    shelf.clean([
       { op: "create", document: shelf.document(itemIds.fence, fence) },
       { op: "create", document: shelf.document(itemIds.stats, emptyStats) },
-    ]);
-  } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "CONFLICT") throw error;
-  }
+    ]),
+    "CONFLICT",
+  );
 }

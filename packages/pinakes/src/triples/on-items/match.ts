@@ -2,7 +2,7 @@
  * Pages of quads. A pattern is a list of ranges, of partitions where the ids have its order and of indexes elsewhere; a place is the number of a
  * range and the item store's own cursor in it.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore, Query } from "../../ports/item-store.ts";
@@ -104,7 +104,7 @@ export async function readPage(
     };
   } catch (error) {
     // The item store would speak of its own queries.
-    if (cursor !== undefined && PinakesError.isInstance(error) && error.code === "INVALID") throw badCursor();
+    if (cursor !== undefined && hasCode(error, "INVALID")) throw badCursor();
     throw error;
   }
 }

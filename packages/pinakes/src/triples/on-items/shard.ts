@@ -11,10 +11,11 @@ import type { JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import type { PatchStep } from "../../domain/patch.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Item, ItemStore, Operation, Range } from "../../ports/item-store.ts";
 import { requireWritable, type SpaceStatus } from "../space-errors.ts";
 import { graphId, stateId, tripleContainer, type Home } from "./quad-items.ts";
-import { isOutrun, readSpace, tellShard, type ShardState } from "./spaces.ts";
+import { readSpace, tellShard, type ShardState } from "./spaces.ts";
 
 /** Beside the state's own: what a batch of a feature may hold on every engine. */
 export const operationsMax = 24;
@@ -93,7 +94,7 @@ export class Shard {
       this.#known = { etag: results[0]?.etag as string, state: next };
       return true;
     } catch (error) {
-      if (isOutrun(error)) return false;
+      if (isConflict(error)) return false;
       throw error;
     }
   }

@@ -9,6 +9,7 @@
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
+import { retryOnConflict } from "../../runtime/expected-errors.ts";
 import type { Item, ItemStore } from "../../ports/item-store.ts";
 import type { SpaceInfo } from "../../ports/triple-store.ts";
 import type { SpaceStatus } from "../space-errors.ts";
@@ -63,25 +64,16 @@ export async function settleStatus(
       etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag },
     );
   };
-  for (let attempt = 1; ; attempt += 1) {
-    const item = await items.read(scope, container, { partition: registry, id: space });
-    const record = item && recordOf(item);
-    if (record !== undefined && !from.includes(record.status)) return record;
-    const version = (record?.version ?? 0) + 1;
-    try {
+  return retryOnConflict(
+    async () => {
+      const item = await items.read(scope, container, { partition: registry, id: space });
+      const record = item && recordOf(item);
+      if (record !== undefined && !from.includes(record.status)) return record;
+      const version = (record?.version ?? 0) + 1;
       await write(version, item?.etag);
       return { status, version };
-    } catch (error) {
-      if (!isOutrun(error) || attempt === attemptsMax) throw error;
-    }
-  }
-}
-
-/** Somebody else was first: what was read is not so any more. */
-export function isOutrun(error: unknown): boolean {
-  return (
-    PinakesError.isInstance(error) &&
-    (error.code === "CONFLICT" || error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND")
+    },
+    { attemptsMax },
   );
 }
 
@@ -115,8 +107,8 @@ export async function tellShard(
   { status, version }: SpaceRecord,
 ): Promise<void> {
   const partition = [space, shard];
-  for (let attempt = 1; ; attempt += 1) {
-    try {
+  await retryOnConflict(
+    async () => {
       const state = await items.read(scope, container, { partition, id: stateId });
       if (state === undefined) {
         await items.write(scope, container, partition, {
@@ -131,12 +123,10 @@ export async function tellShard(
         { op: "set", path: "/version", value: version },
       ] as const;
       await items.write(scope, container, partition, { op: "patch", id: stateId, ifMatch: state.etag, patch });
-      return;
-    } catch (error) {
-      // A shard that is being written to changes all the time; each of these tries meets at most one of those writes.
-      if (!isOutrun(error) || attempt === attemptsMax * 10) throw error;
-    }
-  }
+    },
+    // A shard that is being written to changes all the time; each of these tries meets at most one of those writes.
+    { attemptsMax: attemptsMax * 10 },
+  );
 }
 
 export async function listSpaces(

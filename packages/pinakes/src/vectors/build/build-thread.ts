@@ -1,6 +1,6 @@
 /** Builds files in a thread of its own, so that quantising, tokenising and k-means leave the event loop alone. */
 import { parentPort } from "node:worker_threads";
-import { PinakesError } from "../../domain/errors.ts";
+import { sendError } from "../../runtime/sent-error.ts";
 import { accountShared } from "../kernels/kernels.ts";
 import { buildDelta } from "./build-delta.ts";
 import type { BuildAnswer, BuildOrder, BuildWork, VerifyWork } from "./build-worker.ts";
@@ -25,17 +25,8 @@ function answer(call: number, work: BuildWork | VerifyWork): [BuildAnswer, Array
     // One with lists lies in memory that threads share already.
     return [{ call, result: file }, file.bytes.buffer instanceof ArrayBuffer ? [file.bytes.buffer] : []];
   } catch (error) {
-    const known = PinakesError.isInstance(error);
-    return [
-      {
-        call,
-        error: {
-          code: known ? error.code : "INTERNAL",
-          detail: known ? error.detail : `A file could not be built: ${String(error)}`,
-        },
-      },
-      [],
-    ];
+    const sent = sendError(error, (cause) => ({ detail: `A file could not be built: ${String(cause)}` }));
+    return [{ call, error: sent }, []];
   }
 }
 

@@ -1,6 +1,7 @@
 /** One thread that builds files, seen from outside: each piece of work gets an answer or an error, also when the thread stops. */
-import { Worker } from "node:worker_threads";
-import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import { Thread, threadScript } from "../../runtime/thread.ts";
+import { receiveError, type SentError } from "../../runtime/sent-error.ts";
 import type { BuiltDelta } from "./build-delta.ts";
 import type { CollectionSettings } from "../segment/collection-settings.ts";
 import { accountShared, type WasmMemory } from "../kernels/kernels.ts";
@@ -39,7 +40,7 @@ export type BuildResult = EncodedFile | BuiltDelta | number;
 
 export type BuildAnswer =
   | { readonly call: number; readonly result: BuildResult }
-  | { readonly call: number; readonly error: { readonly code: ErrorCode; readonly detail: string } }
+  | { readonly call: number; readonly error: SentError }
   | { readonly helpWanted: HelpOrder };
 
 export interface BuildEvents {
@@ -48,89 +49,62 @@ export interface BuildEvents {
 }
 
 export class BuildWorker {
-  readonly #worker: Worker;
+  readonly #thread: Thread<BuildAnswer>;
   readonly #events: BuildEvents;
-  readonly #waiting = new Map<
-    number,
-    PromiseWithResolvers<BuildResult> & { readonly kind: (BuildWork | VerifyWork)["kind"] }
-  >();
-  #calls = 0;
+  #building = 0;
 
   constructor(events: BuildEvents) {
     this.#events = events;
-    const script = new URL(
-      import.meta.url.endsWith(".ts") ? "./build-thread.ts" : "./build-thread.js",
-      import.meta.url,
-    );
-    this.#worker = new Worker(script, { name: "pinakes vectors build", execArgv: [] });
-    this.#worker.on("message", (answer: BuildAnswer) => this.#receive(answer));
-    this.#worker.on("error", (error) => this.#stop(error));
-    this.#worker.on("exit", () => this.#stop(undefined));
-    this.#worker.unref();
+    this.#thread = new Thread(threadScript(import.meta.url, "build-thread"), {
+      name: "pinakes vectors build",
+      onMessage: (answer) => this.#receive(answer),
+      onExit: (cause) => {
+        this.#events.stopped();
+        const why = cause?.message ?? "it was closed";
+        return new PinakesError("UNAVAILABLE", `The thread that builds vector files stopped: ${why}.`, { cause });
+      },
+    });
   }
 
   /** How much was given to it and not answered. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#thread.waiting;
   }
 
   /** Whether it has a file to build, which takes long. */
   get building(): boolean {
-    return this.#waiting.values().some(({ kind }) => kind !== "verify");
+    return this.#building > 0;
   }
 
   async build(work: BuildWork): Promise<EncodedFile | BuiltDelta> {
-    return (await this.#call(work)) as EncodedFile | BuiltDelta;
+    this.#building += 1;
+    try {
+      return await this.#call<EncodedFile | BuiltDelta>(work);
+    } finally {
+      this.#building -= 1;
+    }
   }
 
   async damagedPages(work: VerifyWork): Promise<number> {
-    return (await this.#call(work)) as number;
+    return this.#call<number>(work);
   }
 
   help(order: HelpOrder): void {
-    this.#post({ help: order });
+    this.#thread.post({ help: order } satisfies BuildOrder);
   }
 
   async close(): Promise<void> {
-    await this.#worker.terminate();
+    await this.#thread.terminate();
   }
 
-  #call(work: BuildWork | VerifyWork): Promise<BuildResult> {
-    this.#calls += 1;
-    const call = this.#calls;
-    const waiting = { ...Promise.withResolvers<BuildResult>(), kind: work.kind };
-    this.#waiting.set(call, waiting);
-    this.#worker.ref(); // While somebody waits the process must not end.
-    this.#post({ call, work });
-    return waiting.promise;
-  }
-
-  #post(order: BuildOrder): void {
-    this.#worker.postMessage(order);
+  #call<Result extends BuildResult>(work: BuildWork | VerifyWork): Promise<Result> {
+    return this.#thread.call<Result>((call) => ({ call, work }) satisfies BuildOrder);
   }
 
   #receive(answer: BuildAnswer): void {
     if ("helpWanted" in answer) return this.#events.helpWanted(answer.helpWanted);
-    const waiting = this.#waiting.get(answer.call);
-    this.#waiting.delete(answer.call);
-    if (this.#waiting.size === 0) this.#worker.unref();
-    if ("error" in answer) waiting?.reject(new PinakesError(answer.error.code, answer.error.detail));
-    else {
-      if (typeof answer.result === "object") accountShared(answer.result.bytes.buffer);
-      waiting?.resolve(answer.result);
-    }
-  }
-
-  #stop(cause: unknown): void {
-    this.#events.stopped();
-    for (const { reject } of this.#waiting.values())
-      reject(
-        new PinakesError(
-          "UNAVAILABLE",
-          `The thread that builds vector files stopped: ${cause instanceof Error ? cause.message : "it was closed"}.`,
-          { cause },
-        ),
-      );
-    this.#waiting.clear();
+    if ("error" in answer) return this.#thread.reject(answer.call, receiveError(answer.error));
+    if (typeof answer.result === "object") accountShared(answer.result.bytes.buffer);
+    this.#thread.resolve(answer.call, answer.result);
   }
 }

@@ -2,7 +2,7 @@
  * Opened files of this process: in memory that the search threads share, bounded; behind it the disk, where there is a cache folder;
  * behind that the bucket. Each file is verified once, when it enters memory.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { damagedPages, readHead, type FileRef } from "../segment/file-format.ts";
 import { fileBytesOf, loadSegment, segmentOf, writePiece, type LoadedSegment } from "../segment/load-segment.ts";
 import type { SegmentBytes } from "../segment-bytes.ts";
@@ -123,7 +123,7 @@ export class SegmentCache implements SegmentFiles {
       if (await disk.read(name, ref.bytes, fileBytesOf(loaded), 0))
         return this.#adopt(await this.#verified(loaded, ref));
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
+      if (!hasCode(error, "CORRUPT")) throw error;
     }
     await disk.remove(name);
     return undefined;

@@ -2,8 +2,9 @@
  * Collecting garbage (RFC 0001, "Collect"). The order list → barrier → read → delete is what makes it safe: whoever commits after
  * the barrier began after it, and refers to nothing that was listed and is not kept.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
+import { succeeds } from "../../runtime/expected-errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import { keysOf } from "../store/manifest.ts";
@@ -88,8 +89,8 @@ async function raiseBarrier(site: CollectionSite): Promise<boolean> {
   const lease = await site.lease();
   const { log } = await site.state();
   if (lease.owner !== null) return false;
-  try {
-    await site.batch([
+  return succeeds(
+    site.batch([
       { op: "check", id: itemIds.fence, where: { status: "active" } },
       {
         op: "patch",
@@ -103,12 +104,9 @@ async function raiseBarrier(site: CollectionSite): Promise<boolean> {
         patch: [{ op: "incr", path: "/generation", value: 1 }],
         where: { generation: log.generation },
       },
-    ]);
-    return true;
-  } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
-    throw error;
-  }
+    ]),
+    "PRECONDITION_FAILED",
+  );
 }
 
 interface Versions {
@@ -175,8 +173,8 @@ async function removeBatch(
     await site.batch([...(guard === undefined ? [] : [guard]), ...ids.map((id): Operation => ({ op: "delete", id }))]);
     return true;
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
-    if (!PinakesError.isInstance(error) || error.code !== "NOT_FOUND") throw error;
+    if (hasCode(error, "PRECONDITION_FAILED")) return false;
+    if (!hasCode(error, "NOT_FOUND")) throw error;
   }
   if (ids.length <= 1) return true;
   for (const id of ids) if (!(await removeBatch(site, [id], guard))) return false; // Somebody else removed some of them.

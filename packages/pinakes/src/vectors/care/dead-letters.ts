@@ -1,5 +1,5 @@
 /** Deltas that could not be read (RFC 0001, "Compact"): kept in the manifest until somebody decides. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { VectorWork } from "../log/vector-work.ts";
 import { currentManifest } from "../compact/current-manifest.ts";
 import { opCodes, type Op } from "../row.ts";
@@ -53,7 +53,7 @@ export async function requestDead(
       { op: "upsert", document: site.document(itemIds.request(seq), request) },
     ]);
   } catch (error) {
-    if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") throw site.notFound();
+    if (hasCode(error, "PRECONDITION_FAILED")) throw site.notFound();
     throw error;
   }
   await work.put({ kind: "compact", tenant, key: collection, due_at: 0 });

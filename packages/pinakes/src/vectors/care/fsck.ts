@@ -1,5 +1,5 @@
 /** Checking a collection (RFC 0001, "Fsck and repair"): everything that is named is there and whole, and nothing else is. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import { liveStats } from "../compact/live-stats.ts";
 import { openFile } from "../segment/file-format.ts";
 import { formatSum } from "../segment/row-sum.ts";
@@ -221,7 +221,7 @@ async function guarded(findings: Finding[], key: string, check: () => Promise<vo
   try {
     await check();
   } catch (error) {
-    if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
+    if (!hasCode(error, "CORRUPT")) throw error;
     if (findings.some((finding) => finding.key === key)) return;
     findings.push({
       severity: "error",

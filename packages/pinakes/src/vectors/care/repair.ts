@@ -3,7 +3,7 @@
  * bucket's newest version becomes the head; what the log has pending and no version has applied is put behind it.
  */
 import { hash } from "node:crypto";
-import { PinakesError, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, show } from "../../domain/errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { VectorWork } from "../log/vector-work.ts";
 import { prepare, readMirror, writeMirror } from "../compact/publish.ts";
@@ -127,7 +127,7 @@ async function readUnknown(site: CollectionSite, keys: readonly string[]): Promi
         failures: 0,
       });
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.code !== "CORRUPT") throw error;
+      if (!hasCode(error, "CORRUPT")) throw error;
     }
   }
   return deltas;

@@ -1,5 +1,6 @@
 /** Restoring an earlier version: as a new one, never by going back (RFC 0001, "Restore"). */
 import { PinakesError, show } from "../../domain/errors.ts";
+import { isConflict } from "../../runtime/expected-errors.ts";
 import { prepare, writeMirror } from "../compact/publish.ts";
 import { findVersion } from "../read/reader.ts";
 import { historyDocument, type CollectionSite } from "../store/collection-site.ts";
@@ -87,8 +88,7 @@ async function tryRestore(
       },
     ]);
   } catch (error) {
-    if (PinakesError.isInstance(error) && ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(error.code))
-      return undefined;
+    if (isConflict(error)) return undefined;
     throw error;
   }
   await writeMirror(site, next.head);

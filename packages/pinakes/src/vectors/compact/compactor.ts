@@ -1,5 +1,6 @@
 /** Compacting one collection (RFC 0001, "Compact"): fold what is pending, merge what has gathered, publish each step. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
+import { succeeds } from "../../runtime/expected-errors.ts";
 import type { RegisteredVectorWork, VectorWork } from "../log/vector-work.ts";
 import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
 import { itemIds, type Fence, type Head, type Log } from "../store/records.ts";
@@ -113,13 +114,10 @@ export class Compactor {
       { op: "set" as const, path: "/dirty", value: false },
       { op: "incr" as const, path: "/rests", value: 1 },
     ];
-    try {
-      await site.batch([{ op: "patch", id: itemIds.log, patch, where: { nextSeq: head.appliedSeq + 1 } }]);
-      return true;
-    } catch (error) {
-      if (PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED") return false;
-      throw error;
-    }
+    return succeeds(
+      site.batch([{ op: "patch", id: itemIds.log, patch, where: { nextSeq: head.appliedSeq + 1 } }]),
+      "PRECONDITION_FAILED",
+    );
   }
 }
 
@@ -161,8 +159,7 @@ async function markDiverged(site: CollectionSite, head: Head, marked: Fence): Pr
       { op: "replace", document: site.document(itemIds.fence, marked), where: { status: "active" } },
     ]);
   } catch (error) {
-    if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
-      throw new Fenced("the collection has moved on");
+    if (hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw new Fenced("the collection has moved on");
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** One fold: the next deltas of the log, and dead ones that are to be tried again, become a segment. */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { vectorLimits } from "../limits.ts";
 import type { MergeSource, Picks } from "../build/merge-segments.ts";
 import { formatSum, RowSummer } from "../segment/row-sum.ts";
@@ -168,8 +168,7 @@ async function countFailure(site: CollectionSite, delta: Delta, error: string, l
       },
     ]);
   } catch (cause) {
-    if (PinakesError.isInstance(cause) && (cause.code === "PRECONDITION_FAILED" || cause.code === "NOT_FOUND"))
-      throw new Fenced("the lease is somebody else's");
+    if (hasCode(cause, "PRECONDITION_FAILED", "NOT_FOUND")) throw new Fenced("the lease is somebody else's");
     throw cause;
   }
   return delta.failures + 1;

@@ -2,7 +2,7 @@
  * The compactor's lease (RFC 0001, "Lease"): for progress, not for safety. Whoever publishes is checked by its epoch, so a wrong
  * guess about time costs work and nothing else.
  */
-import { PinakesError } from "../../domain/errors.ts";
+import { hasCode } from "../../domain/errors.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import { itemIds, type Lease } from "../store/records.ts";
 
@@ -33,8 +33,7 @@ export class LeaseObserver {
         },
       ]);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || (error.code !== "PRECONDITION_FAILED" && error.code !== "NOT_FOUND"))
-        throw error;
+      if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
       await site.state(); // Deleted is not busy: it throws.
       return undefined;
     }
@@ -84,8 +83,7 @@ export class HeldLease {
       ]);
     } catch (error) {
       // Anything else is trouble of the store: the job goes on, and its publish is checked by the epoch.
-      if (PinakesError.isInstance(error) && (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND"))
-        this.#lost.abort(error);
+      if (hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) this.#lost.abort(error);
     }
   }
 

@@ -1,5 +1,5 @@
 /** Appends one source to a collection: all of it is checked first, then it goes in part by part, each part once. */
-import { PinakesError, invalid } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import type { AppendInput } from "../log/append.ts";
@@ -99,7 +99,7 @@ async function settingsOf(
 ): Promise<CollectionSettings | undefined> {
   const { vectors, scope, collection } = target;
   const there = await vectors.stats(scope, collection).catch((error: unknown) => {
-    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND" && create !== undefined) return undefined;
+    if (hasCode(error, "NOT_FOUND") && create !== undefined) return undefined;
     throw error;
   });
   if (create === undefined) return there?.settings;

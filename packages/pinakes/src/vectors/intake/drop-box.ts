@@ -8,7 +8,7 @@
  *
  * A key stands for one content for ever. The same again is done at once; other content under it is a failure.
  */
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
@@ -225,5 +225,5 @@ function isPassing(error: unknown): boolean {
 }
 
 function isLost(error: unknown): boolean {
-  return PinakesError.isInstance(error) && error.code === "PRECONDITION_FAILED";
+  return hasCode(error, "PRECONDITION_FAILED");
 }

@@ -1,7 +1,7 @@
 /** One change as a producer wrote it, and where it stands, so that a message can name the place. */
 import { createHash, type Hash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { canonicalPairs } from "../../runtime/canonical-json.ts";
 import { checkRows, type PatchRow, type UpsertRow } from "../log/rows.ts";
 import type { CollectionSettings } from "../segment/collection-settings.ts";
 import type { Row } from "../row.ts";
@@ -37,7 +37,7 @@ export class Fingerprint {
 
   add({ op, id, vector, text, metadata }: Row): void {
     this.#hash.update(
-      `${JSON.stringify([op, id, text ?? null, metadata === undefined ? null : canonical(metadata)])}\n`,
+      `${JSON.stringify([op, id, text ?? null, metadata === undefined ? null : canonicalPairs(metadata)])}\n`,
     );
     if (vector !== undefined) this.#hash.update(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
   }
@@ -45,12 +45,4 @@ export class Fingerprint {
   end(): string {
     return this.#hash.digest("hex");
   }
-}
-
-function canonical(value: JsonValue | undefined): JsonValue {
-  if (Array.isArray(value)) return value.map((element: JsonValue) => canonical(element));
-  if (typeof value !== "object" || value === null) return value ?? null;
-  const entries = Object.entries(value as JsonObject).filter(([, property]) => property !== undefined);
-  // As a list: integer-like keys of an object would be put into another order again.
-  return entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, property]) => [key, canonical(property)]);
 }

@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { byteLines, decodeLine } from "../../runtime/lines.ts";
 import type { ForeignRow } from "./foreign-row.ts";
 
 /** The longest row that is allowed, as a producer may write it: 4,096 numbers of 25 characters, text and metadata with escapes. */
@@ -14,32 +15,14 @@ export function isNdjson(key: string): boolean {
 
 /** `name` is what the messages call the file. */
 export async function* readNdjson(path: string, name: string): AsyncGenerator<ForeignRow> {
-  let line = 0;
-  for await (const bytes of lines(path, () => `${name} line ${line + 1}`)) {
-    line += 1;
-    const where = `${name} line ${line}`;
-    const text = decode(bytes, where, line === 1);
+  const file = createReadStream(path, { highWaterMark: 1024 ** 2 }) as AsyncIterable<Buffer>;
+  for await (const line of byteLines(file, { lineBytesMax })) {
+    const where = `${name} line ${line.number}`;
+    if (line.bytes === undefined) throw tooLong(where);
+    const text = decodeLine(line);
+    if (text === undefined) throw invalid(`${where}: is not UTF-8.`);
     if (text.trim() !== "") yield parseRow(text, where);
   }
-}
-
-async function* lines(path: string, where: () => string): AsyncGenerator<Buffer> {
-  let rest: Buffer[] = [];
-  let restBytes = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: 1024 ** 2 }) as AsyncIterable<Buffer>) {
-    let from = 0;
-    for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, from)) {
-      if (restBytes + end - from > lineBytesMax) throw tooLong(where());
-      yield Buffer.concat([...rest, chunk.subarray(from, end)]);
-      rest = [];
-      restBytes = 0;
-      from = end + 1;
-    }
-    rest.push(chunk.subarray(from));
-    restBytes += chunk.length - from;
-    if (restBytes > lineBytesMax) throw tooLong(where());
-  }
-  if (restBytes > 0) yield Buffer.concat(rest);
 }
 
 function tooLong(where: string): PinakesError {
@@ -47,14 +30,6 @@ function tooLong(where: string): PinakesError {
     "LIMIT_EXCEEDED",
     `${where}: is longer than ${lineBytesMax} bytes. Write one row a line, each line ended by "\\n".`,
   );
-}
-
-function decode(bytes: Buffer, where: string, first: boolean): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: !first }).decode(bytes);
-  } catch (error) {
-    throw invalid(`${where}: is not UTF-8.`, { cause: error });
-  }
 }
 
 function parseRow(text: string, where: string): ForeignRow {

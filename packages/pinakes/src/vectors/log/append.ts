@@ -1,5 +1,5 @@
 /** Appending a delta (RFC 0001, "Append"). */
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { vectorLimits } from "../limits.ts";
 import type { BuiltDelta } from "../build/build-delta.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
@@ -109,7 +109,7 @@ export class Appender {
 
 /** Refused for good. Otherwise the commit may have arrived, now or later, and the object must stay: also when the collection is in the trash. */
 function isRefused(error: unknown): boolean {
-  return PinakesError.isInstance(error) && error.code === "CONFLICT";
+  return hasCode(error, "CONFLICT");
 }
 
 function checkPending(head: Head, log: Log): void {

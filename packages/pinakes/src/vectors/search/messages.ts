@@ -1,6 +1,6 @@
 /** What the pool and its threads say to each other. Both sides send lists, so that what comes up in one turn costs one message. */
-import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
+import type { SentError } from "../../runtime/sent-error.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
 import type { TermCounts } from "../text/statistics.ts";
 
@@ -42,11 +42,4 @@ export interface TaskParts {
   readonly counts?: TermCounts | undefined;
 }
 
-export type Answer =
-  | ({ readonly call: number } & TaskParts)
-  | { readonly call: number; readonly error: { readonly code: ErrorCode; readonly detail: string } };
-
-export function sendError(error: unknown): { readonly code: ErrorCode; readonly detail: string } {
-  if (PinakesError.isInstance(error)) return { code: error.code, detail: error.detail };
-  return { code: "INTERNAL", detail: `A search failed: ${String(error)}` };
-}
+export type Answer = ({ readonly call: number } & TaskParts) | { readonly call: number; readonly error: SentError };

@@ -6,6 +6,7 @@
 import { availableParallelism } from "node:os";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
+import { threadScript } from "../../runtime/thread.ts";
 import { equalRows, evaluateFilter, matchesAtMost } from "../filter/evaluate.ts";
 import { codeStrideOf } from "../kernels/context.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
@@ -91,9 +92,7 @@ export class SearchPool {
     this.#inlineBytesMax = options.inlineBytesMax ?? inlineBytesMaxDefault;
     this.#turn = new TurnBudget(this.#inlineBytesMax);
     this.#splitBytesMin = options.splitBytesMin ?? splitBytesMinDefault;
-    this.#script =
-      options.script ??
-      new URL(import.meta.url.endsWith(".ts") ? "./search-thread.ts" : "./search-thread.js", import.meta.url);
+    this.#script = options.script ?? threadScript(import.meta.url, "search-thread");
     // Started by the first search that needs them: a process that never searches has none.
     this.#threads = Array.from({ length: this.#threadCount }, () => undefined);
   }

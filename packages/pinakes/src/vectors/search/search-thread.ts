@@ -1,9 +1,10 @@
 /** A search thread: it shares the memory of every segment with the others and has its own slot in each. */
+import { sendError } from "../../runtime/sent-error.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { accountShared } from "../kernels/kernels.ts";
 import { Bitmap } from "../segment/bitmap.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
-import { sendError, type Answer, type Order } from "./messages.ts";
+import type { Answer, Order } from "./messages.ts";
 import { runTask } from "./run-task.ts";
 import { SegmentSearch } from "./search-segment.ts";
 
@@ -42,7 +43,10 @@ function follow(order: Order): Answer | undefined {
       try {
         return { call: order.call, ...runTask(order.task, segmentFor) };
       } catch (error) {
-        return { call: order.call, error: sendError(error) };
+        return {
+          call: order.call,
+          error: sendError(error, (cause) => ({ detail: `A search failed: ${String(cause)}` })),
+        };
       }
   }
 }

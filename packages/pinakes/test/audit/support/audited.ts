@@ -12,7 +12,7 @@ import {
   type Place,
   type TestPinakes,
 } from "../../knowledge/support/test-pinakes.ts";
-import { until } from "../../knowledge/support/until.ts";
+import { until } from "../../support/until.ts";
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;

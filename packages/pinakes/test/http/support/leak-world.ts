@@ -2,7 +2,7 @@
 import { plantEntry } from "../../audit/support/plant-entry.ts";
 import { randomBytes, createHash } from "node:crypto";
 import { tenantScope } from "../../../src/domain/scope.ts";
-import { until } from "../../knowledge/support/until.ts";
+import { until } from "../../support/until.ts";
 import type { Target } from "./leak-calls.ts";
 import type { Json, TestServer } from "./server.ts";
 

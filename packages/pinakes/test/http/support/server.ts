@@ -6,7 +6,7 @@ import type { Hono } from "hono";
 import { createApp, type AppOptions } from "../../../src/http/app.ts";
 import { RateLimiter, type KitEnv } from "../../../src/http/kit/index.ts";
 import { open, type OpenOptions, type Pinakes } from "../../../src/open.ts";
-import { until } from "../../knowledge/support/until.ts";
+import { until } from "../../support/until.ts";
 
 export const rootToken = "root-token-of-these-tests-0123456789";
 /** No test shall meet a limit that it is not about. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Caller, CallerInput } from "../../../src/domain/caller.ts";
 import { open, type OpenOptions, type Pinakes } from "../../../src/open.ts";
 import type { DocumentView, Knowledge, UploadInput } from "../../../src/knowledge/index.ts";
-import { until } from "./until.ts";
+import { until } from "../../support/until.ts";
 
 export const engines = ["memory", "sqlite"] as const;
 export type Engine = (typeof engines)[number];

@@ -1,6 +1,6 @@
 /** What every process of the soak begins with: its task from the command line, and lines of JSON on standard output. */
 import { writeSync } from "node:fs";
-import { PinakesError } from "../../../src/domain/errors.ts";
+import { hasCode } from "../../../src/domain/errors.ts";
 import type { StackPlace } from "./place.ts";
 
 export interface Task {
@@ -41,5 +41,5 @@ export async function runProcess(main: (task: Task) => Promise<void>): Promise<n
 
 /** A store that is locked by a process that was stopped, or has too much to do. */
 export function isBusy(error: unknown): boolean {
-  return PinakesError.isInstance(error) && (error.code === "UNAVAILABLE" || error.code === "THROTTLED");
+  return hasCode(error, "UNAVAILABLE", "THROTTLED");
 }

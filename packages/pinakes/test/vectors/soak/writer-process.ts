@@ -3,7 +3,7 @@
  * not acknowledged is sent again under the same id. Each write is read back, by its session and without.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { PinakesError } from "../../../src/domain/errors.ts";
+import { hasCode } from "../../../src/domain/errors.ts";
 import type { AppendResult, Vectors } from "../../../src/vectors/index.ts";
 import { Random } from "../simulation/random.ts";
 import { Broken, collection, draft, scope } from "./drafts.ts";
@@ -92,6 +92,6 @@ async function resend(
     const other = await vectors.append(scope, collection, { deltaId: result.deltaId, delete: ["another"] });
     throw new Broken(`delta ${n} of lane ${lane} was accepted again with another content, as ${other.seq}`);
   } catch (error) {
-    if (!isBusy(error) && !(PinakesError.isInstance(error) && error.code === "CONFLICT")) throw error;
+    if (!isBusy(error) && !hasCode(error, "CONFLICT")) throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../../test/support/temporary-folder.ts";
 import { embedderSuite } from "../../../testing/embedder-suite.ts";
 import type { Embedder } from "../../../ports/embedder.ts";
 import { openLocalEmbedder } from "./index.ts";
@@ -12,11 +12,10 @@ import { checkHash, modelFolder } from "./model-folder.ts";
 import { EmbedPool } from "./pool.ts";
 import { openLocalTokenizer } from "./tokenizer.ts";
 
-const base = await mkdtemp(join(tmpdir(), "pinakes-embedders-"));
+const base = temporaryFolder("embedders");
 const opened: { close(): Promise<void> }[] = [];
 afterAll(async () => {
   await Promise.all(opened.map((each) => each.close()));
-  await rm(base, { recursive: true, force: true });
 });
 
 async function open(options: Parameters<typeof openLocalEmbedder>[0] = {}): Promise<Embedder> {

@@ -1,5 +1,5 @@
 /** What goes between the pool and its threads. One text at a time: vectors of quantized weights change with their neighbours in a batch. */
-import { PinakesError, type ErrorCode } from "../../../domain/errors.ts";
+import type { SentError } from "../../../runtime/sent-error.ts";
 import type { GuardState } from "./exit-guard.ts";
 import type { ModelFolder } from "./model-folder.ts";
 
@@ -20,22 +20,3 @@ export type Answer =
   | { readonly kind: "vector"; readonly vector: Float32Array }
   | { readonly kind: "error"; readonly error: SentError }
   | { readonly kind: "failed"; readonly error: SentError };
-
-interface SentError {
-  readonly code: ErrorCode;
-  readonly detail: string;
-  readonly retryable: boolean;
-}
-
-export function sendError(error: unknown): SentError {
-  if (PinakesError.isInstance(error)) return { code: error.code, detail: error.detail, retryable: error.retryable };
-  return {
-    code: "INTERNAL",
-    detail: `The local embedding model failed: ${error instanceof Error ? error.message : String(error)}`,
-    retryable: false,
-  };
-}
-
-export function receiveError({ code, detail, retryable }: SentError): PinakesError {
-  return new PinakesError(code, detail, { retryable });
-}

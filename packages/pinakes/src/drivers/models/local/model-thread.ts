@@ -1,7 +1,8 @@
 /** A thread with a model of its own. Texts that come while it loads wait in its mailbox. */
+import { sendError } from "../../../runtime/sent-error.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { insideGuard } from "./exit-guard.ts";
-import { sendError, type Answer, type Order, type ThreadData, type ThreadState } from "./messages.ts";
+import type { Answer, Order, ThreadData, ThreadState } from "./messages.ts";
 import type { OnnxModel } from "./onnx-model.ts";
 
 const { folder, tokensMax, guard } = workerData as ThreadData & ThreadState;
@@ -22,7 +23,7 @@ async function embed(model: OnnxModel, text: string): Promise<void> {
     const vector = await insideGuard(guard, () => model.embed(text));
     answer({ kind: "vector", vector }, [vector.buffer as ArrayBuffer]);
   } catch (error) {
-    answer({ kind: "error", error: sendError(error) });
+    answer({ kind: "error", error: sendError(error, asModelError) });
   }
 }
 
@@ -40,6 +41,10 @@ try {
     last = last.then(() => follow(model, order));
   });
 } catch (error) {
-  answer({ kind: "failed", error: sendError(error) });
+  answer({ kind: "failed", error: sendError(error, asModelError) });
   port?.close();
+}
+
+function asModelError({ message }: Error): { readonly detail: string } {
+  return { detail: `The local embedding model failed: ${message}` };
 }

@@ -1,8 +1,9 @@
 /** The pool's end of one thread. It works on one text at a time. */
-import { Worker } from "node:worker_threads";
 import { PinakesError } from "../../../domain/errors.ts";
+import { Thread } from "../../../runtime/thread.ts";
+import { receiveError } from "../../../runtime/sent-error.ts";
 import { forgetGuard, guardExit, guardState } from "./exit-guard.ts";
-import { receiveError, type Answer, type Order, type ThreadData } from "./messages.ts";
+import type { Answer, Order, ThreadData } from "./messages.ts";
 
 /** A thread that is asked to end first finishes its text, which takes milliseconds; past this it is left to itself. */
 const closeMsMax = 5_000;
@@ -16,69 +17,69 @@ export type Outcome =
   | { readonly kind: "stopped"; readonly error: PinakesError };
 
 export class ModelWorker {
-  readonly #worker: Worker;
+  readonly #thread: Thread<Answer>;
   readonly #exited = Promise.withResolvers<void>();
-  #waiting: ((outcome: Outcome) => void) | undefined;
+  #call: number | undefined;
 
   /** @param onExit called once, when the thread has ended for whatever reason */
   constructor(script: URL, data: ThreadData, onExit: () => void) {
     const guard = guardState();
     // onnxruntime reports to its makers unless this is set, in the environment of the process itself: a thread's own does not reach it.
     process.env["ORT_DISABLE_TELEMETRY"] = "1";
-    this.#worker = new Worker(script, { workerData: { ...data, guard }, name: "pinakes embedder", execArgv: [] });
+    this.#thread = new Thread(script, {
+      workerData: { ...data, guard },
+      name: "pinakes embedder",
+      onMessage: (answer) => this.#receive(answer),
+      onExit: (cause) => {
+        forgetGuard(guard);
+        onExit();
+        this.#call = undefined;
+        this.#exited.resolve();
+        const detail = `A thread of the local embedding model stopped${cause === undefined ? "" : ` (${cause.message})`}. Try again, another takes its place.`;
+        return new PinakesError("UNAVAILABLE", detail, { cause });
+      },
+    });
     guardExit(guard);
-    let cause: unknown;
-    this.#worker.on("message", (answer: Answer) => this.#receive(answer));
-    this.#worker.on("error", (error) => {
-      cause = error;
-    });
-    this.#worker.on("exit", () => {
-      forgetGuard(guard);
-      onExit();
-      const detail = `A thread of the local embedding model stopped${cause instanceof Error ? ` (${cause.message})` : ""}. Try again, another takes its place.`;
-      this.#settle({ kind: "stopped", error: new PinakesError("UNAVAILABLE", detail, { cause }) });
-      this.#exited.resolve();
-    });
-    // The process may end while nobody waits.
-    this.#worker.unref();
   }
 
   get busy(): boolean {
-    return this.#waiting !== undefined;
+    return this.#call !== undefined;
   }
 
-  embed(text: string): Promise<Outcome> {
-    this.#worker.ref();
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
-    this.#waiting = resolve;
-    this.#send({ text });
-    return promise;
+  async embed(text: string): Promise<Outcome> {
+    try {
+      const { call, promise } = this.#thread.open<Outcome>();
+      this.#call = call;
+      this.#thread.post({ text } satisfies Order);
+      return await promise;
+    } catch (error) {
+      if (!PinakesError.isInstance(error)) throw error;
+      return { kind: "stopped", error };
+    }
   }
 
   async close(): Promise<void> {
-    this.#worker.ref();
-    this.#send("close");
+    if (this.#thread.ended !== undefined) return;
+    // An open call that only the end of the thread answers, so that the process waits for it.
+    const { call, promise } = this.#thread.open<void>();
+    promise.catch(() => undefined);
+    this.#thread.post("close" satisfies Order);
     // Never terminated: see exit-guard.ts.
     const late = setTimeout(() => {
-      this.#worker.unref();
+      this.#thread.resolve(call, undefined);
       this.#exited.resolve();
     }, closeMsMax);
     await this.#exited.promise;
     clearTimeout(late);
   }
 
-  #send(order: Order): void {
-    this.#worker.postMessage(order);
-  }
-
   #receive(answer: Answer): void {
-    this.#settle(answer.kind === "vector" ? answer : { kind: answer.kind, error: receiveError(answer.error) });
-  }
-
-  #settle(outcome: Outcome): void {
-    this.#worker.unref();
-    const resolve = this.#waiting;
-    this.#waiting = undefined;
-    resolve?.(outcome);
+    if (this.#call === undefined) return;
+    const call = this.#call;
+    this.#call = undefined;
+    this.#thread.resolve(
+      call,
+      answer.kind === "vector" ? answer : { kind: answer.kind, error: receiveError(answer.error) },
+    );
   }
 }

@@ -6,6 +6,7 @@
  */
 import { availableParallelism } from "node:os";
 import { invalid, PinakesError } from "../../../domain/errors.ts";
+import { threadScript } from "../../../runtime/thread.ts";
 import type { EmbedOptions } from "../../../ports/embedder.ts";
 import { Job, JobQueue } from "./job-queue.ts";
 import type { ThreadData } from "./messages.ts";
@@ -32,8 +33,7 @@ export class EmbedPool {
       throw invalid(`threads: must be a whole number from 1 to ${threadsMax}, got ${threads}.`);
     this.#threadsMax = Math.min(threads, threadsMax);
     this.#data = data;
-    this.#script =
-      script ?? new URL(import.meta.url.endsWith(".ts") ? "./model-thread.ts" : "./model-thread.js", import.meta.url);
+    this.#script = script ?? threadScript(import.meta.url, "model-thread");
   }
 
   /** Threads that are there now. */

@@ -1,5 +1,5 @@
 /** The triple engine on PostgreSQL. Each part of the work has its own file. */
-import { KeyedQueue } from "../../../domain/keyed-queue.ts";
+import { KeyedQueue } from "../../../runtime/keyed-queue.ts";
 import type { Quad, TermText } from "../../../domain/rdf.ts";
 import type {
   QuadChanges,

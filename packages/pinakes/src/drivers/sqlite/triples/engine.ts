@@ -2,10 +2,11 @@
  * Triples in one SQLite file of their own, so that their writer never makes a commit of items wait. Four threads, as for items: pages are
  * read here on the main thread (microseconds, never an fsync), one writer with group commit, one reader for long counts, one checkpointer.
  */
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Quad, TermText } from "../../../domain/rdf.ts";
+import { threadScript } from "../../../runtime/thread.ts";
 import type {
   QuadChanges,
   QuadPattern,
@@ -25,7 +26,7 @@ import type {
 import { tripleLimits } from "../../../triples/triple-limits.ts";
 import { toPinakesError } from "../errors.ts";
 import { openDatabase } from "../schema.ts";
-import { Thread } from "../thread.ts";
+import { startThread, type SqliteThread } from "../thread.ts";
 import type { WriteRequest } from "./messages.ts";
 import { TripleReader } from "./reader.ts";
 import { createTripleTables } from "./schema.ts";
@@ -34,9 +35,6 @@ import { prepareFile } from "../prepare-file.ts";
 /** Counts up to this many are done on the main thread. */
 const smallCount = 1_000;
 const writesWaitingMax = 10_000;
-
-/** A thread's script: source here, compiled in the published package. */
-const script = (path: string): URL => new URL(`${path}-thread${extname(import.meta.url)}`, import.meta.url);
 
 /** A request to the writer without the number of its call, which the thread gives. */
 type Unsent = WriteRequest extends infer Request
@@ -54,9 +52,9 @@ export class SqliteTripleEngine implements TripleEngine {
   };
   readonly #db: DatabaseSync;
   readonly #pages: TripleReader;
-  readonly #writer: Thread;
-  readonly #reader: Thread;
-  readonly #checkpointer: Thread;
+  readonly #writer: SqliteThread;
+  readonly #reader: SqliteThread;
+  readonly #checkpointer: SqliteThread;
   #closing: Promise<void> | undefined;
 
   constructor({ dir, database }: { readonly dir: string; readonly database: string }) {
@@ -64,9 +62,9 @@ export class SqliteTripleEngine implements TripleEngine {
     prepareFile(dir, file, createTripleTables);
     this.#db = openDatabase(file, { readOnly: true });
     this.#pages = new TripleReader(this.#db);
-    this.#writer = new Thread(script("./writer"), file);
-    this.#reader = new Thread(script("./reader"), file);
-    this.#checkpointer = new Thread(script("../checkpoint"), file);
+    this.#writer = startThread(threadScript(import.meta.url, "writer-thread"), file);
+    this.#reader = startThread(threadScript(import.meta.url, "reader-thread"), file);
+    this.#checkpointer = startThread(threadScript(import.meta.url, "../checkpoint-thread"), file);
   }
 
   async open(key: SpaceKey): Promise<void> {

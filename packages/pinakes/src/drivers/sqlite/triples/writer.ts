@@ -3,7 +3,7 @@
  * has changed anything, so it takes no other with it.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { PinakesError } from "../../../domain/errors.ts";
+import { hasCode } from "../../../domain/errors.ts";
 import type { QuadChanges } from "../../../ports/triple-store.ts";
 import { requireNotClosed, requireRestorable, requireWritable } from "../../../triples/space-errors.ts";
 import type { PreparedChange, SpaceKey } from "../../../triples/triple-engine.ts";
@@ -68,7 +68,7 @@ export class TripleWriter {
       return { value: this.#apply(request) };
     } catch (error) {
       // Only such are thrown before anything was changed.
-      if (PinakesError.isInstance(error) && (error.code === "CONFLICT" || error.code === "NOT_FOUND")) return { error };
+      if (hasCode(error, "CONFLICT", "NOT_FOUND")) return { error };
       throw error;
     }
   }

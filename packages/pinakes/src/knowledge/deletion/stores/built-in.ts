@@ -1,5 +1,4 @@
 /** The stores of the knowledge side as participants of the lifecycle (RFC 0007). */
-import { PinakesError, type ErrorCode } from "../../../domain/errors.ts";
 import type { Participant } from "../../../lifecycle/index.ts";
 import type { KnowledgeParts } from "../../dependencies.ts";
 import { DocumentsStore } from "./documents-store.ts";
@@ -12,16 +11,6 @@ export type StoreParts = Pick<KnowledgeParts, "items" | "objects" | "vectors" | 
 /** The documents first: their fence is what stops all writers, and what the vectors' names are read from. */
 export function builtInStores(parts: StoreParts): readonly Participant[] {
   return [new DocumentsStore(parts), new VectorsStore(parts), new ObjectsStore(parts), new TriplesStore(parts.triples)];
-}
-
-/** What is not there needs no removal. */
-export async function allowing<T>(codes: readonly ErrorCode[], call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (PinakesError.isInstance(error) && codes.includes(error.code)) return undefined;
-    throw error;
-  }
 }
 
 /** Ids as incarnations have them: data under another name was put there by somebody else, and is no business of ours. */

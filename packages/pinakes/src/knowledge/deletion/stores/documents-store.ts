@@ -4,10 +4,11 @@
  */
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Scope } from "../../../domain/scope.ts";
+import { ifMissing, tolerate } from "../../../runtime/expected-errors.ts";
 import { operationItemId, type HeldLives, type Life, type Participant } from "../../../lifecycle/index.ts";
 import { Shelf } from "../../records/collection-partition.ts";
 import { collectionsContainer, documentsContainer, itemIds } from "../../records/records.ts";
-import { allowing, type StoreParts } from "./built-in.ts";
+import { type StoreParts } from "./built-in.ts";
 
 /** Of one batch; every engine takes as many. */
 const batchItemsMax = 25;
@@ -45,10 +46,10 @@ export class DocumentsStore implements Participant {
     for (let at = 0; at < ids.length; at += batchItemsMax) {
       // NOT_FOUND: somebody else is at it too; what is left is found by the next step.
       const operations = ids.slice(at, at + batchItemsMax).map((id) => ({ op: "delete" as const, id }));
-      if ((await allowing(["NOT_FOUND"], shelf.clean(operations))) === undefined) return { deleted: at, done: false };
+      if ((await ifMissing(shelf.clean(operations))) === undefined) return { deleted: at, done: false };
     }
     if (ids.length > 0) return { deleted: ids.length, done: false };
-    await allowing(["INVALID"], this.#letGo(shelf));
+    await tolerate(this.#letGo(shelf), "INVALID");
     return { deleted: 0, done: true };
   }
 

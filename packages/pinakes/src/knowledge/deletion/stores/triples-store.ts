@@ -1,8 +1,9 @@
 /** The quads of a life: its space, all graphs, all orders, the words. */
 import type { Scope } from "../../../domain/scope.ts";
+import { ifMissing } from "../../../runtime/expected-errors.ts";
 import type { HeldLives, Life, Participant } from "../../../lifecycle/index.ts";
 import type { TripleStore } from "../../../ports/triple-store.ts";
-import { allowing, isIncarnation } from "./built-in.ts";
+import { isIncarnation } from "./built-in.ts";
 
 export class TriplesStore implements Participant {
   readonly store = "triples";
@@ -20,7 +21,7 @@ export class TriplesStore implements Participant {
 
   async unfence(scope: Scope, { incarnation }: Life): Promise<void> {
     // NOT_FOUND: it was deleted where triples were not told, by an import or before there were any.
-    await allowing(["NOT_FOUND"], this.#triples.unfence(scope, incarnation));
+    await ifMissing(this.#triples.unfence(scope, incarnation));
   }
 
   async deleteStep(

@@ -3,11 +3,12 @@
  * that never held a row is given up too, so that an ingestion which comes late cannot begin with it.
  */
 import type { Scope } from "../../../domain/scope.ts";
+import { ifMissing, tolerate } from "../../../runtime/expected-errors.ts";
 import type { HeldLives, Life, Participant } from "../../../lifecycle/index.ts";
 import { vectorLimits } from "../../../vectors/index.ts";
 import { Shelf } from "../../records/collection-partition.ts";
 import { ownVectorsName } from "../../records/raw-vectors-name.ts";
-import { allowing, isIncarnation, type StoreParts } from "./built-in.ts";
+import { isIncarnation, type StoreParts } from "./built-in.ts";
 
 const namePattern = /^(.+)\.(?:\d+|own)$/;
 
@@ -23,13 +24,13 @@ export class VectorsStore implements Participant {
 
   async fence(scope: Scope, life: Life, { purgeAt }: { readonly purgeAt: number }): Promise<void> {
     for (const name of await this.#names(scope, life))
-      await allowing(["NOT_FOUND"], this.#parts.vectors.delete(scope, name, { purgeAt }));
+      await ifMissing(this.#parts.vectors.delete(scope, name, { purgeAt }));
   }
 
   async unfence(scope: Scope, life: Life): Promise<void> {
     // CONFLICT: these are back already.
     for (const name of await this.#names(scope, life))
-      await allowing(["NOT_FOUND", "CONFLICT"], this.#parts.vectors.undelete(scope, name));
+      await tolerate(this.#parts.vectors.undelete(scope, name), "NOT_FOUND", "CONFLICT");
   }
 
   /** One vector collection a step. */
@@ -39,8 +40,7 @@ export class VectorsStore implements Participant {
       const { status, left } = await vectors.remains(scope, name);
       if (status === "deleted" && left === 0) continue;
       // CONFLICT: a writer was faster; then there is something to purge.
-      if (status === "absent")
-        await allowing(["CONFLICT"], vectors.create(scope, name, { dims: vectorLimits.dimsMin }));
+      if (status === "absent") await tolerate(vectors.create(scope, name, { dims: vectorLimits.dimsMin }), "CONFLICT");
       const { objects, items } = await vectors.purge(scope, name);
       return { deleted: status === "absent" ? 0 : objects + items, done: false };
     }
@@ -57,7 +57,7 @@ export class VectorsStore implements Participant {
   async archive(scope: Scope, life: Life): Promise<{ count: number }> {
     let count = 0;
     for (const name of await this.#names(scope, life))
-      count += (await allowing(["NOT_FOUND"], this.#parts.vectors.count(scope, name))) ?? 0;
+      count += (await ifMissing(this.#parts.vectors.count(scope, name))) ?? 0;
     return { count };
   }
 

@@ -4,7 +4,7 @@
  *
  * Keys are taken all together and synchronously, so two pieces of work can never wait for each other.
  */
-import { PinakesError } from "./errors.ts";
+import { PinakesError } from "../domain/errors.ts";
 
 const waitingMax = 10_000;
 

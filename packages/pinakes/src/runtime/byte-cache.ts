@@ -1,4 +1,4 @@
-/** What was used lately, up to a number of bytes. A key holds the stamp of its hour, so what is found here is right. */
+/** Least recently used cache, bounded by bytes. An entry that is larger than the whole cache is not kept. */
 export class ByteCache<Entry extends { readonly bytes: number }> {
   readonly #bytesMax: number;
   readonly #entries = new Map<string, Entry>();
@@ -10,6 +10,10 @@ export class ByteCache<Entry extends { readonly bytes: number }> {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#entries.size;
   }
 
   get(key: string): Entry | undefined {
