@@ -30,10 +30,23 @@ const features = [
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
 const companions = ["audit", "evaluation", "pipelines", "transfer"];
-const featureImports = ["domain", "ports", "runtime", "containers", "sql", "rdf", "sparql", "outgoing", ...features];
+const featureImports = [
+  "contract",
+  "domain",
+  "ports",
+  "runtime",
+  "containers",
+  "sql",
+  "rdf",
+  "sparql",
+  "outgoing",
+  ...features,
+];
 
 const layers: Readonly<Record<string, Layer>> = {
-  domain: { imports: [], builtins: [], packages: [] },
+  // The contract's types and lists of values are as pure as the domain; nothing else of the client belongs there.
+  domain: { imports: [], builtins: [], packages: ["@pinakes/client"] },
+  contract: { imports: [], builtins: [], packages: ["zod", "@pinakes/client"] },
   ports: { imports: ["domain"], builtins: [], packages: [] },
   runtime: { imports: ["domain"], packages: [] },
   items: {
@@ -65,6 +78,7 @@ const layers: Readonly<Record<string, Layer>> = {
   drivers: { imports: ["domain", "ports", "runtime", "outgoing", "items", "objects", "queues", "triples"] },
   http: {
     imports: [
+      "contract",
       "domain",
       "ports",
       "runtime",

@@ -1,6 +1,5 @@
 /** The client of Pinakes: the same interface to a server as to an embedded one. No dependencies; runs in browsers and at the edge. */
 export type * from "./json.ts";
-export type * from "./documents.ts";
 export type * from "./api/common.ts";
 export type * from "./api/workflows-api.ts";
 export type * from "./api/memories-api.ts";
@@ -8,10 +7,18 @@ export type * from "./api/series-api.ts";
 export type * from "./api/containers-api.ts";
 export type * from "./api/state-api.ts";
 export type * from "./api/knowledge-api.ts";
+export * from "./contract/common.ts";
+export * from "./contract/containers.ts";
 export * from "./contract/graph.ts";
 export * from "./contract/identity.ts";
 export * from "./contract/knowledge.ts";
+export * from "./contract/migrations.ts";
 export * from "./contract/operations.ts";
+export * from "./contract/pipelines.ts";
+export * from "./contract/search.ts";
+export * from "./contract/series.ts";
+export * from "./contract/state.ts";
+export * from "./contract/vectors.ts";
 export { connect, pinakesClient, type ConnectOptions, type PinakesClient } from "./connect.ts";
 export { collectionOf, collectionsOf } from "./collection-ref.ts";
 export {

@@ -1,5 +1,4 @@
 /** The knowledge side as programs use it, over any KnowledgeApi: lists that are iterated, uploads and jobs that can be waited for. */
-import type { IncludeTotal, Paging } from "./api/common.ts";
 import type {
   CollectionQuery,
   CollectionRef,
@@ -19,10 +18,12 @@ import type {
   SearchOptions,
   ServerApi,
 } from "./api/knowledge-api.ts";
-import type { Chunk, Collection, Document, Repository, SearchAnswer, UploadedDocument } from "./contract/knowledge.ts";
+import type { IncludeTotal, Paging } from "./contract/common.ts";
 import type { Triple, TriplePattern } from "./contract/graph.ts";
 import type { Key } from "./contract/identity.ts";
+import type { Chunk, Collection, Document, Repository, UploadedDocument } from "./contract/knowledge.ts";
 import type { Job, Operation } from "./contract/operations.ts";
+import type { SearchAnswer } from "./contract/search.ts";
 import { clientError } from "./errors.ts";
 import { extend } from "./sugar/extend.ts";
 import { listing, type Listing } from "./sugar/listing.ts";

@@ -2,22 +2,14 @@
  * What is pleasant to use, built once over any StateApi: lists that are iterated, updates that repeat themselves, recorders that send in
  * the background, errors with classes. Everything else is the contract itself (`api/`).
  */
-import type { Paging } from "./api/common.ts";
-import type { MemoriesApi, MemoryQuery, Session, ThreadMessage, ThreadsApi } from "./api/memories-api.ts";
-import type {
-  MetricQuery,
-  MetricsApi,
-  NewMetric,
-  NewToolInvocation,
-  Rollup,
-  TimeRange,
-  ToolQuery,
-  ToolsApi,
-} from "./api/series-api.ts";
 import type { ContainersApi } from "./api/containers-api.ts";
+import type { MemoriesApi, MemoryQuery, ThreadsApi } from "./api/memories-api.ts";
+import type { MetricQuery, MetricsApi, TimeRange, ToolQuery, ToolsApi } from "./api/series-api.ts";
 import type { StateApi } from "./api/state-api.ts";
-import type { WorkflowChange, WorkflowQuery, WorkflowsApi, WorkflowWrite } from "./api/workflows-api.ts";
-import type { Checkpoint, Memory, Metric, Stored, ToolInvocation, Workflow } from "./documents.ts";
+import type { WorkflowQuery, WorkflowWrite, WorkflowsApi } from "./api/workflows-api.ts";
+import type { Paging } from "./contract/common.ts";
+import type { Metric, NewMetric, NewToolInvocation, Rollup, ToolInvocation } from "./contract/series.ts";
+import type { Checkpoint, Memory, Session, Stored, ThreadMessage, Workflow, WorkflowChange } from "./contract/state.ts";
 import { httpApi } from "./http/http-api.ts";
 import type { HttpOptions } from "./http/request.ts";
 import { containerClient, type ContainerClient } from "./sugar/container-client.ts";

@@ -1,19 +1,5 @@
-/** What all calls have in common. */
+/** Options that many calls have in common. */
 
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next_cursor: string | null;
-  /** How many there are on all pages, where `include_total` asked for it. */
-  readonly total?: number;
-}
-export interface IncludeTotal {
-  /** Adds how many there are on all pages. Costs a walk over the list where no counter has it. */
-  readonly include_total?: boolean | undefined;
-}
-export interface Paging {
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-}
 export interface IfMatch {
   /** Only if the document still has this etag; else PRECONDITION_FAILED with the current one. */
   readonly ifMatch?: string | undefined;
@@ -23,41 +9,9 @@ export interface CreateOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** How one line or item of a bulk call ended. */
-export interface LineResult {
-  /** From 1, as in an editor. */
-  readonly line: number;
-  readonly status: number;
-  readonly id?: string;
-  /** It was there already, with the same content: nothing was written. */
-  readonly duplicate?: true;
-  readonly error?: { readonly code: string; readonly detail: string };
-}
-export interface IngestResult {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly failed: number;
-  /** Only the lines that failed, unless all were asked for. */
-  readonly lines: readonly LineResult[];
-}
 export interface IngestOptions {
   /** Store nothing unless every line is good. */
   readonly allOrNothing?: boolean;
   /** Report every line, not only those that failed. */
   readonly report?: "failed" | "all";
-}
-
-export type Aggregate = "count" | "sum" | "avg" | "min" | "max" | "p50" | "p95" | "p99";
-export interface AggregateRow {
-  /** The beginning of the time bucket; null without buckets. */
-  readonly bucket: string | null;
-  readonly group: Readonly<Record<string, string | null>>;
-  readonly values: Readonly<Partial<Record<Aggregate, number | null>>>;
-}
-export interface AggregateResult {
-  readonly items: readonly AggregateRow[];
-  readonly rows_aggregated: number;
-  /** What was looked at: from (included) and to (not included), ISO 8601 UTC. Of a query without them, the last 24 hours. */
-  readonly from: string;
-  readonly to: string;
 }

@@ -1,8 +1,19 @@
 /** What agents know: repositories, collections, documents, searches and triples. The same calls to a server and to an embedded Pinakes. */
+import type { IfMatch } from "./common.ts";
+import type { IncludeTotal, Page, Paging, SortOrder } from "../contract/common.ts";
+import type {
+  LoadedTriples,
+  RdfFormat,
+  SparqlAnswer,
+  SparqlUpdated,
+  Triple,
+  TripleInput,
+  TriplePattern,
+} from "../contract/graph.ts";
+import type { CreatedKey, Key, NewKey } from "../contract/identity.ts";
 import type {
   Chunk,
-  CitationCheck,
-  CitationToVerify,
+  ChunkingStrategy,
   Collection,
   CollectionChange,
   CollectionStatus,
@@ -15,25 +26,12 @@ import type {
   NewRepository,
   Repository,
   RepositoryChange,
-  SearchAnswer,
-  SearchMode,
   ServerInfo,
   UploadedDocument,
-  ChunkingStrategy,
 } from "../contract/knowledge.ts";
-import type {
-  LoadedTriples,
-  RdfFormat,
-  SparqlAnswer,
-  SparqlUpdated,
-  Triple,
-  TripleInput,
-  TriplePattern,
-} from "../contract/graph.ts";
-import type { CreatedKey, Key, NewKey } from "../contract/identity.ts";
 import type { Job, KnowledgeEvent, Operation, OperationStatus } from "../contract/operations.ts";
+import type { CitationCheck, CitationToVerify, SearchAnswer, SearchMode } from "../contract/search.ts";
 import type { JsonObject } from "../json.ts";
-import type { IfMatch, IncludeTotal, Page, Paging } from "./common.ts";
 
 /** `repository/collection`, or both by name. `me` is the caller's own repository. */
 export type CollectionRef = string | { readonly repository: string; readonly collection: string };
@@ -62,7 +60,7 @@ export interface CollectionQuery extends Paging, IncludeTotal {
   readonly status?: CollectionStatus | "live" | "all" | undefined;
   readonly created_by?: string | undefined;
   readonly sort?: "created_at" | "updated_at" | "name" | "last_used_at" | "size" | undefined;
-  readonly order?: "asc" | "desc" | undefined;
+  readonly order?: SortOrder | undefined;
 }
 
 export interface DeleteCollection extends IfMatch {
@@ -117,7 +115,7 @@ export interface DocumentQuery extends Paging, IncludeTotal {
   readonly status?: DocumentStatus | undefined;
   /** In the name. */
   readonly q?: string | undefined;
-  readonly order?: "asc" | "desc" | undefined;
+  readonly order?: SortOrder | undefined;
 }
 
 export interface TextQuery {

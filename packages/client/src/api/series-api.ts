@@ -1,17 +1,24 @@
 /** What happened, over time: metrics, and the log of tool invocations. */
-import type { Metric, MetricType, Stored, ToolInvocation, ToolStatus } from "../documents.ts";
-import type { Aggregate, AggregateResult, IngestOptions, IngestResult, Page, Paging } from "./common.ts";
-
-export type NewMetric = Pick<Metric, "agent_id" | "metric_type" | "value"> &
-  Partial<Omit<Metric, "dimensions">> & { readonly dimensions?: Partial<Metric["dimensions"]> };
-export type NewToolInvocation = Pick<
+import type { IngestOptions } from "./common.ts";
+import type { Aggregate, AggregateResult, IngestResult, Page, Paging, SortOrder } from "../contract/common.ts";
+import type {
+  ChainCheck,
+  ExportFormat,
+  Metric,
+  MetricGroup,
+  MetricNames,
+  MetricType,
+  NewMetric,
+  NewRedactionRule,
+  NewToolInvocation,
+  RedactionRule,
+  Rollup,
+  ToolGroup,
   ToolInvocation,
-  "tool_name" | "agent_id" | "session_id" | "status" | "duration_ms"
-> &
-  Partial<Omit<ToolInvocation, "security_context" | "error_details">> & {
-    readonly security_context?: Partial<ToolInvocation["security_context"]>;
-    readonly error_details?: Partial<NonNullable<ToolInvocation["error_details"]>> | null;
-  };
+  ToolLogSettings,
+  ToolStatus,
+} from "../contract/series.ts";
+import type { Stored } from "../contract/state.ts";
 
 /**
  * From (included) and to (not included), ISO 8601 UTC. What is left out is open in lists and exports. An aggregate without `from`
@@ -24,7 +31,7 @@ export interface TimeRange {
 export interface MetricQuery extends TimeRange, Paging {
   readonly agent_id?: string | undefined;
   readonly metric_type?: MetricType | undefined;
-  readonly order?: "asc" | "desc" | undefined;
+  readonly order?: SortOrder | undefined;
 }
 export interface ToolQuery extends TimeRange, Paging {
   readonly tool_name?: string | undefined;
@@ -32,7 +39,7 @@ export interface ToolQuery extends TimeRange, Paging {
   readonly session_id?: string | undefined;
   readonly workflow_id?: string | undefined;
   readonly status?: ToolStatus | undefined;
-  readonly order?: "asc" | "desc" | undefined;
+  readonly order?: SortOrder | undefined;
 }
 
 export interface AggregateQuery extends TimeRange {
@@ -40,43 +47,14 @@ export interface AggregateQuery extends TimeRange {
   readonly bucket?: string | undefined;
   readonly aggregates: readonly Aggregate[];
 }
-export type FixedMetricGroup =
-  | "agent_id"
-  | "metric_type"
-  | "session_id"
-  | "workflow_id"
-  | "environment"
-  | "model"
-  | "tool_name";
-/** `dimensions.<name>`: a custom dimension; null in rows that do not have it. */
-export type MetricGroup = FixedMetricGroup | `dimensions.${string}`;
 export interface MetricAggregate extends AggregateQuery {
   readonly group_by?: readonly MetricGroup[] | undefined;
   readonly filter?: Partial<Record<MetricGroup, string | null>> | undefined;
 }
-export type ToolGroup = "tool_name" | "agent_id" | "status" | "session_id" | "workflow_id";
 /** Of `duration_ms`. */
 export interface ToolAggregate extends AggregateQuery {
   readonly group_by?: readonly ToolGroup[] | undefined;
   readonly filter?: Partial<Record<ToolGroup, string | null>> | undefined;
-}
-
-export interface Rollup {
-  readonly metric_date: string;
-  readonly hour: number;
-  readonly rows: number;
-  readonly state: "sealed" | "open";
-  readonly sealed_at: string | null;
-}
-
-/** The custom names that rows of the workspace have used, as queries write them. */
-export interface MetricNames {
-  /** `custom.<name>`, sorted. */
-  readonly types: readonly `custom.${string}`[];
-  /** `dimensions.<name>`, sorted. */
-  readonly dimensions: readonly `dimensions.${string}`[];
-  readonly types_max: number;
-  readonly dimensions_max: number;
 }
 
 export interface MetricsApi {
@@ -90,38 +68,18 @@ export interface MetricsApi {
   forgetName(name: string): Promise<void>;
 }
 
-/** What of a tool's calls is kept. A path is `input_args.password` or `output_result.rows.*.ssn`. */
-export interface RedactionRule {
-  readonly tool_name: string;
-  /** Nothing of input and output is kept. */
-  readonly sensitive?: boolean;
-  readonly drop?: readonly string[];
-  readonly mask?: readonly string[];
-}
-export interface ChainCheck {
-  readonly tool_date: string;
-  /** `unchained`: there are entries, and no chain was begun, so nothing can be proved of them. */
-  readonly state: "empty" | "unchained" | "chained";
-  /** Of the chain. */
-  readonly entries: number;
-  readonly intact: boolean;
-  /** The first entry that is not what was written, or is missing. */
-  readonly broken_at: string | null;
-  readonly head: string | null;
-}
-
 export interface ToolsApi {
   ingest(invocations: readonly NewToolInvocation[], options?: IngestOptions): Promise<IngestResult>;
   list(query?: ToolQuery): Promise<Page<Stored<ToolInvocation>>>;
   get(toolDate: string, id: string): Promise<Stored<ToolInvocation>>;
   aggregate(query: ToolAggregate): Promise<AggregateResult>;
   /** Lines of NDJSON or CSV, as they are read. */
-  export(query: Omit<ToolQuery, "limit" | "cursor"> & { readonly format: "ndjson" | "csv" }): AsyncIterable<string>;
+  export(query: Omit<ToolQuery, "limit" | "cursor"> & { readonly format: ExportFormat }): AsyncIterable<string>;
   rules(): Promise<{ readonly items: readonly RedactionRule[] }>;
-  putRule(rule: RedactionRule): Promise<RedactionRule>;
+  putRule(rule: NewRedactionRule): Promise<RedactionRule>;
   deleteRule(toolName: string): Promise<void>;
   /** Of days that are chained (a setting of the workspace). */
   verifyChain(toolDate: string): Promise<ChainCheck>;
-  settings(): Promise<{ readonly hash_chain: boolean }>;
-  putSettings(settings: { readonly hash_chain: boolean }): Promise<{ readonly hash_chain: boolean }>;
+  settings(): Promise<ToolLogSettings>;
+  putSettings(settings: ToolLogSettings): Promise<ToolLogSettings>;
 }

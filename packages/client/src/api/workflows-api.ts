@@ -1,32 +1,28 @@
 /** Workflows: what runs, how far it has come, and from where it goes on after a crash. */
+import type { CreateOptions, IfMatch } from "./common.ts";
+import type { Page, Paging, SortOrder } from "../contract/common.ts";
 import type {
   Checkpoint,
+  Lease,
+  LeaseHolder,
+  NewCheckpoint,
+  NewWorkflow,
+  Resumed,
   Stored,
   Workflow,
   WorkflowAgent,
+  WorkflowChange,
   WorkflowError,
+  WorkflowEvent,
+  WorkflowStats,
   WorkflowStatus,
   WorkflowType,
-} from "../documents.ts";
-import type { JsonObject } from "../json.ts";
-import type { CreateOptions, IfMatch, Page, Paging } from "./common.ts";
-
-/** `type`, `name` and `total_steps` are needed; the rest has defaults. */
-export type NewWorkflow = Pick<Workflow, "type" | "name" | "total_steps"> &
-  Partial<Omit<Workflow, "metadata" | "performance_metrics" | "checkpoints_omitted">> & {
-    readonly metadata?: Partial<Workflow["metadata"]>;
-    readonly performance_metrics?: Partial<Workflow["performance_metrics"]>;
-  };
-
-/** Each property given replaces the stored one as a whole; null is a value. A change of status must be a legal transition. */
-export type WorkflowChange = Partial<
-  Omit<Workflow, "id" | "workflow_id" | "workspace_id" | "checkpoints" | "checkpoints_omitted" | "created_at">
->;
+} from "../contract/state.ts";
 
 export interface WorkflowQuery extends Paging {
   readonly status?: WorkflowStatus | undefined;
   readonly type?: WorkflowType | undefined;
-  readonly order?: "asc" | "desc" | undefined;
+  readonly order?: SortOrder | undefined;
 }
 
 export interface WorkflowWrite extends IfMatch {
@@ -34,52 +30,10 @@ export interface WorkflowWrite extends IfMatch {
   readonly fencingToken?: number | undefined;
 }
 
-export interface NewCheckpoint {
-  readonly step: number;
-  readonly state: JsonObject;
-  readonly agent_context?: JsonObject;
-  readonly timestamp?: string;
-}
-
-export interface Lease {
-  readonly workflow_id: string;
-  readonly owner: string;
-  /** Grows with every holder: a write with an older one is refused. */
-  readonly fencing_token: number;
-  readonly expires_at: string;
-}
-
-/** Who works on it; without the token, which only the holder has. Both are null when nobody holds the lease. */
-export type LeaseHolder =
-  | { readonly workflow_id: string; readonly owner: string; readonly expires_at: string }
-  | { readonly workflow_id: string; readonly owner: null; readonly expires_at: null };
-
 export interface ResumeOptions extends WorkflowWrite {
   /** Takes the lease as well, for this worker. */
   readonly owner?: string | undefined;
   readonly leaseSeconds?: number | undefined;
-}
-export interface Resumed {
-  readonly workflow: Stored<Workflow>;
-  /** The latest checkpoint; null when there is none yet. */
-  readonly checkpoint: Checkpoint | null;
-  readonly state: JsonObject;
-  readonly agent_context: JsonObject;
-  readonly lease: Lease | null;
-}
-
-export interface WorkflowEvent {
-  readonly id: string;
-  readonly type: "workflow.changed" | "workflow.deleted" | "checkpoint.added" | "lease.changed";
-  readonly workflow_id: string;
-  readonly data: JsonObject;
-  readonly at: string;
-}
-
-export interface WorkflowStats {
-  readonly total: number;
-  readonly by_status: Readonly<Record<WorkflowStatus, number>>;
-  readonly by_type: Readonly<Record<WorkflowType, number>>;
 }
 
 export interface WorkflowsApi {
@@ -114,7 +68,7 @@ export interface WorkflowsApi {
   checkpoint(workflowId: string, checkpoint: NewCheckpoint, options?: WorkflowWrite): Promise<Checkpoint>;
   checkpoints(
     workflowId: string,
-    query?: Paging & { readonly order?: "asc" | "desc" | undefined },
+    query?: Paging & { readonly order?: SortOrder | undefined },
   ): Promise<Page<Checkpoint>>;
   checkpointAt(workflowId: string, step: number | "latest"): Promise<Checkpoint>;
   /** Who holds the lease now; owner and expires_at are null when nobody does. */

@@ -1,4 +1,5 @@
 /** Triples of RDF and the answers to SPARQL. */
+import type { JsonObject } from "../json.ts";
 
 export type Term =
   | { readonly type: "iri"; readonly value: string }
@@ -11,6 +12,34 @@ export interface Triple {
   readonly o: Term;
   /** Null in the default graph. */
   readonly g: Term | null;
+}
+
+/** A passage that states a triple, with its place in the text of a version. */
+export interface TripleSource {
+  readonly document_id: string;
+  readonly chunk_id: string;
+  readonly filename: string;
+  readonly version: number;
+  readonly page?: number;
+  /** UTF-16 code units into the document's text. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where a triple comes from. */
+export interface Provenance {
+  readonly triple: Triple;
+  /** It was stated without a document, and stays until it is removed. */
+  readonly asserted: boolean;
+  /** At most 1,000. */
+  readonly sources: readonly (TripleSource & { readonly quote: string })[];
+  /** The same as PROV-O, in JSON-LD. */
+  readonly prov: JsonObject;
+}
+
+/** A triple that a document states, with the passages of the document that state it. */
+export interface DocumentTriple extends Triple {
+  readonly passages: readonly { readonly chunk_id: string; readonly index: number }[];
 }
 
 /** A term, or its text: `<iri>`, `"words"@en`, `"1"^^xsd:integer`, `_:label`. */

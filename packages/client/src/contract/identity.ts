@@ -1,6 +1,35 @@
 /** API keys and who calls. */
-export const roles = ["user", "repository_admin", "admin"] as const;
+/**
+ * `admin` may do everything in the workspace; `repository_admin` everything inside the repositories it reaches, but not decide who reaches
+ * them; `user` what its groups may.
+ */
+export const roles = ["admin", "repository_admin", "user"] as const;
 export type Role = (typeof roles)[number];
+
+/** What a role does not include. `purge`: to remove permanently what one may delete. */
+export const permissions = ["purge"] as const;
+export type Permission = (typeof permissions)[number];
+
+export const keyScopes = ["read", "write"] as const;
+export type KeyScope = (typeof keyScopes)[number];
+
+/** What a caller was recognised by. */
+export type AuthenticatedBy = "root" | "key" | "token" | "session" | "embedded" | "local";
+
+/** Who is calling. */
+export interface Me {
+  readonly user_id: string;
+  readonly workspace_id: string;
+  readonly groups: readonly string[];
+  readonly role: Role;
+  readonly permissions: readonly Permission[];
+  readonly via: AuthenticatedBy;
+  readonly key_id: string | null;
+  readonly expires_at: string | null;
+  readonly read_only: boolean;
+  /** Of a session: requests that change something send it back. Pages of other origins cannot read the answer. */
+  readonly csrf_token?: string;
+}
 
 export interface Key {
   readonly key_id: string;
@@ -9,8 +38,8 @@ export interface Key {
   readonly workspace_id: string;
   readonly groups: readonly string[];
   readonly role: Role;
-  readonly permissions: readonly string[];
-  readonly scopes: readonly ("read" | "write")[];
+  readonly permissions: readonly Permission[];
+  readonly scopes: readonly KeyScope[];
   readonly created_at: string;
   readonly created_by: string;
   readonly expires_at: string | null;
@@ -27,8 +56,8 @@ export interface NewKey {
   readonly workspace_id?: string | undefined;
   readonly groups?: readonly string[] | undefined;
   readonly role?: Role | undefined;
-  readonly permissions?: readonly string[] | undefined;
+  readonly permissions?: readonly Permission[] | undefined;
   readonly name?: string | undefined;
   readonly expires_at?: string | undefined;
-  readonly scopes?: readonly ("read" | "write")[] | undefined;
+  readonly scopes?: readonly KeyScope[] | undefined;
 }

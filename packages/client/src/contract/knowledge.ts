@@ -1,7 +1,8 @@
 /**
- * What crosses the wire on the knowledge side: repositories, collections, documents and searches. Field names are those of `/v1`. Lists
- * of allowed values stand here once; routes, features, CLI and console take them from here.
+ * What crosses the wire on the knowledge side: repositories, collections and documents. Field names are those of `/v1`. Lists of
+ * allowed values stand in the contract once; routes, features, CLI and console take them from there.
  */
+import type { NewPipeline, Pipeline } from "./pipelines.ts";
 import type { JsonObject } from "../json.ts";
 
 export const collectionStatuses = ["ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "DELETED"] as const;
@@ -13,27 +14,50 @@ export type IndexingStatus = (typeof indexingStatuses)[number];
 export const documentStatuses = ["uploading", "pending", "indexing", "indexed", "failed"] as const;
 export type DocumentStatus = (typeof documentStatuses)[number];
 
-export const searchModes = ["hybrid", "vector", "keyword", "graph"] as const;
-export type SearchMode = (typeof searchModes)[number];
+export const collectionSorts = ["created_at", "updated_at", "name", "last_used_at", "size"] as const;
+export type CollectionSort = (typeof collectionSorts)[number];
+
+/** Whether one of the tags is enough. */
+export const tagMatches = ["any", "all"] as const;
+export type TagMatch = (typeof tagMatches)[number];
 
 export const accessLevels = ["READ", "WRITE", "ADMIN"] as const;
 export type AccessLevel = (typeof accessLevels)[number];
 
+export const chunkingTypes = ["FIXED", "RECURSIVE", "TOKEN", "SENTENCE", "MARKDOWN", "SEMANTIC", "NONE"] as const;
+export type ChunkingType = (typeof chunkingTypes)[number];
+
+export const chunkUnits = ["char", "token"] as const;
+export type ChunkUnit = (typeof chunkUnits)[number];
+
 /** How documents are split into chunks. */
 export interface ChunkingStrategy {
-  readonly type: string;
-  readonly unit: "char" | "token";
+  readonly type: ChunkingType;
+  /** What `chunk_size` and `chunk_overlap` count. */
+  readonly unit: ChunkUnit;
   readonly chunk_size: number;
   readonly chunk_overlap: number;
+  /** RECURSIVE: tried in this order. */
   readonly separators?: readonly string[];
+  /** SEMANTIC: 0…1; a chunk ends where neighbouring sentences are less similar than this. */
   readonly threshold?: number;
 }
 
+/**
+ * `structured`: tables, JSON, YAML, front matter and links of Markdown, RDF. `cooccurrence`: these, and names that stand in one chunk.
+ * `llm`: these, and what a model finds in the chunks of text.
+ */
+export const extractModes = ["off", "structured", "cooccurrence", "llm"] as const;
+export type ExtractMode = (typeof extractModes)[number];
+
 /** Which triples documents add to the graph. */
 export interface GraphSettings {
-  readonly extract: "off" | "structured" | "cooccurrence" | "llm";
+  readonly extract: ExtractMode;
+  /** The column or field whose value names a record, the same in all documents of the collection. */
   readonly key?: string;
+  /** Of `llm`: the chat model; the first that is configured when absent. */
   readonly model?: string;
+  /** Of `llm`: the kinds of entities to look for; any when absent. */
   readonly entity_types?: readonly string[];
 }
 
@@ -62,6 +86,8 @@ export interface Repository {
   readonly created_at: string;
   readonly updated_at: string;
   readonly etag: string;
+  /** What whoever created or changed it should know. */
+  readonly warnings?: readonly string[];
 }
 
 export interface RepositoryChange {
@@ -93,6 +119,7 @@ export interface Collection {
   readonly chunking_strategy: ChunkingStrategy;
   readonly own_chunking_strategy: ChunkingStrategy | null;
   readonly allow_chunking_override: boolean;
+  /** In effect; `own_graph` is null where it is inherited. */
   readonly graph: GraphSettings;
   readonly own_graph: GraphSettings | null;
   readonly metadata: Metadata;
@@ -112,12 +139,17 @@ export interface Collection {
   /** Rows that callers embedded themselves, or that a migration or a drop box brought. */
   readonly row_count: number;
   readonly last_sync_at: string | null;
+  /** Loaded or searched, to within some minutes; null: never. */
   readonly last_used_at: string | null;
   readonly is_default: boolean;
   /** What the caller may do with it. */
   readonly access: AccessLevel | null;
   readonly created_by: string;
   readonly created_at: string;
+  /** It was imported from a place that had not recorded when it was created. */
+  readonly created_at_estimated?: true;
+  /** The migration that fills it; until that is done it takes no other writes. */
+  readonly held_by?: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
   readonly purge_at: string | null;
@@ -126,20 +158,8 @@ export interface Collection {
   /** Another incarnation has the id now; this one is named by its incarnation. */
   readonly displaced?: true;
   readonly etag: string;
-  /** What its creator should know. */
+  /** What whoever created or changed it should know. */
   readonly warnings?: readonly string[];
-}
-
-export interface Pipeline {
-  readonly pipeline_id: string;
-  readonly trigger: "event" | "schedule";
-  readonly source: string;
-  readonly schedule: string | null;
-  readonly auto_remove: boolean;
-  readonly chunking_strategy: ChunkingStrategy | null;
-  readonly max_removal_share: number;
-  readonly created_by: string;
-  readonly created_at: string;
 }
 
 export interface CollectionChange {
@@ -154,21 +174,6 @@ export interface CollectionChange {
   readonly private?: boolean | undefined;
 }
 
-/** Keeps a collection in step with a folder or a prefix of a bucket. */
-export interface NewPipeline {
-  /** `event`: when a file changes; `schedule`: at certain times. */
-  readonly trigger: "event" | "schedule";
-  /** `file:/folder` or `s3://bucket/prefix`, among those that the operator of the server opened. */
-  readonly source: string;
-  /** Cron in UTC, or `daily` (the default), `hourly`, `weekly`. */
-  readonly schedule?: string | null | undefined;
-  /** Whether a document is deleted with its file. False when absent. */
-  readonly auto_remove?: boolean | undefined;
-  readonly chunking_strategy?: Partial<ChunkingStrategy> | null | undefined;
-  /** A run that would remove more than this share of the documents stops instead; 0.5 when absent. */
-  readonly max_removal_share?: number | undefined;
-}
-
 export interface NewCollection extends CollectionChange {
   /** Made from the name when absent. */
   readonly collection_id?: string | undefined;
@@ -177,21 +182,80 @@ export interface NewCollection extends CollectionChange {
   readonly pipelines?: readonly NewPipeline[] | undefined;
 }
 
-/** What each store holds of a collection. */
-export interface CollectionUsage {
+export interface DocumentCounts {
   readonly document_count: number;
+  readonly total_size_bytes: number;
+  readonly chunk_count: number;
+  readonly by_status: Readonly<Record<DocumentStatus, number>>;
+}
+
+/** What each store holds of a collection. */
+export interface CollectionUsage extends DocumentCounts {
+  readonly recounted: DocumentCounts;
+  readonly repaired: boolean;
   readonly triples: number;
   readonly stores: Readonly<Record<string, number>>;
   /** Whether the counters equal a recount. */
   readonly consistent: boolean;
 }
 
+/** Why a user may or may not use something. */
+export interface AccessDecision {
+  /** null: not visible at all. */
+  readonly level: AccessLevel | null;
+  /** The rule that decided. */
+  readonly reason: string;
+  /** The user's groups that opened it. */
+  readonly groups: readonly string[];
+  readonly document?: Pick<Document, "document_id" | "status" | "uploaded_by"> & { readonly searchable: boolean };
+}
+
+/** What of the server a client needs; `ServerStatus` has the rest. */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
   readonly database: string;
   /** How long a deleted collection can be restored; 0: not at all. */
   readonly trash_days: number;
+}
+
+export interface ServerStatus extends ServerInfo {
+  readonly uptime_ms: number;
+  readonly items: {
+    readonly engine: string;
+    readonly index_reads: string;
+    readonly batch_operations_max: number;
+    readonly durable: boolean;
+  };
+  readonly objects: { readonly driver: string; readonly conditional_put: boolean; readonly durable: boolean };
+  readonly queue: { readonly driver: string; readonly dedup_window_ms: number; readonly durable: boolean };
+  readonly triples: {
+    readonly engine: string;
+    readonly reads: string;
+    readonly atomic_quads_max: number;
+    readonly durable: boolean;
+  };
+  readonly models: readonly { readonly id: string; readonly provider: string }[];
+}
+
+/** `auto`: by a pipeline; `existing`: bytes that stay where they are and are never removed. */
+export const documentSourceTypes = ["manual", "auto", "existing"] as const;
+
+/** Where a document came from; the same source again is the same document. */
+export interface DocumentSource {
+  readonly type: (typeof documentSourceTypes)[number];
+  readonly uri: string;
+  readonly pipeline_id?: string;
+  /** Identifies the content in its source, so that an unchanged file is not read again. */
+  readonly etag?: string;
+}
+
+/** What of a document is in the graph. */
+export interface DocumentGraph {
+  readonly triples: number;
+  /** What a reader should know: that there was too much, or which passages a model could not read. */
+  readonly warnings?: readonly string[];
+  readonly failed_passages?: readonly { readonly chunk: number; readonly error: string }[];
 }
 
 export interface Document {
@@ -202,15 +266,19 @@ export interface Document {
   readonly file_type: string;
   readonly size_bytes: number;
   readonly sha256: string | null;
+  /** The newest whose bytes are here. */
   readonly version: number;
   readonly status: DocumentStatus;
   readonly error: string | null;
   readonly attempts: number;
   readonly progress: { readonly done: number; readonly total: number } | null;
   readonly chunk_count: number;
+  /** How the chunks that searches show were cut. */
   readonly chunking_strategy: ChunkingStrategy | null;
+  /** null: nothing of it ever was in the graph. */
+  readonly graph: DocumentGraph | null;
   readonly metadata: JsonObject;
-  readonly source: { readonly type: "manual" | "auto" | "existing"; readonly uri: string };
+  readonly source: DocumentSource;
   /** The version that searches show; a newer one may still be indexing. */
   readonly live_version: number | null;
   readonly uploaded_by: string;
@@ -231,6 +299,8 @@ export interface DocumentVersion {
   readonly version: number;
   readonly size_bytes: number;
   readonly sha256: string;
+  readonly uploaded_at: string;
+  readonly uploaded_by: string;
   readonly live: boolean;
 }
 
@@ -260,79 +330,4 @@ export interface DocumentText {
   readonly pages: readonly { readonly page: number; readonly start: number; readonly end: number }[];
   readonly sections: readonly { readonly path: readonly string[]; readonly start: number; readonly end: number }[];
   readonly warnings: readonly string[];
-}
-
-/** Where a hit stands in its source. */
-export interface Citation {
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly document_id: string;
-  /** Of a row that a caller embedded itself: it is of no document (document_id and filename are empty), and its quote is its own text. */
-  readonly row_id?: string;
-  readonly filename: string;
-  readonly version: number;
-  readonly page?: number;
-  readonly section?: string;
-  readonly start: number;
-  readonly end: number;
-  readonly quote: string;
-}
-
-export type CitationToVerify = Pick<
-  Citation,
-  "repository_id" | "collection_id" | "document_id" | "row_id" | "version" | "start" | "end" | "quote"
->;
-
-export interface CitationCheck {
-  readonly valid: boolean;
-  readonly result: "exact" | "moved" | "not_in_document" | "version_gone" | "document_gone" | "not_in_row" | "row_gone";
-  /** Whether searches still show this version. */
-  readonly current: boolean;
-  /** Where the quote stands now, when it moved. */
-  readonly found_at?: number;
-}
-
-export interface Hit {
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly document_id: string;
-  readonly chunk_id: string;
-  readonly text: string;
-  /** 0…1, calibrated: one meaning for all questions and collections. */
-  readonly score: number;
-  /** What the ranking was made of; `fused` orders the hits of a hybrid search. */
-  readonly scores: {
-    readonly vector?: number;
-    readonly keyword?: number;
-    readonly graph?: number;
-    readonly fused?: number;
-  };
-  readonly metadata: JsonObject;
-  readonly citation: Citation;
-  /** Other hits of the same document, with `group_by`. */
-  readonly more?: readonly { readonly chunk_id: string; readonly score: number }[];
-  readonly explain?: JsonObject;
-}
-
-export const searchOutcomes = ["ok", "empty", "indexing", "no_match"] as const;
-export type SearchOutcome = (typeof searchOutcomes)[number];
-
-export interface SearchAnswer {
-  readonly hits: readonly Hit[];
-  /** Why there are no hits: nothing is stored, documents are still being indexed, or nothing is relevant. */
-  readonly outcome: SearchOutcome;
-  /** Collections that could not be searched; the others were. */
-  readonly skipped?: readonly {
-    readonly repository_id: string;
-    readonly collection_id: string;
-    readonly code: string;
-    readonly reason: string;
-  }[];
-  /** Fields of the filter that nothing has. */
-  readonly unknown_fields?: readonly string[];
-  /** What was done otherwise than asked: a search of catalogs has at most 20 hits. */
-  readonly warnings?: readonly string[];
-  readonly mode_used: SearchMode;
-  readonly timings: { readonly embed_ms: number; readonly search_ms: number; readonly total_ms: number };
-  readonly explain?: JsonObject;
 }

@@ -1,5 +1,5 @@
 /** Work that outlives the call that started it, and what happens meanwhile. */
-import type { JsonObject } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 
 export const jobStatuses = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
 export type JobStatus = (typeof jobStatuses)[number];
@@ -22,11 +22,18 @@ export interface Job {
 export const operationStatuses = ["running", "failed", "done"] as const;
 export type OperationStatus = (typeof operationStatuses)[number];
 
+export const operationActions = ["delete-collection", "archive-collection"] as const;
+export type OperationAction = (typeof operationActions)[number];
+
+export const storeStatuses = ["waiting", "sent", "confirmed", "left"] as const;
+export type StoreStatus = (typeof storeStatuses)[number];
+
 /** A change of a collection in every store that holds a part of it. Its id is that of its job. */
 export interface Operation {
   readonly operation_id: string;
-  readonly action: "delete-collection" | "archive-collection";
+  readonly action: OperationAction;
   readonly status: OperationStatus;
+  /** Some store was left out: it cannot do this, or is no longer registered. */
   readonly partial: boolean;
   readonly repository_id: string;
   readonly collection_id: string;
@@ -40,7 +47,7 @@ export interface Operation {
 
 export interface StoreProgress {
   readonly store: string;
-  readonly status: "waiting" | "sent" | "confirmed" | "left";
+  readonly status: StoreStatus;
   readonly attempts: number;
   readonly deleted: number;
   /** The store's last count; null before the first. */
@@ -94,4 +101,136 @@ export interface QuarantineEntry {
   readonly expires_at: string;
   /** When it was last written back; the copy stays until it expires. */
   readonly restored_at: string | null;
+}
+
+/** How far the deletes of a workspace are behind. */
+export interface DeletionLag {
+  /** Deletes that some store has not confirmed yet. */
+  readonly unfinished: number;
+  /** Those of them that some store failed at repeatedly. */
+  readonly failed: number;
+  /** Age of the oldest; 0 where there is none. */
+  readonly lag_seconds: number;
+  /** The age at which a warning is raised. */
+  readonly limit_seconds: number;
+  readonly oldest: Pick<Operation, "operation_id" | "repository_id" | "collection_id" | "created_at"> | null;
+  /** null: no problem. */
+  readonly warning: string | null;
+}
+
+export interface Queue {
+  readonly name: string;
+  readonly waiting: number;
+  readonly in_progress: number;
+  readonly failed: number;
+  /** Null where it is unknown which dead letters belong to the workspace. */
+  readonly dead: number | null;
+  /** Why `dead` is null. */
+  readonly dead_unknown?: string;
+  /** How long the oldest of what waits or is in progress has been there; null where there is none. */
+  readonly oldest_age_seconds: number | null;
+}
+
+export interface DeadLetter {
+  readonly dead_id: string;
+  /** Of the queue of documents. */
+  readonly document_id?: string;
+  /** Of another queue: the message as it was sent. */
+  readonly message?: JsonValue;
+  readonly cause: string;
+  readonly reason: string | null;
+  readonly dead_at: string;
+  readonly failures: number;
+}
+
+/** What an audit compares: all stores with the records. */
+export const findingKinds = [
+  /** A record names content or text that does not exist. */
+  "record_without_object",
+  /** What a repair marked as missing exists again. */
+  "bytes_returned",
+  /** A file of a collection that no record names. */
+  "object_without_record",
+  /** Passages of a document or a run that does not exist, or of an earlier generation. */
+  "vectors_without_document",
+  /** Fewer passages than the record says. */
+  "document_without_vectors",
+  /** Triples whose source is a document or a run that does not exist. */
+  "triples_without_support_source",
+  /** Counters that differ from a recount. */
+  "counter_off",
+  /** Vectors whose versions, log or files do not fit together. */
+  "manifest_broken",
+  /** Data of a collection that no record names. */
+  "unknown_incarnation",
+  /** An operation on all stores that makes no progress. */
+  "stuck_operation",
+  /** Data that had to be removed and was not. */
+  "removal_left",
+] as const;
+export type FindingKind = (typeof findingKinds)[number];
+
+export interface Finding {
+  readonly kind: FindingKind;
+  /** Where it is: objects, documents, vectors, triples, collections, or the name of another store. */
+  readonly store: string;
+  readonly repository_id?: string;
+  readonly collection_id?: string;
+  readonly incarnation?: string;
+  readonly document_id?: string;
+  readonly key?: string;
+  readonly detail: string;
+  readonly repaired: boolean;
+}
+
+/** What a repair did not touch, because most of a collection or a store seems to be missing or unknown. */
+export interface RepairRefusal {
+  readonly repository_id?: string;
+  readonly collection_id?: string;
+  readonly incarnation?: string;
+  readonly store?: string;
+  readonly kinds: readonly FindingKind[];
+  readonly detail: string;
+}
+
+/** The result of the job of an audit. */
+export interface AuditReport {
+  readonly began_at: string;
+  readonly finished_at: string;
+  readonly repair: boolean;
+  readonly deep: boolean;
+  readonly checked: Readonly<
+    Record<
+      "repositories" | "collections" | "documents" | "objects" | "passages" | "triples" | "operations" | "lives",
+      number
+    >
+  >;
+  readonly summary: Readonly<Partial<Record<FindingKind, { readonly found: number; readonly repaired: number }>>>;
+  readonly refused: readonly RepairRefusal[];
+  readonly found: number;
+  /** Found, and still there. */
+  readonly left: number;
+  /** What this repair moved into the quarantine. */
+  readonly quarantined: number;
+  /** May belong to work in progress: checked again after some time. */
+  readonly waiting: number;
+  readonly findings: readonly Finding[];
+  /** There are more findings than these: GET /v1/fsck/{job}/findings has them. */
+  readonly truncated: boolean;
+}
+
+export const activityFigures = [
+  "searches",
+  "search_ms",
+  "uploads",
+  "upload_bytes",
+  "documents_indexed",
+  "documents_failed",
+] as const;
+export type ActivityFigure = (typeof activityFigures)[number];
+
+/** What a workspace did during one step of time. */
+export interface ActivityPoint extends Readonly<Record<ActivityFigure, number>> {
+  /** Where the step begins. */
+  readonly at: string;
 }

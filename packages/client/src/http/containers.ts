@@ -1,5 +1,6 @@
 /** Containers over HTTP. */
-import type { BatchOperation, BulkOperation, ContainersApi, PartitionKey } from "../api/containers-api.ts";
+import type { ContainersApi } from "../api/containers-api.ts";
+import type { BatchOperation, BulkOperation, PartitionKey } from "../contract/containers.ts";
 import { path, type Requester, type RequestOptions } from "./request.ts";
 
 export function httpContainers(http: Requester): ContainersApi {

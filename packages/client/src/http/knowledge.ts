@@ -7,9 +7,10 @@ import type {
   RepositoriesApi,
   SearchApi,
 } from "../api/knowledge-api.ts";
-import { collectionOf, collectionsOf } from "../collection-ref.ts";
-import type { CitationCheck, DocumentVersion, UploadedDocument } from "../contract/knowledge.ts";
+import type { DocumentVersion, UploadedDocument } from "../contract/knowledge.ts";
 import type { KnowledgeEvent } from "../contract/operations.ts";
+import type { CitationCheck } from "../contract/search.ts";
+import { collectionOf, collectionsOf } from "../collection-ref.ts";
 import { clientError } from "../errors.ts";
 import { httpGraph } from "./graph.ts";
 import { fileForm } from "./multipart.ts";

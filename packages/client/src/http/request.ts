@@ -4,8 +4,8 @@
  * A request is repeated after 429, 503, 502, 504, an answer that says so (`retryable`), a time limit or a broken connection; but only if
  * doing it twice is the same as once: it reads, it has a condition on an etag, it carries an idempotency key, or its route says so.
  */
-import { clientError, PinakesClientError, type BatchFailure } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
+import { clientError, PinakesClientError, type BatchFailure } from "../errors.ts";
 import { backoffMs, sleep } from "../waiting.ts";
 import { SessionTokens } from "./session-tokens.ts";
 

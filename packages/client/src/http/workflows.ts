@@ -1,5 +1,6 @@
 /** Workflows over HTTP. */
-import type { WorkflowEvent, WorkflowsApi, WorkflowWrite } from "../api/workflows-api.ts";
+import type { WorkflowWrite, WorkflowsApi } from "../api/workflows-api.ts";
+import type { WorkflowEvent } from "../contract/state.ts";
 import { path, type Requester, type RequestOptions } from "./request.ts";
 import { follow } from "./sse.ts";
 

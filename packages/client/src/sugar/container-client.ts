@@ -1,25 +1,24 @@
 /** One container, with the type of its documents. */
+import type { IfMatch } from "../api/common.ts";
+import type { ContainersApi, PatchOptions, PutContainerOptions } from "../api/containers-api.ts";
+import type { LineResult, Page } from "../contract/common.ts";
 import type {
   BatchOperation,
   BatchOutcome,
   BulkOperation,
   ContainerChange,
   ContainerInfo,
-  ContainersApi,
   ContainerSpec,
   IndexQuery,
   PartitionKey,
   PatchOperation,
-  PatchOptions,
-  PutContainerOptions,
   QueryPlan,
   SqlQuery,
   StoredDocument,
-} from "../api/containers-api.ts";
-import type { IfMatch, LineResult, Page } from "../api/common.ts";
-import { NotFoundError } from "../errors.ts";
-import type { Stored } from "../documents.ts";
+} from "../contract/containers.ts";
+import type { Stored } from "../contract/state.ts";
 import type { JsonObject } from "../json.ts";
+import { NotFoundError } from "../errors.ts";
 import { sleep } from "../waiting.ts";
 import { listing, type Listing } from "./listing.ts";
 import type { UpdateOptions, Updates } from "./update.ts";

@@ -1,5 +1,5 @@
 /** A list that is read as it is walked through, page by page; or one page of it. */
-import type { Page, Paging } from "../api/common.ts";
+import type { Page, Paging } from "../contract/common.ts";
 
 export interface Listing<Item> extends AsyncIterable<Item> {
   /** One page: from the beginning, or after a cursor. */

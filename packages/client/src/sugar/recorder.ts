@@ -6,7 +6,7 @@
  * - The buffer is bounded. When it is full `record` refuses the line, says so (false, `onError`), and `close` tells how many.
  * - A line that can never be stored (it is not valid) is given to `onError` and left out; all others wait until they are stored.
  */
-import type { IngestResult, LineResult } from "../api/common.ts";
+import type { IngestResult, LineResult } from "../contract/common.ts";
 import { clientError, PinakesClientError, toClientError } from "../errors.ts";
 
 export interface RecorderOptions<Line> {

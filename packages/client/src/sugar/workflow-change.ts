@@ -1,6 +1,5 @@
 /** What an update of a workflow changed: the properties that differ from what was read. */
-import type { WorkflowChange } from "../api/workflows-api.ts";
-import type { Stored, Workflow } from "../documents.ts";
+import type { Stored, Workflow, WorkflowChange } from "../contract/state.ts";
 
 /** Not the caller's to change: identity, what has calls of its own, and what the store writes. */
 const fixed: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** Audits: what every store holds beside what the records say. */
 export { Audit, type FsckInput } from "./audit.ts";
-export { findingKinds, type Finding, type FindingKind, type AuditReport } from "./finding.ts";
+export type { AuditReport, Finding, FindingKind } from "./finding.ts";
 export { auditLimits } from "./limits.ts";
 export { AuditRounds, type AuditFigures, type RoundsParts } from "./rounds.ts";
 export { walkWorkspaces } from "./workspaces.ts";

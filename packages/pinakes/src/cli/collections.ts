@@ -1,6 +1,5 @@
 /** `pinakes collections …`: make, look at, change, archive, delete and restore collections. */
-import type { Collection, NewCollection } from "@pinakes/client";
-import { collectionSorts } from "../knowledge/index.ts";
+import { collectionSorts, collectionStatuses, type Collection, type NewCollection } from "@pinakes/client";
 import { describe, label, purge, tag } from "./collection-labels.ts";
 import { collectionsOf, collectionText } from "./collection-text.ts";
 import { changesHelp, readChanges } from "./collection-changes.ts";
@@ -15,7 +14,7 @@ import { actorOptions, readAddress, type ActorOption, type Address, type Session
 import type { Terminal } from "./terminal.ts";
 
 const where = "<repository/collection>";
-const statuses = ["ACTIVE", "ARCHIVED", "DELETED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "all"] as const;
+const statuses = [...collectionStatuses, "all"] as const;
 
 const list = defineCommand({
   usage: "[repository]",

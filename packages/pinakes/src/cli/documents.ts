@@ -1,7 +1,7 @@
 /** `pinakes documents …`: put files into collections, look at them, take them out. */
 import { posix } from "node:path";
 import { hasCode, PinakesError } from "../domain/errors.ts";
-import type { Chunk, Document } from "@pinakes/client";
+import { documentStatuses, type Chunk, type Document } from "@pinakes/client";
 import { defineCommand, UsageError, type Call, type Group, type Outcome } from "./command.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { add, wait } from "./documents-add.ts";
@@ -14,14 +14,12 @@ import { withClient, type ClientSession } from "./client-session.ts";
 import { actorOptions, readAddress, type Address } from "./session.ts";
 import { styled, type Terminal } from "./terminal.ts";
 
-const statuses = ["uploading", "pending", "indexing", "indexed", "failed"] as const;
-
 const list = defineCommand({
   usage: "<repository/collection>",
   words: [1, 1],
   summary: "the documents of a collection, newest first",
   options: {
-    status: { type: "string", value: "STATUS", help: statuses.join(", ") },
+    status: { type: "string", value: "STATUS", help: documentStatuses.join(", ") },
     q: { type: "string", help: "in the name, as it is written" },
     ...listOptions,
     ...actorOptions,
@@ -29,7 +27,7 @@ const list = defineCommand({
   examples: ["pinakes documents list kb/papers", "pinakes documents list kb/papers --status failed --json"],
   run: async (call) => {
     const at = readAddress(call.words[0] as string);
-    const query = { status: call.given.oneOf("status", statuses), q: call.given.text("q") };
+    const query = { status: call.given.oneOf("status", documentStatuses), q: call.given.text("q") };
     return withClient(call, async ({ knowledge, place }) => {
       const page = await readPages(call.given, (paging) => knowledge.documents.list(at, { ...query, ...paging }), {
         total: true,

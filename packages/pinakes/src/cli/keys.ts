@@ -1,7 +1,6 @@
 /** `pinakes keys …`: API keys of a workspace. Acts with the root token of the settings. */
 import { readConfig } from "../config.ts";
-import { permissions, roles } from "../domain/caller.ts";
-import type { Key } from "@pinakes/client";
+import { permissions, roles, type Key } from "@pinakes/client";
 import { confirm, yesOption } from "./confirm.ts";
 import { defineCommand, UsageError, type Call, type Group } from "./command.ts";
 import { withClient, type ClientSession } from "./client-session.ts";

@@ -1,4 +1,5 @@
 /** `pinakes memories …`: what agents and people said, by agent and session. */
+import { contextStrategies, memorySearchModes, messageTypes } from "@pinakes/client";
 import { confirm, confirmOptions } from "./confirm.ts";
 import { defineCommand, UsageError, type Call, type Group } from "./command.ts";
 import { count } from "./layout.ts";
@@ -8,9 +9,6 @@ import { nothingIn } from "./place.ts";
 import { withClient } from "./client-session.ts";
 import { actorOptions } from "./session.ts";
 
-const messageTypes = ["user", "assistant", "system", "thought", "tool_call", "tool_result"] as const;
-const strategies = ["recent", "relevance"] as const;
-const modes = ["hybrid", "keyword", "semantic"] as const;
 const tokensMax = 100_000_000;
 const hitsMax = 100;
 const ofSession = "<agent> <session>";
@@ -72,7 +70,7 @@ const context = defineCommand({
   summary: "the messages of a session that fit into a number of tokens: what an agent would be given",
   options: {
     tokens: { type: "string", value: "N", help: "at most so many tokens", elsewhere: ["max-tokens", "maxtokens"] },
-    strategy: { type: "string", value: "STRATEGY", help: `${strategies.join(", ")} (recent)` },
+    strategy: { type: "string", value: "STRATEGY", help: `${contextStrategies.join(", ")} (recent)` },
     ...actorOptions,
   },
   examples: [
@@ -82,7 +80,7 @@ const context = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const maxTokens = given.whole("tokens", 1, tokensMax);
-    const strategy = given.oneOf("strategy", strategies);
+    const strategy = given.oneOf("strategy", contextStrategies);
     if (maxTokens === undefined)
       throw new UsageError(
         "say how much fits, with --tokens N: pinakes memories context <agent> <session> --tokens 4000",
@@ -105,7 +103,7 @@ const search = defineCommand({
   options: {
     agent: { type: "string", value: "ID", help: "only what this agent was told or said" },
     session: { type: "string", value: "ID", help: "only of this session" },
-    mode: { type: "string", value: "MODE", help: `${modes.join(", ")} (hybrid)` },
+    mode: { type: "string", value: "MODE", help: `${memorySearchModes.join(", ")} (hybrid)` },
     limit: { type: "string", value: "N", help: `how many, 1–${hitsMax} (10)` },
     ...actorOptions,
   },
@@ -120,7 +118,7 @@ const search = defineCommand({
       query,
       agent_id: given.text("agent"),
       session_id: given.text("session"),
-      mode: given.oneOf("mode", modes),
+      mode: given.oneOf("mode", memorySearchModes),
       limit: given.whole("limit", 1, hitsMax),
     };
     return withClient(call, async ({ state }) => {

@@ -1,5 +1,5 @@
 /** Aggregates of a series on the command line: what is asked for, and the answer as a table. For metrics and for the tool log. */
-import type { Aggregate, AggregateResult, AggregateRow } from "@pinakes/client";
+import { aggregates, type Aggregate, type AggregateResult, type AggregateRow } from "@pinakes/client";
 import { UsageError, type Given, type Options } from "./command.ts";
 import { count, grid, inTime, type Cell } from "./layout.ts";
 import { rangeOf, rangeOptions } from "./metrics-time.ts";
@@ -7,7 +7,6 @@ import { nothingIn, type Place } from "./place.ts";
 import { suggest } from "./suggest.ts";
 import { styled, type Terminal } from "./terminal.ts";
 
-const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as const satisfies readonly Aggregate[];
 const valuesDefault = ["count", "avg", "p95"] as const satisfies readonly Aggregate[];
 
 type Name = keyof ReturnType<typeof aggregateOptions>;

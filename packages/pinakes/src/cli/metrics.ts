@@ -1,12 +1,12 @@
 /** `pinakes metrics …`: figures of agents over time. */
-import type {
-  FixedMetricGroup,
-  FixedMetricType,
-  Metric,
-  MetricGroup,
-  MetricNames,
-  MetricType,
-  NewMetric,
+import {
+  fixedMetricGroups,
+  fixedMetricTypes,
+  type Metric,
+  type MetricGroup,
+  type MetricNames,
+  type MetricType,
+  type NewMetric,
 } from "@pinakes/client";
 import { defineCommand, UsageError, type Given, type Group } from "./command.ts";
 import { grid, inTime } from "./layout.ts";
@@ -19,22 +19,6 @@ import { withClient } from "./client-session.ts";
 import { actorOptions } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 
-const types = [
-  "latency",
-  "token_usage",
-  "cost",
-  "success_rate",
-  "tool_usage",
-] as const satisfies readonly FixedMetricType[];
-const groups = [
-  "agent_id",
-  "metric_type",
-  "session_id",
-  "workflow_id",
-  "environment",
-  "model",
-  "tool_name",
-] as const satisfies readonly FixedMetricGroup[];
 const isCustom = (text: string): text is MetricGroup => text.startsWith("dimensions.");
 
 const ingest = ingestCommand({
@@ -49,7 +33,7 @@ const list = defineCommand({
   summary: "single metrics, newest first",
   options: {
     agent: { type: "string", value: "ID", help: "of this agent" },
-    type: { type: "string", value: "TYPE", help: `${types.join(", ")}, custom.<name>` },
+    type: { type: "string", value: "TYPE", help: `${fixedMetricTypes.join(", ")}, custom.<name>` },
     ...rangeOptions,
     order: { type: "string", value: "ORDER", help: "asc, desc (desc)" },
     ...listOptions,
@@ -81,15 +65,19 @@ const aggregate = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "count, sum, average, extremes and exact percentiles, by time and by what metrics are of",
-  details: "Different types of metrics have different units: filter by one, or ask by metric_type.",
-  options: { ...aggregateOptions(groups, ["dimensions.<name>"]), ...actorOptions },
+  details: "Different fixedMetricTypes of metrics have different units: filter by one, or ask by metric_type.",
+  options: { ...aggregateOptions(fixedMetricGroups, ["dimensions.<name>"]), ...actorOptions },
   examples: [
     "pinakes metrics aggregate --by metric_type --from 7d",
     "pinakes metrics aggregate --filter metric_type=latency --by agent_id,model --bucket hour --values count,avg,p95 --from 24h",
     "pinakes metrics aggregate --filter metric_type=custom.faithfulness --by dimensions.region --filter dimensions.tier=gold --values avg",
   ],
   run: async (call) => {
-    const asked = askedAggregate<MetricGroup>(call.given, { groups, without: ["tool_name"], isCustom }, Date.now());
+    const asked = askedAggregate<MetricGroup>(
+      call.given,
+      { groups: fixedMetricGroups, without: ["tool_name"], isCustom },
+      Date.now(),
+    );
     return withClient(call, async ({ state, place }) => {
       const result = await state.metrics.aggregate(asked);
       return { answer: result, show: () => aggregateText(call.terminal, result, place) };
@@ -100,7 +88,7 @@ const aggregate = defineCommand({
 const names = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the custom types and dimensions in use, and how many there may be",
+  summary: "the custom fixedMetricTypes and dimensions in use, and how many there may be",
   options: {
     forget: {
       type: "string",
@@ -127,9 +115,9 @@ export const metrics: Group = {
 function typeOf(given: Given<"type">): MetricType | undefined {
   const text = given.text("type");
   if (text?.startsWith("custom.") === true) return text as MetricType;
-  if (text === undefined || (types as readonly string[]).includes(text.toLowerCase()))
-    return given.oneOf("type", types);
-  throw new UsageError(`--type: must be one of ${types.join(", ")}, or custom.<name>, got "${text}".`);
+  if (text === undefined || (fixedMetricTypes as readonly string[]).includes(text.toLowerCase()))
+    return given.oneOf("type", fixedMetricTypes);
+  throw new UsageError(`--type: must be one of ${fixedMetricTypes.join(", ")}, or custom.<name>, got "${text}".`);
 }
 
 function namesText({ types: own, dimensions, types_max, dimensions_max }: MetricNames): string {

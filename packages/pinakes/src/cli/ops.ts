@@ -1,4 +1,5 @@
 /** `pinakes ops …`: what is being done to collections in all stores. */
+import { operationStatuses } from "@pinakes/client";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OperationView } from "../knowledge/index.ts";
 import { defineCommand, failureExitCode, type Group, type Outcome } from "./command.ts";
@@ -14,14 +15,13 @@ import type { Terminal } from "./terminal.ts";
 const waitSecondsDefault = 30;
 const waitSecondsMax = 3_600;
 const lookMs = 100;
-const statuses = ["running", "failed", "done"] as const;
 
 const list = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "the operations, newest first",
   options: {
-    status: { type: "string", value: "STATUS", help: statuses.join(", ") },
+    status: { type: "string", value: "STATUS", help: operationStatuses.join(", ") },
     repository: { type: "string", value: "ID", help: "of this repository" },
     collection: { type: "string", value: "ID", help: "on the collection with this id, or any former life of it" },
     ...listOptions,
@@ -32,7 +32,7 @@ const list = defineCommand({
     withClient(call, async ({ knowledge, place }) => {
       const { given } = call;
       const query = {
-        status: given.oneOf("status", statuses),
+        status: given.oneOf("status", operationStatuses),
         repository: given.text("repository"),
         collection: given.text("collection"),
       };

@@ -2,8 +2,9 @@
  * The stores of the settings, opened by a command, and for whom it acts. Who can read the settings of the stores can read the stores,
  * so the command line says who it is. A server may work on the same stores at the same time.
  */
+import { roles } from "@pinakes/client";
 import { readConfig, type Config } from "../config.ts";
-import { roles, type Caller, type CallerInput } from "../domain/caller.ts";
+import type { Caller, CallerInput } from "../domain/caller.ts";
 import { readQuotas } from "../knowledge/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
 import { notFoundIn, placeOf, requireData, type Place } from "./place.ts";

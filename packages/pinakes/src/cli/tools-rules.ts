@@ -118,10 +118,10 @@ async function deleted(call: RuleCall, { state }: ClientSession, tool: string): 
   return { answer: { deleted: tool }, show: () => `The rule of ${tool} is removed.` };
 }
 
-function row({ tool_name, sensitive, drop = [], mask = [] }: RedactionRule) {
+function row({ tool_name, sensitive, drop, mask }: RedactionRule) {
   return {
     tool: tool_name,
-    "left out": sensitive === true ? "all of input and output" : drop.join(", "),
+    "left out": sensitive ? "all of input and output" : drop.join(", "),
     masked: mask.join(", "),
   };
 }

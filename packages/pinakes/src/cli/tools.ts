@@ -1,5 +1,5 @@
 /** `pinakes tools …`: the log of tool invocations, which is only added to. */
-import type { NewToolInvocation, ToolGroup, ToolStatus } from "@pinakes/client";
+import { exportFormats, toolGroups, toolStatuses, type NewToolInvocation } from "@pinakes/client";
 import { defineCommand, failureExitCode, type Given, type Group, type Options } from "./command.ts";
 import { aggregateOptions, aggregateText, askedAggregate } from "./metrics-aggregate.ts";
 import { ingestCommand } from "./metrics-ingest.ts";
@@ -12,16 +12,12 @@ import { checkPlace, exportInvocations } from "./tools-export.ts";
 import { rules, settings } from "./tools-rules.ts";
 import { chainText, invocationsText, invocationText } from "./tools-text.ts";
 
-const statuses = ["success", "error", "timeout"] as const satisfies readonly ToolStatus[];
-const groups = ["tool_name", "agent_id", "status", "session_id", "workflow_id"] as const satisfies readonly ToolGroup[];
-const formats = ["ndjson", "csv"] as const;
-
 const filterOptions = {
   tool: { type: "string", value: "NAME", help: "of this tool" },
   agent: { type: "string", value: "ID", help: "of this agent" },
   session: { type: "string", value: "ID", help: "of this session" },
   workflow: { type: "string", value: "ID", help: "of this workflow" },
-  status: { type: "string", value: "STATUS", help: statuses.join(", ") },
+  status: { type: "string", value: "STATUS", help: toolStatuses.join(", ") },
   ...rangeOptions,
 } as const satisfies Options;
 
@@ -79,7 +75,7 @@ const exporting = defineCommand({
   summary: "all invocations, or those that are asked for, as a file; oldest first",
   details: "To stdout, unless a file is named. A file that is there is replaced when all of the new one is written.",
   options: {
-    format: { type: "string", value: "FORMAT", help: `${formats.join(", ")} (ndjson)` },
+    format: { type: "string", value: "FORMAT", help: `${exportFormats.join(", ")} (ndjson)` },
     out: { type: "string", value: "FILE", help: "into this file" },
     ...filterOptions,
     ...actorOptions,
@@ -91,7 +87,7 @@ const exporting = defineCommand({
   run: async (call) => {
     const { given } = call;
     checkPlace(call);
-    const query = { ...filterOf(given), format: given.oneOf("format", formats) ?? "ndjson" };
+    const query = { ...filterOf(given), format: given.oneOf("format", exportFormats) ?? "ndjson" };
     return withClient(call, async ({ state }) => exportInvocations(call, state.tools.export(query)));
   },
 });
@@ -100,13 +96,13 @@ const aggregate = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "how many there were and how many milliseconds they took, by time, tool, agent, …",
-  options: { ...aggregateOptions(groups), ...actorOptions },
+  options: { ...aggregateOptions(toolGroups), ...actorOptions },
   examples: [
     "pinakes tools aggregate --by tool_name,status --from 7d",
     "pinakes tools aggregate --filter tool_name=web_search --bucket day --values count,p99 --from 30d",
   ],
   run: async (call) => {
-    const asked = askedAggregate(call.given, { groups, without: ["workflow_id"] }, Date.now());
+    const asked = askedAggregate(call.given, { groups: toolGroups, without: ["workflow_id"] }, Date.now());
     return withClient(call, async ({ state, place }) => {
       const result = await state.tools.aggregate(asked);
       return { answer: result, show: () => aggregateText(call.terminal, result, place) };
@@ -140,7 +136,7 @@ function filterOf(given: Given<keyof typeof filterOptions>) {
     agent_id: given.text("agent"),
     session_id: given.text("session"),
     workflow_id: given.text("workflow"),
-    status: given.oneOf("status", statuses),
+    status: given.oneOf("status", toolStatuses),
     ...rangeOf(given, Date.now()),
   };
 }

@@ -1,5 +1,13 @@
 /** `pinakes workflows …`: what runs, how far it has come, and what a person can do about it. */
-import type { StateApi, Stored, Workflow, WorkflowStatus, WorkflowType, WorkflowWrite } from "@pinakes/client";
+import {
+  sortOrders,
+  workflowStatuses,
+  workflowTypes,
+  type StateApi,
+  type Stored,
+  type Workflow,
+  type WorkflowWrite,
+} from "@pinakes/client";
 import { confirm, confirmOptions } from "./confirm.ts";
 import { defineCommand, UsageError, type Call, type Command, type Group, type Options } from "./command.ts";
 import { listOptions, moreBelow, readPages } from "./pages.ts";
@@ -15,24 +23,6 @@ import {
   workflowText,
 } from "./workflows-text.ts";
 
-const statuses = [
-  "pending",
-  "in_progress",
-  "completed",
-  "failed",
-  "paused",
-  "cancelled",
-] as const satisfies readonly WorkflowStatus[];
-const types = [
-  "sequential",
-  "concurrent",
-  "group_chat",
-  "handoff",
-  "state_machine",
-  "saga",
-] as const satisfies readonly WorkflowType[];
-const orders = ["asc", "desc"] as const;
-
 const writeOptions = {
   "if-match": { type: "string", value: "ETAG", help: "only if it still has this _etag" },
   "fencing-token": { type: "string", value: "N", help: "of its lease; needed while a worker holds one" },
@@ -43,8 +33,8 @@ const list = defineCommand({
   words: [0, 0],
   summary: "the workflows, newest first; of one type, last changed first",
   options: {
-    status: { type: "string", value: "STATUS", help: statuses.join(", ") },
-    type: { type: "string", value: "TYPE", help: types.join(", ") },
+    status: { type: "string", value: "STATUS", help: workflowStatuses.join(", ") },
+    type: { type: "string", value: "TYPE", help: workflowTypes.join(", ") },
     order: { type: "string", value: "ORDER", help: "asc, desc (desc)" },
     ...listOptions,
     ...actorOptions,
@@ -53,9 +43,9 @@ const list = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const query = {
-      status: given.oneOf("status", statuses),
-      type: given.oneOf("type", types),
-      order: given.oneOf("order", orders),
+      status: given.oneOf("status", workflowStatuses),
+      type: given.oneOf("type", workflowTypes),
+      order: given.oneOf("order", sortOrders),
     };
     return withClient(call, async ({ state, place }) => {
       const page = await readPages(given, (paging) => state.workflows.list({ ...query, ...paging }));
@@ -94,7 +84,7 @@ const checkpoints = defineCommand({
   examples: ["pinakes workflows checkpoints wf-1", "pinakes workflows checkpoints wf-1 --step latest"],
   run: async (call) => {
     const { given, terminal } = call;
-    const [step, order] = [stepOf(given.text("step")), given.oneOf("order", orders)];
+    const [step, order] = [stepOf(given.text("step")), given.oneOf("order", sortOrders)];
     return withClient(call, async ({ state }) => {
       if (step !== undefined) {
         const checkpoint = await state.workflows.checkpointAt(idOf(call), step);

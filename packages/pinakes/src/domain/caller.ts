@@ -2,16 +2,11 @@
  * Who calls: the tenant scope together with the person, the groups and the role behind it. Made by the identity layer (a key, a
  * token, a session) or by the program that embeds Pinakes; registered, so that a look-alike object is refused.
  */
+import { permissions, roles, type Permission, type Role } from "@pinakes/client";
 import { PinakesError, invalid, show } from "./errors.ts";
 import { tenantScope, type Scope } from "./scope.ts";
 
-export const roles = ["admin", "repository_admin", "user"] as const;
-/** `admin` may all in the workspace; `repository_admin` all inside the repositories it reaches, but not who reaches them; `user` by groups. */
-export type Role = (typeof roles)[number];
-
-export const permissions = ["purge"] as const;
-/** What a role does not give by itself. `purge`: to remove for good what one may delete. */
-export type Permission = (typeof permissions)[number];
+export type { Permission, Role };
 
 export interface Caller {
   readonly scope: Scope;

@@ -1,18 +1,5 @@
 /** How a document is cut into passages: the settings as they are stored, and a passage as it is made. */
-export const chunkingTypes = ["FIXED", "RECURSIVE", "TOKEN", "SENTENCE", "MARKDOWN", "SEMANTIC", "NONE"] as const;
-export type ChunkingType = (typeof chunkingTypes)[number];
-
-export interface ChunkingStrategy {
-  readonly type: ChunkingType;
-  /** What `chunk_size` and `chunk_overlap` count. */
-  readonly unit: "char" | "token";
-  readonly chunk_size: number;
-  readonly chunk_overlap: number;
-  /** RECURSIVE: tried in this order. */
-  readonly separators?: readonly string[];
-  /** SEMANTIC: 0…1; a new passage begins where neighbouring sentences are less alike than this. */
-  readonly threshold?: number;
-}
+export type { ChunkingStrategy, ChunkingType } from "@pinakes/client";
 
 export interface Chunk {
   readonly index: number;

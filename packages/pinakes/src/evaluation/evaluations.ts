@@ -4,9 +4,10 @@
  *
  * Who made it sees it, and admins do. A run searches as who started it, so it finds what they would find and nothing else.
  */
+import { fusions, roles, searchModes } from "@pinakes/client";
 import { z } from "zod";
 import { defineContainer, type Stored } from "../containers/index.ts";
-import { requireCaller, roles, type Caller } from "../domain/caller.ts";
+import { requireCaller, type Caller } from "../domain/caller.ts";
 import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -32,8 +33,8 @@ const Run = z.object({
   finished_at: z.string(),
   run_by: z.string(),
   configuration: z.object({
-    mode: z.enum(["hybrid", "vector", "keyword", "graph"]).optional(),
-    fusion: z.enum(["convex", "rrf"]).optional(),
+    mode: z.enum(searchModes).optional(),
+    fusion: z.enum(fusions).optional(),
     vector_weight: z.number().optional(),
     diversity: z.number().optional(),
   }),

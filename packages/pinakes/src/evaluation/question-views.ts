@@ -1,4 +1,5 @@
 /** The questions of an evaluation, and what became of them in a run, page by page. They never change, so a cursor is a number of theirs. */
+import type { EvaluationQuestion as QuestionView, RunQuestion as RunQuestionView } from "@pinakes/client";
 import { invalid, show } from "../domain/errors.ts";
 import { checkLimit } from "../knowledge/collections/list-collections.ts";
 import type { ListPage, Paging } from "../knowledge/records/paging.ts";
@@ -6,17 +7,7 @@ import { evaluationLimits } from "./evaluation-input.ts";
 import { ndcgAt, recallAt, reciprocalRankAt, type Answered, type JudgedQuery } from "./measure.ts";
 import type { QueryOutcome } from "./question-store.ts";
 
-export interface QuestionView {
-  /** From 1, in the order in which they were given. */
-  readonly number: number;
-  readonly query: string;
-  readonly relevant: readonly { readonly document_id: string; readonly grade: number }[];
-}
-
-export interface RunQuestionView extends QuestionView, Omit<QueryOutcome, "ranked"> {
-  /** Null for who neither made the run nor is an admin: the run searched what its maker may read. */
-  readonly ranked: readonly string[] | null;
-}
+export type { QuestionView, RunQuestionView };
 
 export function questionsPage(queries: readonly JudgedQuery[], paging: Paging): ListPage<QuestionView> {
   return pageOf(queries.map(questionView), paging);

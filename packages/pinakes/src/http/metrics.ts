@@ -1,5 +1,6 @@
 /** Figures for Prometheus: of this process and over all tenants, so that no name of a tenant or collection is among them. */
-import { findingKinds, type AuditFigures } from "../knowledge/index.ts";
+import { findingKinds } from "@pinakes/client";
+import type { AuditFigures } from "../knowledge/index.ts";
 import type { Pinakes } from "../open.ts";
 
 type Type = "gauge" | "counter";

@@ -2,12 +2,13 @@
  * Who was recognised, and how. Registered like a caller, so that a look-alike object is refused: rights to keys and workspaces hang
  * on `via` and `keyId`, which a caller does not have.
  */
+import type { AuthenticatedBy, Me } from "@pinakes/client";
 import { PinakesError } from "../domain/errors.ts";
 import { requireCaller, type Caller } from "../domain/caller.ts";
 
 export interface Authenticated {
   readonly caller: Caller;
-  readonly via: "root" | "key" | "token" | "session" | "embedded" | "local";
+  readonly via: AuthenticatedBy;
   /** The key that was used, or that the session was made from. */
   readonly keyId?: string;
   /** Epoch milliseconds. */
@@ -18,20 +19,7 @@ export interface Authenticated {
   readonly csrfToken?: string;
 }
 
-/** Who a credential says its bearer is. */
-export interface Me {
-  readonly user_id: string;
-  readonly workspace_id: string;
-  readonly groups: readonly string[];
-  readonly role: Caller["role"];
-  readonly permissions: Caller["permissions"];
-  readonly via: Authenticated["via"];
-  readonly key_id: string | null;
-  readonly expires_at: string | null;
-  readonly read_only: boolean;
-  /** Of a session, so that a page that was loaded anew finds it again. Pages of other origins cannot read the answer. */
-  readonly csrf_token?: string;
-}
+export type { Me };
 
 const granted = new WeakSet<object>();
 

@@ -1,6 +1,7 @@
 /** From the claims of a verified token to a caller. What is missing or odd is told by name: the token is genuine, so its bearer may know. */
+import { permissions } from "@pinakes/client";
 import type { JWTPayload } from "jose";
-import { makeCaller, permissions, type Caller } from "../domain/caller.ts";
+import { makeCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError } from "../domain/errors.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
 

@@ -1,10 +1,9 @@
 /** What a request for a new key says, checked field by field. */
+import { keyScopes, permissions, roles } from "@pinakes/client";
 import { z } from "zod";
-import { makeCaller, permissions, roles, type Permission } from "../domain/caller.ts";
+import { makeCaller, type Permission } from "../domain/caller.ts";
 import { invalid } from "../domain/errors.ts";
 import { identityLimits } from "./limits.ts";
-
-export const keyScopes = ["read", "write"] as const;
 
 const KeyInput = z.strictObject({
   user_id: z.string(),

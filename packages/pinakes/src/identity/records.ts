@@ -5,9 +5,10 @@
  * Invariants: no record holds a secret, only its SHA-256; a key's record is only ever created, touched (last use) and deleted, so
  * nothing can bring a revoked key back.
  */
+import { permissions, roles } from "@pinakes/client";
 import { z } from "zod";
 import { defineContainer, timestamp } from "../containers/index.ts";
-import { makeCaller, permissions, roles, type Caller } from "../domain/caller.ts";
+import { makeCaller, type Caller } from "../domain/caller.ts";
 
 /** No caller can have it: `tenantScope` refuses names that begin so. */
 export const identityTenant = "pinakes.identity";

@@ -2,6 +2,7 @@
  * What a workspace does over time: counted in memory, added to one item a minute every few seconds. Figures for people who look after
  * it, not for bills: what a process had not written yet when it died is lost.
  */
+import { activityFigures, type ActivityFigure, type ActivityPoint } from "@pinakes/client";
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../domain/errors.ts";
 import { days } from "../containers/index.ts";
@@ -16,14 +17,7 @@ export const activityContainer: ContainerDefinition = Object.freeze({
   ttl: days(90),
 });
 
-const figures = ["searches", "search_ms", "uploads", "upload_bytes", "documents_indexed", "documents_failed"] as const;
-export type Figure = (typeof figures)[number];
-export type Figures = Readonly<Record<Figure, number>>;
-
-export interface ActivityPoint extends Figures {
-  /** Where the step begins. */
-  readonly at: string;
-}
+type Figures = Readonly<Record<ActivityFigure, number>>;
 
 const minuteMs = 60_000;
 const pointsMax = 1_500;
@@ -33,7 +27,7 @@ export class Activity {
   readonly #parts: Pick<KnowledgeParts, "items" | "clock" | "log">;
   #waiting = new Map<
     string,
-    { readonly scope: Scope; readonly minute: number; readonly figures: Record<Figure, number> }
+    { readonly scope: Scope; readonly minute: number; readonly figures: Record<ActivityFigure, number> }
   >();
 
   constructor(parts: Pick<KnowledgeParts, "items" | "clock" | "log">) {
@@ -44,7 +38,7 @@ export class Activity {
     const minute = Math.floor(this.#parts.clock.now() / minuteMs);
     const key = `${scope.tenant} ${minute}`;
     const entry = this.#waiting.get(key) ?? { scope, minute, figures: none() };
-    for (const figure of figures) entry.figures[figure] += counted[figure] ?? 0;
+    for (const figure of activityFigures) entry.figures[figure] += counted[figure] ?? 0;
     this.#waiting.set(key, entry);
   }
 
@@ -70,13 +64,13 @@ export class Activity {
     const scope = requireCaller(caller);
     if (caller.role === "user") throw new PinakesError("FORBIDDEN", "The figures of a workspace are for its admins.");
     const { from, to, stepMs } = checkSpan(query, this.#parts.clock.now());
-    const points = new Map<number, Record<Figure, number>>();
+    const points = new Map<number, Record<ActivityFigure, number>>();
     for (let at = from; at < to; at += stepMs) points.set(at, none());
     for (let day = Math.floor(from / dayMs); day * dayMs < to; day += 1) {
       for (const { minute, figures: counted } of await this.#day(scope, day)) {
         const at = minute * minuteMs;
         const point = at >= from && at < to ? points.get(from + Math.floor((at - from) / stepMs) * stepMs) : undefined;
-        if (point !== undefined) for (const figure of figures) point[figure] += counted[figure];
+        if (point !== undefined) for (const figure of activityFigures) point[figure] += counted[figure];
       }
     }
     return [...points].map(([at, counted]) => ({ at: new Date(at).toISOString(), ...counted }));
@@ -98,10 +92,10 @@ export class Activity {
     return found;
   }
 
-  async #write(scope: Scope, minute: number, counted: Record<Figure, number>): Promise<void> {
+  async #write(scope: Scope, minute: number, counted: Record<ActivityFigure, number>): Promise<void> {
     const day = dayOf(minute * minuteMs);
     const id = String(minute);
-    const steps = figures
+    const steps = activityFigures
       .filter((figure) => counted[figure] !== 0)
       .map((figure) => ({ op: "incr" as const, path: `/figures/${figure}`, value: counted[figure] }));
     for (;;) {
@@ -151,6 +145,6 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-function none(): Record<Figure, number> {
+function none(): Record<ActivityFigure, number> {
   return { searches: 0, search_ms: 0, uploads: 0, upload_bytes: 0, documents_indexed: 0, documents_failed: 0 };
 }

@@ -2,7 +2,6 @@
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
 export {
   auditLimits,
-  findingKinds,
   walkWorkspaces,
   type Audit,
   type AuditFigures,
@@ -18,16 +17,19 @@ export { deletionWarnings } from "./deletion/deletion-lag.ts";
 export type { ListPage } from "./records/paging.ts";
 export { knowledgeLimits, openPlaces, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeParts } from "./dependencies.ts";
-export type {
-  CollectionChange,
-  CollectionView,
-  DocumentView,
-  IndexingStatus,
-  JobView,
-  OperationView,
-  RepositoryView,
-  StoreView,
-  UploadedDocument,
+export {
+  CollectionSchema,
+  DocumentSchema,
+  RepositorySchema,
+  type CollectionChange,
+  type CollectionView,
+  type DocumentView,
+  type IndexingStatus,
+  type JobView,
+  type OperationView,
+  type RepositoryView,
+  type StoreView,
+  type UploadedDocument,
 } from "./views.ts";
 export type {
   BucketPlace,
@@ -42,7 +44,7 @@ export type { NewRepository, RepositoryPatch } from "./collections/repositories.
 export type { CollectionPatch, NewCollection } from "./collections/collections.ts";
 export type { Intake, IntakePlace, IntakeRecord, IntakeTarget } from "../transfer/migration-target.ts";
 export type { OperationQuery } from "./api/operations-api.ts";
-export { collectionSorts, type CollectionQuery } from "./collections/list-collections.ts";
+export type { CollectionQuery } from "./collections/list-collections.ts";
 export type { ManagementAnswer } from "./api/librarian.ts";
 export { managementOperations, managementSchema } from "./api/librarian-request.ts";
 export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-api.ts";

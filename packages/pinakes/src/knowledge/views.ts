@@ -1,52 +1,99 @@
-/** Records as callers see them: the shapes of `/v1`, the same for HTTP, CLI and programs. */
-import type { Job, Operation as OperationView, StoreProgress as StoreView } from "@pinakes/client";
-import type { ChunkingStrategy } from "../domain/chunking.ts";
+/**
+ * Records as callers see them: the shapes of `/v1`, the same for HTTP, CLI and programs. Each schema stands beside the function that
+ * makes what it describes, so that a new field is two changes: the type in the contract, and its value here.
+ */
+import { z } from "zod";
+import {
+  accessLevels,
+  chunkUnits,
+  chunkingTypes,
+  collectionStatuses,
+  documentSourceTypes,
+  documentStatuses,
+  extractModes,
+  indexingStatuses,
+  type ChunkingStrategy,
+  type Collection as CollectionView,
+  type Document as DocumentView,
+  type GraphSettings,
+  type IndexingStatus,
+  type Job,
+  type Metadata,
+  type Operation as OperationView,
+  type Repository as RepositoryView,
+  type StoreProgress as StoreView,
+} from "@pinakes/client";
+import { jsonObject, shape } from "../contract/index.ts";
 import { emptyStats } from "./records/collection-partition.ts";
-import { effectiveGraph, type GraphSettings } from "./extraction/index.ts";
+import { effectiveGraph } from "./extraction/index.ts";
 import { effectiveChunking, repositoryChunking } from "./records/collection-fields.ts";
 import type { OpenCollection } from "./access/open-collection.ts";
-import type { Level } from "./access/access.ts";
 import type { Stored } from "./records/catalog-records.ts";
-import { effectiveMetadata, type Metadata } from "./records/metadata.ts";
-import type {
-  CollectionStatus,
-  DocumentGraph,
-  DocumentRecord,
-  DocumentSource,
-  DocumentStatus,
-  PipelineSettings,
-  RepositoryRecord,
-  StatsRecord,
-} from "./records/records.ts";
+import { effectiveMetadata } from "./records/metadata.ts";
+import type { DocumentRecord, RepositoryRecord, StatsRecord } from "./records/records.ts";
 import type { JobKind, JobRecord } from "./jobs/jobs.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Operation, StoreRow } from "../lifecycle/index.ts";
 import { countedIn } from "./jobs/counted-in.ts";
 
-export interface RepositoryView {
-  readonly repository_id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly embedding_model: string;
-  readonly allowed_groups: readonly string[] | null;
-  readonly allow_user_collections: boolean;
-  readonly auto_create: boolean;
-  readonly create_on_query: boolean;
-  readonly chunking_strategy: ChunkingStrategy | null;
-  /** What its collections have that say nothing themselves. */
-  readonly effective_chunking_strategy: ChunkingStrategy;
-  readonly graph: GraphSettings | null;
-  readonly metadata: Metadata;
-  readonly personal: boolean;
-  readonly status: RepositoryRecord["status"];
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly etag: string;
-}
+export type { CollectionView, DocumentView, IndexingStatus, OperationView, RepositoryView, StoreView };
+export type { UploadedDocument } from "@pinakes/client";
 
-/** With what whoever made or changed it should know; absent: nothing. */
-export type Warned<View> = View & { readonly warnings?: readonly string[] };
+export const ChunkingStrategySchema = shape<ChunkingStrategy>()(
+  z
+    .looseObject({
+      type: z.enum(chunkingTypes),
+      unit: z.enum(chunkUnits),
+      chunk_size: z.number(),
+      chunk_overlap: z.number(),
+      separators: z.array(z.string()).optional(),
+      threshold: z.number().optional(),
+    })
+    .meta({ id: "ChunkingStrategy" }),
+);
+
+export const GraphSettingsSchema = shape<GraphSettings>()(
+  z
+    .looseObject({
+      extract: z.enum(extractModes),
+      key: z.string().optional(),
+      model: z.string().optional(),
+      entity_types: z.array(z.string()).optional(),
+    })
+    .meta({ id: "GraphSettings" }),
+);
+
+export const MetadataSchema = shape<Metadata>()(
+  z.object({ tags: z.array(z.string()), custom_fields: jsonObject() }).meta({ id: "Metadata" }),
+);
+
+export const RepositorySchema = shape<RepositoryView>()(
+  z
+    .object({
+      repository_id: z.string(),
+      name: z.string(),
+      description: z.string(),
+      embedding_model: z.string(),
+      allowed_groups: z.array(z.string()).nullable(),
+      allow_user_collections: z.boolean(),
+      auto_create: z.boolean(),
+      create_on_query: z.boolean(),
+      chunking_strategy: ChunkingStrategySchema.nullable(),
+      effective_chunking_strategy: ChunkingStrategySchema.describe(
+        "What its collections have that say nothing themselves.",
+      ),
+      graph: GraphSettingsSchema.nullable(),
+      metadata: MetadataSchema,
+      personal: z.boolean(),
+      status: z.string(),
+      created_by: z.string(),
+      created_at: z.string(),
+      updated_at: z.string(),
+      etag: z.string(),
+      warnings: z.array(z.string()).optional().describe("What whoever made or changed it should know."),
+    })
+    .meta({ id: "Repository" }),
+);
 
 export function repositoryView({ record, etag }: Stored<RepositoryRecord>): RepositoryView {
   return {
@@ -71,56 +118,50 @@ export function repositoryView({ record, etag }: Stored<RepositoryRecord>): Repo
   };
 }
 
-export type IndexingStatus = "pending" | "indexing" | "ready" | "error";
-
-export interface CollectionView {
-  readonly collection_id: string;
-  readonly repository_id: string;
-  readonly repository_name: string;
-  readonly name: string;
-  readonly description: string;
-  /** The one in effect; `own_chunking_strategy` is null where it comes from above. */
-  readonly chunking_strategy: ChunkingStrategy;
-  readonly own_chunking_strategy: ChunkingStrategy | null;
-  readonly allow_chunking_override: boolean;
-  /** What of documents goes into the graph, in effect; `own_graph` is null where it comes from above. */
-  readonly graph: GraphSettings;
-  readonly own_graph: GraphSettings | null;
-  readonly metadata: Metadata;
-  /** With those of the repository. */
-  readonly effective_metadata: Metadata;
-  readonly allowed_groups: readonly string[] | null;
-  readonly effective_groups: readonly string[] | null;
-  readonly embedding_model: string;
-  readonly private: boolean;
-  readonly pipelines: readonly PipelineSettings[];
-  readonly status: CollectionStatus;
-  readonly indexing_status: IndexingStatus;
-  readonly document_count: number;
-  readonly documents_by_status: Readonly<Record<DocumentStatus, number>>;
-  readonly total_size_bytes: number;
-  readonly chunk_count: number;
-  /** Rows that callers embedded themselves, or that a migration or a drop box brought. */
-  readonly row_count: number;
-  readonly last_sync_at: string | null;
-  /** Loaded or asked, to within some minutes; null: never. */
-  readonly last_used_at: string | null;
-  readonly is_default: boolean;
-  readonly access: Level | null;
-  readonly created_by: string;
-  readonly created_at: string;
-  /** It came from elsewhere, where nobody had kept when it was made. */
-  readonly created_at_estimated?: true;
-  /** The migration that fills it: until that is done it takes no other writes. */
-  readonly held_by?: string;
-  readonly updated_at: string;
-  readonly deleted_at: string | null;
-  readonly purge_at: string | null;
-  readonly incarnation: string;
-  /** Another life has the id now; this one is named by its incarnation. */
-  readonly displaced?: true;
-  readonly etag: string;
-}
+export const CollectionSchema = shape<CollectionView, "created_at_estimated" | "held_by" | "displaced">()(
+  z
+    .looseObject({
+      collection_id: z.string(),
+      repository_id: z.string(),
+      repository_name: z.string(),
+      name: z.string(),
+      description: z.string(),
+      chunking_strategy: ChunkingStrategySchema,
+      own_chunking_strategy: ChunkingStrategySchema.nullable(),
+      allow_chunking_override: z.boolean(),
+      graph: GraphSettingsSchema,
+      own_graph: GraphSettingsSchema.nullable(),
+      metadata: MetadataSchema,
+      effective_metadata: MetadataSchema,
+      allowed_groups: z.array(z.string()).nullable(),
+      effective_groups: z.array(z.string()).nullable(),
+      embedding_model: z.string(),
+      private: z.boolean(),
+      pipelines: z.array(z.looseObject({ pipeline_id: z.string() })),
+      status: z.enum(collectionStatuses),
+      indexing_status: z.enum(indexingStatuses),
+      document_count: z.number(),
+      documents_by_status: z.record(z.string(), z.number()),
+      total_size_bytes: z.number(),
+      chunk_count: z.number(),
+      row_count: z
+        .number()
+        .describe("Rows that callers embedded themselves, or that a migration or a drop box brought."),
+      last_sync_at: z.string().nullable(),
+      last_used_at: z.string().nullable(),
+      is_default: z.boolean(),
+      access: z.enum(accessLevels).nullable(),
+      created_by: z.string(),
+      created_at: z.string(),
+      updated_at: z.string(),
+      deleted_at: z.string().nullable(),
+      purge_at: z.string().nullable(),
+      incarnation: z.string(),
+      etag: z.string(),
+      warnings: z.array(z.string()).optional().describe("What whoever made or changed it should know."),
+    })
+    .meta({ id: "Collection" }),
+);
 
 export interface CollectionChange extends CollectionView {
   readonly warnings: readonly string[];
@@ -192,41 +233,41 @@ export function indexingStatus({ by_status, document_count, last_sync_at }: Stat
   return document_count === 0 && rows === 0 && last_sync_at === null ? "pending" : "ready";
 }
 
-export interface DocumentView {
-  readonly document_id: string;
-  readonly collection_id: string;
-  readonly repository_id: string;
-  readonly name: string;
-  readonly file_type: string;
-  readonly size_bytes: number;
-  readonly sha256: string | null;
-  /** The newest whose bytes are here. */
-  readonly version: number;
-  readonly status: DocumentStatus;
-  readonly error: string | null;
-  readonly attempts: number;
-  readonly progress: { readonly done: number; readonly total: number } | null;
-  readonly chunk_count: number;
-  /** How the passages that searches show were cut. */
-  readonly chunking_strategy: ChunkingStrategy | null;
-  /** What of it is in the graph, and what a reader should know of that; null: nothing ever was. */
-  readonly graph: Omit<DocumentGraph, "sources"> | null;
-  readonly metadata: JsonObject;
-  readonly source: DocumentSource;
-  /** The version that searches show; another one may be on its way. */
-  readonly live_version: number | null;
-  readonly uploaded_by: string;
-  readonly uploaded_at: string;
-  readonly indexed_at: string | null;
-  readonly job_id: string | null;
-  readonly etag: string;
-}
-
-export interface UploadedDocument extends DocumentView {
-  /** The same bytes as before: nothing was done. */
-  readonly unchanged?: true;
-  readonly duplicate_of?: string;
-}
+export const DocumentSchema = shape<DocumentView>()(
+  z
+    .looseObject({
+      document_id: z.string(),
+      collection_id: z.string(),
+      repository_id: z.string(),
+      name: z.string(),
+      file_type: z.string(),
+      size_bytes: z.number(),
+      sha256: z.string().nullable(),
+      version: z.number(),
+      status: z.enum(documentStatuses),
+      error: z.string().nullable(),
+      attempts: z.number(),
+      progress: z.object({ done: z.number(), total: z.number() }).nullable(),
+      chunk_count: z.number(),
+      chunking_strategy: ChunkingStrategySchema.nullable(),
+      graph: z
+        .looseObject({
+          triples: z.number(),
+          warnings: z.array(z.string()).optional(),
+          failed_passages: z.array(z.object({ chunk: z.number(), error: z.string() })).optional(),
+        })
+        .nullable(),
+      metadata: jsonObject(),
+      source: z.looseObject({ type: z.enum(documentSourceTypes), uri: z.string() }),
+      live_version: z.number().nullable(),
+      uploaded_by: z.string(),
+      uploaded_at: z.string(),
+      indexed_at: z.string().nullable(),
+      job_id: z.string().nullable(),
+      etag: z.string(),
+    })
+    .meta({ id: "Document" }),
+);
 
 export function documentView({ record, etag }: Stored<DocumentRecord>): DocumentView {
   return {
@@ -297,10 +338,6 @@ export function jobView(job: JobRecord): JobView {
     updated_at,
   };
 }
-
-export type { OperationView };
-
-export type { StoreView };
 
 export function operationView(operation: Operation): OperationView {
   const { operation_id, action, status, partial, repository_id, collection_id, incarnation } = operation;

@@ -2,6 +2,7 @@
  * The management handler of a store: takes a request, does it in bounded steps, counts, and says how it went. It knows nothing of how
  * data gets into the store. What it is told to remove it looks up first: only a life whose operation says so is touched.
  */
+import { operationActions } from "@pinakes/client";
 import { PinakesError } from "../domain/errors.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -15,7 +16,7 @@ import {
   type MatchedRequest,
   type PlainReply,
 } from "./messages.ts";
-import { actions, type Action, type Answer, type Operation } from "./operation.ts";
+import type { Action, Answer, Operation } from "./operation.ts";
 import type { Operations } from "./operations.ts";
 import { Pace } from "./pace.ts";
 import type { Participant } from "./participant.ts";
@@ -150,13 +151,13 @@ export class Handler {
 }
 
 function isAction(operation: string): operation is Action {
-  return (actions as readonly string[]).includes(operation);
+  return (operationActions as readonly string[]).includes(operation);
 }
 
 function unsupported({ store }: Participant, operation: string): Outcome {
   return refused(
     "unsupported_operation",
-    `The store "${store}" does not know "${operation}"; it knows ${actions.join(", ")}.`,
+    `The store "${store}" does not know "${operation}"; it knows ${operationActions.join(", ")}.`,
   );
 }
 

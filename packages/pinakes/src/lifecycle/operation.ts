@@ -7,12 +7,12 @@
  * - `attempts` only grows, and a failure of a try that was answered before changes nothing;
  * - `done` is the last state, and has no row that waits.
  */
+import type { OperationAction, OperationStatus, StoreStatus } from "@pinakes/client";
 import { lifecycleLimits } from "./limits.ts";
 import type { Life } from "./participant.ts";
 
-export const actions = ["delete-collection", "archive-collection"] as const;
-export type Action = (typeof actions)[number];
-export type OperationStatus = "running" | "failed" | "done";
+export type Action = OperationAction;
+export type { OperationStatus };
 
 export interface ReplyError {
   readonly type: string;
@@ -23,7 +23,7 @@ export interface StoreRow {
   readonly store: string;
   readonly topic: string;
   /** `left`: the store cannot do it, or is not registered any more; the operation is then partial. */
-  readonly status: "waiting" | "sent" | "confirmed" | "left";
+  readonly status: StoreStatus;
   /** Messages sent. */
   readonly attempts: number;
   /** The highest try that was answered. */

@@ -1,26 +1,11 @@
 /** What is stored of a migration (RFC 0009): one record, and one for each unit, in a partition of their own. */
+import { migrationStates, migrationUnitStatuses, oldForms, roles, type MigrationState } from "@pinakes/client";
 import { z } from "zod";
 import { workContainer } from "../containers/index.ts";
-import { roles } from "../domain/caller.ts";
 import { invalid } from "../domain/errors.ts";
 import type { ContainerDefinition } from "../ports/item-store.ts";
 
-/** Those that end in "-ing" are work that somebody does; the others wait to be asked. */
-export const states = [
-  "planning",
-  "planned",
-  "copying",
-  "copied",
-  "verifying",
-  "ready",
-  "switching",
-  "switched",
-  "finishing",
-  "finished",
-  "rolling_back",
-  "rolled_back",
-] as const;
-export type State = (typeof states)[number];
+export type State = MigrationState;
 
 export function isWork(state: State): boolean {
   return state.endsWith("ing") || state === "rolling_back";
@@ -34,7 +19,7 @@ export const Migration = z.object({
   format: z.literal(1),
   kind: z.string(),
   source: z.record(z.string(), z.json()),
-  state: z.enum(states),
+  state: z.enum(migrationStates),
   problems: z.array(ProblemSchema),
   problem_count: z.number(),
   unit_count: z.number(),
@@ -51,7 +36,7 @@ export const Migration = z.object({
   asker: z.object({ user_id: z.string(), role: z.enum(roles), groups: z.array(z.string()) }).optional(),
   force: z.boolean(),
   /** Of a rollback: the state that it goes back to where it is refused. Absent in records of before. */
-  before: z.enum(states).optional(),
+  before: z.enum(migrationStates).optional(),
   created_by: z.string(),
   created_at: z.string(),
   updated_at: z.string(),
@@ -64,15 +49,13 @@ export const Migration = z.object({
 });
 export type MigrationRecord = z.infer<typeof Migration>;
 
-export const unitStatuses = ["planned", "already", "copying", "copied", "verified", "switched", "rolled_back"] as const;
-
 export const Unit = z.object({
   id: z.string(),
   migration_id: z.string(),
   number: z.number(),
   name: z.string(),
   target: z.object({ repository: z.string().optional(), user: z.string().optional(), collection: z.string() }),
-  status: z.enum(unitStatuses),
+  status: z.enum(migrationUnitStatuses),
   /** Rows as they are stored in the source. */
   rows: z.number(),
   /** Distinct ones, and their hash. */
@@ -95,7 +78,7 @@ export const Unit = z.object({
   checkpoint: z.json(),
   /** How often it was copied again from its beginning, since it was found to differ. */
   again: z.number().optional(),
-  old: z.enum(["kept", "removed", "restored"]),
+  old: z.enum(oldForms),
   keep: z.json(),
 });
 export type UnitRecord = z.infer<typeof Unit>;

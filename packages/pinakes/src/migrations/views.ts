@@ -1,21 +1,8 @@
 /** Migrations and their units as callers see them. */
+import type { Migration as MigrationView, MigrationUnit as UnitView } from "@pinakes/client";
 import { isWork, type MigrationRecord, type UnitRecord } from "./records.ts";
 
-export type MigrationView = Omit<
-  MigrationRecord,
-  "id" | "format" | "asker" | "before" | "lease_owner" | "lease_until"
-> & {
-  readonly working: boolean;
-  /** Of one that was rolled back, when it is asked for by its id: the last `trash_until` of its first units. */
-  readonly trash_until?: string | null;
-};
-export type UnitView = Omit<
-  UnitRecord,
-  "id" | "migration_id" | "checkpoint" | "again" | "keep" | "adopted" | "whole"
-> & {
-  /** After a rollback: when the collection that it made goes for good. Null where it is not in the trash, or not any more. */
-  readonly trash_until: string | null;
-};
+export type { MigrationView, UnitView };
 
 export function view({
   id: _id,

@@ -2,6 +2,7 @@
  * Ingestion pipelines: a collection kept in step with a folder or a prefix of a bucket. What a pipeline is cannot be changed; deleting
  * it leaves its documents. Sources are only read, and only those that the operator of the server opened.
  */
+import type { PipelineNotified, PipelinePlan, ScheduledPipeline as PipelineView } from "@pinakes/client";
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -31,35 +32,9 @@ import type { NewPipeline } from "../knowledge/records/new-pipeline.ts";
 import { filesBegin, overlap } from "./source.ts";
 import { Watching } from "./watching.ts";
 
-export interface PipelineView extends PipelineSettings {
-  readonly next_run_at: string | null;
-}
+export type { PipelinePlan, PipelineView };
 
-/** How many files of each kind there are, and the first thousand addresses. */
-export interface PipelinePlan {
-  readonly pipeline_id: string;
-  readonly counts: {
-    readonly add: number;
-    readonly replace: number;
-    readonly remove: number;
-    readonly keep: number;
-    readonly unchanged: number;
-    readonly skipped: number;
-  };
-  readonly add: readonly string[];
-  readonly replace: readonly string[];
-  readonly remove: readonly string[];
-  /** Documents whose files are gone and that stay, because the pipeline does not remove. */
-  readonly keep: readonly string[];
-  readonly skipped: readonly { readonly uri: string; readonly reason: string }[];
-  /** Why a run would refuse this without force; null when it would not. */
-  readonly blocked: string | null;
-}
-
-export interface Notified {
-  /** Files of the pipeline that the event names. */
-  readonly accepted: number;
-  readonly ignored: number;
+export interface Notified extends PipelineNotified {
   readonly job: JobRecord | null;
 }
 

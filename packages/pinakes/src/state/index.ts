@@ -6,7 +6,6 @@ export { numberedLines, type IncomingLine } from "./series/ingest.ts";
 export { dimensionPattern, metricTypeSchema } from "./series/custom-names.ts";
 export type { Metrics } from "./series/metrics.ts";
 export { readNdjson } from "./series/ndjson.ts";
-export { toolStatuses } from "./series/tool-document.ts";
 export type { ToolLog } from "./series/tool-log.ts";
 export { otlpBytesMax } from "./telemetry/otlp-codec.ts";
 export type { Telemetry } from "./telemetry/telemetry.ts";

@@ -3,6 +3,7 @@
  * of its documents an item of the same partition (sk `DOC#{document_id}`). Times are epoch milliseconds. What the layout has no place
  * for is in an attribute `pinakes`, which is absent where there is nothing to say.
  */
+import { documentStatuses } from "@pinakes/client";
 import { hash } from "node:crypto";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
 import { invalid, show } from "../domain/errors.ts";
@@ -14,7 +15,6 @@ import { uploadUri } from "../knowledge/records/ids.ts";
 import { checkMetadata } from "../knowledge/records/metadata.ts";
 import { checkDescription, checkFileName, checkGroups, checkName } from "../knowledge/records/names.ts";
 import {
-  documentStatuses,
   type CollectionRecord,
   type DocumentRecord,
   type RepositoryRecord,

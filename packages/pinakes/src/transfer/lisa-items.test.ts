@@ -1,7 +1,8 @@
 /** The LISA tables of collections and vector stores: the source document's examples, and any record. */
+import { chunkingTypes } from "@pinakes/client";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chunkingTypes, type ChunkingStrategy } from "../domain/chunking.ts";
+import type { ChunkingStrategy } from "../domain/chunking.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { readGraphSettings } from "../knowledge/extraction/index.ts";
 import { readChunkingStrategy } from "../knowledge/chunking/index.ts";

@@ -1,7 +1,8 @@
 /** One row as callers give it and as a merge hands it on. */
+import type { VectorMetric as Metric } from "@pinakes/client";
 import type { JsonObject } from "../domain/json.ts";
 
-export type Metric = "cosine" | "dot" | "l2";
+export type { Metric };
 /** The numbers are those of the file. */
 export const opCodes = Object.freeze({ put: 0, delete: 1, patch: 2 });
 export type Op = keyof typeof opCodes;

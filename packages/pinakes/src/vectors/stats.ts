@@ -1,34 +1,10 @@
 /** Figures of a collection, derived from its items (RFC 0001, principle 5). */
+import type { VectorStats as CollectionStats } from "@pinakes/client";
 import type { CollectionSite } from "./store/collection-site.ts";
 import { liveOf } from "./store/manifest.ts";
 import { currentManifest } from "./compact/current-manifest.ts";
-import type { CollectionSettings } from "./segment/collection-settings.ts";
 
-export interface CollectionStats {
-  readonly collection: string;
-  readonly status: "active" | "diverged";
-  readonly settings: CollectionSettings;
-  readonly version: number;
-  readonly committedAt: number;
-  /** The last write that was acknowledged, and the last one that is in the segments. */
-  readonly lastSeq: number;
-  readonly appliedSeq: number;
-  readonly pendingDeltas: number;
-  readonly pendingBytes: number;
-  /** How long the oldest write waits to be compacted; 0 when none does. */
-  readonly oldestPendingMs: number;
-  readonly deadDeltas: number;
-  /** Rows in the segments; fresh deltas not counted. */
-  readonly liveRows: number;
-  readonly bytes: number;
-  readonly segments: readonly {
-    readonly key: string;
-    readonly rows: number;
-    readonly live: number;
-    readonly bytes: number;
-  }[];
-  readonly lease: { readonly owner: string | null; readonly epoch: number };
-}
+export type { CollectionStats };
 
 export async function collectionStats(site: CollectionSite): Promise<CollectionStats> {
   const { fence, head, log, manifest } = await currentManifest(site);

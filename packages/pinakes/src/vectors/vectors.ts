@@ -1,4 +1,5 @@
 /** The vector store: what callers see. Each method finds the collection's place and hands over to the file that does it. */
+import type { VectorVersion as VersionSummary } from "@pinakes/client";
 import { hasCode, invalid, show } from "../domain/errors.ts";
 import type { Filter } from "../domain/filter.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -44,17 +45,7 @@ export interface VectorRow {
   readonly metadata: JsonObject;
 }
 
-export interface VersionSummary {
-  readonly version: number;
-  readonly committedAt: number;
-  readonly reason: string;
-  readonly writer: string;
-  readonly epoch: number;
-  readonly appliedSeq: number;
-  readonly live: number;
-  readonly segments: number;
-  readonly bytes: number;
-}
+export type { VersionSummary };
 
 export interface VectorsPieces {
   readonly parts: VectorParts;

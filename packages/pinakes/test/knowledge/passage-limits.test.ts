@@ -1,6 +1,6 @@
 /** No passage is longer than its model reads, however documents are cut: nothing of a document is missing from the vectors. */
+import { chunkingTypes } from "@pinakes/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chunkingTypes } from "../../src/domain/chunking.ts";
 import { openLocalTokenizer } from "../../src/drivers/models/local/tokenizer.ts";
 import {
   newPlace,

@@ -1,5 +1,5 @@
 /** R-AGT-44: what rules remove is gone before it is stored; who may make them; and the hash chain of a day. */
-import type { NewToolInvocation, RedactionRule } from "@pinakes/client";
+import type { NewRedactionRule, NewToolInvocation } from "@pinakes/client";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/domain/limits.ts";
 import { verifyChain } from "../../src/state/series/verify-chain.ts";
@@ -23,7 +23,7 @@ const secrets = {
   list: ["p1", "p2"],
 };
 
-async function keptAs(rule: Omit<RedactionRule, "tool_name">, more: Partial<NewToolInvocation> = {}) {
+async function keptAs(rule: Omit<NewRedactionRule, "tool_name">, more: Partial<NewToolInvocation> = {}) {
   const test = await openTestSeries();
   await test.tools.putRule(test.admin, { tool_name: "search", ...rule });
   await test.tools.ingest(test.user, [call("t1", { input_args: secrets, output_result: secrets, ...more })]);

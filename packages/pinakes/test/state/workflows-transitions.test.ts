@@ -1,8 +1,7 @@
 /** From status to status: every pair, what follows from each, the three ways out of a failure, and timeouts. */
-import type { RecoveryAction, WorkflowStatus } from "@pinakes/client";
+import { workflowStatuses, type RecoveryAction, type WorkflowStatus } from "@pinakes/client";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Workflows } from "../../src/state/workflows/workflows.ts";
-import { workflowStatuses } from "../../src/state/workflows/workflow-schema.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { ann, day, openWorld, some, type Process, type World } from "./workflows-support.ts";
 

@@ -191,7 +191,7 @@ describe("http kit: etags and answers", () => {
         path: "/v1/z",
         operationId: "z",
         answers: { 200: { description: "x", schema: z.strictObject({ a: z.number() }) } },
-        handler: () => ({ status, body }),
+        handler: () => ({ status, body: body as { a: number } }),
       });
     const status = async (made: Route, checkAnswers: boolean) =>
       (await appOf([made], { checkAnswers }).request("/v1/z", { headers: good })).status;

@@ -1,9 +1,9 @@
 /** What a handler answers: data, not yet a Response, so that etags, replays and checks can look at it. */
 
-export interface Answer {
+export interface Answer<Body = unknown> {
   readonly status: number;
   /** Sent as JSON. */
-  readonly body?: unknown;
+  readonly body?: Body;
   /** JSON text that was made elsewhere: sent in place of a body, as it is. */
   readonly json?: Uint8Array<ArrayBuffer>;
   /** Unquoted. A GET whose If-None-Match names it becomes a 304. */
@@ -23,31 +23,31 @@ export interface AnswerOptions {
   readonly cookie?: string | readonly string[] | undefined;
 }
 
-export function ok(body: unknown, options: AnswerOptions = {}): Answer {
+export function ok<const Body>(body: Body, options: AnswerOptions = {}): Answer<Body> {
   return { status: 200, body, ...present(options) };
 }
 
 /** With `location`: where the new resource is. */
-export function created(
-  body: unknown,
+export function created<const Body>(
+  body: Body,
   { location, ...options }: AnswerOptions & { readonly location?: string } = {},
-): Answer {
+): Answer<Body> {
   return { status: 201, body, ...present(withLocation(options, location)) };
 }
 
 /** Long work has begun; the body or `location` says where to look. */
-export function accepted(
-  body: unknown,
+export function accepted<const Body>(
+  body: Body,
   { location, ...options }: AnswerOptions & { readonly location?: string } = {},
-): Answer {
+): Answer<Body> {
   return { status: 202, body, ...present(withLocation(options, location)) };
 }
 
-export function noContent(options: AnswerOptions = {}): Answer {
+export function noContent(options: AnswerOptions = {}): Answer<never> {
   return { status: 204, ...present(options) };
 }
 
-export function notModified(etag: string): Answer {
+export function notModified(etag: string): Answer<never> {
   return { status: 304, etag };
 }
 

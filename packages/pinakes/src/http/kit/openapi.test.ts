@@ -5,7 +5,6 @@ import { makeCaller } from "../../domain/caller.ts";
 import { docsPage } from "./docs-page.ts";
 import {
   accepted,
-  created,
   defineRoute,
   mount,
   mountReference,
@@ -60,7 +59,7 @@ const routes: readonly Route[] = [
     conditional: true,
     params,
     answers: { 200: { description: "It.", schema: Collection }, 304: { description: "Unchanged." } },
-    handler: () => ok({}),
+    handler: () => noContent(),
   }),
   defineRoute({
     ...base,
@@ -101,7 +100,7 @@ const routes: readonly Route[] = [
       tags: z.array(Tag).max(50).optional(),
     }),
     answers: { 201: { description: "Made.", schema: Collection } },
-    handler: () => created({}),
+    handler: () => noContent(),
   }),
   defineRoute({
     ...base,
@@ -116,7 +115,7 @@ const routes: readonly Route[] = [
         schema: z.strictObject({ items: z.array(Collection), next_cursor: z.string().nullable() }),
       },
     },
-    handler: () => ok({}),
+    handler: () => noContent(),
   }),
   defineRoute({
     ...base,
@@ -235,7 +234,7 @@ describe("http kit: OpenAPI", () => {
       operationId: "x",
       summary: "x",
       answers: { 200: { description: "x", schema: z.strictObject({ a: z.int() }).meta({ id: "Tag2" }) } },
-      handler: () => ok({}),
+      handler: () => noContent(),
     });
     const clash = defineRoute({
       ...base,
@@ -244,7 +243,7 @@ describe("http kit: OpenAPI", () => {
       operationId: "y",
       summary: "y",
       answers: { 200: { description: "y", schema: z.strictObject({ b: z.int() }).meta({ id: "Problem" }) } },
-      handler: () => ok({}),
+      handler: () => noContent(),
     });
     expect(openApi([other], info).components.schemas["Tag2"]).toEqual({
       type: "object",
@@ -265,7 +264,7 @@ describe("http kit: OpenAPI", () => {
       summary: "o",
       body: Outer,
       answers: { 200: { description: "o", schema: Outer } },
-      handler: () => ok({}),
+      handler: () => noContent(),
     });
     const { schemas } = openApi([both], info).components;
     expect(Object.keys(schemas)).toEqual(["Chunking", "ChunkingInput", "Outer", "OuterInput", "Problem"]);

@@ -3,6 +3,7 @@
  * here. A route only translates: its handler calls one feature and says what came of it.
  */
 import { z } from "zod";
+import type { Sent } from "../../contract/index.ts";
 import type { Caller } from "../../domain/caller.ts";
 import type { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
@@ -67,6 +68,18 @@ export interface AnswerSpec {
   /** Others that it may have, by the Accept header. */
   readonly alsoTypes?: readonly string[];
 }
+export type AnswerSpecs = Readonly<Record<number, AnswerSpec>>;
+
+/**
+ * What a handler may send as the body, by the schemas that its route declares. What has no schema is not checked; a 204 and a 304 have
+ * no body.
+ */
+type SentBy<Specs> = { [Status in keyof Specs]: SentAs<Specs[Status], Status> }[keyof Specs];
+type SentAs<Spec, Status> = Spec extends { readonly schema: infer Schema extends z.ZodType }
+  ? Sent<z.output<Schema>>
+  : Status extends 204 | 304
+    ? never
+    : unknown;
 
 export interface RouteRequest<
   Params = unknown,
@@ -94,6 +107,8 @@ export interface RouteDeclaration<
   Query extends z.ZodObject,
   Body extends BodySpec | undefined,
   A extends Access,
+  Answers extends AnswerSpecs,
+  Errors extends AnswerSpecs,
 > {
   readonly method: Method;
   readonly path: string;
@@ -105,9 +120,9 @@ export interface RouteDeclaration<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  readonly answers: Readonly<Record<number, AnswerSpec>>;
+  readonly answers: Answers;
   /** Errors that a client should know of: a problem unless there is a schema, which is for facades that have errors of their own form. */
-  readonly errors?: Readonly<Record<number, AnswerSpec>>;
+  readonly errors?: Errors;
   readonly limits?: { readonly bodyBytesMax?: number };
   /** POST only: an Idempotency-Key makes a repetition answer what the first time answered. */
   readonly idempotent?: boolean;
@@ -117,7 +132,9 @@ export interface RouteDeclaration<
   readonly conditional?: boolean;
   /** Of a facade that has errors of its own form: also those that end a request before the handler, such as a body that is no JSON. */
   errorBody?(error: PinakesError): object;
-  handler(request: RouteRequest<z.output<Params>, z.output<Query>, BodyOf<Body>, A>): Promise<Answer> | Answer;
+  handler(
+    request: RouteRequest<z.output<Params>, z.output<Query>, BodyOf<Body>, A>,
+  ): Promise<Answer<SentBy<Answers> | SentBy<Errors>>> | Answer<SentBy<Answers> | SentBy<Errors>>;
 }
 
 /** A declared route, its types forgotten: what mount and the reference work with. */
@@ -132,8 +149,8 @@ export interface Route {
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body: BodySpec | undefined;
-  readonly answers: Readonly<Record<number, AnswerSpec>>;
-  readonly errors: Readonly<Record<number, AnswerSpec>>;
+  readonly answers: AnswerSpecs;
+  readonly errors: AnswerSpecs;
   readonly bodyBytesMax: number;
   readonly idempotent: boolean;
   readonly readOnlyOk: boolean;
@@ -166,7 +183,9 @@ export function defineRoute<
   Params extends z.ZodObject = NoFields,
   Query extends z.ZodObject = NoFields,
   const Body extends BodySpec | undefined = undefined,
->(declaration: RouteDeclaration<Params, Query, Body, A>): Route {
+  Answers extends AnswerSpecs = AnswerSpecs,
+  Errors extends AnswerSpecs = {},
+>(declaration: RouteDeclaration<Params, Query, Body, A, Answers, Errors>): Route {
   const { method, operationId, answers, body, params, query, idempotent = false } = declaration;
   const route: Route = Object.freeze({
     method,

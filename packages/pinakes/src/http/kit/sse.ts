@@ -30,7 +30,7 @@ const lastEventIdCharsMax = 4_096;
 
 type SseRequest = Pick<RouteRequest, "signal" | "closing" | "header" | "requestId">;
 
-export function sse(request: SseRequest, source: EventSource, options: SseOptions = {}): Answer {
+export function sse(request: SseRequest, source: EventSource, options: SseOptions = {}): Answer<never> {
   const { heartbeatMs = heartbeatMsDefault, retryMs = retryMsDefault } = options;
   const lastEventId = request.header("last-event-id");
   if (lastEventId !== undefined && lastEventId.length > lastEventIdCharsMax)

@@ -1,22 +1,27 @@
 /** Why somebody may or may not do something, over HTTP. */
+import { accessLevels } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { shape } from "../../contract/index.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, ok, type Route } from "../kit/index.ts";
 
-const Decision = z
-  .object({
-    level: z.enum(["READ", "WRITE", "ADMIN"]).nullable().describe("null: not visible at all."),
-    reason: z.string().describe("The rule that decided."),
-    groups: z.array(z.string()).describe("The user's groups that opened it."),
-    document: z
-      .object({ document_id: z.string(), status: z.string(), uploaded_by: z.string(), searchable: z.boolean() })
-      .optional()
-      .describe(
-        "With `document`: it is as visible as its collection; searches show it from when it was indexed first.",
-      ),
-  })
-  .meta({ id: "Decision" });
+const Decision = shape<wire.AccessDecision>()(
+  z
+    .object({
+      level: z.enum(accessLevels).nullable().describe("null: not visible at all."),
+      reason: z.string().describe("The rule that decided."),
+      groups: z.array(z.string()).describe("The user's groups that opened it."),
+      document: z
+        .object({ document_id: z.string(), status: z.string(), uploaded_by: z.string(), searchable: z.boolean() })
+        .optional()
+        .describe(
+          "With `document`: it is as visible as its collection; searches show it from when it was indexed first.",
+        ),
+    })
+    .meta({ id: "Decision" }),
+);
 
 export function accessRoutes(knowledge: Knowledge): readonly Route[] {
   return [

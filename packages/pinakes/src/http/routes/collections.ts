@@ -1,21 +1,12 @@
 /** Collections over HTTP. */
+import { collectionSorts, collectionStatuses, sortOrders, tagMatches } from "@pinakes/client";
 import { z } from "zod";
-import { collectionSorts, knowledgeLimits, type Knowledge } from "../../knowledge/index.ts";
+import { pageOf } from "../../contract/index.ts";
+import { knowledgeLimits, type Knowledge } from "../../knowledge/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { accepted, created, defineRoute, ok, queryFlag, queryInteger, type Route } from "../kit/index.ts";
 import { newPipeline } from "./pipelines.ts";
-import {
-  chunkingInput,
-  cid,
-  Collection,
-  graphInput,
-  groupsInput,
-  Job,
-  metadataInput,
-  pageOf,
-  paging,
-  rid,
-} from "./schemas.ts";
+import { chunkingInput, cid, Collection, graphInput, groupsInput, Job, metadataInput, paging, rid } from "./schemas.ts";
 
 const fields = {
   name: z
@@ -36,9 +27,9 @@ const filters = {
   q: z.string().optional().describe("In the name or the description, ignoring case."),
   tag: z.string().optional(),
   tags: z.array(z.string()).optional().describe("Several: tags=a&tags=b. A tag that nobody uses finds nothing."),
-  tag_match: z.enum(["any", "all"]).optional().describe("Whether one of the tags is enough; all when absent."),
+  tag_match: z.enum(tagMatches).optional().describe("Whether one of the tags is enough; all when absent."),
   status: z
-    .enum(["ACTIVE", "ARCHIVED", "DELETE_IN_PROGRESS", "DELETE_FAILED", "DELETED", "live", "all"])
+    .enum([...collectionStatuses, "live", "all"])
     .optional()
     .describe(
       "ACTIVE when absent; live: also ARCHIVED. DELETED: the trash, with former lives of an id that is in use again (`displaced`).",
@@ -48,7 +39,7 @@ const filters = {
     .enum(collectionSorts)
     .optional()
     .describe("created_at when absent. By last use, one that was never used counts as used when it was made."),
-  order: z.enum(["asc", "desc"]).optional(),
+  order: z.enum(sortOrders).optional(),
   unused_since: z.string().optional().describe("Those that nobody loaded or asked since this time."),
   min_size_bytes: queryInteger({ min: 0 }).optional(),
   max_size_bytes: queryInteger({ min: 0 }).optional(),

@@ -1,5 +1,7 @@
 /** Items of containers over HTTP. */
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { shape } from "../../contract/index.ts";
 import type { BatchOperation, BulkOperation, PatchOperation, StoredDocument } from "@pinakes/client";
 import { hasCode, invalid, PinakesError } from "../../domain/errors.ts";
 import type { State } from "../../state/index.ts";
@@ -20,12 +22,16 @@ const bulkBytesMax = 67_108_864;
 
 const document = z.looseObject({ id: z.string().optional() });
 const operation = z.looseObject({ op: z.string().describe("create, upsert, replace, patch, delete, read or check") });
-export const Item = z
-  .looseObject({ id: z.string(), _etag: z.string(), _ts: z.number().describe("Second of the last change.") })
-  .meta({ id: "Item" });
-const Outcome = z
-  .object({ status: z.number(), id: z.string().optional(), etag: z.string().optional(), document: Item.optional() })
-  .meta({ id: "BatchOutcome" });
+export const Item = shape<wire.StoredDocument>()(
+  z
+    .looseObject({ id: z.string(), _etag: z.string(), _ts: z.number().describe("Second of the last change.") })
+    .meta({ id: "Item" }),
+);
+const Outcome = shape<wire.BatchOutcome>()(
+  z
+    .object({ status: z.number(), id: z.string().optional(), etag: z.string().optional(), document: Item.optional() })
+    .meta({ id: "BatchOutcome" }),
+);
 const BulkResult = z
   .object({
     succeeded: z.number(),
@@ -45,8 +51,8 @@ export function containerItemRoutes(state: State): readonly Route[] {
   return [...itemRoutes(state), ...changeRoutes(state), ...manyRoutes(state)];
 }
 
-const answer = (item: StoredDocument): Answer => ok(item, { etag: item._etag });
-const madeAnswer = (container: string, item: StoredDocument): Answer =>
+const answer = (item: StoredDocument): Answer<StoredDocument> => ok(item, { etag: item._etag });
+const madeAnswer = (container: string, item: StoredDocument): Answer<StoredDocument> =>
   created(item, { etag: item._etag, location: `/v1/containers/${container}/items/${encodeURIComponent(item.id)}` });
 
 function itemRoutes({ containers }: State): readonly Route[] {

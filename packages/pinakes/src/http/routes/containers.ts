@@ -1,7 +1,21 @@
 /** Containers over HTTP: their definitions, queries and changes. Their items: container-items.ts. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
-import type { ChangesPage, ContainerSpec, IndexQuery, SqlQuery } from "@pinakes/client";
+import { shape } from "../../contract/index.ts";
+import {
+  changeKinds,
+  changesModes,
+  changesStarts,
+  containerKinds,
+  indexStates,
+  queryAccesses,
+  sortOrders,
+  type ChangesPage,
+  type ContainerSpec,
+  type IndexQuery,
+  type SqlQuery,
+} from "@pinakes/client";
 import type { Identity } from "../../identity/index.ts";
 import type { State } from "../../state/index.ts";
 import { defineRoute, noContent, ok, queryInteger, sse, type Route, type ServerEvent } from "../kit/index.ts";
@@ -19,7 +33,7 @@ const adviceCharsMax = 2_000;
 const path = z.string();
 const index = z.object({
   partition: z.array(path),
-  sort: z.array(z.union([path, z.object({ path, order: z.enum(["asc", "desc"]) })])),
+  sort: z.array(z.union([path, z.object({ path, order: z.enum(sortOrders) })])),
 });
 const policy = z.looseObject({}).describe("In Cosmos DB's form: includedPaths, excludedPaths, compositeIndexes.");
 
@@ -34,31 +48,35 @@ const Spec = z.strictObject({
   strict: z.boolean().optional().describe("Refuse queries that no index serves."),
 });
 
-const Container = z
-  .looseObject({
-    name: z.string(),
-    kind: z.enum(["system", "own"]),
-    partition_key: z.union([z.string(), z.array(z.string())]),
-    indexes: z.record(z.string(), index),
-    indexing_policy: policy.nullable(),
-    normalised_policy: policy.nullable(),
-    unique_keys: z.record(z.string(), z.array(path)),
-    default_ttl: z.number().nullable(),
-    strict: z.boolean(),
-    append_only: z.boolean(),
-    etag: z.string(),
-    advice: z.string().optional().describe("What of the policy got no index."),
-  })
-  .meta({ id: "Container" });
+const Container = shape<wire.ContainerInfo>()(
+  z
+    .looseObject({
+      name: z.string(),
+      kind: z.enum(containerKinds),
+      partition_key: z.union([z.string(), z.array(z.string())]),
+      indexes: z.record(z.string(), index),
+      indexing_policy: policy.nullable(),
+      normalised_policy: policy.nullable(),
+      unique_keys: z.record(z.string(), z.array(path)),
+      default_ttl: z.number().nullable(),
+      strict: z.boolean(),
+      append_only: z.boolean(),
+      etag: z.string(),
+      advice: z.string().optional().describe("What of the policy got no index."),
+    })
+    .meta({ id: "Container" }),
+);
 
-const IndexStatus = index
-  .extend({
-    name: z.string(),
-    state: z.enum(["ready", "building"]),
-    progress: z.number(),
-    error: z.string().optional(),
-  })
-  .meta({ id: "IndexStatus" });
+const IndexStatus = shape<wire.IndexState>()(
+  index
+    .extend({
+      name: z.string(),
+      state: z.enum(indexStates),
+      progress: z.number(),
+      error: z.string().optional(),
+    })
+    .meta({ id: "IndexStatus" }),
+);
 
 const queryBody = z.strictObject({
   query: z.string().optional().describe("SELECT * FROM c WHERE c.status = @status"),
@@ -68,23 +86,25 @@ const queryBody = z.strictObject({
   index: z.string().optional().describe("Instead of SQL: an index; absent: the items of one partition by id."),
   equals: z.looseObject({}).optional().describe("Values of the paths that the index begins with."),
   range: z.looseObject({}).optional().describe("gt, gte, lt, lte or prefix on the path that follows."),
-  order: z.enum(["asc", "desc"]).optional(),
+  order: z.enum(sortOrders).optional(),
   filter: z.looseObject({}).optional(),
   limit: z.number().optional(),
   cursor: z.string().nullable().optional(),
 });
 
-const Change = z
-  .object({
-    kind: z.enum(["put", "delete"]),
-    id: z.string(),
-    pk: z.array(z.union([z.string(), z.number(), z.boolean()])),
-    etag: z.string(),
-    at: z.string(),
-    time_to_live_expired: z.literal(true).optional(),
-    document: Item.optional(),
-  })
-  .meta({ id: "ContainerChange" });
+const Change = shape<wire.ContainerChange>()(
+  z
+    .object({
+      kind: z.enum(changeKinds),
+      id: z.string(),
+      pk: z.array(z.union([z.string(), z.number(), z.boolean()])),
+      etag: z.string(),
+      at: z.string(),
+      time_to_live_expired: z.literal(true).optional(),
+      document: Item.optional(),
+    })
+    .meta({ id: "ContainerChange" }),
+);
 
 export function containerRoutes(state: State, identity: Identity): readonly Route[] {
   return [
@@ -209,7 +229,7 @@ function queryRoutes({ containers }: State): readonly Route[] {
         200: {
           description: "The plan.",
           schema: z.object({
-            access: z.enum(["partition", "index", "scan"]),
+            access: z.enum(queryAccesses),
             index: z.string().nullable(),
             order_served: z.boolean(),
             evaluated: z.array(z.string()),
@@ -249,8 +269,8 @@ function changesRoute({ containers }: State, identity: Identity): Route {
     query: z.object({
       cursor: z.string().optional(),
       limit: queryInteger().optional(),
-      from: z.enum(["oldest", "now"]).optional().describe("Where to begin without a cursor; oldest when absent."),
-      mode: z.enum(["latest", "all"]).optional(),
+      from: z.enum(changesStarts).optional().describe("Where to begin without a cursor; oldest when absent."),
+      mode: z.enum(changesModes).optional(),
     }),
     answers: {
       200: {

@@ -1,40 +1,46 @@
 /** The text of a document and what its passages state, over HTTP: what a person sees beside the passages. */
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
 import { textWindowCharsMax, type Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, ok, queryInteger, type Route } from "../kit/index.ts";
-import { cid, did, pageOf, paging, rid } from "./schemas.ts";
+import { cid, did, paging, rid } from "./schemas.ts";
 import { triple } from "./triples.ts";
 
 const one = "/v1/repositories/{rid}/collections/{cid}/documents/{did}";
 const params = z.object({ rid, cid, did });
 const place = { start: z.number(), end: z.number() };
 
-const DocumentText = z
-  .object({
-    document_id: z.string(),
-    version: z.number(),
-    length: z.number().describe("Of the whole text, in UTF-16 code units."),
-    ...place,
-    text: z.string().describe("From start to end: what a citation means begins at its start minus this start."),
-    next_start: z.number().nullable().describe("Where to go on; null at the end of the text."),
-    pages: z
-      .array(z.object({ page: z.number(), ...place }))
-      .describe("Those that the window touches; empty for types without pages."),
-    sections: z
-      .array(z.object({ path: z.array(z.string()), ...place }))
-      .describe("From each heading to the next, with the headings above it."),
-    warnings: z.array(z.string()),
-  })
-  .meta({ id: "DocumentText" });
+const DocumentText = shape<wire.DocumentText>()(
+  z
+    .object({
+      document_id: z.string(),
+      version: z.number(),
+      length: z.number().describe("Of the whole text, in UTF-16 code units."),
+      ...place,
+      text: z.string().describe("From start to end: what a citation means begins at its start minus this start."),
+      next_start: z.number().nullable().describe("Where to go on; null at the end of the text."),
+      pages: z
+        .array(z.object({ page: z.number(), ...place }))
+        .describe("Those that the window touches; empty for types without pages."),
+      sections: z
+        .array(z.object({ path: z.array(z.string()), ...place }))
+        .describe("From each heading to the next, with the headings above it."),
+      warnings: z.array(z.string()),
+    })
+    .meta({ id: "DocumentText" }),
+);
 
-const DocumentTriple = z
-  .object({
-    ...triple,
-    passages: z
-      .array(z.object({ chunk_id: z.string(), index: z.number() }))
-      .describe("Of this document, in the order of the text."),
-  })
-  .meta({ id: "DocumentTriple" });
+const DocumentTriple = shape<wire.DocumentTriple>()(
+  z
+    .object({
+      ...triple,
+      passages: z
+        .array(z.object({ chunk_id: z.string(), index: z.number() }))
+        .describe("Of this document, in the order of the text."),
+    })
+    .meta({ id: "DocumentTriple" }),
+);
 
 export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
   return [

@@ -1,5 +1,8 @@
 /** Documents over HTTP. */
+import { documentStatuses, sortOrders } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { uploadedFrom, type Knowledge, type UploadedDocument, type UploadInput } from "../../knowledge/index.ts";
 import {
@@ -15,18 +18,22 @@ import {
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import type { FilePart, Part } from "../kit/multipart.ts";
 import { documentTextRoutes } from "./document-text.ts";
-import { chunkingInput, cid, did, Document, Job, pageOf, paging, rid } from "./schemas.ts";
+import { chunkingInput, cid, did, Document, Job, paging, rid } from "./schemas.ts";
 
 const all = "/v1/repositories/{rid}/collections/{cid}/documents";
 const one = `${all}/{did}`;
 const params = z.object({ rid, cid, did });
 
-const Passage = z
-  .looseObject({ chunk_id: z.string(), index: z.number(), text: z.string(), start: z.number(), end: z.number() })
-  .meta({ id: "Passage" });
-const Version = z
-  .looseObject({ version: z.number(), size_bytes: z.number(), sha256: z.string(), live: z.boolean() })
-  .meta({ id: "Version" });
+const Passage = shape<wire.Chunk, "page" | "section">()(
+  z
+    .looseObject({ chunk_id: z.string(), index: z.number(), text: z.string(), start: z.number(), end: z.number() })
+    .meta({ id: "Passage" }),
+);
+const Version = shape<wire.DocumentVersion, "uploaded_at" | "uploaded_by">()(
+  z
+    .looseObject({ version: z.number(), size_bytes: z.number(), sha256: z.string(), live: z.boolean() })
+    .meta({ id: "Version" }),
+);
 const UploadAnswer = z.object({
   job_id: z.string().nullable(),
   documents: z.array(Document),
@@ -182,9 +189,9 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params: z.object({ rid, cid }),
       query: z.object({
-        status: z.enum(["uploading", "pending", "indexing", "indexed", "failed"]).optional(),
+        status: z.enum(documentStatuses).optional(),
         q: z.string().optional().describe("In the name."),
-        order: z.enum(["asc", "desc"]).optional(),
+        order: z.enum(sortOrders).optional(),
         include_total: queryFlag().optional().describe("Adds how many there are on all pages."),
         ...paging,
       }),
@@ -334,7 +341,7 @@ export function fileAnswer({
   document,
   version,
   body,
-}: Awaited<ReturnType<Knowledge["documents"]["content"]>>): Answer {
+}: Awaited<ReturnType<Knowledge["documents"]["content"]>>): Answer<never> {
   const plain = document.name.replaceAll(/[^\w .()-]/g, "_");
   // RFC 8187 leaves fewer characters as they are than encodeURIComponent does.
   const encoded = encodeURIComponent(document.name).replaceAll(

@@ -1,8 +1,11 @@
 /** Evaluations over HTTP: questions with their right documents, and how well searches find them. */
+import { fusions, searchModes } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, created, defineRoute, noContent, ok, type Route } from "../kit/index.ts";
-import { id, Job, pageOf, paging } from "./schemas.ts";
+import { id, Job, paging } from "./schemas.ts";
 
 const eid = id.describe("Id of the evaluation.");
 const question = {
@@ -10,24 +13,29 @@ const question = {
   query: z.string(),
   relevant: z.array(z.object({ document_id: z.string(), grade: z.number() })),
 };
-const Question = z.object(question).meta({ id: "EvaluationQuestion" });
-const RunQuestion = z
-  .object({
-    ...question,
-    ndcg: z.number(),
-    recall: z.number(),
-    mrr: z.number().describe("One divided by the rank of the first right document; 0 when none was found."),
-    search_ms: z.number(),
-    found: z
-      .array(z.object({ document_id: z.string(), rank: z.number() }))
-      .describe("The right documents among the first k."),
-    ranked: z
-      .array(z.string())
-      .nullable()
-      .describe("The first ten documents; null unless the caller made the run or is an admin."),
-  })
-  .meta({ id: "EvaluationRunQuestion" });
-const Evaluation = z.looseObject({ evaluation_id: z.string(), name: z.string() }).meta({ id: "Evaluation" });
+const Question = shape<wire.EvaluationQuestion>()(z.object(question).meta({ id: "EvaluationQuestion" }));
+const RunQuestion = shape<wire.RunQuestion>()(
+  z
+    .object({
+      ...question,
+      ndcg: z.number(),
+      recall: z.number(),
+      mrr: z.number().describe("One divided by the rank of the first right document; 0 when none was found."),
+      search_ms: z.number(),
+      found: z
+        .array(z.object({ document_id: z.string(), rank: z.number() }))
+        .describe("The right documents among the first k."),
+      ranked: z
+        .array(z.string())
+        .nullable()
+        .describe("The first ten documents; null unless the caller made the run or is an admin."),
+    })
+    .meta({ id: "EvaluationRunQuestion" }),
+);
+const Evaluation = shape<
+  wire.Evaluation,
+  "collections" | "query_count" | "k" | "created_by" | "created_at" | "updated_at" | "runs"
+>()(z.looseObject({ evaluation_id: z.string(), name: z.string() }).meta({ id: "Evaluation" }));
 
 export function evaluationRoutes(knowledge: Knowledge): readonly Route[] {
   return [...recordRoutes(knowledge), ...questionRoutes(knowledge)];
@@ -133,8 +141,8 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       params: z.object({ eid }),
       body: z
         .strictObject({
-          mode: z.enum(["hybrid", "vector", "keyword", "graph"]).optional(),
-          fusion: z.enum(["convex", "rrf"]).optional(),
+          mode: z.enum(searchModes).optional(),
+          fusion: z.enum(fusions).optional(),
           vector_weight: z.number().optional(),
           diversity: z.number().optional(),
         })

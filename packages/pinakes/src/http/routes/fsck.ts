@@ -1,22 +1,27 @@
 /** Audits over HTTP: what every store holds beside what the records say. */
+import { findingKinds } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
-import { findingKinds, type Knowledge } from "../../knowledge/index.ts";
+import { shape } from "../../contract/index.ts";
+import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, defineRoute, ok, type Route } from "../kit/index.ts";
 import { id, Job } from "./schemas.ts";
 
-const Finding = z
-  .object({
-    kind: z.enum(findingKinds),
-    store: z.string(),
-    repository_id: z.string().optional(),
-    collection_id: z.string().optional(),
-    incarnation: z.string().optional(),
-    document_id: z.string().optional(),
-    key: z.string().optional(),
-    detail: z.string(),
-    repaired: z.boolean(),
-  })
-  .meta({ id: "Finding" });
+const Finding = shape<wire.Finding>()(
+  z
+    .object({
+      kind: z.enum(findingKinds),
+      store: z.string(),
+      repository_id: z.string().optional(),
+      collection_id: z.string().optional(),
+      incarnation: z.string().optional(),
+      document_id: z.string().optional(),
+      key: z.string().optional(),
+      detail: z.string(),
+      repaired: z.boolean(),
+    })
+    .meta({ id: "Finding" }),
+);
 
 export function fsckRoutes({ audit }: Knowledge): readonly Route[] {
   return [

@@ -1,25 +1,29 @@
 /** Keys, sessions and who is calling, over HTTP. */
+import { keyScopes, permissions, roles } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
 import type { Identity } from "../../identity/index.ts";
-import { permissions, roles } from "../../domain/caller.ts";
 import { created, defineRoute, noContent, ok, type Route } from "../kit/index.ts";
 import { sessionCookieNameDefault } from "../kit/credentials.ts";
-import { id, Key, pageOf, paging } from "./schemas.ts";
+import { id, Key, paging } from "./schemas.ts";
 
 /** A command on this machine makes sure that the server is the one that wrote its address file. */
 export const challengeHeader = "x-pinakes-challenge";
 export const proofHeader = "x-pinakes-proof";
 
-const Me = z
-  .looseObject({
-    user_id: z.string(),
-    workspace_id: z.string(),
-    groups: z.array(z.string()),
-    role: z.enum(roles),
-    permissions: z.array(z.enum(permissions)),
-    via: z.string(),
-  })
-  .meta({ id: "Me" });
+const Me = shape<wire.Me, "key_id" | "expires_at" | "read_only" | "csrf_token">()(
+  z
+    .looseObject({
+      user_id: z.string(),
+      workspace_id: z.string(),
+      groups: z.array(z.string()),
+      role: z.enum(roles),
+      permissions: z.array(z.enum(permissions)),
+      via: z.string(),
+    })
+    .meta({ id: "Me" }),
+);
 
 export function identityRoutes(identity: Identity): readonly Route[] {
   return [...keyRoutes(identity), ...sessionRoutes(identity)];
@@ -46,7 +50,7 @@ function keyRoutes(identity: Identity): readonly Route[] {
           .describe("`purge`: to remove for good what the user may delete. Admins have it."),
         name: z.string().optional(),
         expires_at: z.string().optional(),
-        scopes: z.array(z.enum(["read", "write"])).optional(),
+        scopes: z.array(z.enum(keyScopes)).optional(),
       }),
       answers: { 201: { description: "The key.", schema: Key } },
       handler: async ({ auth, body }) => created(await identity.keys.create(auth, body)),

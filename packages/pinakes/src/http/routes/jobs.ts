@@ -1,11 +1,12 @@
 /** Jobs and events over HTTP. */
 import { z } from "zod";
+import { pageOf } from "../../contract/index.ts";
 import type { Identity } from "../../identity/index.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, defineRoute, ok, sse, type Credentials, type Route } from "../kit/index.ts";
 import type { RouteRequest } from "../kit/route.ts";
 import { cookieValue } from "./identity.ts";
-import { id, Job, pageOf, paging } from "./schemas.ts";
+import { id, Job, paging } from "./schemas.ts";
 
 const jid = id.describe("Id of the job.");
 const params = z.object({ jid });

@@ -1,56 +1,59 @@
 /** Memories and sessions over HTTP. */
+import { contextStrategies, memorySearchModes, memorySorts, messageTypes, sortOrders, ttlUnits } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { invariant } from "../../domain/invariant.ts";
+import { pageOf, shape } from "../../contract/index.ts";
 import type { State } from "../../state/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { created, defineRoute, noContent, ok, queryFlag, queryInteger, type Route } from "../kit/index.ts";
-import { pageOf } from "./schemas.ts";
 
 const aid = z.string().min(1).max(256).describe("Id of the agent.");
 const sid = z.string().min(1).max(256).describe("Id of the session.");
 const mid = z.string().min(1).max(1_023).describe("Id of the message.");
 const bodyBytesMax = 4_194_304;
 
-const messageTypes = ["user", "assistant", "system", "thought", "tool_call", "tool_result"] as const;
+const Memory = shape<wire.Stored<wire.Memory>>()(
+  z
+    .looseObject({
+      id: z.string(),
+      agent_id: z.string(),
+      session_id: z.string(),
+      workspace_id: z.string(),
+      content: z.string(),
+      message_type: z.enum(messageTypes),
+      timestamp: z.string(),
+      relevance_score: z.number(),
+      token_count: z.number(),
+      parent_message_id: z.string().nullable(),
+      metadata: z.looseObject({}),
+      created_at: z.string(),
+      ttl: z.number().optional(),
+      ttl_unit: z.literal("session").optional().describe("Of a session that ends as a unit."),
+      _etag: z.string(),
+      _ts: z.number(),
+    })
+    .meta({ id: "Memory" }),
+);
 
-const Memory = z
-  .looseObject({
-    id: z.string(),
-    agent_id: z.string(),
-    session_id: z.string(),
-    workspace_id: z.string(),
-    content: z.string(),
-    message_type: z.enum(messageTypes),
-    timestamp: z.string(),
-    relevance_score: z.number(),
-    token_count: z.number(),
-    parent_message_id: z.string().nullable(),
-    metadata: z.looseObject({}),
-    created_at: z.string(),
-    ttl: z.number().optional(),
-    ttl_unit: z.literal("session").optional().describe("Of a session that ends as a unit."),
-    _etag: z.string(),
-    _ts: z.number(),
-  })
-  .meta({ id: "Memory" });
+const Agent = shape<wire.Agent>()(
+  z.object({ agent_id: z.string(), first_message_at: z.string(), last_message_at: z.string() }).meta({ id: "Agent" }),
+);
 
-const Agent = z
-  .object({ agent_id: z.string(), first_message_at: z.string(), last_message_at: z.string() })
-  .meta({ id: "Agent" });
-
-const Session = z
-  .object({
-    agent_id: z.string(),
-    session_id: z.string(),
-    message_count: z.number(),
-    token_count: z.number().nullable().describe("The sum over its messages; null in lists."),
-    first_message_at: z.string().nullable(),
-    last_message_at: z.string().nullable(),
-    forked_from: z.string().optional(),
-    ttl_unit: z
-      .enum(["message", "session"])
-      .describe("`session`: the whole session ends at once, so long after its last message."),
-  })
-  .meta({ id: "Session" });
+const Session = shape<wire.Session>()(
+  z
+    .object({
+      agent_id: z.string(),
+      session_id: z.string(),
+      message_count: z.number(),
+      token_count: z.number().nullable().describe("The sum over its messages; null in lists."),
+      first_message_at: z.string().nullable(),
+      last_message_at: z.string().nullable(),
+      forked_from: z.string().optional(),
+      ttl_unit: z.enum(ttlUnits).describe("`session`: the whole session ends at once, so long after its last message."),
+    })
+    .meta({ id: "Session" }),
+);
 
 /** In the order of the source document: an answer then has what was sent in the order in which it was sent. What is wrong the feature tells. */
 const newMessage = {
@@ -71,7 +74,7 @@ const newMessage = {
   created_at: z.json().optional(),
   ttl: z.json().optional().describe("Seconds; -1: never. 90 days when absent."),
   ttl_unit: z
-    .enum(["message", "session"])
+    .enum(ttlUnits)
     .optional()
     .describe("With the first message of a session; `session`: all its messages end together."),
 };
@@ -88,8 +91,8 @@ const paging = {
 
 const inSession = {
   message_type: z.enum(messageTypes).optional(),
-  sort: z.enum(["timestamp", "relevance"]).optional().describe("`timestamp` when absent; `relevance`: the best first."),
-  order: z.enum(["asc", "desc"]).optional(),
+  sort: z.enum(memorySorts).optional().describe("`timestamp` when absent; `relevance`: the best first."),
+  order: z.enum(sortOrders).optional(),
   ...paging,
 };
 
@@ -123,7 +126,7 @@ function messageRoutes({ memories }: State): readonly Route[] {
       params: z.object({ aid }),
       query: z.object({
         allow_dangling: queryFlag().optional().describe("Take a message whose parent is not there."),
-        ttl_unit: z.enum(["message", "session"]).optional().describe("The same as in the messages."),
+        ttl_unit: z.enum(ttlUnits).optional().describe("The same as in the messages."),
       }),
       body: z.looseObject({ ...newMessage, messages: several, items: several }),
       limits: { bodyBytesMax },
@@ -145,9 +148,10 @@ function messageRoutes({ memories }: State): readonly Route[] {
         if (body.content === undefined && messages !== undefined)
           return created({ items: await memories.appendMany(caller, p.aid, messages as never, options) });
         const [memory] = await memories.appendMany(caller, p.aid, [body as never], options);
+        invariant(memory !== undefined, "INTERNAL", "One message was appended, and none came back.");
         return created(memory, {
-          etag: memory?._etag,
-          location: `/v1/agents/${encodeURIComponent(p.aid)}/memories/${encodeURIComponent(memory?.id ?? "")}`,
+          etag: memory._etag,
+          location: `/v1/agents/${encodeURIComponent(p.aid)}/memories/${encodeURIComponent(memory.id)}`,
         });
       },
     }),
@@ -350,7 +354,7 @@ function recallRoutes({ memories }: State): readonly Route[] {
       params: z.object({ aid, sid }),
       query: z.object({
         max_tokens: queryInteger(),
-        strategy: z.enum(["recent", "relevance"]).optional().describe("`recent` when absent."),
+        strategy: z.enum(contextStrategies).optional().describe("`recent` when absent."),
       }),
       answers: {
         200: {
@@ -382,7 +386,7 @@ function recallRoutes({ memories }: State): readonly Route[] {
         agent_id: z.string().optional(),
         session_id: z.string().optional(),
         mode: z
-          .enum(["keyword", "semantic", "hybrid"])
+          .enum(memorySearchModes)
           .optional()
           .describe("`hybrid` when absent; `keyword` where no embedding model is configured."),
         limit: z.number().int().optional().describe("Hits; 10 when absent, at most 100."),
@@ -392,7 +396,7 @@ function recallRoutes({ memories }: State): readonly Route[] {
           description: "The best first; `incomplete` when not all messages are in the index yet.",
           schema: z.object({
             hits: z.array(z.object({ memory: Memory, score: z.number() })),
-            mode_used: z.enum(["keyword", "semantic", "hybrid"]),
+            mode_used: z.enum(memorySearchModes),
             incomplete: z.literal(true).optional(),
           }),
         },

@@ -1,59 +1,57 @@
 /** Metrics over HTTP. */
-import type { MetricAggregate } from "@pinakes/client";
+import { fixedMetricGroups, rollupStates, type MetricAggregate } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
 import { dimensionPattern, metricTypeSchema, type State } from "../../state/index.ts";
 import { defineRoute, noContent, ok, type Route } from "../kit/index.ts";
 import { AggregateAnswer, aggregateBody, ingestRoute, timeList, timeRange } from "./series-schemas.ts";
-import { pageOf } from "./schemas.ts";
 
 const tag = "metrics";
 
-const MetricAnswer = z
-  .looseObject({
-    id: z.string(),
-    metric_date: z.string(),
-    agent_id: z.string(),
-    workspace_id: z.string(),
-    metric_type: metricTypeSchema,
-    timestamp: z.string(),
-    value: z.number(),
-    dimensions: z.looseObject({}),
-    created_at: z.string(),
-    _etag: z.string(),
-    _ts: z.number(),
-  })
-  .meta({ id: "Metric" });
-const RollupAnswer = z
-  .object({
-    metric_date: z.string(),
-    hour: z.number(),
-    rows: z.number(),
-    state: z.enum(["sealed", "open"]),
-    sealed_at: z.string().nullable(),
-  })
-  .meta({ id: "Rollup" });
+const MetricAnswer = shape<wire.Stored<wire.Metric>, "ttl">()(
+  z
+    .looseObject({
+      id: z.string(),
+      metric_date: z.string(),
+      agent_id: z.string(),
+      workspace_id: z.string(),
+      metric_type: metricTypeSchema,
+      timestamp: z.string(),
+      value: z.number(),
+      dimensions: z.looseObject({}),
+      created_at: z.string(),
+      _etag: z.string(),
+      _ts: z.number(),
+    })
+    .meta({ id: "Metric" }),
+);
+const RollupAnswer = shape<wire.Rollup>()(
+  z
+    .object({
+      metric_date: z.string(),
+      hour: z.number(),
+      rows: z.number(),
+      state: z.enum(rollupStates),
+      sealed_at: z.string().nullable(),
+    })
+    .meta({ id: "Rollup" }),
+);
 
-const NamesAnswer = z
-  .object({
-    types: z.array(z.string()).describe("`custom.<name>`, as `metric_type`."),
-    dimensions: z.array(z.string()).describe("`dimensions.<name>`, as `group_by` and `filter` take it."),
-    types_max: z.number(),
-    dimensions_max: z.number(),
-  })
-  .meta({ id: "MetricNames" });
-const fixedGroups = [
-  "agent_id",
-  "metric_type",
-  "session_id",
-  "workflow_id",
-  "environment",
-  "model",
-  "tool_name",
-] as const;
+const NamesAnswer = shape<wire.MetricNames>()(
+  z
+    .object({
+      types: z.array(z.string()).describe("`custom.<name>`, as `metric_type`."),
+      dimensions: z.array(z.string()).describe("`dimensions.<name>`, as `group_by` and `filter` take it."),
+      types_max: z.number(),
+      dimensions_max: z.number(),
+    })
+    .meta({ id: "MetricNames" }),
+);
 const group = z
   .string()
-  .meta({ pattern: `^(?:${fixedGroups.join("|")}|${dimensionPattern})$` })
-  .describe(`${fixedGroups.join(", ")}, or \`dimensions.<name>\` for a custom dimension.`);
+  .meta({ pattern: `^(?:${fixedMetricGroups.join("|")}|${dimensionPattern})$` })
+  .describe(`${fixedMetricGroups.join(", ")}, or \`dimensions.<name>\` for a custom dimension.`);
 
 export function metricRoutes(state: State): readonly Route[] {
   return [...rowRoutes(state), ...nameRoutes(state)];

@@ -1,59 +1,86 @@
 /** Migrations over HTTP: planned, copied, proved, switched to; for admins, and for who moves a collection of their own. Each step is work that the record tells the state of. */
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
 import type { Migrations, MigrationView } from "../../migrations/index.ts";
 import { accepted, defineRoute, ok, type Route } from "../kit/index.ts";
-import { id, pageOf, paging } from "./schemas.ts";
+import { id, paging } from "./schemas.ts";
 
 const params = z.object({ mid: id.describe("Id of the migration.") });
 const tag = "migrations";
 
-const Problem = z.object({ where: z.string(), reason: z.string() });
-const Migration = z
-  .looseObject({
-    migration_id: z.string(),
-    kind: z.string(),
-    state: z
-      .string()
-      .describe(
-        "planning, planned, copying, copied, verifying, ready, switching, switched, finishing, finished, rolling_back or rolled_back.",
-      ),
-    working: z.boolean(),
-    problems: z.array(Problem).describe("The first 20; `problem_count` counts all."),
-    problem_count: z.number(),
-    unit_count: z.number(),
-    row_count: z.number(),
-    error: z.string().nullable(),
-    retain_until: z
-      .string()
-      .nullable()
-      .describe("Until when the old form is kept after the switch; null before it, and after a rollback."),
-    trash_until: z
-      .string()
-      .nullable()
-      .optional()
-      .describe(
-        "After a rollback, of one that is asked for by its id: until when what it made is in the trash; its units say which collections.",
-      ),
-  })
-  .meta({ id: "Migration" });
-const Unit = z
-  .looseObject({
-    number: z.number(),
-    name: z.string(),
-    status: z.string(),
-    count: z.number(),
-    hash: z.string(),
-    held_count: z.number().nullable(),
-    held_hash: z.string().nullable(),
-    copied: z.number().describe("Rows that are known to be here."),
-    repository_id: z.string().nullable(),
-    incarnation: z.string().nullable().describe("Which life the collection is: the trash may have several of one id."),
-    trash_until: z
-      .string()
-      .nullable()
-      .describe("After a rollback: until when the collection that it made is in the trash; null when it is not there."),
-  })
-  .meta({ id: "MigrationUnit" });
+const Problem = shape<wire.MigrationProblem>()(z.object({ where: z.string(), reason: z.string() }));
+const Migration = shape<
+  wire.Migration,
+  | "source"
+  | "progress"
+  | "retain_days"
+  | "remove_old"
+  | "auto"
+  | "force"
+  | "created_by"
+  | "created_at"
+  | "updated_at"
+  | "switched_at"
+  | "finished_at"
+>()(
+  z
+    .looseObject({
+      migration_id: z.string(),
+      kind: z.string(),
+      state: z
+        .string()
+        .describe(
+          "planning, planned, copying, copied, verifying, ready, switching, switched, finishing, finished, rolling_back or rolled_back.",
+        ),
+      working: z.boolean(),
+      problems: z.array(Problem).describe("The first 20; `problem_count` counts all."),
+      problem_count: z.number(),
+      unit_count: z.number(),
+      row_count: z.number(),
+      error: z.string().nullable(),
+      retain_until: z
+        .string()
+        .nullable()
+        .describe("Until when the old form is kept after the switch; null before it, and after a rollback."),
+      trash_until: z
+        .string()
+        .nullable()
+        .optional()
+        .describe(
+          "After a rollback, of one that is asked for by its id: until when what it made is in the trash; its units say which collections.",
+        ),
+    })
+    .meta({ id: "Migration" }),
+);
+const Unit = shape<
+  wire.MigrationUnit,
+  "target" | "rows" | "problems" | "differences" | "created_at" | "description" | "made" | "old"
+>()(
+  z
+    .looseObject({
+      number: z.number(),
+      name: z.string(),
+      status: z.string(),
+      count: z.number(),
+      hash: z.string(),
+      held_count: z.number().nullable(),
+      held_hash: z.string().nullable(),
+      copied: z.number().describe("Rows that are known to be here."),
+      repository_id: z.string().nullable(),
+      incarnation: z
+        .string()
+        .nullable()
+        .describe("Which life the collection is: the trash may have several of one id."),
+      trash_until: z
+        .string()
+        .nullable()
+        .describe(
+          "After a rollback: until when the collection that it made is in the trash; null when it is not there.",
+        ),
+    })
+    .meta({ id: "MigrationUnit" }),
+);
 
 const steps = [
   ["plan", "planMigration", "Look at the source again, after its problems were mended"],

@@ -1,5 +1,7 @@
 /** Queues and figures, for those who look after a workspace. */
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { jsonValue, shape } from "../../contract/index.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import type { Pinakes } from "../../open.ts";
 import { accepted, defineRoute, noContent, ok, queryInteger, type Route } from "../kit/index.ts";
@@ -7,48 +9,54 @@ import { id } from "./schemas.ts";
 
 const q = id.describe("Name of the queue.");
 const params = z.object({ q, dead: id.describe("Id of the dead letter.") });
-const Dead = z
-  .looseObject({
-    dead_id: z.string(),
-    document_id: z.string().optional().describe("Of the queue of documents."),
-    message: z.json().optional().describe("Of a queue of the lifecycle or of the drop box: what was sent."),
-    cause: z.string(),
-    reason: z.string().nullable(),
-  })
-  .meta({ id: "DeadLetter" });
-const Queue = z
-  .looseObject({
-    name: z.string(),
-    waiting: z.number(),
-    in_progress: z.number(),
-    failed: z.number(),
-    dead: z.number().nullable().describe("Null where it cannot be known which dead letters are the workspace's own."),
-    dead_unknown: z.string().optional().describe("Why `dead` is null."),
-    oldest_age_seconds: z
-      .number()
-      .nullable()
-      .describe(
-        "Age of the oldest of what waits or is in progress; a document's since its upload, or since it was touched last where it is cut anew.",
-      ),
-  })
-  .meta({ id: "Queue" });
-const DeletionLag = z
-  .object({
-    unfinished: z.number().describe("Deletes that some store has not confirmed yet."),
-    failed: z.number().describe("Those of them that some store has failed at again and again."),
-    lag_seconds: z.number().describe("Age of the oldest; 0 where there is none."),
-    limit_seconds: z.number().describe("The age at which it is warned of."),
-    oldest: z
-      .object({
-        operation_id: z.string(),
-        repository_id: z.string(),
-        collection_id: z.string(),
-        created_at: z.string(),
-      })
-      .nullable(),
-    warning: z.string().nullable().describe("null: all is well."),
-  })
-  .meta({ id: "DeletionLag" });
+const Dead = shape<wire.DeadLetter, "dead_at" | "failures">()(
+  z
+    .looseObject({
+      dead_id: z.string(),
+      document_id: z.string().optional().describe("Of the queue of documents."),
+      message: jsonValue().optional().describe("Of a queue of the lifecycle or of the drop box: what was sent."),
+      cause: z.string(),
+      reason: z.string().nullable(),
+    })
+    .meta({ id: "DeadLetter" }),
+);
+const Queue = shape<wire.Queue>()(
+  z
+    .looseObject({
+      name: z.string(),
+      waiting: z.number(),
+      in_progress: z.number(),
+      failed: z.number(),
+      dead: z.number().nullable().describe("Null where it cannot be known which dead letters are the workspace's own."),
+      dead_unknown: z.string().optional().describe("Why `dead` is null."),
+      oldest_age_seconds: z
+        .number()
+        .nullable()
+        .describe(
+          "Age of the oldest of what waits or is in progress; a document's since its upload, or since it was touched last where it is cut anew.",
+        ),
+    })
+    .meta({ id: "Queue" }),
+);
+const DeletionLag = shape<wire.DeletionLag>()(
+  z
+    .object({
+      unfinished: z.number().describe("Deletes that some store has not confirmed yet."),
+      failed: z.number().describe("Those of them that some store has failed at again and again."),
+      lag_seconds: z.number().describe("Age of the oldest; 0 where there is none."),
+      limit_seconds: z.number().describe("The age at which it is warned of."),
+      oldest: z
+        .object({
+          operation_id: z.string(),
+          repository_id: z.string(),
+          collection_id: z.string(),
+          created_at: z.string(),
+        })
+        .nullable(),
+      warning: z.string().nullable().describe("null: all is well."),
+    })
+    .meta({ id: "DeletionLag" }),
+);
 
 export function operationRoutes(pinakes: Pick<Pinakes, "knowledge" | "deletionLagSecondsMax">): readonly Route[] {
   return [...queueRoutes(pinakes.knowledge), ...figureRoutes(pinakes.knowledge), lagRoute(pinakes)];

@@ -1,8 +1,10 @@
 /** Operations on collections in all stores, over HTTP. */
+import { operationStatuses } from "@pinakes/client";
 import { z } from "zod";
+import { pageOf } from "../../contract/index.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, defineRoute, ok, type Route } from "../kit/index.ts";
-import { id, Operation, pageOf, paging } from "./schemas.ts";
+import { id, Operation, paging } from "./schemas.ts";
 
 const params = z.object({ oid: id.describe("Id of the operation, which is that of its job.") });
 
@@ -18,7 +20,7 @@ export function lifecycleRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "jobs",
       auth: "caller",
       query: z.object({
-        status: z.enum(["running", "failed", "done"]).optional(),
+        status: z.enum(operationStatuses).optional(),
         collection: z.string().optional().describe("On any life of the collection with this id."),
         repository: z.string().optional().describe("`me` is the caller's own."),
         ...paging,

@@ -1,28 +1,38 @@
 /** Pipelines over HTTP. */
+import { pipelineTriggers } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, created, defineRoute, ok, type Route } from "../kit/index.ts";
-import { chunkingInput, cid, id, Job, pageOf, rid } from "./schemas.ts";
+import { chunkingInput, cid, id, Job, rid } from "./schemas.ts";
 
 const all = "/v1/repositories/{rid}/collections/{cid}/pipelines";
 const one = `${all}/{pid}`;
 const params = z.object({ rid, cid, pid: id.describe("Id of the pipeline.") });
 
-const Pipeline = z
-  .looseObject({
-    pipeline_id: z.string(),
-    trigger: z.enum(["event", "schedule"]),
-    source: z.string(),
-    auto_remove: z.boolean(),
-    created_at: z.string(),
-  })
-  .meta({ id: "Pipeline" });
-const Plan = z
-  .looseObject({ pipeline_id: z.string(), counts: z.record(z.string(), z.number()), blocked: z.string().nullable() })
-  .meta({ id: "PipelinePlan" });
+const Pipeline = shape<
+  wire.ScheduledPipeline,
+  "schedule" | "chunking_strategy" | "max_removal_share" | "created_by" | "next_run_at"
+>()(
+  z
+    .looseObject({
+      pipeline_id: z.string(),
+      trigger: z.enum(pipelineTriggers),
+      source: z.string(),
+      auto_remove: z.boolean(),
+      created_at: z.string(),
+    })
+    .meta({ id: "Pipeline" }),
+);
+const Plan = shape<wire.PipelinePlan, "add" | "replace" | "remove" | "keep" | "skipped">()(
+  z
+    .looseObject({ pipeline_id: z.string(), counts: z.record(z.string(), z.number()), blocked: z.string().nullable() })
+    .meta({ id: "PipelinePlan" }),
+);
 
 export const newPipeline = z.strictObject({
-  trigger: z.enum(["event", "schedule"]).describe("When a file changes, or at certain times."),
+  trigger: z.enum(pipelineTriggers).describe("When a file changes, or at certain times."),
   source: z.string().describe("`file:/folder` or `s3://bucket/prefix`."),
   schedule: z.string().nullable().optional().describe("Cron in UTC, or daily, hourly, weekly; daily when absent."),
   auto_remove: z.boolean().optional().describe("Whether a document goes when its file is gone; false when absent."),

@@ -1,28 +1,32 @@
 /** Where a triple comes from, over HTTP. */
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { jsonObject, shape } from "../../contract/index.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, ok, type Route } from "../kit/index.ts";
 import { cid, rid } from "./schemas.ts";
 
-const Provenance = z
-  .looseObject({
-    triple: z.looseObject({}),
-    asserted: z.boolean().describe("Somebody stated it without a document."),
-    sources: z.array(
-      z.looseObject({
-        document_id: z.string(),
-        chunk_id: z.string(),
-        filename: z.string(),
-        version: z.number(),
-        page: z.number().optional(),
-        start: z.number().describe("UTF-16 code units into the document's text."),
-        end: z.number(),
-        quote: z.string(),
-      }),
-    ),
-    prov: z.record(z.string(), z.json()).describe("The same as PROV-O, in JSON-LD."),
-  })
-  .meta({ id: "Provenance" });
+const Provenance = shape<wire.Provenance>()(
+  z
+    .looseObject({
+      triple: z.looseObject({}),
+      asserted: z.boolean().describe("Somebody stated it without a document."),
+      sources: z.array(
+        z.looseObject({
+          document_id: z.string(),
+          chunk_id: z.string(),
+          filename: z.string(),
+          version: z.number(),
+          page: z.number().optional(),
+          start: z.number().describe("UTF-16 code units into the document's text."),
+          end: z.number(),
+          quote: z.string(),
+        }),
+      ),
+      prov: jsonObject().describe("The same as PROV-O, in JSON-LD."),
+    })
+    .meta({ id: "Provenance" }),
+);
 
 export function provenanceRoutes(knowledge: Knowledge): readonly Route[] {
   return [

@@ -1,29 +1,33 @@
 /** The quarantine over HTTP: what repairs took away, and the way back. */
-import type { QuarantineEntry as Entry } from "@pinakes/client";
+import { quarantineKinds } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { shape } from "../../contract/index.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, noContent, ok, type Route } from "../kit/index.ts";
 import { id, paging } from "./schemas.ts";
 
-const QuarantineEntry = z
-  .object({
-    entry_id: z.string(),
-    kind: z.enum(["object", "rows", "triples", "generation", "collection"]),
-    store: z.string(),
-    repository_id: z.string().describe("Empty where no record names the collection."),
-    collection_id: z.string(),
-    incarnation: z.string(),
-    document_id: z.string().nullable(),
-    target: z.string().describe("The key of the file, the name of the vectors, or the source of the triples."),
-    detail: z.string(),
-    count: z.number().describe("Files, passages, triples or rows."),
-    bytes: z.number().describe("Of the copy; 0 where the data stays in its place."),
-    job_id: z.string().nullable().describe("The repair that took it away."),
-    quarantined_at: z.string(),
-    expires_at: z.string(),
-    restored_at: z.string().nullable(),
-  })
-  .meta({ id: "QuarantineEntry" }) satisfies z.ZodType<Entry>;
+const QuarantineEntry = shape<wire.QuarantineEntry>()(
+  z
+    .object({
+      entry_id: z.string(),
+      kind: z.enum(quarantineKinds),
+      store: z.string(),
+      repository_id: z.string().describe("Empty where no record names the collection."),
+      collection_id: z.string(),
+      incarnation: z.string(),
+      document_id: z.string().nullable(),
+      target: z.string().describe("The key of the file, the name of the vectors, or the source of the triples."),
+      detail: z.string(),
+      count: z.number().describe("Files, passages, triples or rows."),
+      bytes: z.number().describe("Of the copy; 0 where the data stays in its place."),
+      job_id: z.string().nullable().describe("The repair that took it away."),
+      quarantined_at: z.string(),
+      expires_at: z.string(),
+      restored_at: z.string().nullable(),
+    })
+    .meta({ id: "QuarantineEntry" }),
+);
 
 const params = z.object({ qid: id.describe("Id of the entry.") });
 

@@ -1,18 +1,9 @@
 /** Repositories over HTTP. */
 import { z } from "zod";
+import { pageOf } from "../../contract/index.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, created, defineRoute, ok, queryFlag, type Route } from "../kit/index.ts";
-import {
-  chunkingInput,
-  graphInput,
-  groupsInput,
-  Job,
-  metadataInput,
-  pageOf,
-  paging,
-  Repository,
-  rid,
-} from "./schemas.ts";
+import { chunkingInput, graphInput, groupsInput, Job, metadataInput, paging, Repository, rid } from "./schemas.ts";
 
 const fields = {
   name: z.string().optional(),

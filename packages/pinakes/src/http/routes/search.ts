@@ -1,5 +1,8 @@
 /** Searches and citations over HTTP. */
+import { citationResults, fusions, searchModes } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { shape } from "../../contract/index.ts";
 import type { Filter } from "../../domain/filter.ts";
 import { knowledgeLimits, type Knowledge } from "../../knowledge/index.ts";
 import { defineRoute, ok, type Route } from "../kit/index.ts";
@@ -7,7 +10,7 @@ import { cid, queryWishes, rid, SearchAnswer } from "./schemas.ts";
 
 const fields = {
   query: z.string(),
-  mode: z.enum(["hybrid", "vector", "keyword", "graph"]).optional().describe("hybrid when absent."),
+  mode: z.enum(searchModes).optional().describe("hybrid when absent."),
   limit: z
     .number()
     .int()
@@ -29,7 +32,7 @@ const fields = {
   as_of: z.string().optional().describe("A time in the past, within the retention of the vectors."),
   group_by: z.literal("document").optional(),
   diversity: z.number().optional().describe("0…1: prefer passages that say something else than those before them."),
-  fusion: z.enum(["convex", "rrf"]).optional(),
+  fusion: z.enum(fusions).optional(),
   vector_weight: z.number().optional().describe("0…1: the share of the vectors in the mix."),
   archived: z.boolean().optional(),
   ...queryWishes,
@@ -68,11 +71,13 @@ const RowCitation = z.looseObject({
 
 const CitationToVerify = z.union([RowCitation, DocumentCitation]);
 
-const CitationCheck = z.looseObject({
-  valid: z.boolean(),
-  result: z.enum(["exact", "moved", "not_in_document", "version_gone", "document_gone", "not_in_row", "row_gone"]),
-  current: z.boolean(),
-});
+const CitationCheck = shape<wire.CitationCheck, "found_at">()(
+  z.looseObject({
+    valid: z.boolean(),
+    result: z.enum(citationResults),
+    current: z.boolean(),
+  }),
+);
 
 export function searchRoutes(knowledge: Knowledge): readonly Route[] {
   return [

@@ -1,6 +1,8 @@
 /** What the routes of metrics and of the tool log have in common. */
-import type { IngestOptions, IngestResult } from "@pinakes/client";
+import { aggregates, sortOrders, type IngestOptions, type IngestResult } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { shape } from "../../contract/index.ts";
 import { numberedLines, readNdjson, type IncomingLine } from "../../state/index.ts";
 import type { Caller } from "../../domain/caller.ts";
 import { defineRoute, ok, queryFlag, queryInteger, type Route } from "../kit/index.ts";
@@ -31,22 +33,24 @@ function optionsOf({ all_or_nothing, report }: z.output<typeof ingestQuery>): In
   };
 }
 
-const IngestAnswer = z
-  .object({
-    accepted: z.number(),
-    duplicates: z.number(),
-    failed: z.number(),
-    lines: z.array(
-      z.object({
-        line: z.number(),
-        status: z.number(),
-        id: z.string().optional(),
-        duplicate: z.literal(true).optional(),
-        error: z.object({ code: z.string(), detail: z.string() }).optional(),
-      }),
-    ),
-  })
-  .meta({ id: "IngestResult" });
+const IngestAnswer = shape<wire.IngestResult>()(
+  z
+    .object({
+      accepted: z.number(),
+      duplicates: z.number(),
+      failed: z.number(),
+      lines: z.array(
+        z.object({
+          line: z.number(),
+          status: z.number(),
+          id: z.string().optional(),
+          duplicate: z.literal(true).optional(),
+          error: z.object({ code: z.string(), detail: z.string() }).optional(),
+        }),
+      ),
+    })
+    .meta({ id: "IngestResult" }),
+);
 
 /** Both are taken line by line, in the same two forms. */
 export function ingestRoute(
@@ -74,10 +78,8 @@ export const timeRange = {
 };
 export const timeList = {
   ...timeRange,
-  order: z.enum(["asc", "desc"]).optional().describe("desc when absent: newest first."),
+  order: z.enum(sortOrders).optional().describe("desc when absent: newest first."),
 };
-
-const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as const;
 
 /** `group`: the name of a dimension. */
 export function aggregateBody<Group extends z.ZodType<string, string>>(group: Group) {
@@ -91,17 +93,19 @@ export function aggregateBody<Group extends z.ZodType<string, string>>(group: Gr
   });
 }
 
-export const AggregateAnswer = z
-  .object({
-    items: z.array(
-      z.object({
-        bucket: z.string().nullable(),
-        group: z.record(z.string(), z.string().nullable()),
-        values: z.partialRecord(z.enum(aggregates), z.number().nullable()),
-      }),
-    ),
-    rows_aggregated: z.number(),
-    from: z.string().describe("What was looked at, included."),
-    to: z.string().describe("Not included."),
-  })
-  .meta({ id: "AggregateResult" });
+export const AggregateAnswer = shape<wire.AggregateResult>()(
+  z
+    .object({
+      items: z.array(
+        z.object({
+          bucket: z.string().nullable(),
+          group: z.record(z.string(), z.string().nullable()),
+          values: z.partialRecord(z.enum(aggregates), z.number().nullable()),
+        }),
+      ),
+      rows_aggregated: z.number(),
+      from: z.string().describe("What was looked at, included."),
+      to: z.string().describe("Not included."),
+    })
+    .meta({ id: "AggregateResult" }),
+);

@@ -1,5 +1,8 @@
 /** SPARQL over HTTP, by the SPARQL 1.1 Protocol: queries and updates of one collection, and queries of several. */
+import type { SparqlUpdated } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { shape } from "../../contract/index.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { graphLimits, type Knowledge, type SparqlAnswer, type SparqlInput } from "../../knowledge/index.ts";
 import { sparqlResultFormats, writeSparqlResults, type SparqlResultFormat } from "../../sparql/index.ts";
@@ -74,7 +77,7 @@ const offers: readonly Offer<SparqlResultFormat>[] = sparqlResultFormats.map((ty
 const booleanOffers = offers.filter(({ value }) => !value.startsWith("text/"));
 /** The only format with room for what comes beside the results. */
 const [json] = sparqlResultFormats;
-const Updated = z.object({ inserted: z.number(), removed: z.number() });
+const Updated = shape<wire.SparqlUpdated>()(z.object({ inserted: z.number(), removed: z.number() }));
 const answerTypes = [...sparqlResultFormats, ...rdfAnswerTypes];
 const resultAnswers = {
   200: {
@@ -213,7 +216,7 @@ async function answering(
   signal: AbortSignal,
   ask: () => Promise<SparqlAnswer>,
   accept: string | undefined,
-): Promise<Answer> {
+): Promise<Answer<SparqlUpdated>> {
   try {
     return await resultAnswer(await ask(), accept);
   } catch (error) {
@@ -225,7 +228,7 @@ async function answering(
   }
 }
 
-async function resultAnswer(answer: SparqlAnswer, accept: string | undefined): Promise<Answer> {
+async function resultAnswer(answer: SparqlAnswer, accept: string | undefined): Promise<Answer<SparqlUpdated>> {
   if (answer.kind === "updated") return ok({ inserted: answer.inserted, removed: answer.removed });
   const { collections, collection_exists, missing } = answer;
   const more = { collections, collection_exists, missing };

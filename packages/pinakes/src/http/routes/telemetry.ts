@@ -1,7 +1,7 @@
 /** OpenTelemetry over HTTP: set OTEL_EXPORTER_OTLP_ENDPOINT to `…/v1/otlp`. */
 import { z } from "zod";
 import { otlpBytesMax, type State } from "../../state/index.ts";
-import { defineRoute, type Answer, type Route } from "../kit/index.ts";
+import { defineRoute, type Route } from "../kit/index.ts";
 
 const ExportAnswer = z
   .object({ partialSuccess: z.looseObject({ errorMessage: z.string() }).optional() })
@@ -35,7 +35,7 @@ export function telemetryRoutes({ telemetry }: State): readonly Route[] {
       body: { raw: ["application/json", "application/x-protobuf"], gzip: true },
       limits: { bodyBytesMax: otlpBytesMax },
       answers: { 200: { description: "Taken, in the form of the request.", schema: ExportAnswer } },
-      handler: async ({ caller, body, header }): Promise<Answer> => {
+      handler: async ({ caller, body, header }) => {
         const chunks = await Array.fromAsync(body.stream);
         const encoding = header("content-encoding")?.trim().toLowerCase();
         const { contentType, json, bytes } = await telemetry[signal](

@@ -1,26 +1,32 @@
 /** Threads and entities over HTTP: documents of any shape. */
+import { sortOrders } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { jsonValue, pageOf, shape } from "../../contract/index.ts";
 import type { State, Threads } from "../../state/index.ts";
 import { created, defineRoute, noContent, ok, queryInteger, type Route } from "../kit/index.ts";
-import { pageOf } from "./schemas.ts";
 
 const threadId = z.string().min(1).max(512).describe("Id of the thread.");
 const mid = z.string().min(1).max(1_023).describe("Id of the message.");
 const agentId = z.string().min(1).max(255).describe("Id of the agent.");
 const bodyBytesMax = 4_194_304;
 
-const ThreadMessage = z
-  .looseObject({
-    id: z.string(),
-    threadId: z.string(),
-    sequence: z.json().optional().describe("Its number in the thread."),
-    _etag: z.string(),
-    _ts: z.number(),
-  })
-  .meta({ id: "ThreadMessage" });
-const AgentEntity = z
-  .looseObject({ id: z.string(), agentId: z.string(), _etag: z.string(), _ts: z.number() })
-  .meta({ id: "AgentEntity" });
+const ThreadMessage = shape<wire.Stored<wire.ThreadMessage>>()(
+  z
+    .looseObject({
+      id: z.string(),
+      threadId: z.string(),
+      sequence: jsonValue().optional().describe("Its number in the thread."),
+      _etag: z.string(),
+      _ts: z.number(),
+    })
+    .meta({ id: "ThreadMessage" }),
+);
+const AgentEntity = shape<wire.Stored<wire.AgentEntity>>()(
+  z
+    .looseObject({ id: z.string(), agentId: z.string(), _etag: z.string(), _ts: z.number() })
+    .meta({ id: "AgentEntity" }),
+);
 
 export function threadRoutes({ threads, systemThreads, entities }: State): readonly Route[] {
   return [
@@ -80,7 +86,7 @@ function listRoutes(threads: Threads, base: string, { name, what }: Names): read
       operationId: `list${name}Messages`,
       summary: `The messages of ${what} in order`,
       query: z.object({
-        order: z.enum(["asc", "desc"]).optional(),
+        order: z.enum(sortOrders).optional(),
         limit: queryInteger().optional().describe("Messages on a page; 100 when absent, at most 1,000."),
         cursor: z.string().optional().describe("`next_cursor` of the page before."),
       }),

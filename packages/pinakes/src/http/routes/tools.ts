@@ -1,50 +1,61 @@
 /** The tool log over HTTP. */
+import { chainStates, exportFormats, toolGroups, toolStatuses } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
-import { toolStatuses, type State } from "../../state/index.ts";
+import { jsonValue, pageOf, shape } from "../../contract/index.ts";
+import { type State } from "../../state/index.ts";
 import { defineRoute, noContent, ok, readAhead, type Route } from "../kit/index.ts";
 import { AggregateAnswer, aggregateBody, ingestRoute, timeList } from "./series-schemas.ts";
-import { id, pageOf } from "./schemas.ts";
+import { id } from "./schemas.ts";
 
 const tag = "tools";
 const date = z.string().describe("YYYY-MM-DD");
 
-const InvocationAnswer = z
-  .looseObject({
-    id: z.string(),
-    tool_date: z.string(),
-    tool_name: z.string(),
-    agent_id: z.string(),
-    workspace_id: z.string(),
-    session_id: z.string(),
-    workflow_id: z.string().nullable(),
-    timestamp: z.string(),
-    status: z.enum(toolStatuses),
-    duration_ms: z.number(),
-    input_args: z.looseObject({}),
-    output_result: z.json(),
-    error_details: z.looseObject({}).nullable(),
-    security_context: z.looseObject({}),
-    created_at: z.string(),
-    _etag: z.string(),
-    _ts: z.number(),
-  })
-  .meta({ id: "ToolInvocation" });
-const RuleAnswer = z
-  .object({ tool_name: z.string(), sensitive: z.boolean(), drop: z.array(z.string()), mask: z.array(z.string()) })
-  .meta({ id: "RedactionRule" });
-const SettingsAnswer = z.object({ hash_chain: z.boolean() }).meta({ id: "ToolLogSettings" });
-const ChainAnswer = z
-  .object({
-    tool_date: z.string(),
-    state: z
-      .enum(["empty", "unchained", "chained"])
-      .describe("`unchained`: there are entries, and no chain was begun, so nothing can be proved of them."),
-    entries: z.number().describe("Of the chain."),
-    intact: z.boolean(),
-    broken_at: z.string().nullable(),
-    head: z.string().nullable(),
-  })
-  .meta({ id: "ChainCheck" });
+const InvocationAnswer = shape<wire.Stored<wire.ToolInvocation>, "ttl">()(
+  z
+    .looseObject({
+      id: z.string(),
+      tool_date: z.string(),
+      tool_name: z.string(),
+      agent_id: z.string(),
+      workspace_id: z.string(),
+      session_id: z.string(),
+      workflow_id: z.string().nullable(),
+      timestamp: z.string(),
+      status: z.enum(toolStatuses),
+      duration_ms: z.number(),
+      input_args: z.looseObject({}),
+      output_result: jsonValue(),
+      error_details: z.looseObject({}).nullable(),
+      security_context: z.looseObject({}),
+      created_at: z.string(),
+      _etag: z.string(),
+      _ts: z.number(),
+    })
+    .meta({ id: "ToolInvocation" }),
+);
+const RuleAnswer = shape<wire.RedactionRule>()(
+  z
+    .object({ tool_name: z.string(), sensitive: z.boolean(), drop: z.array(z.string()), mask: z.array(z.string()) })
+    .meta({ id: "RedactionRule" }),
+);
+const SettingsAnswer = shape<wire.ToolLogSettings>()(
+  z.object({ hash_chain: z.boolean() }).meta({ id: "ToolLogSettings" }),
+);
+const ChainAnswer = shape<wire.ChainCheck>()(
+  z
+    .object({
+      tool_date: z.string(),
+      state: z
+        .enum(chainStates)
+        .describe("`unchained`: there are entries, and no chain was begun, so nothing can be proved of them."),
+      entries: z.number().describe("Of the chain."),
+      intact: z.boolean(),
+      broken_at: z.string().nullable(),
+      head: z.string().nullable(),
+    })
+    .meta({ id: "ChainCheck" }),
+);
 
 const which = {
   tool_name: z.string().optional(),
@@ -80,7 +91,7 @@ function logRoutes({ tools }: State): readonly Route[] {
       description: "Of `duration_ms`. The last 24 hours unless said otherwise, at most 400 days.",
       tag,
       auth: "caller",
-      body: aggregateBody(z.enum(["tool_name", "agent_id", "status", "session_id", "workflow_id"])),
+      body: aggregateBody(z.enum(toolGroups)),
       readOnlyOk: true,
       answers: { 200: { description: "By bucket, then by group.", schema: AggregateAnswer } },
       handler: async ({ caller, body }) => ok(await tools.aggregate(caller, body)),
@@ -112,7 +123,7 @@ function readRoutes({ tools }: State): readonly Route[] {
         "Oldest first unless asked otherwise. In CSV, cells that a spreadsheet would take for a formula begin with an apostrophe.",
       tag,
       auth: "caller",
-      query: z.object({ ...exportRange, ...which, format: z.enum(["ndjson", "csv"]) }),
+      query: z.object({ ...exportRange, ...which, format: z.enum(exportFormats) }),
       answers: { 200: { description: "As it is read.", contentType: "application/x-ndjson" } },
       // Read ahead: what is refused, such as an export too many, is refused with its status.
       handler: async ({ caller, query }) => ({

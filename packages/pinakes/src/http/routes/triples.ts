@@ -1,5 +1,7 @@
 /** Triples over HTTP: loading by Content-Type, asking by pattern, a page as JSON or all of it as RDF. */
+import type * as wire from "@pinakes/client";
 import { z } from "zod";
+import { shape } from "../../contract/index.ts";
 import { invalid } from "../../domain/errors.ts";
 import {
   graphLimits,
@@ -31,17 +33,19 @@ const params = z.object({ rid, cid });
 const linkedCollectionsMax = 20;
 const limit = `Triples on a page; ${graphLimits.pageTriplesDefault} when absent, at most ${graphLimits.pageTriplesMax}.`;
 
-const Term = z
-  .object({
-    type: z.enum(["iri", "literal", "blank"]),
-    value: z.string(),
-    language: z.string().optional(),
-    datatype: z.string().optional(),
-  })
-  .meta({ id: "Term" });
+const Term = shape<wire.Term>()(
+  z
+    .object({
+      type: z.enum(["iri", "literal", "blank"]),
+      value: z.string(),
+      language: z.string().optional(),
+      datatype: z.string().optional(),
+    })
+    .meta({ id: "Term" }),
+);
 /** A triple as answers show it. */
 export const triple = { s: Term, p: Term, o: Term, g: Term.nullable().describe("null: the graph without a name.") };
-const Triple = z.object(triple).meta({ id: "Triple" });
+const Triple = shape<wire.Triple>()(z.object(triple).meta({ id: "Triple" }));
 const pageFields = {
   next_cursor: z.string().nullable(),
   truncated: z.boolean().describe("There is more: go on with next_cursor."),
@@ -52,13 +56,15 @@ const TaggedPage = z.object({
   ...pageFields,
   ...queryMore,
 });
-const LoadAnswer = z
-  .object({
-    read: z.number().describe("Triples in the body."),
-    inserted: z.number().describe("Those that were not there already."),
-    atomic: z.boolean().optional().describe("With all_or_nothing: whether one transaction stored all of it."),
-  })
-  .meta({ id: "LoadAnswer" });
+const LoadAnswer = shape<wire.LoadedTriples>()(
+  z
+    .object({
+      read: z.number().describe("Triples in the body."),
+      inserted: z.number().describe("Those that were not there already."),
+      atomic: z.boolean().optional().describe("With all_or_nothing: whether one transaction stored all of it."),
+    })
+    .meta({ id: "LoadAnswer" }),
+);
 
 const inQuery = (what: string) => z.string().optional().describe(what);
 const pattern = {
@@ -165,7 +171,7 @@ function readRoute({ graph }: Knowledge): Route {
   });
 }
 
-export async function rdfAnswer(texts: AsyncIterable<string>, format: RdfWriteFormat): Promise<Answer> {
+export async function rdfAnswer(texts: AsyncIterable<string>, format: RdfWriteFormat): Promise<Answer<never>> {
   return {
     status: 200,
     stream: await readAhead(texts),

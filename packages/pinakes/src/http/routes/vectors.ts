@@ -1,4 +1,5 @@
 /** Vectors over HTTP, for callers that embed themselves. */
+import { vectorQueryModes } from "@pinakes/client";
 import { z } from "zod";
 import type { Filter } from "../../domain/filter.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
@@ -78,7 +79,7 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({
         vector: z.array(z.number()).optional(),
         text: z.string().optional(),
-        mode: z.enum(["vector", "keyword", "hybrid"]).optional(),
+        mode: z.enum(vectorQueryModes).optional(),
         limit: z.number().int().optional(),
         filter: json.optional(),
         recall: z.number().optional(),
@@ -90,7 +91,7 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
           description: "The rows, the best first.",
           schema: z.object({
             hits: z.array(z.looseObject({ id: z.string(), score: z.number() })),
-            mode_used: z.enum(["vector", "keyword", "hybrid"]),
+            mode_used: z.enum(vectorQueryModes),
             collection: Collection.optional(),
           }),
         },

@@ -1,5 +1,7 @@
 /** Workflows over HTTP. */
+import { agentStatuses, recoveryActions, sortOrders, workflowStatuses, workflowTypes } from "@pinakes/client";
 import { z } from "zod";
+import { pageOf } from "../../contract/index.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { Identity } from "../../identity/index.ts";
 import type { State } from "../../state/index.ts";
@@ -7,7 +9,7 @@ import { created, defineRoute, noContent, ok, sse, type Answer, type Route } fro
 import type { RouteRequest } from "../kit/route.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { credentialsOf } from "./jobs.ts";
-import { id, pageOf, paging } from "./schemas.ts";
+import { id, paging } from "./schemas.ts";
 import {
   asSent,
   Checkpoint,
@@ -20,8 +22,6 @@ import {
   NewWorkflow,
   Resumed,
   Stats,
-  statuses,
-  types,
   Workflow,
 } from "./workflow-schemas.ts";
 
@@ -77,9 +77,9 @@ function documentRoutes(workflows: Workflows): readonly Route[] {
       tag: "workflows",
       auth: "caller",
       query: z.object({
-        status: z.enum(statuses).optional(),
-        type: z.enum(types).optional(),
-        order: z.enum(["asc", "desc"]).optional(),
+        status: z.enum(workflowStatuses).optional(),
+        type: z.enum(workflowTypes).optional(),
+        order: z.enum(sortOrders).optional(),
         ...paging,
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Workflow) } },
@@ -171,7 +171,7 @@ function changeRoutes(workflows: Workflows): readonly Route[] {
       limits: { bodyBytesMax: workflowBodyBytesMax },
       body: asSent({
         agent_name: z.string(),
-        status: z.enum(["pending", "in_progress", "completed", "failed", "skipped"]),
+        status: z.enum(agentStatuses),
         started_at: z.string().nullable(),
         completed_at: z.string().nullable(),
         duration_ms: z.number().nullable(),
@@ -223,7 +223,7 @@ function verbRoutes(workflows: Workflows): readonly Route[] {
         error_message: z.string(),
         stack_trace: z.string(),
         failed_step: z.number().int(),
-        recovery_action: z.enum(["retry", "skip", "manual_intervention"]),
+        recovery_action: z.enum(recoveryActions),
       }).optional(),
       answers: answer,
       handler: async (request) =>
@@ -290,7 +290,7 @@ function checkpointRoutes(workflows: Workflows): readonly Route[] {
       tag: "workflows",
       auth: "caller",
       params,
-      query: z.object({ order: z.enum(["asc", "desc"]).optional(), ...paging }),
+      query: z.object({ order: z.enum(sortOrders).optional(), ...paging }),
       answers: {
         200: {
           description: "A page; it may be shorter than asked for when checkpoints are large.",
@@ -401,7 +401,7 @@ function eventRoute(workflows: Workflows, identity: Identity): Route {
   });
 }
 
-function changed(workflow: StoredWorkflow): Answer {
+function changed(workflow: StoredWorkflow): Answer<StoredWorkflow> {
   return ok(workflow, { etag: workflow._etag });
 }
 

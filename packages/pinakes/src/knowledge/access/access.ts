@@ -8,20 +8,15 @@
  * Computed at every read from the records as they are: nothing is remembered, so a group that is taken away takes effect at once.
  * The tenant is not looked at here because a record of another tenant cannot be read at all.
  */
+import type { AccessDecision, AccessLevel } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { CollectionRecord, RepositoryRecord } from "../records/records.ts";
 
-export type Level = "READ" | "WRITE" | "ADMIN";
+export type Level = AccessLevel;
 const rank: Readonly<Record<Level, number>> = { READ: 1, WRITE: 2, ADMIN: 3 };
 
-export interface Decision {
-  /** null: not visible at all. */
-  readonly level: Level | null;
-  readonly reason: string;
-  /** The caller's groups that opened it. */
-  readonly groups: readonly string[];
-}
+export type Decision = Omit<AccessDecision, "document">;
 
 type Who = Pick<Caller, "userId" | "groups" | "role">;
 

@@ -3,6 +3,7 @@
  * empty ones included. A field of ours is taken only where it means something, and what nobody knows is refused by name: a field that is
  * passed over in silence would do something else than its sender meant.
  */
+import { tagMatches } from "@pinakes/client";
 import { z } from "zod";
 import { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
@@ -44,7 +45,7 @@ const ofTheSource = {
 };
 
 const ours = {
-  tag_match: z.enum(["any", "all"]).nullish().describe("list-collections: one of the tags (any), or all of them."),
+  tag_match: z.enum(tagMatches).nullish().describe("list-collections: one of the tags (any), or all of them."),
   cursor: text.nullish().describe("list-collections: `next_cursor` of the answer before."),
   confirm: text.nullish().describe("delete-collection: the id of the collection again, as a sign that it is meant."),
   purge: z.boolean().nullish().describe("delete-collection: for good, and not to the trash."),

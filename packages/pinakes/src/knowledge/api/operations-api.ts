@@ -1,4 +1,5 @@
 /** Operations as callers see them: those of collections they may see, and their own, as with jobs. */
+import { operationStatuses } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -31,8 +32,6 @@ export interface OperationsApiPieces {
   readonly lifecycle: Lifecycle;
 }
 
-const statuses: readonly OperationStatus[] = ["running", "failed", "done"];
-
 export class OperationsApi {
   readonly #pieces: OperationsApiPieces;
 
@@ -45,8 +44,8 @@ export class OperationsApi {
     const scope = requireCaller(caller);
     const limit = checkLimit(query.limit);
     const { status } = query;
-    if (status !== undefined && !statuses.includes(status))
-      throw invalid(`status: must be one of ${statuses.join(", ")}, got ${show(status)}.`);
+    if (status !== undefined && !operationStatuses.includes(status))
+      throw invalid(`status: must be one of ${operationStatuses.join(", ")}, got ${show(status)}.`);
     const repository_id = query.repository === personalAlias ? personalRepositoryId(caller.userId) : query.repository;
     const filter = {
       ...(status === undefined ? {} : { status }),

@@ -3,6 +3,7 @@
  * whose a message is stands in it. A message that does not say so is one of the source, or of nobody: those are shown where the source's
  * messages lead to, in the workspace `default`.
  */
+import type { Queue as QueueView } from "@pinakes/client";
 import { isJsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { lifecycleTenant, type Lifecycle } from "../../lifecycle/index.ts";
@@ -11,18 +12,7 @@ import type { KnowledgeParts } from "../dependencies.ts";
 import { deadMessages, discardMessage, redriveMessage, type DeadMessage, type Letterbox } from "./dead-messages.ts";
 import { ageSeconds, unfinishedOperations } from "../deletion/deletion-lag.ts";
 
-export interface TopicView {
-  readonly name: string;
-  readonly waiting: number;
-  readonly in_progress: number;
-  readonly failed: number;
-  /** Null where it cannot be known what is the workspace's own. */
-  readonly dead: number | null;
-  /** Why `dead` is null; absent where it is a number. */
-  readonly dead_unknown?: string;
-  /** How long the oldest of what waits or is in progress has been there; null where there is none. */
-  readonly oldest_age_seconds: number | null;
-}
+export type TopicView = QueueView;
 
 const sharedWorkspace = "default";
 

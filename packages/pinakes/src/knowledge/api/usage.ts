@@ -1,16 +1,11 @@
 /** How much a collection holds: what its counters say, what counting gives, and what lies in each store. */
+import type { CollectionUsage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { lifeOf } from "../records/life-of.ts";
 import type { CollectionRecord } from "../records/records.ts";
 import type { Services } from "./services.ts";
-import { recount, type Usage } from "../records/recount.ts";
+import { recount } from "../records/recount.ts";
 import { Shelf } from "../records/collection-partition.ts";
-
-export interface CollectionUsage extends Usage {
-  readonly triples: number;
-  /** How much each store holds of it: documents, vectors, triples, and keys of objects. */
-  readonly stores: Readonly<Record<string, number>>;
-}
 
 /** Whether the caller may is decided before. */
 export async function usageOf(

@@ -1,7 +1,8 @@
 /** What holds for every strategy in every unit, over texts made to break them. */
+import { chunkingTypes } from "@pinakes/client";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chunkingTypes, type Chunk, type ChunkingStrategy } from "../../domain/chunking.ts";
+import type { Chunk, ChunkingStrategy } from "../../domain/chunking.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import { chunkDocument } from "./chunk-document.ts";
 import { readChunkingStrategy } from "./strategy.ts";

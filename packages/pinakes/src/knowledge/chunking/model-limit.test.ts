@@ -1,5 +1,6 @@
+import { chunkingTypes } from "@pinakes/client";
 import { describe, expect, it } from "vitest";
-import { chunkingTypes, type ChunkingStrategy } from "../../domain/chunking.ts";
+import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import { chunkDocument } from "./chunk-document.ts";
 import { clampedStrategy, limitWarning } from "./model-limit.ts";

@@ -1,5 +1,5 @@
+import { chunkingTypes } from "@pinakes/client";
 import { describe, expect, it } from "vitest";
-import { chunkingTypes } from "../../domain/chunking.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import { chunkDocument } from "./chunk-document.ts";
 import { readChunkingStrategy } from "./strategy.ts";

@@ -8,7 +8,8 @@
  *
  * What is left out gets its default and is stored with it, so a change of the defaults never changes a collection that exists.
  */
-import { chunkingTypes, type ChunkingStrategy, type ChunkingType } from "../../domain/chunking.ts";
+import { chunkingTypes } from "@pinakes/client";
+import type { ChunkingStrategy, ChunkingType } from "../../domain/chunking.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 

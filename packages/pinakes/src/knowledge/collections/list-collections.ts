@@ -3,6 +3,7 @@
  * not visible is skipped while the page is filled, and the cursor stands behind the last one looked at. By tags, last use and size:
  * gather-collections.ts.
  */
+import { collectionSorts, type CollectionSort } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
@@ -20,8 +21,6 @@ import {
   type RepositoryRecord,
 } from "../records/records.ts";
 
-export const collectionSorts = ["created_at", "updated_at", "name", "last_used_at", "size"] as const;
-
 export interface CollectionQuery {
   /** Absent: those of all repositories. */
   readonly repositoryId?: string | undefined;
@@ -34,7 +33,7 @@ export interface CollectionQuery {
   /** Absent: ACTIVE. `live`: also ARCHIVED. `all`: every status but the purged. */
   readonly status?: CollectionStatus | "live" | "all" | undefined;
   readonly created_by?: string | undefined;
-  readonly sort?: (typeof collectionSorts)[number] | undefined;
+  readonly sort?: CollectionSort | undefined;
   readonly order?: "asc" | "desc" | undefined;
   /** Those that nobody loaded or asked since this time. */
   readonly unused_since?: string | undefined;

@@ -1,4 +1,5 @@
 /** How far a workspace's deletes are behind: what some store has not confirmed yet, and whether that takes longer than it may. */
+import type { DeletionLag } from "@pinakes/client";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../lifecycle/index.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
@@ -7,18 +8,7 @@ import type { KnowledgeParts } from "../dependencies.ts";
 
 const pageOperations = 500;
 
-export interface DeletionLag {
-  /** Deletes that are not done, and those of them that some store has failed at again and again. */
-  readonly unfinished: number;
-  readonly failed: number;
-  /** Age of the oldest of them; 0 where there is none. */
-  readonly lag_seconds: number;
-  /** The age at which it is warned of. */
-  readonly limit_seconds: number;
-  readonly oldest: Pick<Operation, "operation_id" | "repository_id" | "collection_id" | "created_at"> | null;
-  /** What is wrong, in words; null where nothing is. */
-  readonly warning: string | null;
-}
+export type { DeletionLag };
 
 export async function deletionLag(
   { items, clock }: Pick<KnowledgeParts, "items" | "clock">,

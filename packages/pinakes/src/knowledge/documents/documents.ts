@@ -1,5 +1,5 @@
 /** Documents: reading, listing, deleting, trying again. Uploading is in upload.ts. */
-import type { Chunk as Passage } from "@pinakes/client";
+import { documentStatuses, type Chunk as Passage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { succeeds } from "../../runtime/expected-errors.ts";
@@ -16,7 +16,6 @@ import type { Stored } from "../records/catalog-records.ts";
 import { checkLimit } from "../collections/list-collections.ts";
 import { checkAskedId } from "../records/names.ts";
 import {
-  documentStatuses,
   documentsContainer,
   itemIds,
   shownIn,

@@ -1,25 +1,11 @@
 /** What of a collection's documents goes into its graph: the settings as they are stored, and which are in effect. */
+import { extractModes, type GraphSettings } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import type { ChatModels } from "../../ports/chat-model.ts";
 import { extractionLimits } from "./limits.ts";
 
-/**
- * `structured`: tables, JSON, YAML, front matter and links of Markdown, RDF. `cooccurrence`: these, and names that stand in one passage.
- * `llm`: these, and what a model finds in the passages of text.
- */
-export const extractModes = ["off", "structured", "cooccurrence", "llm"] as const;
-export type ExtractMode = (typeof extractModes)[number];
-
-export interface GraphSettings {
-  readonly extract: ExtractMode;
-  /** The column or field whose value names a record, the same in all documents of the collection. */
-  readonly key?: string;
-  /** Of `llm`: the chat model; the first that is configured when absent. */
-  readonly model?: string;
-  /** Of `llm`: the kinds of entities that are looked for; any when absent. */
-  readonly entity_types?: readonly string[];
-}
+export type { GraphSettings };
 
 export const graphSettingsDefault: GraphSettings = Object.freeze({ extract: "structured" });
 const fields = ["extract", "key", "model", "entity_types"];

@@ -1,4 +1,5 @@
 /** Triples as callers give and get them: terms as texts that people write, or as `{ type, value, language?, datatype? }`. */
+import type { Triple as TripleView } from "@pinakes/client";
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import { defaultGraph, literal, termOf, termText, type Quad, type Term, type TermText } from "../../domain/rdf.ts";
 import type { QuadPattern } from "../../ports/triple-store.ts";
@@ -25,13 +26,7 @@ export interface TripleInput {
 /** What is absent may be anything. `g` null or "default" means the graph without a name. */
 export type PatternInput = Partial<{ readonly [Place in keyof TripleInput]: TripleInput[Place] | undefined }>;
 
-export interface TripleView {
-  readonly s: Term;
-  readonly p: Term;
-  readonly o: Term;
-  /** Null in the graph without a name. */
-  readonly g: Term | null;
-}
+export type { TripleView };
 
 /** How requests name the graph without a name: no IRI can be this word. */
 const defaultGraphName = "default";

@@ -2,13 +2,14 @@
  * The ingestion of one upload as a job. Nothing runs it: it is what its documents say, read when somebody asks, so it can never
  * disagree with them.
  */
+import type { JobStatus } from "@pinakes/client";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { Shelf } from "../records/collection-partition.ts";
 import type { Library } from "../records/catalog-records.ts";
 import type { DocumentRecord } from "../records/records.ts";
 import type { KnowledgeParts } from "../dependencies.ts";
-import type { JobRecord, JobStatus } from "./jobs.ts";
+import type { JobRecord } from "./jobs.ts";
 
 export interface DocumentResult {
   readonly document_id: string;

@@ -2,6 +2,7 @@
  * Jobs: long work as a record that says what it is, how far it got and why it failed. A job under way is in the registry of work, so
  * another process carries it on when this one dies. Steps are idempotent: a job is simply done again from its beginning.
  */
+import { jobStatuses } from "@pinakes/client";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { days, defineContainer, type Stored } from "../../containers/index.ts";
@@ -28,8 +29,6 @@ export const jobKinds = [
   "fsck",
 ] as const;
 export type JobKind = (typeof jobKinds)[number];
-export const jobStatuses = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
-export type JobStatus = (typeof jobStatuses)[number];
 
 const Job = z.object({
   id: z.string(),

@@ -1,9 +1,10 @@
 /** An operation on all stores as a job: what callers see of it. Its id is the operation's. */
+import type { JobStatus } from "@pinakes/client";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { failureOf, reportOf, type Operation } from "../../lifecycle/index.ts";
 import { countedIn } from "./counted-in.ts";
-import type { JobKind, JobRecord, JobStatus, Jobs } from "./jobs.ts";
+import type { JobKind, JobRecord, Jobs } from "./jobs.ts";
 
 const statuses: Readonly<Record<Operation["status"], JobStatus>> = {
   running: "running",

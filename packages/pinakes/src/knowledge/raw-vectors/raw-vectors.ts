@@ -1,10 +1,11 @@
 /** Rows that callers embed themselves: beside the passages of documents, in vectors of their own, under the same access and the same end. */
+import type { Manifest, RowQueryAnswer as OwnFound, VectorContents as VectorsMade } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
-import type { CollectionStats, CompactionResult, QueryHit, QueryMode, VersionSummary } from "../../vectors/index.ts";
+import type { CompactionResult, QueryMode } from "../../vectors/index.ts";
 import { noteLateWrite } from "../records/late-writes.ts";
 import { Shelf } from "../records/collection-partition.ts";
 import type { Collections } from "../collections/collections.ts";
@@ -16,7 +17,6 @@ import { requireStillTaking } from "../records/taking.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
 import type { KnowledgeParts } from "../dependencies.ts";
 import { shownCollection } from "../collections/shown-collection.ts";
-import type { CollectionView } from "../views.ts";
 
 export interface OwnRow {
   readonly id: string;
@@ -37,27 +37,7 @@ export interface OwnQuery {
   readonly include_metadata?: boolean | undefined;
 }
 
-interface OwnFound {
-  readonly hits: readonly Omit<QueryHit, "vector">[];
-  readonly mode_used: QueryMode;
-  /** With `include_metadata`. */
-  readonly collection?: CollectionView;
-}
-
-interface VectorsMade {
-  readonly stats: CollectionStats;
-  readonly versions: readonly VersionSummary[];
-  /** Rows that can be found now, those included that are in no segment yet. */
-  readonly count: number;
-}
-
-/** `stats` and `versions`: of the passages; of the rows where there are no passages. */
-export interface Manifest {
-  readonly stats: CollectionStats | null;
-  readonly versions: readonly VersionSummary[];
-  readonly passages: VectorsMade | null;
-  readonly rows: VectorsMade | null;
-}
+export type { Manifest };
 
 type Compacted = CompactionResult | { readonly outcome: "empty" };
 

@@ -2,6 +2,7 @@
  * One life of a collection as it is stored: its fence, its stats and its documents, in one partition, so that a document and its
  * counters change in one batch, and never past the fence.
  */
+import { documentStatuses } from "@pinakes/client";
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -11,7 +12,6 @@ import type { Stored } from "./catalog-records.ts";
 import { noteLateWrite } from "./late-writes.ts";
 import {
   documentsContainer,
-  documentStatuses,
   itemIds,
   type CollectionRecord,
   type DocumentRecord,

@@ -1,13 +1,11 @@
 /** Tags and free fields of repositories and collections, and what a collection has of its repository. */
+import type { Metadata } from "@pinakes/client";
 import { invalid } from "../../domain/errors.ts";
-import { checkJson, isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { checkJson, isJsonObject } from "../../domain/json.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { checkTags } from "./names.ts";
 
-export interface Metadata {
-  readonly tags: readonly string[];
-  readonly custom_fields: JsonObject;
-}
+export type { Metadata };
 
 export const noMetadata: Metadata = Object.freeze({ tags: Object.freeze([]), custom_fields: Object.freeze({}) });
 

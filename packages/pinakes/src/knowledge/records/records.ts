@@ -10,6 +10,7 @@
  * - every batch that writes a document checks the fence, so nothing enters a collection that is deleted or archived;
  * - `live` of a document is the version that searches show; chunks of any other version are invisible, wherever they still lie.
  */
+import type { CollectionStatus, DocumentSource, DocumentStatus, Pipeline as PipelineSettings } from "@pinakes/client";
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import type { FileType } from "../../domain/file-type.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -53,7 +54,6 @@ export const documentsContainer: ContainerDefinition = Object.freeze({
   feed: true,
 });
 
-export type CollectionStatus = "ACTIVE" | "ARCHIVED" | "DELETE_IN_PROGRESS" | "DELETE_FAILED" | "DELETED";
 export const collectionStatuses: readonly CollectionStatus[] = [
   "ACTIVE",
   "ARCHIVED",
@@ -88,22 +88,6 @@ export interface RepositoryRecord {
   readonly updated_at: string;
   /** As of a collection. */
   readonly imported?: JsonObject;
-}
-
-export interface PipelineSettings {
-  readonly pipeline_id: string;
-  readonly trigger: "event" | "schedule";
-  /** `file:` a folder, or `s3://bucket/prefix`. */
-  readonly source: string;
-  /** Cron with five fields, in UTC; null with the trigger `event`. */
-  readonly schedule: string | null;
-  /** Whether a document goes when its file is gone. */
-  readonly auto_remove: boolean;
-  readonly chunking_strategy: ChunkingStrategy | null;
-  /** A run that would remove more than this share of the pipeline's documents stops instead. */
-  readonly max_removal_share: number;
-  readonly created_by: string;
-  readonly created_at: string;
 }
 
 export interface CollectionRecord {
@@ -162,8 +146,7 @@ export interface FenceRecord {
   readonly next?: { readonly generation: number; readonly embedding_model: string } | null;
 }
 
-export type DocumentStatus = "uploading" | "pending" | "indexing" | "indexed" | "failed";
-export const documentStatuses: readonly DocumentStatus[] = ["uploading", "pending", "indexing", "indexed", "failed"];
+export type { CollectionStatus, DocumentSource, DocumentStatus, PipelineSettings };
 
 export interface StatsRecord {
   readonly kind: "stats";
@@ -174,16 +157,6 @@ export interface StatsRecord {
   readonly last_sync_at: string | null;
   /** To within some minutes (uses.ts). Absent: never, or not since this is kept. */
   readonly last_used_at?: string;
-}
-
-/** Where a document came from; the same source again is the same document. */
-export interface DocumentSource {
-  /** `auto`: by a pipeline; `existing`: bytes that stay where they are and are never removed. */
-  readonly type: "manual" | "auto" | "existing";
-  readonly uri: string;
-  readonly pipeline_id?: string;
-  /** How the source told this content from others, so that a file that is the same is not read again. */
-  readonly etag?: string;
 }
 
 /** One set of bytes of a document. */

@@ -1,21 +1,12 @@
 /** The counters of a collection beside what counting every document gives, and setting them right. */
+import type { CollectionUsage, DocumentCounts } from "@pinakes/client";
 import { hasCode } from "../../domain/errors.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
-import { documentsContainer, itemIds, type DocumentRecord, type DocumentStatus, type StatsRecord } from "./records.ts";
+import { documentsContainer, itemIds, type DocumentRecord, type StatsRecord } from "./records.ts";
 import { emptyStats, type Shelf } from "./collection-partition.ts";
 
-export interface Counted {
-  readonly document_count: number;
-  readonly total_size_bytes: number;
-  readonly chunk_count: number;
-  readonly by_status: Readonly<Record<DocumentStatus, number>>;
-}
-
-export interface Usage extends Counted {
-  readonly recounted: Counted;
-  readonly consistent: boolean;
-  readonly repaired: boolean;
-}
+export type Counted = DocumentCounts;
+export type Usage = Omit<CollectionUsage, "triples" | "stores">;
 
 const attemptsMax = 10;
 

@@ -2,29 +2,22 @@
  * Where a triple comes from: the passages that state it, each with its place in the text of a version of a document. Also as PROV-O: the
  * triple was derived from passages, these from a version of a document, which was made by whoever uploaded it.
  */
+import type { Provenance as ProvenanceView } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Quad } from "../../domain/rdf.ts";
 import type { VectorRow } from "../../vectors/index.ts";
 import type { Shelf } from "../records/collection-partition.ts";
-import { tripleView, type TripleView } from "../graph/triple-view.ts";
+import { tripleView } from "../graph/triple-view.ts";
 import { stableHash } from "../extraction/index.ts";
 import { chunkId } from "../documents/passages.ts";
 import { readSource } from "../documents/graph-support.ts";
 import { shownIn, type DocumentRecord, type IndexedVersion } from "../records/records.ts";
 import type { KnowledgeParts } from "../dependencies.ts";
-import type { Citation, GraphSourceView } from "./search-result.ts";
+import type { Citation } from "./search-result.ts";
 
-export interface ProvenanceView {
-  readonly triple: TripleView;
-  /** Somebody stated it without a document: it stays until it is removed. */
-  readonly asserted: boolean;
-  /** At most 1,000. */
-  readonly sources: readonly (GraphSourceView & { readonly quote: string })[];
-  /** The same as PROV-O, in JSON-LD. */
-  readonly prov: JsonObject;
-}
+export type { ProvenanceView };
 
 interface Stating {
   readonly row: VectorRow;

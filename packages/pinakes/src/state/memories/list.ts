@@ -1,11 +1,11 @@
 /** Lists of messages, each served by an index. */
-import type { Memory, MemoryQuery, Page, Stored } from "@pinakes/client";
+import { messageTypes, type Memory, type MemoryQuery, type Page, type Stored } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Query, SessionTokens } from "../../ports/item-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { requireName } from "./memory-store.ts";
-import { messageTypes, viewOf } from "./schema.ts";
+import { viewOf } from "./schema.ts";
 
 export type ListQuery = MemoryQuery & { readonly session?: SessionTokens | undefined };
 

@@ -1,6 +1,6 @@
 /** A message as it is stored: the schema, what is filled in, and what a reader sees of it. */
 import { randomUUID } from "node:crypto";
-import type { Memory, MessageType, Stored } from "@pinakes/client";
+import { messageTypes, ttlUnits, type Memory, type Stored } from "@pinakes/client";
 import { z } from "zod";
 import { timestamp } from "../../containers/index.ts";
 import { validateDocument } from "../../containers/validate.ts";
@@ -14,15 +14,7 @@ import { memoryLimits } from "./limits.ts";
 
 export const memoriesContainer = "agent-memories";
 
-export const messageTypes = [
-  "user",
-  "assistant",
-  "system",
-  "thought",
-  "tool_call",
-  "tool_result",
-] as const satisfies readonly MessageType[];
-const relevanceDefault = 0.5;
+export const relevanceDefault = 0.5;
 const bytesPerToken = 4;
 
 const metadataSchema = z.looseObject({
@@ -54,7 +46,7 @@ export const memorySchema = z.looseObject({
   metadata: metadataSchema.prefault({}),
   created_at: timestamp(),
   /** In the store: `session` where all messages of the session end together; then `ttl` is -1 and the session's companion decides. */
-  ttl_unit: z.enum(["message", "session"]).optional(),
+  ttl_unit: z.enum(ttlUnits).optional(),
 });
 
 /** Our own fields of a message, which readers do not see. */

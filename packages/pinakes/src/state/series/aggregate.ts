@@ -1,6 +1,12 @@
 /** Count, sum, average, extremes and exact percentiles of a series, by time bucket and dimension. */
 import { setImmediate } from "node:timers/promises";
-import type { Aggregate, AggregateQuery, AggregateResult, AggregateRow } from "@pinakes/client";
+import {
+  aggregates,
+  type Aggregate,
+  type AggregateQuery,
+  type AggregateResult,
+  type AggregateRow,
+} from "@pinakes/client";
 import { z } from "zod";
 import { issuePath, plainIssue } from "../../containers/index.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
@@ -17,7 +23,6 @@ import { sortValues } from "./sort-values.ts";
 import { boundedSpan, daysOf, parseBucket, spanText, type Span } from "./time.ts";
 
 const percents = { p50: 50, p95: 95, p99: 99 } as const;
-const aggregates = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99"] as const satisfies readonly Aggregate[];
 
 export interface SeriesAggregate extends AggregateQuery {
   readonly group_by?: readonly string[] | undefined;

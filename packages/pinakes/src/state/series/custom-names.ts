@@ -4,18 +4,11 @@
  * that has it. A property of `dimensions` that has another form (another kind of value, another kind of name) is no dimension; it is
  * kept like any property that is not known.
  */
-import type { FixedMetricType, MetricType } from "@pinakes/client";
+import { fixedMetricTypes, type MetricType } from "@pinakes/client";
 import { z } from "zod";
 import { show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 
-export const metricTypes = [
-  "latency",
-  "token_usage",
-  "cost",
-  "success_rate",
-  "tool_usage",
-] as const satisfies readonly FixedMetricType[];
 export const fixedDimensions = ["session_id", "workflow_id", "environment", "model", "tool_name"] as const;
 
 export const customLimits = Object.freeze({
@@ -35,7 +28,7 @@ export const customLimits = Object.freeze({
 
 const name = `[a-z][a-z0-9_]{0,${customLimits.nameCharactersMax - 1}}`;
 const nameForm = new RegExp(`^${name}$`);
-const typeForm = new RegExp(`^(?:${metricTypes.join("|")}|custom\\.${name})$`);
+const typeForm = new RegExp(`^(?:${fixedMetricTypes.join("|")}|custom\\.${name})$`);
 /** Of a custom dimension as queries write it. */
 export const dimensionPattern = `dimensions\\.${name}`;
 const dimensionForm = new RegExp(`^${dimensionPattern}$`);
@@ -47,7 +40,7 @@ export type CustomType = `custom.${string}`;
 export type CustomDimension = `dimensions.${string}`;
 
 const wantedType = ({ input }: { readonly input?: unknown }): string =>
-  `must be one of ${metricTypes.map(show).join(", ")}, or custom.<name> (${nameWords}), got ${show(input)}`;
+  `must be one of ${fixedMetricTypes.map(show).join(", ")}, or custom.<name> (${nameWords}), got ${show(input)}`;
 
 export const metricTypeSchema = z
   .string({ error: wantedType })

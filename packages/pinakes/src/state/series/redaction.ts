@@ -41,9 +41,9 @@ function checkPaths(name: string, paths: JsonValue | undefined): readonly string
 export function redact(document: JsonObject, rule: RedactionRule | undefined): JsonObject {
   if (rule === undefined) return document;
   let kept = document;
-  for (const path of rule.drop ?? []) kept = change(kept, path.split("."), () => undefined) as JsonObject;
-  for (const path of rule.mask ?? []) kept = change(kept, path.split("."), () => masked) as JsonObject;
-  return rule.sensitive === true ? withoutContent(kept) : whole(kept);
+  for (const path of rule.drop) kept = change(kept, path.split("."), () => undefined) as JsonObject;
+  for (const path of rule.mask) kept = change(kept, path.split("."), () => masked) as JsonObject;
+  return rule.sensitive ? withoutContent(kept) : whole(kept);
 }
 
 /** Messages of errors repeat what went in often enough. */

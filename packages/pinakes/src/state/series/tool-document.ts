@@ -1,5 +1,5 @@
 /** The container of tool invocations: documents, indexes, and what the containers API may do with them. */
-import type { IndexingPolicy } from "@pinakes/client";
+import { toolStatuses, type IndexingPolicy } from "@pinakes/client";
 import { z } from "zod";
 import { days, defineContainer } from "../../containers/index.ts";
 import { PinakesError } from "../../domain/errors.ts";
@@ -10,8 +10,6 @@ import { moment } from "./time.ts";
 
 const name = z.string().min(1).max(256);
 const text = z.string().default("");
-
-export const toolStatuses = ["success", "error", "timeout"] as const;
 
 export const toolSchema = z
   .looseObject({

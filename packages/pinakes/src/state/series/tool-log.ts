@@ -7,10 +7,12 @@ import type {
   IngestResult,
   NewToolInvocation,
   Page,
+  NewRedactionRule,
   RedactionRule,
   Stored,
   ToolAggregate,
   ToolInvocation,
+  ToolLogSettings,
   ToolQuery,
 } from "@pinakes/client";
 import type { RegisteredWork } from "../../containers/index.ts";
@@ -31,7 +33,7 @@ import { redact } from "./redaction.ts";
 import { Sealing } from "./sealing.ts";
 import { seriesLimits, type SeriesParts } from "./series.ts";
 import { toolIndexes, toolInvocations, toolSeries } from "./tool-document.ts";
-import { ToolSettings, type ToolLogSettings } from "./tool-settings.ts";
+import { ToolSettings } from "./tool-settings.ts";
 import { verifyChain } from "./verify-chain.ts";
 
 const exportPageItems = 500;
@@ -138,7 +140,7 @@ export class ToolLog {
     return { items: [...rules.values()].toSorted((a, b) => (a.tool_name < b.tool_name ? -1 : 1)) };
   }
 
-  async putRule(caller: Caller, rule: RedactionRule): Promise<RedactionRule> {
+  async putRule(caller: Caller, rule: NewRedactionRule): Promise<RedactionRule> {
     requireCaller(caller);
     return this.#settings.putRule(caller, rule);
   }

@@ -1,6 +1,6 @@
 /** The rules and settings of a workspace's tool log, kept in state-settings; changed by its admins. */
 import { hash } from "node:crypto";
-import type { RedactionRule } from "@pinakes/client";
+import type { NewRedactionRule, RedactionRule, ToolLogSettings } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
@@ -14,10 +14,6 @@ const rulesMax = 1_000;
 const redaction = "redaction";
 const toolLog = "tool-log";
 const settingsId = "settings";
-
-export interface ToolLogSettings {
-  readonly hash_chain: boolean;
-}
 
 export class ToolSettings {
   readonly #items: ItemStore;
@@ -44,7 +40,7 @@ export class ToolSettings {
     }
   }
 
-  async putRule(caller: Caller, input: RedactionRule): Promise<RedactionRule> {
+  async putRule(caller: Caller, input: NewRedactionRule): Promise<RedactionRule> {
     requireAdmin(caller);
     const rule = checkRule(input);
     const known = await this.rules(caller.scope);

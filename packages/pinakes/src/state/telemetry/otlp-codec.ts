@@ -81,7 +81,7 @@ const rejectedNames = { traces: "rejectedSpans", metrics: "rejectedDataPoints", 
 export function answerJson(
   signal: Signal,
   partial: PartialSuccess | undefined,
-): { readonly partialSuccess?: Readonly<Record<string, string | number>> } {
+): { readonly partialSuccess?: Readonly<Record<string, string | number>> & { readonly errorMessage: string } } {
   if (partial === undefined) return {};
   return { partialSuccess: { [rejectedNames[signal]]: partial.rejected, errorMessage: partial.errorMessage } };
 }

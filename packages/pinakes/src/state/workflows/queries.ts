@@ -1,5 +1,13 @@
 /** Lists and counts of workflows: by index, because they run over a whole workspace. */
-import type { Page, Stored, Workflow, WorkflowQuery, WorkflowStats } from "@pinakes/client";
+import {
+  workflowStatuses,
+  workflowTypes,
+  type Page,
+  type Stored,
+  type Workflow,
+  type WorkflowQuery,
+  type WorkflowStats,
+} from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import type { JsonScalar } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -8,7 +16,6 @@ import { containerName } from "./definition.ts";
 import { checkLimit } from "./paging.ts";
 import { documentsWithProgress } from "./progress-of-many.ts";
 import { stored } from "./stored.ts";
-import { workflowStatuses, workflowTypes } from "./workflow-schema.ts";
 
 /** Newest first; of one type, last changed first. */
 export async function listWorkflows(

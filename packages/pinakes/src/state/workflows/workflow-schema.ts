@@ -1,13 +1,8 @@
 /** What a workflow's document must look like. Properties that are not named here stay as they are (R-AGT-10). */
+import { agentStatuses, environments, recoveryActions, workflowStatuses, workflowTypes } from "@pinakes/client";
 import { z } from "zod";
 import { timestamp } from "../../containers/index.ts";
 import { workflowLimits } from "./limits.ts";
-
-export const workflowTypes = ["sequential", "concurrent", "group_chat", "handoff", "state_machine", "saga"] as const;
-export const workflowStatuses = ["pending", "in_progress", "completed", "failed", "paused", "cancelled"] as const;
-const agentStatuses = ["pending", "in_progress", "completed", "failed", "skipped"] as const;
-const recoveryActions = ["retry", "skip", "manual_intervention"] as const;
-const environments = ["development", "staging", "production"] as const;
 
 /** Items of workflows sort before those of the system, which begin with "~": so the workflow is the first of its partition. */
 const workflowItemId = /^[A-Za-z0-9]/;

@@ -1,4 +1,5 @@
 /** What a query may ask, checked. */
+import type { VectorQueryMode as QueryMode } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
 import { vectorLimits } from "../limits.ts";
@@ -7,7 +8,7 @@ import { shortestLength } from "../segment/quantize.ts";
 import type { TermCounts } from "../text/statistics.ts";
 import type { ReadOptions } from "./reader.ts";
 
-export type QueryMode = "vector" | "keyword" | "hybrid";
+export type { QueryMode };
 
 export interface QueryInput extends ReadOptions {
   readonly vector?: Float32Array | readonly number[] | undefined;

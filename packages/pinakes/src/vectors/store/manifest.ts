@@ -1,4 +1,5 @@
 /** A manifest: one state of a collection, as the files it consists of. Immutable, hash-chained (RFC 0001, "Manifest"). */
+import { vectorMetrics } from "@pinakes/client";
 import { hash } from "node:crypto";
 import { z } from "zod";
 import { PinakesError } from "../../domain/errors.ts";
@@ -44,7 +45,7 @@ const manifestSchema = z.object({
   reason: z.enum(["init", "fold", "merge", "restore", "repair"]),
   writer: z.string(),
   createdAt: count,
-  settings: z.object({ dims: count, metric: z.enum(["cosine", "dot", "l2"]), language: z.string() }),
+  settings: z.object({ dims: count, metric: z.enum(vectorMetrics), language: z.string() }),
   appliedSeq: count,
   appliedBytes: count,
   /** The deltas that this version applied: a repair tells by them what the bucket has already. */

@@ -1,0 +1,3 @@
+export { jsonObject, jsonValue } from "./json.ts";
+export { pageOf } from "./page.ts";
+export { shape, type Sent } from "./shape.ts";

@@ -1,0 +1,11 @@
+/** JSON of any form, with the types that the contract has for it: zod's own type of JSON knows no absent properties. */
+import type { JsonObject, JsonValue } from "@pinakes/client";
+import { z } from "zod";
+
+export function jsonValue(): z.ZodType<JsonValue> {
+  return z.json();
+}
+
+export function jsonObject(): z.ZodType<JsonObject> {
+  return z.record(z.string(), z.json());
+}
