@@ -88,6 +88,8 @@ export interface SearchAnswer {
   }[];
   /** Fields of the filter that nothing has. */
   readonly unknown_fields?: readonly string[];
+  /** What was done otherwise than asked: a search of catalogs has at most 20 hits. */
+  readonly warnings?: readonly string[];
   /** What the graph search went over; absent: no collection that was searched has triples, or the graph was not used. */
   readonly graph?: SearchGraph;
   readonly mode_used: SearchMode;

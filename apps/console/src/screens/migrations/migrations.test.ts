@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { begin, states } from "../../../../../packages/pinakes/src/migrations/records.ts";
-import { migrationSteps } from "../../api/migrations.ts";
+import { migrationStates, migrationSteps } from "@pinakes/client";
+import { begin } from "../../../../../packages/pinakes/src/migrations/records.ts";
 import { readMigration } from "./read-form.ts";
 import { mayStep, placesOf } from "./steps.ts";
 
 describe("steps", () => {
   it("a button can be pressed exactly where the server begins the step", () => {
-    for (const state of states)
+    for (const state of migrationStates)
       for (const step of migrationSteps)
         expect([state, step, mayStep({ state, problem_count: 0, error: null }, step)]).toEqual([
           state,
@@ -27,7 +27,7 @@ describe("steps", () => {
   });
 });
 
-function begins(state: (typeof states)[number], step: (typeof migrationSteps)[number]): boolean {
+function begins(state: (typeof migrationStates)[number], step: (typeof migrationSteps)[number]): boolean {
   try {
     return begin(step, state) !== undefined;
   } catch {

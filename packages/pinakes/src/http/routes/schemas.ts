@@ -145,6 +145,10 @@ export const SearchAnswer = shape<wire.SearchAnswer & wire.QueryMore, "explain">
         .array(z.string())
         .optional()
         .describe("Fields of the filter that no passage of any collection has."),
+      warnings: z
+        .array(z.string())
+        .optional()
+        .describe("What was done otherwise than asked, such as a limit that was reduced."),
       graph: z
         .looseObject({
           entities: z.array(z.looseObject({ entity: json, words: z.string(), score: z.number() })),

@@ -1,5 +1,6 @@
 /** Collections as callers see them: each with its counters. */
-import { usageOf, type CollectionUsage } from "./usage.ts";
+import type { CollectionUsage } from "@pinakes/client";
+import { usageOf } from "./usage.ts";
 import {
   deleteCollection,
   reindexCollection,
@@ -11,14 +12,7 @@ import type { Services } from "./services.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import type { ListPage, Totalled } from "../records/paging.ts";
 import { shownCollection } from "../collections/shown-collection.ts";
-import {
-  collectionView,
-  recordEtag,
-  type CollectionChange,
-  type CollectionView,
-  type JobView,
-  type Warned,
-} from "../views.ts";
+import { collectionView, recordEtag, type CollectionChange, type CollectionView, type JobView } from "../views.ts";
 import { conditionOn } from "../records/conditions.ts";
 import { chunkingWarnings } from "../collections/chunking-warnings.ts";
 import { effectiveChunking } from "../records/collection-fields.ts";
@@ -37,7 +31,7 @@ export class CollectionsApi {
     this.#pieces = pieces;
   }
 
-  async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<Warned<CollectionView>> {
+  async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
     const opened = await this.#pieces.pipelines.createWith(caller, input.pipelines ?? [], (complete) =>
       this.#pieces.collections.create(caller, repositoryId, input, complete),
     );

@@ -10,7 +10,7 @@ import type { NewRepository, RepositoryPatch } from "../collections/repositories
 import type { ListPage, Paging, Totalled } from "../records/paging.ts";
 import type { KnowledgeParts } from "../dependencies.ts";
 import type { Services } from "./services.ts";
-import { repositoryView, type JobView, type RepositoryView, type Warned } from "../views.ts";
+import { repositoryView, type JobView, type RepositoryView } from "../views.ts";
 
 export class RepositoriesApi {
   readonly #parts: KnowledgeParts;
@@ -21,7 +21,7 @@ export class RepositoriesApi {
     this.#of = services;
   }
 
-  async create(caller: Caller, input: NewRepository): Promise<Warned<RepositoryView>> {
+  async create(caller: Caller, input: NewRepository): Promise<RepositoryView> {
     return this.#changed(await this.#of.repositories.create(caller, input));
   }
 
@@ -44,7 +44,7 @@ export class RepositoriesApi {
     repositoryId: string,
     patch: RepositoryPatch,
     ifMatch?: string,
-  ): Promise<Warned<RepositoryView>> {
+  ): Promise<RepositoryView> {
     return this.#changed(
       await conditionOn(
         `Repository "${repositoryId}"`,
@@ -58,7 +58,7 @@ export class RepositoriesApi {
     return deleteRepository(this.#of, caller, repositoryId, { confirm, ifMatch });
   }
 
-  async #changed(stored: Stored<RepositoryRecord>): Promise<Warned<RepositoryView>> {
+  async #changed(stored: Stored<RepositoryRecord>): Promise<RepositoryView> {
     const { chunking_strategy, embedding_model } = stored.record;
     const warnings =
       chunking_strategy === null ? [] : await chunkingWarnings(this.#parts, chunking_strategy, embedding_model);
