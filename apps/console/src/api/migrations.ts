@@ -1,4 +1,5 @@
 /** Migrations: planned, copied, proved equal, switched to; and the way back. */
+import type { MigrationStep } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
 import { get, path, post } from "./request.ts";
@@ -73,9 +74,6 @@ export interface NewMigration {
   readonly retain_days?: number | undefined;
   readonly auto?: boolean | undefined;
 }
-
-export const migrationSteps = ["plan", "copy", "validate", "cutover", "finish", "rollback"] as const;
-export type MigrationStep = (typeof migrationSteps)[number];
 
 export interface StepOptions {
   readonly remove_old?: boolean;
