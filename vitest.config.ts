@@ -10,7 +10,7 @@ const slow = [
   "packages/pinakes/src/**/{pipelines,evaluation,transfer}/**",
   "packages/pinakes/src/open*.test.ts",
   "packages/pinakes/src/queues/engines.test.ts",
-  "packages/pinakes/src/vectors/intake/drop-box-services.test.ts",
+  "packages/pinakes/src/vectors/import/drop-box-services.test.ts",
   "scripts/pack.test.ts",
 ];
 

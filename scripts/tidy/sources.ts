@@ -83,7 +83,7 @@ export function scopeMakers(tree: Tree): Finding[] {
     everywhere(path) ||
     path.startsWith("bench/") ||
     // An operator who can read the settings of the stores can read the stores; the tenant is named on the command line.
-    path === `${source}cli/vectors.ts` ||
+    path === `${source}cli/commands/vectors.ts` ||
     /^packages\/[^/]+\/examples\//.test(path) ||
     path === `${source}domain/caller.ts`;
   const callers = (path: string) => tenants(path) || path.startsWith(`${source}identity/`);

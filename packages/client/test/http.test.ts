@@ -2,7 +2,7 @@
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../pinakes/src/http/app.ts";
-import { RateLimiter } from "../../pinakes/src/http/kit/index.ts";
+import { RateLimiter } from "../../pinakes/src/http/framework/index.ts";
 import { serve } from "../../pinakes/src/http/serve.ts";
 import {
   createClient,

@@ -3,7 +3,7 @@ import manifest from "../package.json" with { type: "json" };
 import type { StoresConfig } from "./config.ts";
 import type { Caller, CallerInput } from "./domain/caller.ts";
 import { PinakesError } from "./domain/errors.ts";
-import type { Places } from "./domain/query-places.ts";
+import type { Places } from "./domain/query-slots.ts";
 import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import type { Periodic } from "./runtime/periodic.ts";

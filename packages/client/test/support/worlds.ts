@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApp } from "../../../pinakes/src/http/app.ts";
-import { RateLimiter } from "../../../pinakes/src/http/kit/index.ts";
+import { RateLimiter } from "../../../pinakes/src/http/framework/index.ts";
 import { serve } from "../../../pinakes/src/http/serve.ts";
 import { open, type OpenOptions, type Pinakes } from "../../../pinakes/src/open.ts";
 import { startLagProxy } from "../../../pinakes/src/drivers/dynamodb/lag-proxy.ts";

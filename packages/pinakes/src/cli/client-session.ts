@@ -6,8 +6,8 @@ import { httpApi, httpKnowledge, type HttpOptions, type KnowledgeApi, type State
 import { readConfig } from "../config.ts";
 import { embeddedKnowledge } from "../embedded-knowledge.ts";
 import type { LocalActor } from "../identity/index.ts";
-import { UsageError, type Call } from "./command.ts";
-import { notFoundIn, placeOf, type Place } from "./place.ts";
+import { UsageError, type Call } from "./terminal/command.ts";
+import { notFoundIn, placeOf, type Place } from "./store-location.ts";
 import { engineErrors } from "./server-errors.ts";
 import { findServer } from "./server-file.ts";
 import {

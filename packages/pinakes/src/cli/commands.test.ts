@@ -3,16 +3,16 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { SearchResult } from "../knowledge/index.ts";
-import { chunk } from "./chunk.ts";
-import { collections } from "./collections.ts";
-import { UsageError } from "./command.ts";
-import { documents } from "./documents.ts";
-import { jobs } from "./jobs.ts";
-import { keys } from "./keys.ts";
-import { listItemsMax } from "./pages.ts";
-import { repositories } from "./repositories.ts";
-import { search } from "./search.ts";
-import { cliFolder, failure } from "./test-terminal.ts";
+import { chunk } from "./commands/chunk.ts";
+import { collections } from "./commands/collections.ts";
+import { UsageError } from "./terminal/command.ts";
+import { documents } from "./commands/documents.ts";
+import { jobs } from "./commands/jobs.ts";
+import { keys } from "./commands/keys.ts";
+import { listItemsMax } from "./terminal/pages.ts";
+import { repositories } from "./commands/repositories.ts";
+import { search } from "./commands/search.ts";
+import { cliFolder, failure } from "./terminal/test-terminal.ts";
 
 // Many processes or openings of the stores in one test: a busy machine takes its time.
 const { base, env, call, json } = cliFolder("cli");

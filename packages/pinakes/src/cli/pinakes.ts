@@ -2,10 +2,10 @@
 /** `pinakes <command>`: the one program. Each command is a file that is loaded when it is asked for. */
 import { enableCompileCache } from "node:module";
 import { PinakesError } from "../domain/errors.ts";
-import { failureExitCode, usageExitCode, UsageError, type Group } from "./command.ts";
-import { runGroup } from "./run-command.ts";
-import { suggest } from "./suggest.ts";
-import { Interrupted, interruptedExitCode, processTerminal, styled, type Terminal } from "./terminal.ts";
+import { failureExitCode, usageExitCode, UsageError, type Group } from "./terminal/command.ts";
+import { runGroup } from "./terminal/run-command.ts";
+import { suggest } from "./terminal/suggest.ts";
+import { Interrupted, interruptedExitCode, processTerminal, styled, type Terminal } from "./terminal/terminal.ts";
 
 interface Entry {
   readonly summary: string;
@@ -17,86 +17,89 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     start: { summary: "run the server (also: npm start, pinakes serve)" },
     doctor: {
       summary: "check the settings, the stores, the model and the machine",
-      load: async () => (await import("./doctor.ts")).doctor,
+      load: async () => (await import("./commands/doctor.ts")).doctor,
     },
     stores: {
       summary: "the store id of items, objects and triples: show, bind",
-      load: async () => (await import("./stores.ts")).stores,
+      load: async () => (await import("./commands/stores.ts")).stores,
     },
-    keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./keys.ts")).keys },
+    keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./commands/keys.ts")).keys },
   },
   Knowledge: {
     repositories: {
       summary: "list, create, show, delete",
-      load: async () => (await import("./repositories.ts")).repositories,
+      load: async () => (await import("./commands/repositories.ts")).repositories,
     },
     collections: {
       summary: "list, create, show, describe, set, label, tag, archive, unarchive, reindex, delete, restore, purge",
-      load: async () => (await import("./collections.ts")).collections,
+      load: async () => (await import("./commands/collections.ts")).collections,
     },
     documents: {
       summary: "add (files, folders, patterns), wait, list, show, delete, reindex",
-      load: async () => (await import("./documents.ts")).documents,
+      load: async () => (await import("./commands/documents.ts")).documents,
     },
-    search: { summary: "find passages", load: async () => (await import("./search.ts")).search },
+    search: { summary: "find passages", load: async () => (await import("./commands/search.ts")).search },
     triples: {
       summary: "what is known as RDF: load, query, export, remove",
-      load: async () => (await import("./triples.ts")).triples,
+      load: async () => (await import("./commands/triples.ts")).triples,
     },
     sparql: {
       summary: "ask a collection in SPARQL, or change it",
-      load: async () => (await import("./sparql.ts")).sparql,
+      load: async () => (await import("./commands/sparql.ts")).sparql,
     },
     chunk: {
       summary: "how a file is read and cut; nothing is stored",
-      load: async () => (await import("./chunk.ts")).chunk,
+      load: async () => (await import("./commands/chunk.ts")).chunk,
     },
     transfer: {
       summary: "export and import, in the layouts of LISA and of catalogs",
-      load: async () => (await import("./transfer.ts")).transfer,
+      load: async () => (await import("./commands/transfer.ts")).transfer,
     },
     migrate: {
       summary:
         "from other programs, layouts and engines: plan, run, status, verify, switch, finish, rollback, list, engine",
-      load: async () => (await import("./migrate.ts")).migrate,
+      load: async () => (await import("./commands/migrate.ts")).migrate,
     },
     ops: {
       summary: "what is being done to collections in all stores: list, show, retry",
-      load: async () => (await import("./ops.ts")).ops,
+      load: async () => (await import("./commands/ops.ts")).ops,
     },
-    jobs: { summary: "long work: list, show, retry, cancel", load: async () => (await import("./jobs.ts")).jobs },
+    jobs: {
+      summary: "long work: list, show, retry, cancel",
+      load: async () => (await import("./commands/jobs.ts")).jobs,
+    },
   },
   "State of agents": {
     workflows: {
       summary: "list, show, checkpoints, start, pause, resume, retry, skip, complete, cancel, delete, stats",
-      load: async () => (await import("./workflows.ts")).workflows,
+      load: async () => (await import("./commands/workflows.ts")).workflows,
     },
     memories: {
       summary: "what was said: sessions, show, context, search, delete",
-      load: async () => (await import("./memories.ts")).memories,
+      load: async () => (await import("./commands/memories.ts")).memories,
     },
     metrics: {
       summary: "figures over time: ingest, list, aggregate",
-      load: async () => (await import("./metrics.ts")).metrics,
+      load: async () => (await import("./commands/metrics.ts")).metrics,
     },
     tools: {
       summary: "the log of tool invocations: ingest, list, show, export, aggregate, rules, settings, verify",
-      load: async () => (await import("./tools.ts")).tools,
+      load: async () => (await import("./commands/tools.ts")).tools,
     },
     containers: {
       summary: "list, show, create, delete, changes",
-      load: async () => (await import("./containers.ts")).containers,
+      load: async () => (await import("./commands/containers.ts")).containers,
     },
-    query: { summary: "ask a container in SQL", load: async () => (await import("./query.ts")).query },
+    query: { summary: "ask a container in SQL", load: async () => (await import("./commands/query.ts")).query },
   },
   "Look closer": {
     fsck: {
       summary: "compare all stores with the records, and put right what is wrong",
-      load: async () => (await import("./fsck.ts")).fsck,
+      load: async () => (await import("./commands/fsck.ts")).fsck,
     },
     quarantine: {
       summary: "what fsck --repair took away: list, show, restore, drop",
-      load: async () => (await import("./quarantine.ts")).quarantine,
+      load: async () => (await import("./commands/quarantine.ts")).quarantine,
     },
     eval: { summary: "how good searches are on a test set" },
     vectors: { summary: "look after vector collections: compact, fsck, restore, …" },
@@ -120,10 +123,10 @@ async function main([command, ...rest]: readonly string[], terminal: Terminal): 
     case "serve":
       return start(command, rest, terminal);
     case "vectors":
-      return (await import("./vectors.ts")).vectorsCommand(rest, { env: process.env, out: terminal.out });
+      return (await import("./commands/vectors.ts")).vectorsCommand(rest, { env: process.env, out: terminal.out });
     case "eval": {
       const progress = process.stderr.isTTY ? { progress: terminal.err } : {};
-      return (await import("./eval.ts")).evalCommand(rest, { out: terminal.out, ...progress });
+      return (await import("./commands/eval.ts")).evalCommand(rest, { out: terminal.out, ...progress });
     }
     case undefined:
       terminal.err(help(terminal));
@@ -156,7 +159,7 @@ async function start(name: string, args: readonly string[], terminal: Terminal):
     throw new UsageError(
       `"${args.join(" ")}" is too much; ${name} has no options, its settings come from the environment.`,
     );
-  await import("./start.ts");
+  await import("./commands/start.ts");
   return 0;
 }
 

@@ -22,7 +22,7 @@ import {
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { proveServer, signLocalToken, type LocalActor } from "../identity/index.ts";
-import { challengeHeader, proofHeader } from "../http/routes/identity.ts";
+import { challengeHeader, proofHeader } from "../http/api/identity.ts";
 
 const fileName = "server.json";
 const formatVersion = 1;

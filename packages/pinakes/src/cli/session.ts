@@ -7,10 +7,10 @@ import { readConfig, type Config } from "../config.ts";
 import type { Caller, CallerInput } from "../domain/caller.ts";
 import { readQuotas } from "../knowledge/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
-import { notFoundIn, placeOf, requireData, type Place } from "./place.ts";
+import { notFoundIn, placeOf, requireData, type Place } from "./store-location.ts";
 import { rootToken } from "./root-token.ts";
-import { UsageError, type Call, type Options } from "./command.ts";
-import { Interrupted } from "./terminal.ts";
+import { UsageError, type Call, type Options } from "./terminal/command.ts";
+import { Interrupted } from "./terminal/terminal.ts";
 
 export interface Session {
   readonly pinakes: Pinakes;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ContainerDefinition, ItemStore, OpenContainerOptions } from "../ports/item-store.ts";
 import type { PathOf, Pointer } from "./paths.ts";
-import { Repository } from "./repository.ts";
+import { Repository } from "./container.ts";
 
 export type SortOf<Path extends string> = Path | { readonly path: Path; readonly order: "asc" | "desc" };
 export interface IndexOf<Path extends string> {

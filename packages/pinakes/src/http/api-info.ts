@@ -1,5 +1,5 @@
 /** What the OpenAPI document and the reference page say about the interface as a whole. */
-import type { ApiInfo } from "./kit/openapi.ts";
+import type { ApiInfo } from "./framework/docs/openapi.ts";
 
 /** In the order in which the reference shows them. */
 const tags: NonNullable<ApiInfo["tags"]> = [

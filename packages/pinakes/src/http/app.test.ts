@@ -7,7 +7,7 @@ import { proveServer, signLocalToken } from "../identity/index.ts";
 import { open, type Pinakes } from "../open.ts";
 import { failure } from "../testing/object-store/fixture.ts";
 import { createApp } from "./app.ts";
-import { createLogger } from "./kit/index.ts";
+import { createLogger } from "./framework/index.ts";
 import { serve } from "./serve.ts";
 
 const pinakes = await open({ items: "memory:", objects: "memory:" });

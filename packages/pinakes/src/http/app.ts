@@ -12,38 +12,38 @@ import {
   type KitEnv,
   type Logger,
   type Route,
-} from "./kit/index.ts";
+} from "./framework/index.ts";
 import { mountConsole } from "./console.ts";
-import { accessRoutes } from "./routes/access.ts";
-import { containerRoutes } from "./routes/containers.ts";
-import { collectionRoutes } from "./routes/collections.ts";
-import { documentRoutes } from "./routes/documents.ts";
-import { embeddingRoutes } from "./routes/embeddings.ts";
-import { evaluationRoutes } from "./routes/evaluations.ts";
-import { fsckRoutes } from "./routes/fsck.ts";
-import { identityRoutes } from "./routes/identity.ts";
-import { jobRoutes } from "./routes/jobs.ts";
-import { librarianRoutes } from "./routes/librarian.ts";
-import { memoryRoutes } from "./routes/memories.ts";
-import { metricRoutes } from "./routes/metrics.ts";
-import { migrationRoutes } from "./routes/migrations.ts";
-import { operationRoutes } from "./routes/operation.ts";
-import { quarantineRoutes } from "./routes/quarantine.ts";
-import { lifecycleRoutes } from "./routes/operations.ts";
-import { pipelineRoutes } from "./routes/pipelines.ts";
-import { provenanceRoutes } from "./routes/provenance.ts";
-import { repositoryRoutes } from "./routes/repositories.ts";
-import { searchRoutes } from "./routes/search.ts";
+import { accessRoutes } from "./api/access.ts";
+import { containerRoutes } from "./api/containers.ts";
+import { collectionRoutes } from "./api/collections.ts";
+import { documentRoutes } from "./api/documents.ts";
+import { embeddingRoutes } from "./api/embeddings.ts";
+import { evaluationRoutes } from "./api/evaluations.ts";
+import { fsckRoutes } from "./api/fsck.ts";
+import { identityRoutes } from "./api/identity.ts";
+import { jobRoutes } from "./api/jobs.ts";
+import { librarianRoutes } from "./facades/librarian/routes.ts";
+import { memoryRoutes } from "./api/memories.ts";
+import { metricRoutes } from "./api/metrics.ts";
+import { migrationRoutes } from "./api/migrations.ts";
+import { queueAndFigureRoutes } from "./api/queues.ts";
+import { quarantineRoutes } from "./api/quarantine.ts";
+import { operationRoutes } from "./api/operations.ts";
+import { pipelineRoutes } from "./api/pipelines.ts";
+import { provenanceRoutes } from "./api/provenance.ts";
+import { repositoryRoutes } from "./api/repositories.ts";
+import { searchRoutes } from "./api/search.ts";
 import { answeringSessions } from "./session-token.ts";
-import { sparqlRoutes } from "./routes/sparql.ts";
-import { systemRoutes } from "./routes/system.ts";
-import { telemetryRoutes } from "./routes/telemetry.ts";
-import { threadRoutes } from "./routes/threads.ts";
-import { toolRoutes } from "./routes/tools.ts";
-import { transferRoutes } from "./routes/transfer.ts";
-import { tripleRoutes } from "./routes/triples.ts";
-import { vectorRoutes } from "./routes/vectors.ts";
-import { workflowRoutes } from "./routes/workflows.ts";
+import { sparqlRoutes } from "./api/sparql.ts";
+import { systemRoutes } from "./api/system.ts";
+import { telemetryRoutes } from "./api/telemetry.ts";
+import { threadRoutes } from "./api/threads.ts";
+import { toolRoutes } from "./api/tools.ts";
+import { transferRoutes } from "./api/transfer.ts";
+import { tripleRoutes } from "./api/triples.ts";
+import { vectorRoutes } from "./api/vectors.ts";
+import { workflowRoutes } from "./api/workflows.ts";
 
 export interface AppOptions {
   /** Structured log lines; none when absent. */
@@ -95,7 +95,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
   return [
     ...repositoryRoutes(knowledge),
     ...collectionRoutes(knowledge),
-    ...librarianRoutes(knowledge),
+    ...librarianRoutes(pinakes),
     ...documentRoutes(knowledge),
     ...transferRoutes(knowledge),
     ...searchRoutes(knowledge),
@@ -114,10 +114,10 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...telemetryRoutes(state),
     ...containerRoutes(state, identity),
     ...jobRoutes(knowledge, identity),
-    ...lifecycleRoutes(knowledge),
+    ...operationRoutes(knowledge),
     ...fsckRoutes(knowledge),
     ...quarantineRoutes(knowledge),
-    ...operationRoutes(pinakes),
+    ...queueAndFigureRoutes(pinakes),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
     ...embeddingRoutes(knowledge),

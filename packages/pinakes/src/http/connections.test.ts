@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { afterEach, describe, expect, it } from "vitest";
 import { connectionDefaults, readConnectionLimits, type ConnectionLimits } from "../config-connections.ts";
 import { makeCaller } from "../domain/caller.ts";
-import { defineRoute, EventStreams, mount, sse, type KitEnv } from "./kit/index.ts";
+import { defineRoute, EventStreams, mount, sse, type KitEnv } from "./framework/index.ts";
 import { serve, type RunningServer } from "./serve.ts";
 import { z } from "zod";
 

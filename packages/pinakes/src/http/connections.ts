@@ -5,7 +5,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ConnectionLimits } from "../config-connections.ts";
-import { addressKey } from "./kit/rate-limit.ts";
+import { addressKey } from "./framework/rate-limit.ts";
 
 type Bounds = Pick<ConnectionLimits, "connectionsMax" | "connectionsPerAddressMax" | "bodyIdleTimeoutSeconds">;
 

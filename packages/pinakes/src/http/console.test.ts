@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { consoleRoutes } from "./console-routes.ts";
 import { mountConsole } from "./console.ts";
-import type { KitEnv } from "./kit/index.ts";
+import type { KitEnv } from "./framework/index.ts";
 
 describe("http: the web page", () => {
   const folder = temporaryFolder("page");

@@ -9,8 +9,8 @@ import { extname, join, relative, sep } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Context, Hono } from "hono";
 import { isConsoleRoute } from "./console-routes.ts";
-import type { KitEnv, Route } from "./kit/index.ts";
-import { isUnchanged, quoteEtag } from "./kit/etag.ts";
+import type { KitEnv, Route } from "./framework/index.ts";
+import { isUnchanged, quoteEtag } from "./framework/etag.ts";
 
 interface ConsoleFile {
   readonly type: string;

@@ -1,7 +1,7 @@
 /** X-Session-Token: the tokens of a client's own writes, by container, there and back. */
 import { invalid } from "../domain/errors.ts";
 import type { Pinakes } from "../open.ts";
-import type { Answer } from "./kit/index.ts";
+import type { Answer } from "./framework/index.ts";
 
 export const sessionTokenHeader = "x-session-token";
 const charsMax = 8_192;

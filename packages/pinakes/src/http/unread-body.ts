@@ -7,7 +7,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import { uploadBytesMaxDefault } from "./kit/route.ts";
+import { uploadBytesMaxDefault } from "./framework/route.ts";
 
 export interface UnreadOptions {
   /** A longer body than any route takes is not waited for. */

@@ -1,7 +1,7 @@
 /** What the knowledge side is made of: the stores and components that `open.ts` joins. */
 import type { Caller, CallerInput } from "../domain/caller.ts";
 import type { Log } from "../domain/log.ts";
-import type { Places } from "../domain/query-places.ts";
+import type { Places } from "../domain/query-slots.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { ChatModels } from "../ports/chat-model.ts";
 import type { Clock } from "../ports/clock.ts";

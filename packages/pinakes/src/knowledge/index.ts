@@ -45,8 +45,7 @@ export type { CollectionPatch, NewCollection } from "./collections/collections.t
 export type { Intake, IntakePlace, IntakeRecord, IntakeTarget } from "../transfer/migration-target.ts";
 export type { OperationQuery } from "./api/operations-api.ts";
 export type { CollectionQuery } from "./collections/list-collections.ts";
-export type { ManagementAnswer } from "./api/librarian.ts";
-export { managementOperations, managementSchema } from "./api/librarian-request.ts";
+export { personalAlias } from "./records/ids.ts";
 export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-api.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
 export type { CollectionName } from "./collections/query-options.ts";

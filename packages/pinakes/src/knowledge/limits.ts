@@ -1,7 +1,7 @@
 /** Every limit of the knowledge side, with its unit last. Those in `quotas` can be changed by configuration. */
 import { invalid, show } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
-import { QueryPlaces, type Places } from "../domain/query-places.ts";
+import { QueryPlaces, type Places } from "../domain/query-slots.ts";
 
 export const knowledgeLimits = Object.freeze({
   idCharsMax: 128,

@@ -1,5 +1,5 @@
 /** The knowledge side, opened: its containers, and the background work that `open.ts` keeps going. */
-import type { Places } from "../domain/query-places.ts";
+import type { Places } from "../domain/query-slots.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { DropBoxPlace } from "../vectors/index.ts";
 import { dropBoxPlace } from "./raw-vectors/drop-box-target.ts";

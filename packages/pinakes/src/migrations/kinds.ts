@@ -5,8 +5,8 @@ import type { JsonObject } from "../domain/json.ts";
 import { issuePath, plainIssue } from "../containers/index.ts";
 import type { Caller } from "../domain/caller.ts";
 import { migrationLimits } from "./limits.ts";
-import type { MigrationParts } from "./parts.ts";
-import type { Places } from "./places.ts";
+import type { MigrationParts } from "./dependencies.ts";
+import type { Places } from "./allowed-sources.ts";
 import type { MigrationSource } from "./source.ts";
 import {
   CollectionSource,

@@ -10,8 +10,8 @@ import type { Scope } from "../domain/scope.ts";
 import { authorizeStep, isForUsers, openSource, readSpec, settleSpec } from "./kinds.ts";
 import { Ledger, lostLease } from "./ledger.ts";
 import { migrationLimits } from "./limits.ts";
-import type { MigrationParts } from "./parts.ts";
-import { Places } from "./places.ts";
+import type { MigrationParts } from "./dependencies.ts";
+import { Places } from "./allowed-sources.ts";
 import {
   begin,
   isWork,
@@ -78,9 +78,6 @@ export class Migrations {
   }
 
   async open(): Promise<this> {
-    this.#parts.knowledge.librarian.onMigrate((caller, source) =>
-      this.create(caller, { source: { kind: "collection", ...source }, auto: true }),
-    );
     await this.#parts.items.openContainer(migrationsContainer);
     await this.#parts.items.openContainer(migrationsWork);
     return this;

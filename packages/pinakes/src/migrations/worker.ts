@@ -11,7 +11,7 @@ import { strictly } from "./entry-source.ts";
 import { lostLease, type Ledger } from "./ledger.ts";
 import { migrationLimits } from "./limits.ts";
 import { planUnits } from "./plan-units.ts";
-import type { MigrationParts } from "./parts.ts";
+import type { MigrationParts } from "./dependencies.ts";
 import { progressOf, telling } from "./progress.ts";
 import type { MigrationRecord, State, UnitRecord } from "./records.ts";
 import { isRefusal, refused } from "./refused.ts";

@@ -14,7 +14,7 @@ import { archived, type OpenCollection } from "../knowledge/access/open-collecti
 import type { PipelineSettings } from "../knowledge/records/records.ts";
 import type { KnowledgeParts } from "../knowledge/dependencies.ts";
 import type { Lease, PipelineRegistry } from "./pipeline-registry.ts";
-import type { Places } from "./places.ts";
+import type { Places } from "./allowed-locations.ts";
 import { countDocuments, mayBeTooMany, planAll, planSome, removalGuard, type Plan, type PlanParts } from "./plan.ts";
 import { carryOut, resultJson } from "./run-pipeline.ts";
 import { parseSource } from "./source.ts";

@@ -23,7 +23,7 @@ import { EventListener } from "./event-listener.ts";
 import { pipelineLimits } from "./limits.ts";
 import { findPipeline, PipelineJobs } from "./pipeline-jobs.ts";
 import { entryRestMs, PipelineRegistry, type StoredEntry } from "./pipeline-registry.ts";
-import { Places, type PipelinePlaces } from "./places.ts";
+import { Places, type PipelinePlaces } from "./allowed-locations.ts";
 import { planAll, removalGuard } from "./plan.ts";
 import { readS3Events } from "./s3-events.ts";
 import { nextRunAt } from "./schedule.ts";

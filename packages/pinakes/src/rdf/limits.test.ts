@@ -1,13 +1,13 @@
 /** The limits of reading RDF, at each and one past it; those of single terms and of nesting are in hostile.test.ts. */
 import { describe, expect, it } from "vitest";
 import { blankLabels } from "./blank-labels.ts";
-import { decodeUtf8 } from "./decode-utf8.ts";
+import { decodeUtf8 } from "./read/decode-utf8.ts";
 import { rdfLimits } from "./limits.ts";
-import { parseJsonld } from "./parse-jsonld.ts";
-import { QuadSink } from "./quad-sink.ts";
-import { RdfIds } from "./rdf-ids.ts";
-import { readRdf } from "./read-rdf.ts";
-import { termFactory } from "./term-factory.ts";
+import { parseJsonld } from "./read/parse-jsonld.ts";
+import { QuadSink } from "./read/quad-sink.ts";
+import { RdfIds } from "./read/rdf-ids.ts";
+import { readRdf } from "./read/read-rdf.ts";
+import { termFactory } from "./read/term-factory.ts";
 import { bytesOf, problem, read } from "./test-rdf.ts";
 
 const {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { datatypeOf, termOf, termText } from "../domain/rdf.ts";
 import { checkedBlank, checkedIri, checkedLiteral } from "./check-term.ts";
 import { rdfLimits } from "./limits.ts";
-import { parseTermParameter } from "./parse-term.ts";
+import { parseTermParameter } from "./read/parse-term.ts";
 import { rdfNs } from "./test-rdf.ts";
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";

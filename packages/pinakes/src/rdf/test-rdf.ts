@@ -5,9 +5,9 @@ import oxigraph from "oxigraph";
 import * as rdfCanonize from "rdf-canonize";
 import { blank, defaultGraph, iri, literal, type Quad, xsd } from "../domain/rdf.ts";
 import type { RdfFormat, RdfWriteFormat } from "./formats.ts";
-import { readRdf, type ReadRdfOptions } from "./read-rdf.ts";
-import { linesWriter } from "./write-lines.ts";
-import { writeRdf } from "./write-rdf.ts";
+import { readRdf, type ReadRdfOptions } from "./read/read-rdf.ts";
+import { linesWriter } from "./write/write-lines.ts";
+import { writeRdf } from "./write/write-rdf.ts";
 
 export const allFormats: readonly RdfWriteFormat[] = ["turtle", "trig", "ntriples", "nquads", "jsonld", "rdfxml"];
 export const rdfNs = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";

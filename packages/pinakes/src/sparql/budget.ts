@@ -3,7 +3,7 @@
  * awaits `pause` where it says so: the event loop gets its turn, and the deadline and the caller's signal are looked at.
  */
 import { PinakesError } from "../domain/errors.ts";
-import type { QueryPlace } from "../domain/query-places.ts";
+import type { QueryPlace } from "../domain/query-slots.ts";
 import { sparqlLimits, type SparqlLimits } from "./limits.ts";
 
 /** What a row or a key that is kept costs beside its characters, about. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../domain/errors.ts";
 import type { Quad } from "../domain/rdf.ts";
-import { QueryPlaces } from "../domain/query-places.ts";
+import { QueryPlaces } from "../domain/query-slots.ts";
 import { Budget } from "./budget.ts";
 import { defaultSparqlLimits } from "./limits.ts";
 import { createSparql } from "./sparql.ts";

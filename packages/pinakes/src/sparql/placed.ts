@@ -1,5 +1,5 @@
 /**
- * A request's evaluation in its place (domain/query-places.ts): taken when the first row is asked for, given back with the last, with an
+ * A request's evaluation in its place (domain/query-slots.ts): taken when the first row is asked for, given back with the last, with an
  * error, or when nobody wants more.
  *
  * Whoever asks for rows and then never again, a client that reads slowly or not at all, keeps neither place nor memory for ever: when the

@@ -1,6 +1,6 @@
 /** What SPARQL reads from and writes to, and what it answers. */
 import type { Quad, TermText } from "../domain/rdf.ts";
-import type { QueryPlace } from "../domain/query-places.ts";
+import type { QueryPlace } from "../domain/query-slots.ts";
 import type { QuadPage, QuadPattern } from "../ports/triple-store.ts";
 import type { SparqlLimits } from "./limits.ts";
 

@@ -9,8 +9,8 @@ import type { Item } from "../ports/item-store.ts";
 import { LegReader, type Reading } from "./leg-reader.ts";
 import { sqlLimits } from "./limits.ts";
 import { sizeOf, type Identity, type RowMaker } from "./rows.ts";
-import type { Row } from "./evaluate.ts";
-import { placeOf, type Value } from "./values.ts";
+import type { Row } from "./expressions/evaluate.ts";
+import { placeOf, type Value } from "./expressions/values.ts";
 import type { Window } from "./window.ts";
 
 /** JavaScript keeps texts with two bytes for each character. */

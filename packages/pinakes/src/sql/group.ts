@@ -1,14 +1,14 @@
 /** GROUP BY, aggregates and DISTINCT: every row is read, and what it becomes a part of is kept. */
 import { compareUtf8, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { shortHash } from "../runtime/tokens.ts";
-import { accumulator, type Accumulator } from "./aggregate.ts";
+import { accumulator, type Accumulator } from "./expressions/aggregate.ts";
 import { childrenOf, type Expression, type Query } from "./ast.ts";
 import { KeptChars, openSort, readAll, sealSort, take } from "./collect.ts";
-import { compileExpression, type EvaluationContext, type Evaluator } from "./evaluate.ts";
-import { expressionKey } from "./grouping-rules.ts";
+import { compileExpression, type EvaluationContext, type Evaluator } from "./expressions/evaluate.ts";
+import { expressionKey } from "./parse/grouping-rules.ts";
 import type { Reading } from "./leg-reader.ts";
 import { projection, type RowMaker } from "./rows.ts";
-import { canonical, compareByType, placeOf, type Value } from "./values.ts";
+import { canonical, compareByType, placeOf, type Value } from "./expressions/values.ts";
 import type { Window } from "./window.ts";
 
 interface Answer {

@@ -1,9 +1,9 @@
 /** Reads one leg of a plan item by item, and can say at any time where to go on: after what was taken, not after what was read. */
 import type { Item, ItemStore, Page, Query as StoreQuery, SessionTokens } from "../ports/item-store.ts";
 import type { Scope } from "../domain/scope.ts";
-import type { Leg } from "./access.ts";
+import type { Leg } from "./plan/access.ts";
 import { sqlLimits } from "./limits.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan } from "./plan/plan.ts";
 import type { QueryOptions } from "./types.ts";
 
 /** Where a leg goes on: at its beginning, after a cursor of the store, or not at all. */

@@ -10,9 +10,9 @@ import {
   type EvaluationContext,
   type Evaluator,
   type Row,
-} from "./evaluate.ts";
+} from "./expressions/evaluate.ts";
 import type { QueryDefinition } from "./types.ts";
-import { compareByType, type Value } from "./values.ts";
+import { compareByType, type Value } from "./expressions/values.ts";
 
 export interface RowMaker {
   /** The document as the query sees it. */

@@ -11,7 +11,7 @@ import { compareUtf8 } from "../domain/json.ts";
 import { LegReader, type LegPosition, type Reading } from "./leg-reader.ts";
 import { sqlLimits } from "./limits.ts";
 import type { RowMaker } from "./rows.ts";
-import type { Value } from "./values.ts";
+import type { Value } from "./expressions/values.ts";
 import type { Window } from "./window.ts";
 
 /** Documents that a page ended in and that have not come again: usually none or one; those that are gone are forgotten in the end. */

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { sqlLimits } from "./limits.ts";
 import { sizeOf } from "./rows.ts";
-import type { Value } from "./values.ts";
+import type { Value } from "./expressions/values.ts";
 
 export class Window {
   readonly items: JsonValue[] = [];

@@ -6,7 +6,7 @@ import type { ItemStore } from "../ports/item-store.ts";
 import type { Scope } from "../domain/scope.ts";
 import { Containers } from "./containers/containers.ts";
 import { Memories } from "./memories/memories.ts";
-import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "./parts.ts";
+import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "./dependencies.ts";
 import { Metrics } from "./series/metrics.ts";
 import { ToolLog } from "./series/tool-log.ts";
 import { settingsContainer } from "./settings.ts";

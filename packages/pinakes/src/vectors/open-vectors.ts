@@ -14,7 +14,7 @@ import { Reader } from "./read/reader.ts";
 import { SearchPool } from "./search/pool.ts";
 import { BuildPool } from "./build/build-pool.ts";
 import { CollectionSite } from "./store/collection-site.ts";
-import { defaultPolicy, systemTimers, type VectorParts, type VectorPolicy } from "./store/parts.ts";
+import { defaultPolicy, systemTimers, type VectorParts, type VectorPolicy } from "./store/dependencies.ts";
 import { vectorsContainer } from "./store/records.ts";
 import { Vectors } from "./vectors.ts";
 import { VectorWorker } from "./worker.ts";

@@ -5,9 +5,9 @@ import type { Filter } from "../domain/filter.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { SegmentCache } from "./cache/segment-cache.ts";
-import { collectGarbage, type CollectResult } from "./care/collect.ts";
-import { inspectDead, listDead, requestDead, type InspectedDelta } from "./care/dead-letters.ts";
-import { fsck, type FsckReport } from "./care/fsck.ts";
+import { collectGarbage, type CollectResult } from "./maintenance/collect.ts";
+import { inspectDead, listDead, requestDead, type InspectedDelta } from "./maintenance/dead-letters.ts";
+import { fsck, type FsckReport } from "./maintenance/fsck.ts";
 import {
   purgeCollection,
   remainsOf,
@@ -15,9 +15,9 @@ import {
   undeleteCollection,
   type PurgeResult,
   type Remains,
-} from "./care/remove.ts";
-import { repairFromBucket, type RepairResult } from "./care/repair.ts";
-import { restoreVersion, type RestoreResult } from "./care/restore.ts";
+} from "./maintenance/remove.ts";
+import { repairFromBucket, type RepairResult } from "./maintenance/repair.ts";
+import { restoreVersion, type RestoreResult } from "./maintenance/restore.ts";
 import type { CompactionResult, Compactor } from "./compact/compactor.ts";
 import { vectorLimits } from "./limits.ts";
 import { Appender, type AppendInput, type AppendResult } from "./log/append.ts";
@@ -35,7 +35,7 @@ import type { Put } from "./row.ts";
 import { collectionStats, type CollectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
 import type { DeadDelta } from "./store/manifest.ts";
-import type { VectorParts } from "./store/parts.ts";
+import type { VectorParts } from "./store/dependencies.ts";
 import type { WorkerMetrics } from "./worker.ts";
 
 export interface VectorRow {

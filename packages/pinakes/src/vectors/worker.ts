@@ -4,12 +4,12 @@
  */
 import { hasCode } from "../domain/errors.ts";
 import type { Compactor } from "./compact/compactor.ts";
-import { collectGarbage } from "./care/collect.ts";
-import { purgeCollection } from "./care/remove.ts";
+import { collectGarbage } from "./maintenance/collect.ts";
+import { purgeCollection } from "./maintenance/remove.ts";
 import type { RegisteredVectorWork, VectorWork } from "./log/vector-work.ts";
 import { collectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
-import type { VectorParts } from "./store/parts.ts";
+import type { VectorParts } from "./store/dependencies.ts";
 
 export interface WorkerMetrics {
   compactions: number;

@@ -2,7 +2,7 @@
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
-import { RateLimiter } from "../../src/http/kit/index.ts";
+import { RateLimiter } from "../../src/http/framework/index.ts";
 import {
   newSite,
   openTestServer,

@@ -3,7 +3,7 @@
  * meanwhile, and whoever goes leaves no place taken. Places are taken by the test itself, so nothing depends on how long a call takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { QueryPlace } from "../../src/domain/query-places.ts";
+import type { QueryPlace } from "../../src/domain/query-slots.ts";
 import { readQuotas } from "../../src/knowledge/index.ts";
 import {
   newSite,

@@ -1,6 +1,6 @@
 /** The librarian's facade over HTTP: the source's operations, field names and errors, on the caller's own collections. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { librarianListMax } from "../../src/knowledge/api/librarian-request.ts";
+import { librarianListMax } from "../../src/http/facades/librarian/request.ts";
 import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
 
 let server: TestServer;

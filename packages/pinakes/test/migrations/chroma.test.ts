@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { chromaAnswer, chromaFiles, tempFolder } from "../../src/vectors/intake/test-support.ts";
+import { chromaAnswer, chromaFiles, tempFolder } from "../../src/vectors/import/test-support.ts";
 import { World, type Process } from "./support/world.ts";
 
 let world: World;

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { evalCommand } from "../../src/cli/eval.ts";
+import { evalCommand } from "../../src/cli/commands/eval.ts";
 
 const folder = fileURLToPath(new URL("../../../../../shared/data/scifact", import.meta.url));
 const reason = !existsSync(folder)

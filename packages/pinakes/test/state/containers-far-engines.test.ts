@@ -6,7 +6,7 @@ import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-
 import { openPostgresItems } from "../../src/drivers/postgres/index.ts";
 import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
 import type { ItemStore } from "../../src/ports/item-store.ts";
-import { careMs } from "../../src/state/containers/care-work.ts";
+import { careMs } from "../../src/state/containers/maintenance-work.ts";
 import { failure, ManualClock } from "../../src/testing/item-store/fixture.ts";
 import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
 

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { systemScope } from "../../src/domain/scope.ts";
 import type { ItemStore } from "../../src/ports/item-store.ts";
 import { Containers } from "../../src/state/containers/containers.ts";
-import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../../src/state/parts.ts";
+import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../../src/state/dependencies.ts";
 import { settingsContainer } from "../../src/state/settings.ts";
 import { companionField, type SystemContainer } from "../../src/state/system-container.ts";
 import type { ManualClock } from "../../src/testing/item-store/fixture.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ContainerSpec } from "@pinakes/client";
 import { limits } from "../../src/domain/limits.ts";
 import { openSqliteItems } from "../../src/drivers/sqlite/index.ts";
-import { careMs } from "../../src/state/containers/care-work.ts";
+import { careMs } from "../../src/state/containers/maintenance-work.ts";
 import { failure, ManualClock } from "../../src/testing/item-store/fixture.ts";
 import { nearEngines, openNearEngine, type OpenedEngine } from "./containers-engines.ts";
 import { openContainers, type ContainersFixture } from "./containers-fixture.ts";

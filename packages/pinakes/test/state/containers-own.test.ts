@@ -1,7 +1,7 @@
 /** Own containers: how they are declared and changed, who may, and what other workspaces learn of it (nothing). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ContainerSpec } from "@pinakes/client";
-import { containersPerWorkspaceMax } from "../../src/state/containers/own-containers.ts";
+import { containersPerWorkspaceMax } from "../../src/state/containers/user-containers.ts";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { nearEngines, openNearEngine, type OpenedEngine } from "./containers-engines.ts";

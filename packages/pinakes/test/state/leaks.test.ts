@@ -4,7 +4,7 @@ import { WorkRegistry } from "../../src/containers/index.ts";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { systemScope } from "../../src/domain/scope.ts";
 import type { State } from "../../src/state/index.ts";
-import { stateTenant, stateWorkContainer, type StateWorkKind } from "../../src/state/parts.ts";
+import { stateTenant, stateWorkContainer, type StateWorkKind } from "../../src/state/dependencies.ts";
 import { openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { making, onEverything, onThings, withoutCaller, type Attempt, type Target } from "./support/attempts.ts";
 import { dumpWorkspace } from "./support/dump-workspace.ts";

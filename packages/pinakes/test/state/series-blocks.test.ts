@@ -6,11 +6,11 @@ import type { NewMetric } from "@pinakes/client";
 import { PinakesError } from "../../src/domain/errors.ts";
 import type { ObjectStore } from "../../src/ports/object-store.ts";
 import { ByteCache } from "../../src/runtime/byte-cache.ts";
-import { decodeBlock, encodeBlock } from "../../src/state/series/blocks.ts";
-import { Cells } from "../../src/state/series/cells.ts";
-import { ColumnsBuilder, type Columns } from "../../src/state/series/columns.ts";
+import { decodeBlock, encodeBlock } from "../../src/state/series/aggregate/blocks.ts";
+import { Cells } from "../../src/state/series/aggregate/cells.ts";
+import { ColumnsBuilder, type Columns } from "../../src/state/series/aggregate/columns.ts";
 import { metricSeries } from "../../src/state/series/metric-document.ts";
-import { nearestRank, selectRanks } from "../../src/state/series/quickselect.ts";
+import { nearestRank, selectRanks } from "../../src/state/series/aggregate/quickselect.ts";
 import { seriesLimits } from "../../src/state/series/series.ts";
 import { openTestSeries, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
 

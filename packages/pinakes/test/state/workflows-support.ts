@@ -8,7 +8,7 @@ import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../src/drivers/memory-objects/index.ts";
 import type { ItemStore } from "../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../src/ports/object-store.ts";
-import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../../src/state/parts.ts";
+import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../../src/state/dependencies.ts";
 import { workflowLimits } from "../../src/state/workflows/limits.ts";
 import { Workflows } from "../../src/state/workflows/workflows.ts";
 import { ManualClock } from "../../src/testing/item-store/fixture.ts";

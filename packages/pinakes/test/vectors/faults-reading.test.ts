@@ -1,6 +1,6 @@
 /** Rows of the fault matrix about readers and the collection of garbage. */
 import { describe, expect, it } from "vitest";
-import { defaultPolicy } from "../../src/vectors/store/parts.ts";
+import { defaultPolicy } from "../../src/vectors/store/dependencies.ts";
 import { fresh, versions } from "./support/fresh.ts";
 import { Machine, hourMs, scope } from "./support/machine.ts";
 import { foldScenario, put } from "./support/scenarios.ts";

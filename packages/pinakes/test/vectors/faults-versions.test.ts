@@ -1,6 +1,6 @@
 /** Rows of the fault matrix about earlier versions, restoring and deleting. */
 import { describe, expect, it } from "vitest";
-import { defaultPolicy } from "../../src/vectors/store/parts.ts";
+import { defaultPolicy } from "../../src/vectors/store/dependencies.ts";
 import { fresh } from "./support/fresh.ts";
 import { Machine, hourMs, scope } from "./support/machine.ts";
 import { foldScenario, put, row } from "./support/scenarios.ts";

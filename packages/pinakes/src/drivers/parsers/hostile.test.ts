@@ -1,11 +1,11 @@
 /** Small files that were made to be slow: every one is read or refused with a reason long before its deadline, and none by it. */
 import { afterAll, describe, expect, it } from "vitest";
 import type { FileType } from "../../ports/parser.ts";
-import { FairPlaces } from "./fair-places.ts";
+import { FairPlaces } from "./fair-slots.ts";
 import { openParser } from "./index.ts";
 import { parserLimits } from "./limits.ts";
-import { flattenDeepBlocks } from "./markdown-nesting.ts";
-import { markdownSegments } from "./markdown-segments.ts";
+import { flattenDeepBlocks } from "./markdown/markdown-nesting.ts";
+import { markdownSegments } from "./markdown/markdown-segments.ts";
 import { encode, makeDocx, par, rawPdf } from "./test-files.ts";
 import { parseMs } from "./worker.ts";
 

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { fileTypes, type ParsedText, type Parser, type ParseInput, type ParseOptions } from "../../ports/parser.ts";
-import { FairPlaces } from "./fair-places.ts";
+import { FairPlaces } from "./fair-slots.ts";
 import { parserLimits } from "./limits.ts";
 import { ParseWorker, type WorkerLimits } from "./worker.ts";
 

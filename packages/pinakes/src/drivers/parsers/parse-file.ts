@@ -6,18 +6,18 @@
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { FileType, ParsedText, ParseInput } from "../../ports/parser.ts";
-import { parseCsv } from "./csv.ts";
+import { parseCsv } from "./csv/csv.ts";
 import { decodeText } from "./decode-text.ts";
-import { parseDocx } from "./docx.ts";
-import { parseHtml } from "./html.ts";
-import { parseJson } from "./json.ts";
-import { parseMarkdown } from "./markdown.ts";
-import { parsePdf } from "./pdf.ts";
-import { parseRtf } from "./rtf.ts";
+import { parseDocx } from "./docx/docx.ts";
+import { parseHtml } from "./html/html.ts";
+import { parseJson } from "./json/json.ts";
+import { parseMarkdown } from "./markdown/markdown.ts";
+import { parsePdf } from "./pdf/pdf.ts";
+import { parseRtf } from "./rtf/rtf.ts";
 import { checkType } from "./sniff.ts";
 import { parseText } from "./text.ts";
-import { parseXml } from "./xml.ts";
-import { parseYaml } from "./yaml.ts";
+import { parseXml } from "./xml/xml.ts";
+import { parseYaml } from "./yaml/yaml.ts";
 
 export async function parseFile({ bytes, fileType }: ParseInput): Promise<ParsedText> {
   checkType(bytes, fileType);

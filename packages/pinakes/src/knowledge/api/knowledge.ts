@@ -20,7 +20,6 @@ import { CollectionsApi } from "./collections-api.ts";
 import { DocumentsApi } from "./documents-api.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { JobsApi } from "./jobs-api.ts";
-import { Librarian } from "./librarian.ts";
 import type { OperationsApi } from "./operations-api.ts";
 import type { QueuesApi, QueueView } from "./queues-api.ts";
 import { RepositoriesApi } from "./repositories-api.ts";
@@ -59,8 +58,6 @@ export class Knowledge {
   readonly operations: OperationsApi;
   /** Import and export. */
   readonly transfer: TransferApi;
-  /** Collections of the caller's own, for clients of TrustGraph's librarian. */
-  readonly librarian: Librarian;
 
   constructor(services: Services) {
     this.#parts = services.parts;
@@ -82,7 +79,6 @@ export class Knowledge {
     this.jobs = services.jobsApi;
     this.operations = services.operations;
     this.transfer = new TransferApi(services);
-    this.librarian = new Librarian(this.collections, services.parts.clock);
   }
 
   get models(): readonly Pick<EmbeddingModel, "id" | "provider">[] {

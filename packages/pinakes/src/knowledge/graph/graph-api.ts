@@ -5,7 +5,7 @@
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, invalid, PinakesError } from "../../domain/errors.ts";
-import type { Places } from "../../domain/query-places.ts";
+import type { Places } from "../../domain/query-slots.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
 import type { QuadPage, QuadPattern } from "../../ports/triple-store.ts";

@@ -10,7 +10,7 @@ import type { CopyPlace, LifeRow, Move } from "../../knowledge/index.ts";
 import { canonicalText, isSame, type Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, type EntrySides } from "../entry-source.ts";
-import type { MigrationParts } from "../parts.ts";
+import type { MigrationParts } from "../dependencies.ts";
 import type {
   Copied,
   CopyStep,

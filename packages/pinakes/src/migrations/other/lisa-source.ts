@@ -10,7 +10,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { folderReader, type ImportReport, type TransferReader } from "../../knowledge/index.ts";
 import { ContentHash, type Measured } from "../content-hash.ts";
 import type { Differences } from "../differences.ts";
-import type { MigrationParts } from "../parts.ts";
+import type { MigrationParts } from "../dependencies.ts";
 import type { Clearing, Copied, CopyStep, FoundUnit, Inventory, MigrationSource, Reading } from "../source.ts";
 
 export const LisaSpec = z.strictObject({

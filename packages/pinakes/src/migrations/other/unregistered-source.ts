@@ -15,7 +15,7 @@ import type { Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, type EntrySides } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
-import type { MigrationParts } from "../parts.ts";
+import type { MigrationParts } from "../dependencies.ts";
 import { heldQuads } from "../quads.ts";
 import { entryOf } from "../rows/check-row.ts";
 import { linesOf, parse } from "../rows/json-lines.ts";

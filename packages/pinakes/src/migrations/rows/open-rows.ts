@@ -1,7 +1,7 @@
 /** Opens exports of vector stores by where they are. */
 import { invalid } from "../../domain/errors.ts";
-import type { MigrationParts } from "../parts.ts";
-import type { Places } from "../places.ts";
+import type { MigrationParts } from "../dependencies.ts";
+import type { Places } from "../allowed-sources.ts";
 import { ChromaFolderReader, ChromaServerReader } from "./chroma-readers.ts";
 import { FileReader } from "./file-reader.ts";
 import type { RowReader } from "./row-reader.ts";

@@ -1,7 +1,7 @@
 /** Opens tables of triples by where they are. */
 import { invalid } from "../../domain/errors.ts";
-import type { MigrationParts } from "../parts.ts";
-import type { Places } from "../places.ts";
+import type { MigrationParts } from "../dependencies.ts";
+import type { Places } from "../allowed-sources.ts";
 import { CsvTables } from "./csv-tables.ts";
 import { PostgresTables } from "./postgres-tables.ts";
 import { SqliteTables } from "./sqlite-tables.ts";

@@ -2,7 +2,7 @@
 import type { Client } from "pg";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import type { PostgresPlace } from "../places.ts";
+import type { PostgresPlace } from "../allowed-sources.ts";
 import {
   quoted,
   type LegacyRow,

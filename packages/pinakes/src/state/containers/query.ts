@@ -4,7 +4,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import { isJsonObject, type JsonScalar, type JsonValue } from "../../domain/json.ts";
-import type { QueryPlace, QueryPlaces } from "../../domain/query-places.ts";
+import type { QueryPlace, QueryPlaces } from "../../domain/query-slots.ts";
 import type { ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
 import { explainQuery, runQuery, type QueryRequest } from "../../sql/index.ts";
 import { storedView } from "./documents.ts";

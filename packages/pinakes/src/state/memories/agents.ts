@@ -3,7 +3,7 @@ import type { Page, Paging } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, Query, SessionTokens } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { memoryLimits } from "./limits.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { SignedCursors } from "./signed-cursor.ts";

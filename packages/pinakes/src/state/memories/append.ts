@@ -8,7 +8,7 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { memoriesTtlSeconds } from "./agent-memories.ts";
 import { derivedId, planAppend, type AppendPlan } from "./append-plan.ts";
 import { memoryLimits } from "./limits.ts";

@@ -11,7 +11,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { isBatchConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { derivedMessageId } from "./derived-id.ts";
 import { memoryLimits } from "./limits.ts";
 import { comparePlaces, noMessage, noSession, placeOf, requireName, type MemoryStore } from "./memory-store.ts";

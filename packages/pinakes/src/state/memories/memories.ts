@@ -19,7 +19,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { invalid } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import type { SessionTokens } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { agentMemories } from "./agent-memories.ts";
 import { Agents, type AgentView } from "./agents.ts";
 import { Appender } from "./append.ts";

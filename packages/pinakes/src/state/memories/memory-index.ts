@@ -18,7 +18,7 @@ import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Embedder } from "../../ports/embedder.ts";
 import type { Change, Item, Operation } from "../../ports/item-store.ts";
 import { vectorLimits, type UpsertRow } from "../../vectors/index.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { memoriesContainer } from "./schema.ts";

@@ -4,7 +4,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { QueryHit, QueryInput } from "../../vectors/index.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { memoryLimits } from "./limits.ts";
 import { MemoryIndex } from "./memory-index.ts";
 import { requireName, type MemoryStore } from "./memory-store.ts";

@@ -7,7 +7,7 @@ import { days } from "../../containers/index.ts";
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { removeMessages } from "./remove-messages.ts";
 import { forkField } from "./schema.ts";

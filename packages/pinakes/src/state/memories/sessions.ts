@@ -3,7 +3,7 @@ import type { Page, Paging, Session } from "@pinakes/client";
 import { hasCode, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, SessionTokens } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { memoryLimits } from "./limits.ts";
 import { noSession, requireName, type MemoryStore } from "./memory-store.ts";
 import { removeMessages } from "./remove-messages.ts";

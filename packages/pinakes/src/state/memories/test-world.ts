@@ -9,7 +9,7 @@ import type { Embedder } from "../../ports/embedder.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { ManualClock } from "../../testing/item-store/fixture.ts";
 import { openVectors, type Vectors } from "../../vectors/index.ts";
-import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../parts.ts";
+import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
 import { Entities } from "../threads/entities.ts";
 import { systemThreadStore, threadStore } from "../threads/thread-stores.ts";

@@ -7,7 +7,7 @@ import type { SystemContainer } from "../system-container.ts";
 import { checkDimensions, fixedDimensions, metricTypeSchema } from "./custom-names.ts";
 import type { ListIndex } from "./list-choice.ts";
 import { admitNames } from "./metric-names.ts";
-import { prepareRow } from "./prepare-row.ts";
+import { prepareRow } from "./ingest/prepare-row.ts";
 import type { Series } from "./series.ts";
 import { stampCompanions } from "./stamps.ts";
 import { moment } from "./time.ts";

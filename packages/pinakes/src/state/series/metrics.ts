@@ -18,16 +18,16 @@ import type {
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { KeyedQueue } from "../../runtime/keyed-queue.ts";
-import { planAggregate, runAggregate } from "./aggregate.ts";
-import { Hours, type HoursOptions } from "./hours.ts";
-import { Ingest, numberedLines, type IncomingLine } from "./ingest.ts";
+import { planAggregate, runAggregate } from "./aggregate/aggregate.ts";
+import { Hours, type HoursOptions } from "./aggregate/hours.ts";
+import { Ingest, numberedLines, type IncomingLine } from "./ingest/ingest.ts";
 import { chooseIndex } from "./list-choice.ts";
 import { asStored, listRows } from "./list-rows.ts";
 import { agentMetrics, metricIndexes, metricSeries } from "./metric-document.ts";
 import { admitNames, forgetName, listNames } from "./metric-names.ts";
-import { prepareRow } from "./prepare-row.ts";
-import { listRollups } from "./rollups.ts";
-import { Sealing } from "./sealing.ts";
+import { prepareRow } from "./ingest/prepare-row.ts";
+import { listRollups } from "./aggregate/rollups.ts";
+import { Sealing } from "./aggregate/sealing.ts";
 import { seriesLimits, type SeriesParts } from "./series.ts";
 
 export class Metrics {

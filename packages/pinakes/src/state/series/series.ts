@@ -4,7 +4,7 @@
  */
 import type { z } from "zod";
 import type { Parts } from "../misplaced.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 
 export type SeriesParts = Pick<StateParts, "items" | "objects" | "clock" | "log" | "system" | "work" | "places">;
 

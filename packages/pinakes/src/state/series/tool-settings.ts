@@ -8,7 +8,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { settingsContainer } from "../settings.ts";
-import { checkRule } from "./redaction.ts";
+import { checkRule } from "./ingest/redaction.ts";
 
 const rulesMax = 1_000;
 const redaction = "redaction";

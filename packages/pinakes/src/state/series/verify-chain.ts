@@ -5,7 +5,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, ItemStore } from "../../ports/item-store.ts";
 import { companionField } from "../system-container.ts";
-import { linkHash, readHead, type ChainHead, type Link } from "./chain.ts";
+import { linkHash, readHead, type ChainHead, type Link } from "./ingest/chain.ts";
 import { toolSeries } from "./tool-document.ts";
 
 /** Some hundred bytes each while they are put in order. */

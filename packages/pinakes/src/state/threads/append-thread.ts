@@ -13,7 +13,7 @@ import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
 import { memoryLimits } from "../memories/limits.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { companionField } from "../system-container.ts";
 import { freeDocument, freeView, requireFreeId } from "./free-document.ts";
 

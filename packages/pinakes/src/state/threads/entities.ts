@@ -4,7 +4,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { freeDocument, freeView, requireFreeId } from "./free-document.ts";
 import { entityStore } from "./thread-stores.ts";
 

@@ -9,7 +9,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
 import { SignedCursors } from "../memories/signed-cursor.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
 import { freeView } from "./free-document.ts";
 

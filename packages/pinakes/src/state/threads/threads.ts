@@ -6,7 +6,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ContainerDefinition, Operation } from "../../ports/item-store.ts";
 import { memoryLimits } from "../memories/limits.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { ThreadAppender } from "./append-thread.ts";
 import { freeView } from "./free-document.ts";

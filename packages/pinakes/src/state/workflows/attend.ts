@@ -1,7 +1,7 @@
 /** What is due for a workflow: its timeout, the end of its time to live, and what crashes left behind. */
 import type { RegisteredWork } from "../../containers/index.ts";
 import { hasCode } from "../../domain/errors.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { failed } from "./actions.ts";
 import type { Changes } from "./change-workflow.ts";
 import { clean } from "./clean.ts";

@@ -10,7 +10,7 @@ import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { containerName } from "./definition.ts";
 import { DueWork, nextDue } from "./due-work.ts";
 import { latestId, latestOf, type LatestRecord } from "./latest.ts";

@@ -4,7 +4,7 @@ import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, Query } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { fromItem, lifePrefix, stepPrefix, type CheckpointItem } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";
 import type { LatestRecord } from "./latest.ts";

@@ -3,7 +3,7 @@ import type { Checkpoint, NewCheckpoint, WorkflowWrite } from "@pinakes/client";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import type { Changes } from "./change-workflow.ts";
 import {
   aboutBytes,

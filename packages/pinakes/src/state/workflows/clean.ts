@@ -6,7 +6,7 @@
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
 import { checkpointPrefix, lifeIn, lifePrefix, objectPrefix } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";

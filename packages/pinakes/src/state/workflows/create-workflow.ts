@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json
 import type { Scope } from "../../domain/scope.ts";
 import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { checkCheckpoint, type CheckedCheckpoint } from "./checkpoint-item.ts";
 import type { CheckpointWrites } from "./checkpoint-writes.ts";
 import { clean, marker, markerId } from "./clean.ts";

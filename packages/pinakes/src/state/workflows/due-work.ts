@@ -1,7 +1,7 @@
 /** When a workflow must be looked at again, in the registry of work: for its timeout, its expiry, and what crashes left behind. */
 import { expiresAt } from "../../domain/ttl.ts";
 import type { Item } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
 import { defaultTtlSeconds } from "./definition.ts";
 

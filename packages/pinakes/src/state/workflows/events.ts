@@ -9,7 +9,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { macOf, sameBytes } from "../../runtime/tokens.ts";
 import type { Change } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { checkpointPrefix, type CheckpointItem } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";
 import { leaseId, viewOf, type LeaseRecord } from "./lease.ts";

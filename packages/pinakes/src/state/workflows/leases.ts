@@ -3,7 +3,7 @@ import type { Lease, LeaseHolder } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import type { Changes } from "./change-workflow.ts";
 import {
   checkLeaseSeconds,

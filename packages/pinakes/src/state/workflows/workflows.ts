@@ -26,7 +26,7 @@ import { invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, SessionTokens } from "../../ports/item-store.ts";
-import type { StateParts } from "../parts.ts";
+import type { StateParts } from "../dependencies.ts";
 import { failed, moved, patched, resumed, retried, skipped, started, withAgent, type Action } from "./actions.ts";
 import { attendWorkflow } from "./attend.ts";
 import { Changes } from "./change-workflow.ts";

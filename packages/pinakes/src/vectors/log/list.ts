@@ -1,7 +1,7 @@
 /** The collections of a tenant. */
 import { requireScope, type Scope } from "../../domain/scope.ts";
 import type { CollectionSettings } from "../segment/collection-settings.ts";
-import type { VectorParts } from "../store/parts.ts";
+import type { VectorParts } from "../store/dependencies.ts";
 import { vectorsContainer, type Fence, type Status } from "../store/records.ts";
 
 export interface CollectionSummary {

@@ -5,7 +5,7 @@ import { requireScope, type Scope } from "../../domain/scope.ts";
 import type { BatchResult, Operation } from "../../ports/item-store.ts";
 import { vectorLimits } from "../limits.ts";
 import { decodeManifest } from "./manifest.ts";
-import type { VectorParts } from "./parts.ts";
+import type { VectorParts } from "./dependencies.ts";
 import {
   itemIds,
   vectorsContainer,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hono } from "hono";
 import { createApp, type AppOptions } from "../../../src/http/app.ts";
-import { RateLimiter, type KitEnv } from "../../../src/http/kit/index.ts";
+import { RateLimiter, type KitEnv } from "../../../src/http/framework/index.ts";
 import { open, type OpenOptions, type Pinakes } from "../../../src/open.ts";
 import { until } from "../../support/until.ts";
 

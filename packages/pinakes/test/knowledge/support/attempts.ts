@@ -141,7 +141,6 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
     k.operations.list(caller, { repository: t.repository, collection: t.collection }),
   "collections.list by tag": (k, caller) =>
     k.collections.list(caller, { limit: 100, status: "all", tags: ["secret"], sort: "size" }),
-  "librarian.manage": (k, caller) => k.librarian.manage(caller, { operation: "list-collections" }),
   "jobs.list": (k, caller) => k.jobs.list(caller, { limit: 100 }),
   "evaluations.list": (k, caller) => k.evaluations.list(caller, { limit: 100 }),
   queues: (k, caller) => k.queues(caller),
@@ -197,7 +196,5 @@ export const withoutCaller: readonly string[] = [
   "activity.add",
   "activity.flush",
   "rows.count",
-  "librarian.onMigrate",
-  "librarian.refusal",
   "operations.gone",
 ];

@@ -1,6 +1,6 @@
 /** A change of the protocol for the worse, made from outside: on the way to the store, or as another policy. */
 import type { Operation } from "../../../src/ports/item-store.ts";
-import type { VectorPolicy } from "../../../src/vectors/store/parts.ts";
+import type { VectorPolicy } from "../../../src/vectors/store/dependencies.ts";
 
 export interface Mutant {
   readonly name: string;

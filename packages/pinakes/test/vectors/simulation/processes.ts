@@ -1,9 +1,9 @@
 /** What the processes of a schedule do. Each goes on where it can and accepts only the errors that its faults explain. */
 import { PinakesError } from "../../../src/domain/errors.ts";
-import { collectGarbage } from "../../../src/vectors/care/collect.ts";
-import { requestDead } from "../../../src/vectors/care/dead-letters.ts";
-import { purgeCollection, trashCollection, undeleteCollection } from "../../../src/vectors/care/remove.ts";
-import { restoreVersion } from "../../../src/vectors/care/restore.ts";
+import { collectGarbage } from "../../../src/vectors/maintenance/collect.ts";
+import { requestDead } from "../../../src/vectors/maintenance/dead-letters.ts";
+import { purgeCollection, trashCollection, undeleteCollection } from "../../../src/vectors/maintenance/remove.ts";
+import { restoreVersion } from "../../../src/vectors/maintenance/restore.ts";
 import { Compactor } from "../../../src/vectors/compact/compactor.ts";
 import { Appender } from "../../../src/vectors/log/append.ts";
 import type { Changes } from "../../../src/vectors/log/rows.ts";

@@ -1,7 +1,7 @@
 /** One schedule from one seed: set up, run, drain, check. */
-import { collectGarbage } from "../../../src/vectors/care/collect.ts";
-import { fsck } from "../../../src/vectors/care/fsck.ts";
-import { purgeCollection, undeleteCollection } from "../../../src/vectors/care/remove.ts";
+import { collectGarbage } from "../../../src/vectors/maintenance/collect.ts";
+import { fsck } from "../../../src/vectors/maintenance/fsck.ts";
+import { purgeCollection, undeleteCollection } from "../../../src/vectors/maintenance/remove.ts";
 import { Compactor } from "../../../src/vectors/compact/compactor.ts";
 import { checkSettings, createCollection } from "../../../src/vectors/log/create.ts";
 import { Reader } from "../../../src/vectors/read/reader.ts";

@@ -12,7 +12,7 @@ import { Reader } from "../../../src/vectors/read/reader.ts";
 import { SearchPool } from "../../../src/vectors/search/pool.ts";
 import { inlineBuilder } from "../../../src/vectors/build/segment-builder.ts";
 import { CollectionSite } from "../../../src/vectors/store/collection-site.ts";
-import { defaultPolicy, type VectorParts, type VectorPolicy } from "../../../src/vectors/store/parts.ts";
+import { defaultPolicy, type VectorParts, type VectorPolicy } from "../../../src/vectors/store/dependencies.ts";
 import { vectorsContainer } from "../../../src/vectors/store/records.ts";
 import { uncachedFiles } from "../../../src/vectors/store/segment-files.ts";
 import { Vectors } from "../../../src/vectors/vectors.ts";

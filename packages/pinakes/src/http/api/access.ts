@@ -1,0 +1,60 @@
+/** Why somebody may or may not do something, over HTTP. */
+import { accessLevels } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
+import { z } from "zod";
+import { shape } from "../../contract/index.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { Knowledge } from "../../knowledge/index.ts";
+import { defineRoute, ok, type Route } from "../framework/index.ts";
+
+const Decision = shape<wire.AccessDecision>()(
+  z
+    .object({
+      level: z.enum(accessLevels).nullable().describe("null: not visible at all."),
+      reason: z.string().describe("The rule that decided."),
+      groups: z.array(z.string()).describe("The user's groups that opened it."),
+      document: z
+        .object({ document_id: z.string(), status: z.string(), uploaded_by: z.string(), searchable: z.boolean() })
+        .optional()
+        .describe(
+          "With `document`: it is as visible as its collection; searches show it from when it was indexed first.",
+        ),
+    })
+    .meta({ id: "Decision" }),
+);
+
+export function accessRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/access:explain",
+      operationId: "explainAccess",
+      summary: "What a user may do with a repository, a collection or a document, and why",
+      description:
+        "About oneself for everybody; about others for admins, who are also told why something is not visible.",
+      tag: "access",
+      auth: "caller",
+      readOnlyOk: true,
+      body: z.strictObject({
+        repository: z.string(),
+        collection: z.string().optional(),
+        document: z.string().optional().describe("Its id; needs the collection."),
+        user: z.strictObject({ user_id: z.string(), groups: z.array(z.string()).optional() }).optional(),
+      }),
+      answers: { 200: { description: "The decision.", schema: Decision } },
+      handler: async ({ caller, body: { repository, collection, document, user } }) => {
+        if (document !== undefined && collection === undefined)
+          throw invalid("collection: is missing; a document is named with its collection.");
+        const decision = await knowledge.access.explain(caller, repository, collection, user);
+        if (document === undefined || collection === undefined) return ok(decision);
+        const { document_id, status, uploaded_by, live_version } = await knowledge.documents.get(
+          caller,
+          repository,
+          collection,
+          document,
+        );
+        return ok({ ...decision, document: { document_id, status, uploaded_by, searchable: live_version !== null } });
+      },
+    }),
+  ];
+}

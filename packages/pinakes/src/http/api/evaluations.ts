@@ -1,0 +1,157 @@
+/** Evaluations over HTTP: questions with their right documents, and how well searches find them. */
+import { fusions, searchModes } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
+import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
+import type { Knowledge } from "../../knowledge/index.ts";
+import { accepted, created, defineRoute, noContent, ok, type Route } from "../framework/index.ts";
+import { id, Job, paging } from "./schemas.ts";
+
+const eid = id.describe("Id of the evaluation.");
+const question = {
+  number: z.number().describe("From 1, in the order in which they were given."),
+  query: z.string(),
+  relevant: z.array(z.object({ document_id: z.string(), grade: z.number() })),
+};
+const Question = shape<wire.EvaluationQuestion>()(z.object(question).meta({ id: "EvaluationQuestion" }));
+const RunQuestion = shape<wire.RunQuestion>()(
+  z
+    .object({
+      ...question,
+      ndcg: z.number(),
+      recall: z.number(),
+      mrr: z.number().describe("One divided by the rank of the first right document; 0 when none was found."),
+      search_ms: z.number(),
+      found: z
+        .array(z.object({ document_id: z.string(), rank: z.number() }))
+        .describe("The right documents among the first k."),
+      ranked: z
+        .array(z.string())
+        .nullable()
+        .describe("The first ten documents; null unless the caller made the run or is an admin."),
+    })
+    .meta({ id: "EvaluationRunQuestion" }),
+);
+const Evaluation = shape<
+  wire.Evaluation,
+  "collections" | "query_count" | "k" | "created_by" | "created_at" | "updated_at" | "runs"
+>()(z.looseObject({ evaluation_id: z.string(), name: z.string() }).meta({ id: "Evaluation" }));
+
+export function evaluationRoutes(knowledge: Knowledge): readonly Route[] {
+  return [...recordRoutes(knowledge), ...questionRoutes(knowledge)];
+}
+
+function questionRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/evaluations/{eid}/questions",
+      operationId: "listEvaluationQuestions",
+      summary: "The questions of an evaluation, with the documents that answer them",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid }),
+      query: z.object(paging),
+      answers: { 200: { description: "A page.", schema: pageOf(Question) } },
+      handler: async ({ caller, params: p, query }) => ok(await knowledge.evaluations.questions(caller, p.eid, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/evaluations/{eid}/runs/{run}/questions",
+      operationId: "listEvaluationRunQuestions",
+      summary: "What each question came to in one of the last 20 runs",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid, run: id.describe("Its job_id.") }),
+      query: z.object(paging),
+      answers: { 200: { description: "A page, in the order of the questions.", schema: pageOf(RunQuestion) } },
+      handler: async ({ caller, params: p, query }) =>
+        ok(await knowledge.evaluations.runQuestions(caller, p.eid, p.run, query)),
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/evaluations/{eid}",
+      operationId: "deleteEvaluation",
+      summary: "Delete an evaluation with its questions and runs",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid }),
+      answers: { 204: { description: "It is gone." } },
+      handler: async ({ caller, params: p }) => {
+        await knowledge.evaluations.delete(caller, p.eid);
+        return noContent();
+      },
+    }),
+  ];
+}
+
+function recordRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/evaluations",
+      operationId: "createEvaluation",
+      summary: "Keep questions with the documents that answer them",
+      tag: "quality",
+      auth: "caller",
+      idempotent: true,
+      body: z.strictObject({
+        name: z.string(),
+        collections: z.array(z.strictObject({ repository: z.string(), collection: z.string() })),
+        queries: z.array(
+          z.strictObject({
+            query: z.string(),
+            relevant: z.array(z.strictObject({ document_id: z.string(), grade: z.number().optional() })),
+          }),
+        ),
+        k: z.number().int().optional().describe("Metrics look at the first k documents; 10 when absent."),
+      }),
+      answers: { 201: { description: "The evaluation.", schema: Evaluation } },
+      handler: async ({ caller, body }) => created(await knowledge.evaluations.create(caller, body)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/evaluations",
+      operationId: "listEvaluations",
+      summary: "The caller's evaluations; all of them for admins",
+      tag: "quality",
+      auth: "caller",
+      query: z.object(paging),
+      answers: { 200: { description: "A page.", schema: pageOf(Evaluation) } },
+      handler: async ({ caller, query }) => ok(await knowledge.evaluations.list(caller, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/evaluations/{eid}",
+      operationId: "getEvaluation",
+      summary: "An evaluation with its last runs",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid }),
+      answers: { 200: { description: "The evaluation.", schema: Evaluation } },
+      handler: async ({ caller, params: p }) => ok(await knowledge.evaluations.get(caller, p.eid)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/evaluations/{eid}:run",
+      operationId: "runEvaluation",
+      summary: "Ask all questions and measure: nDCG, recall, MRR",
+      tag: "quality",
+      auth: "caller",
+      params: z.object({ eid }),
+      body: z
+        .strictObject({
+          mode: z.enum(searchModes).optional(),
+          fusion: z.enum(fusions).optional(),
+          vector_weight: z.number().optional(),
+          diversity: z.number().optional(),
+        })
+        .optional(),
+      answers: { 202: { description: "The job; its result has the metrics.", schema: Job } },
+      handler: async ({ caller, params: p, body, signal }) => {
+        const job = await knowledge.evaluations.run(caller, p.eid, body ?? {}, { signal });
+        return accepted(job, { location: `/v1/jobs/${job.job_id}` });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,155 @@
+/** Keys, sessions and who is calling, over HTTP. */
+import { keyScopes, permissions, roles } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
+import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
+import type { Identity } from "../../identity/index.ts";
+import { created, defineRoute, noContent, ok, type Route } from "../framework/index.ts";
+import { sessionCookieNameDefault } from "../framework/credentials.ts";
+import { id, Key, paging } from "./schemas.ts";
+
+/** A command on this machine makes sure that the server is the one that wrote its address file. */
+export const challengeHeader = "x-pinakes-challenge";
+export const proofHeader = "x-pinakes-proof";
+
+const Me = shape<wire.Me, "key_id" | "expires_at" | "read_only" | "csrf_token">()(
+  z
+    .looseObject({
+      user_id: z.string(),
+      workspace_id: z.string(),
+      groups: z.array(z.string()),
+      role: z.enum(roles),
+      permissions: z.array(z.enum(permissions)),
+      via: z.string(),
+    })
+    .meta({ id: "Me" }),
+);
+
+export function identityRoutes(identity: Identity): readonly Route[] {
+  return [...keyRoutes(identity), ...sessionRoutes(identity)];
+}
+
+function keyRoutes(identity: Identity): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/keys",
+      operationId: "createKey",
+      summary: "Make an API key; it is shown this once",
+      description: "An admin makes keys for the own workspace; the root token for any, which is made when it is new.",
+      tag: "identity",
+      auth: "caller",
+      body: z.strictObject({
+        user_id: z.string(),
+        workspace_id: z.string().optional(),
+        groups: z.array(z.string()).optional(),
+        role: z.enum(roles).optional(),
+        permissions: z
+          .array(z.enum(permissions))
+          .optional()
+          .describe("`purge`: to remove for good what the user may delete. Admins have it."),
+        name: z.string().optional(),
+        expires_at: z.string().optional(),
+        scopes: z.array(z.enum(keyScopes)).optional(),
+      }),
+      answers: { 201: { description: "The key.", schema: Key } },
+      handler: async ({ auth, body }) => created(await identity.keys.create(auth, body)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/keys",
+      operationId: "listKeys",
+      summary: "The keys of a workspace, without their secrets",
+      tag: "identity",
+      auth: "caller",
+      query: z.object({ ...paging, workspace_id: z.string().optional().describe("With the root token: whose keys.") }),
+      answers: { 200: { description: "A page.", schema: pageOf(Key) } },
+      handler: async ({ auth, query }) => {
+        const { items, cursor } = await identity.keys.list(auth, query);
+        return ok({ items, next_cursor: cursor ?? null });
+      },
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/keys/{kid}",
+      operationId: "revokeKey",
+      summary: "Revoke a key, at once",
+      tag: "identity",
+      auth: "caller",
+      params: z.object({ kid: id.describe("Id of the key.") }),
+      query: z.object({ workspace_id: z.string().optional().describe("Only if it is a key of this workspace.") }),
+      answers: { 204: { description: "It opens nothing any more." } },
+      handler: async ({ auth, params, query }) => {
+        await identity.keys.revoke(auth, params.kid, query);
+        return noContent();
+      },
+    }),
+  ];
+}
+
+function sessionRoutes(identity: Identity): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/sessions",
+      operationId: "createSession",
+      summary: "Sign in from a browser: the token that the server printed, or an API key",
+      tag: "identity",
+      auth: "public",
+      body: z.strictObject({ token: z.string() }),
+      answers: {
+        201: {
+          description: "A cookie, and the token that changes must carry as X-CSRF-Token.",
+          schema: z.looseObject({ csrf_token: z.string() }),
+        },
+      },
+      handler: async ({ body }) => {
+        const { cookie, csrf, expiresAt } = await identity.sessions.create({ token: body.token });
+        const expires = new Date(expiresAt);
+        return created(
+          { csrf_token: csrf, expires_at: expires.toISOString() },
+          { cookie: sessionCookie(cookie, expires) },
+        );
+      },
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/sessions",
+      operationId: "endSession",
+      summary: "Sign out",
+      tag: "identity",
+      auth: "caller",
+      readOnlyOk: true,
+      answers: { 204: { description: "The session is over." } },
+      handler: async ({ header }) => {
+        const cookie = cookieValue(header("cookie"));
+        if (cookie !== undefined) await identity.sessions.end(cookie);
+        return noContent({ cookie: sessionCookie("", new Date(0)) });
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/me",
+      operationId: "getMe",
+      summary: "Who is calling",
+      tag: "identity",
+      auth: "caller",
+      answers: { 200: { description: "User, workspace, groups and role.", schema: Me } },
+      handler: ({ auth, header }) => {
+        const challenge = header(challengeHeader);
+        const proof = auth.via === "local" && challenge !== undefined ? identity.proveServer(challenge) : undefined;
+        return ok(identity.me(auth), proof === undefined ? {} : { headers: { [proofHeader]: proof } });
+      },
+    }),
+  ];
+}
+
+/** Not `Secure`: the server itself speaks plain HTTP, on the own machine; a proxy with TLS adds it. */
+function sessionCookie(value: string, expires: Date): string {
+  return `${sessionCookieNameDefault}=${value}; Path=/; HttpOnly; SameSite=Strict; Expires=${expires.toUTCString()}`;
+}
+
+export function cookieValue(header: string | undefined): string | undefined {
+  const found = header?.split(/;\s*/).find((part) => part.startsWith(`${sessionCookieNameDefault}=`));
+  return found?.slice(sessionCookieNameDefault.length + 1);
+}

@@ -1,0 +1,216 @@
+/** Migrations over HTTP: planned, copied, proved, switched to; for admins, and for who moves a collection of their own. Each step is work that the record tells the state of. */
+import type * as wire from "@pinakes/client";
+import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
+import type { Migrations, MigrationView } from "../../migrations/index.ts";
+import { accepted, defineRoute, ok, type Route } from "../framework/index.ts";
+import { id, paging } from "./schemas.ts";
+
+const params = z.object({ mid: id.describe("Id of the migration.") });
+const tag = "migrations";
+
+const Problem = shape<wire.MigrationProblem>()(z.object({ where: z.string(), reason: z.string() }));
+const Migration = shape<
+  wire.Migration,
+  | "source"
+  | "progress"
+  | "retain_days"
+  | "remove_old"
+  | "auto"
+  | "force"
+  | "created_by"
+  | "created_at"
+  | "updated_at"
+  | "switched_at"
+  | "finished_at"
+>()(
+  z
+    .looseObject({
+      migration_id: z.string(),
+      kind: z.string(),
+      state: z
+        .string()
+        .describe(
+          "planning, planned, copying, copied, verifying, ready, switching, switched, finishing, finished, rolling_back or rolled_back.",
+        ),
+      working: z.boolean(),
+      problems: z.array(Problem).describe("The first 20; `problem_count` counts all."),
+      problem_count: z.number(),
+      unit_count: z.number(),
+      row_count: z.number(),
+      error: z.string().nullable(),
+      retain_until: z
+        .string()
+        .nullable()
+        .describe("Until when the old form is kept after the switch; null before it, and after a rollback."),
+      trash_until: z
+        .string()
+        .nullable()
+        .optional()
+        .describe(
+          "After a rollback, of one that is asked for by its id: until when what it made is in the trash; its units say which collections.",
+        ),
+    })
+    .meta({ id: "Migration" }),
+);
+const Unit = shape<
+  wire.MigrationUnit,
+  "target" | "rows" | "problems" | "differences" | "created_at" | "description" | "made" | "old"
+>()(
+  z
+    .looseObject({
+      number: z.number(),
+      name: z.string(),
+      status: z.string(),
+      count: z.number(),
+      hash: z.string(),
+      held_count: z.number().nullable(),
+      held_hash: z.string().nullable(),
+      copied: z.number().describe("Rows that are known to be here."),
+      repository_id: z.string().nullable(),
+      incarnation: z
+        .string()
+        .nullable()
+        .describe("Which life the collection is: the trash may have several of one id."),
+      trash_until: z
+        .string()
+        .nullable()
+        .describe(
+          "After a rollback: until when the collection that it made is in the trash; null when it is not there.",
+        ),
+    })
+    .meta({ id: "MigrationUnit" }),
+);
+
+const steps = [
+  ["plan", "planMigration", "Look at the source again, after its problems were mended"],
+  ["copy", "copyMigration", "Register the collections, hold them, and copy what is missing"],
+  ["validate", "validateMigration", "Compare counts and content hashes of both sides"],
+  ["cutover", "cutOverMigration", "Compare once more, and open the collections for writers"],
+] as const;
+
+const begun = (migration: MigrationView) =>
+  accepted(migration, { location: `/v1/migrations/${migration.migration_id}` });
+const answers = { 202: { description: "The migration; its state says how far it is.", schema: Migration } };
+
+export function migrationRoutes(migrations: Migrations): readonly Route[] {
+  return [...recordRoutes(migrations), ...stepRoutes(migrations)];
+}
+
+function recordRoutes(migrations: Migrations): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/migrations",
+      operationId: "createMigration",
+      summary: "Plan a migration: what is there, counted and hashed; nothing is changed",
+      description:
+        "For admins; a collection goes to another id or repository (`kind` collection) also for whoever may manage it and may make collections there. That migration is then theirs to see and to carry on.",
+      tag,
+      auth: "caller",
+      idempotent: true,
+      body: z.strictObject({
+        source: z
+          .record(z.string(), z.json())
+          .describe(
+            "`kind` is triples, rows, chroma, unregistered, collection or lisa; the rest is in docs/migrations.md.",
+          ),
+        retain_days: z
+          .number()
+          .int()
+          .optional()
+          .describe(
+            "How long the old form is kept after the switch; 30 when absent. Not of a collection, which is kept in the trash.",
+          ),
+        auto: z.boolean().optional().describe("Copy, compare and switch by itself, as long as all is well."),
+      }),
+      answers,
+      handler: async ({ caller, body }) => begun(await migrations.create(caller, body)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/migrations",
+      operationId: "listMigrations",
+      summary: "Migrations of the workspace, newest first",
+      tag,
+      auth: "caller",
+      query: z.object(paging),
+      answers: { 200: { description: "A page.", schema: pageOf(Migration) } },
+      handler: async ({ caller, query }) => ok(await migrations.list(caller, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/migrations/{mid}",
+      operationId: "getMigration",
+      summary: "A migration: its state, its problems, how far it is",
+      tag,
+      auth: "caller",
+      params,
+      answers: { 200: { description: "The migration.", schema: Migration } },
+      handler: async ({ caller, params: p }) => ok(await migrations.get(caller, p.mid)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/migrations/{mid}/units",
+      operationId: "listMigrationUnits",
+      summary: "What becomes a collection each, with counts and hashes of both sides",
+      tag,
+      auth: "caller",
+      params,
+      query: z.object(paging),
+      answers: { 200: { description: "A page.", schema: pageOf(Unit) } },
+      handler: async ({ caller, params: p, query }) => ok(await migrations.units(caller, p.mid, query)),
+    }),
+  ];
+}
+
+function stepRoutes(migrations: Migrations): readonly Route[] {
+  return [
+    ...steps.map(([step, operationId, summary]) =>
+      defineRoute({
+        method: "POST",
+        path: `/v1/migrations/{mid}:${step}`,
+        operationId,
+        summary,
+        tag,
+        auth: "caller",
+        params,
+        answers,
+        handler: async ({ caller, params: p }) => begun(await migrations[step](caller, p.mid)),
+      }),
+    ),
+    defineRoute({
+      method: "POST",
+      path: "/v1/migrations/{mid}:finish",
+      operationId: "finishMigration",
+      summary: "End a migration; the old form is removed only when that is asked for",
+      tag,
+      auth: "caller",
+      params,
+      body: z
+        .strictObject({
+          remove_old: z.boolean().optional(),
+          now: z.boolean().optional().describe("Before `retain_until`."),
+        })
+        .optional(),
+      answers,
+      handler: async ({ caller, params: p, body }) => begun(await migrations.finish(caller, p.mid, body ?? {})),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/migrations/{mid}:rollback",
+      operationId: "rollBackMigration",
+      summary: "Make the old form whole again, and take the new one away",
+      tag,
+      auth: "caller",
+      params,
+      body: z
+        .strictObject({
+          force: z.boolean().optional().describe("Also where something was written since; it goes to the trash."),
+        })
+        .optional(),
+      answers,
+      handler: async ({ caller, params: p, body }) => begun(await migrations.rollback(caller, p.mid, body ?? {})),
+    }),
+  ];
+}

@@ -1,0 +1,144 @@
+/** Pipelines over HTTP. */
+import { pipelineTriggers } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
+import { z } from "zod";
+import { pageOf, shape } from "../../contract/index.ts";
+import type { Knowledge } from "../../knowledge/index.ts";
+import { accepted, created, defineRoute, ok, type Route } from "../framework/index.ts";
+import { chunkingInput, cid, id, Job, rid } from "./schemas.ts";
+
+const all = "/v1/repositories/{rid}/collections/{cid}/pipelines";
+const one = `${all}/{pid}`;
+const params = z.object({ rid, cid, pid: id.describe("Id of the pipeline.") });
+
+const Pipeline = shape<
+  wire.ScheduledPipeline,
+  "schedule" | "chunking_strategy" | "max_removal_share" | "created_by" | "next_run_at"
+>()(
+  z
+    .looseObject({
+      pipeline_id: z.string(),
+      trigger: z.enum(pipelineTriggers),
+      source: z.string(),
+      auto_remove: z.boolean(),
+      created_at: z.string(),
+    })
+    .meta({ id: "Pipeline" }),
+);
+const Plan = shape<wire.PipelinePlan, "add" | "replace" | "remove" | "keep" | "skipped">()(
+  z
+    .looseObject({ pipeline_id: z.string(), counts: z.record(z.string(), z.number()), blocked: z.string().nullable() })
+    .meta({ id: "PipelinePlan" }),
+);
+
+export const newPipeline = z.strictObject({
+  trigger: z.enum(pipelineTriggers).describe("When a file changes, or at certain times."),
+  source: z.string().describe("`file:/folder` or `s3://bucket/prefix`."),
+  schedule: z.string().nullable().optional().describe("Cron in UTC, or daily, hourly, weekly; daily when absent."),
+  auto_remove: z.boolean().optional().describe("Whether a document goes when its file is gone; false when absent."),
+  chunking_strategy: chunkingInput.optional(),
+  max_removal_share: z
+    .number()
+    .optional()
+    .describe("A run that would remove more than this share stops instead; 0.5 when absent."),
+});
+
+export function pipelineRoutes(knowledge: Knowledge): readonly Route[] {
+  return [...recordRoutes(knowledge), ...runRoutes(knowledge)];
+}
+
+function recordRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: all,
+      operationId: "createPipeline",
+      summary: "Keep a collection in step with a folder or a prefix of a bucket",
+      description:
+        "Sources are those that the operator of the server opened. A pipeline is never changed: delete it and make another.",
+      tag: "pipelines",
+      auth: "caller",
+      idempotent: true,
+      params: z.object({ rid, cid }),
+      body: newPipeline,
+      answers: { 201: { description: "The pipeline.", schema: Pipeline } },
+      handler: async ({ caller, params: p, body }) =>
+        created(await knowledge.pipelines.create(caller, p.rid, p.cid, body)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: all,
+      operationId: "listPipelines",
+      summary: "The pipelines of a collection",
+      tag: "pipelines",
+      auth: "caller",
+      params: z.object({ rid, cid }),
+      answers: { 200: { description: "All of them.", schema: pageOf(Pipeline) } },
+      handler: async ({ caller, params: p }) => ok(await knowledge.pipelines.list(caller, p.rid, p.cid)),
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: one,
+      operationId: "deletePipeline",
+      summary: "Delete a pipeline; its documents stay",
+      tag: "pipelines",
+      auth: "caller",
+      params,
+      answers: { 200: { description: "The pipeline as it was.", schema: Pipeline } },
+      handler: async ({ caller, params: p }) => ok(await knowledge.pipelines.delete(caller, p.rid, p.cid, p.pid)),
+    }),
+  ];
+}
+
+function runRoutes(knowledge: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: `${one}:plan`,
+      operationId: "planPipeline",
+      summary: "What a run would do; nothing is changed",
+      tag: "pipelines",
+      auth: "caller",
+      params,
+      answers: { 200: { description: "What would be added, replaced, removed and skipped.", schema: Plan } },
+      handler: async ({ caller, params: p }) => ok(await knowledge.pipelines.plan(caller, p.rid, p.cid, p.pid)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: `${one}:run`,
+      operationId: "runPipeline",
+      summary: "Run a pipeline now",
+      tag: "pipelines",
+      auth: "caller",
+      params,
+      body: z
+        .strictObject({
+          force: z.boolean().optional().describe("Also when more would be removed than the guard allows."),
+        })
+        .optional(),
+      answers: { 202: { description: "The job that does it.", schema: Job } },
+      handler: async ({ caller, params: p, body }) => {
+        const job = await knowledge.pipelines.run(caller, p.rid, p.cid, p.pid, body ?? {});
+        return accepted(job, { location: `/v1/jobs/${job.job_id}` });
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: `${one}:notify`,
+      operationId: "notifyPipeline",
+      summary: "Tell a pipeline of changed files, as S3 and EventBridge write it",
+      tag: "pipelines",
+      auth: "caller",
+      params,
+      body: z.json(),
+      answers: {
+        202: {
+          description: "How many files are its own, and the job.",
+          schema: z.looseObject({ accepted: z.number(), ignored: z.number() }),
+        },
+      },
+      handler: async ({ caller, params: p, body }) =>
+        accepted(await knowledge.pipelines.notify(caller, p.rid, p.cid, p.pid, body)),
+    }),
+  ];
+}

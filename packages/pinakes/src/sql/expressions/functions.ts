@@ -1,0 +1,129 @@
+/** The functions of the subset. Each gives undefined for arguments that it cannot work with, as Cosmos DB does. */
+import type { JsonValue } from "../../domain/json.ts";
+import { dateTimeAdd, formatMs } from "./date-functions.ts";
+import { compileRegex, type RegexMatcher } from "./regex.ts";
+import { equal, finite, isObject, type Value } from "./values.ts";
+
+export interface FunctionContext {
+  /** Epoch milliseconds: one moment for a whole query, all its pages included. */
+  readonly now: number;
+}
+
+interface SqlFunction {
+  readonly min: number;
+  readonly max: number;
+  readonly of: (values: readonly Value[], context: FunctionContext) => Value;
+}
+
+const typeTest = (of: (value: Value) => boolean): SqlFunction => ({ min: 1, max: 1, of: ([value]) => of(value) });
+const ofString = (of: (text: string) => Value): SqlFunction => ({
+  min: 1,
+  max: 1,
+  of: ([text]) => (typeof text === "string" ? of(text) : undefined),
+});
+const ofNumber = (of: (value: number) => number): SqlFunction => ({
+  min: 1,
+  max: 1,
+  of: ([value]) => (typeof value === "number" ? finite(of(value)) : undefined),
+});
+
+/** Two texts and, as a third argument, whether case is ignored. */
+function textTest(test: (text: string, part: string) => boolean): SqlFunction {
+  const of = ([text, part, ignoreCase]: readonly Value[], count: number): Value => {
+    if (typeof text !== "string" || typeof part !== "string" || (count > 2 && typeof ignoreCase !== "boolean"))
+      return undefined;
+    return ignoreCase === true ? test(text.toLowerCase(), part.toLowerCase()) : test(text, part);
+  };
+  return { min: 2, max: 3, of: (values) => of(values, values.length) };
+}
+
+const functions: Readonly<Record<string, SqlFunction>> = {
+  IS_DEFINED: typeTest((value) => value !== undefined),
+  IS_NULL: typeTest((value) => value === null),
+  IS_STRING: typeTest((value) => typeof value === "string"),
+  IS_NUMBER: typeTest((value) => typeof value === "number"),
+  IS_BOOL: typeTest((value) => typeof value === "boolean"),
+  IS_ARRAY: typeTest((value) => Array.isArray(value)),
+  IS_OBJECT: typeTest(isObject),
+  CONTAINS: textTest((text, part) => text.includes(part)),
+  STARTSWITH: textTest((text, part) => text.startsWith(part)),
+  ENDSWITH: textTest((text, part) => text.endsWith(part)),
+  LOWER: ofString((text) => text.toLowerCase()),
+  UPPER: ofString((text) => text.toUpperCase()),
+  LENGTH: ofString((text) => text.length),
+  SUBSTRING: { min: 3, max: 3, of: substring },
+  CONCAT: {
+    min: 2,
+    max: Infinity,
+    of: (values) => (values.every((value) => typeof value === "string") ? values.join("") : undefined),
+  },
+  REGEXMATCH: { min: 2, max: 3, of: regexMatch },
+  ARRAY_CONTAINS: { min: 2, max: 3, of: arrayContains },
+  ARRAY_LENGTH: { min: 1, max: 1, of: ([value]) => (Array.isArray(value) ? value.length : undefined) },
+  ABS: ofNumber(Math.abs),
+  FLOOR: ofNumber(Math.floor),
+  CEILING: ofNumber(Math.ceil),
+  // Half away from zero; Math.round would make -2 of -2.5.
+  ROUND: ofNumber((value) => Math.sign(value) * Math.round(Math.abs(value))),
+  GETCURRENTDATETIME: { min: 0, max: 0, of: (_, { now }) => formatMs(now) },
+  GETCURRENTTIMESTAMP: { min: 0, max: 0, of: (_, { now }) => now },
+  DATETIMEADD: { min: 3, max: 3, of: ([part, amount, start]) => dateTimeAdd(part, amount, start) },
+};
+
+export const functionNames: readonly string[] = Object.keys(functions);
+
+export function isFunctionName(name: string): boolean {
+  return Object.hasOwn(functions, name);
+}
+
+/** What is wrong with the number of arguments, if anything is. */
+export function requireArguments(name: string, count: number): string | undefined {
+  const { min, max } = functions[name] as SqlFunction;
+  if (count >= min && count <= max) return undefined;
+  const wanted = min === max ? String(min) : max === Infinity ? `${min} or more` : `${min} to ${max}`;
+  return `${name} takes ${wanted} argument${wanted === "1" ? "" : "s"}, got ${count}`;
+}
+
+export function callFunction(name: string, values: readonly Value[], context: FunctionContext): Value {
+  return (functions[name] as SqlFunction).of(values, context);
+}
+
+function substring([text, start, length]: readonly Value[]): Value {
+  if (typeof text !== "string" || !Number.isInteger(start) || !Number.isInteger(length)) return undefined;
+  const from = Math.max(0, start as number);
+  return text.slice(from, from + Math.max(0, length as number));
+}
+
+function arrayContains([array, wanted, partial]: readonly Value[]): Value {
+  if (!Array.isArray(array) || wanted === undefined) return undefined;
+  if (partial === true && isObject(wanted)) {
+    const entries = Object.entries(wanted) as [string, JsonValue][];
+    return array.some(
+      (item: JsonValue) =>
+        isObject(item) &&
+        entries.every(([name, value]) => Object.hasOwn(item, name) && equal(item[name] as JsonValue, value)),
+    );
+  }
+  return array.some((item: JsonValue) => equal(item, wanted));
+}
+
+/** Patterns are nearly always the same for every document. A few are kept; a pattern made of a document's values cannot fill memory. */
+const matchers = new Map<string, RegexMatcher>();
+const matchersMax = 50;
+
+function regexMatch([text, pattern, modifiers]: readonly Value[]): Value {
+  if (
+    typeof text !== "string" ||
+    typeof pattern !== "string" ||
+    (modifiers !== undefined && typeof modifiers !== "string")
+  )
+    return undefined;
+  const key = `${modifiers ?? ""}/${pattern}`;
+  let matcher = matchers.get(key);
+  if (matcher === undefined) {
+    matcher = compileRegex(pattern, modifiers ?? "");
+    if (matchers.size >= matchersMax) matchers.clear();
+    matchers.set(key, matcher);
+  }
+  return matcher(text);
+}

@@ -1,0 +1,207 @@
+/** Chooses how a query is read. What nothing serves is refused with the name of the index that would; so is, in strict mode, what Cosmos DB refuses. */
+import { invalid } from "../../domain/errors.ts";
+import type { Prefilter } from "../../domain/prefilter.ts";
+import { isSystemProperty } from "../../domain/system-properties.ts";
+import type { Partition } from "../../ports/item-store.ts";
+import { accessBy, sourcesOf, type Access, type Source } from "./access.ts";
+import { indexAdvice } from "./advice.ts";
+import type { Expression, Query } from "../ast.ts";
+import type { EvaluationContext } from "../expressions/evaluate.ts";
+import { factsOf, type Fact, type Facts } from "./facts.ts";
+import { keyOfName, type PathKey } from "./paths.ts";
+import { parsePath } from "../../domain/path.ts";
+import type { QueryDefinition, QueryExplanation, QueryStats } from "../types.ts";
+import { prefilterOfConditions } from "./where-prefilter.ts";
+
+export interface Plan {
+  readonly mode: QueryExplanation["mode"];
+  readonly access: Access;
+  /** Whether WHERE must still be judged on the documents. */
+  readonly residual: boolean;
+  readonly prefilter: Prefilter | undefined;
+  readonly partition: QueryStats["partition"];
+  readonly advice: string | undefined;
+  /** What to do when the budget of rows is spent. */
+  readonly remedy: string;
+  /** Equal for plans that read the same things in the same order: what a cursor goes on with. */
+  readonly signature: string;
+}
+
+export interface PlanInput {
+  readonly query: Query;
+  readonly definition: QueryDefinition;
+  readonly container: string;
+  readonly context: EvaluationContext;
+  readonly partition: Partition | undefined;
+  readonly strict: boolean;
+  readonly eventual: boolean;
+  /** Indexes that cannot be read now. */
+  readonly without: ReadonlySet<string>;
+}
+
+/** The plans that are possible, best first. */
+export function plansFor(input: PlanInput): readonly Plan[] {
+  const { query, definition, context } = input;
+  const facts = withPartition(storedFacts(factsOf(query.where, context), definition), input);
+  const sources = sourcesOf(definition.partitionKey, definition.indexes).filter(
+    ({ index }) => index === undefined || !input.without.has(index),
+  );
+  requireScanIndex(definition);
+  const found = sources.flatMap((source) => accessBy(source, facts, query.orderBy) ?? []);
+  if (facts.never) return [emptyPlan(sources[0] as Source, query)];
+  const usable = found.filter(
+    (access) => access.lookedUp.length > 0 || access.source.index === definition.scanIndex || isOrdered(access, query),
+  );
+  const allowed = input.strict ? strictly(usable, input, facts) : usable;
+  if (allowed.length === 0) throw refusal(input, facts, "no index serves it");
+  return allowed
+    .toSorted((a, b) => compareRanks(rankOf(a, usable, input), rankOf(b, usable, input)))
+    .map((access) => planOf(access, input, facts));
+}
+
+/** An index holds the stored document, which has no _etag and no _ts. */
+function storedFacts(facts: Facts, { systemProperties }: QueryDefinition): Facts {
+  if (systemProperties !== true) return facts;
+  return { ...facts, of: new Map([...facts.of].filter(([, [first]]) => !isSystemProperty(first?.path[0] as string))) };
+}
+
+/** The caller's partition is a condition like any other, but not one of WHERE: it has no number there. */
+function withPartition(facts: Facts, { partition, definition }: PlanInput): Facts {
+  if (partition === undefined) return facts;
+  const given = definition.partitionKey.map((name, i): [PathKey, readonly Fact[]] => [
+    keyOfName(name),
+    [{ kind: "among", condition: -1, path: parsePath(name), exact: true, values: [partition[i] as string] }],
+  ]);
+  return { ...facts, of: new Map([...facts.of, ...given]) };
+}
+
+function requireScanIndex({ name, scanIndex, indexes }: QueryDefinition): void {
+  if (scanIndex === undefined || (Object.hasOwn(indexes, scanIndex) && indexes[scanIndex]?.partition.length === 0))
+    return;
+  throw invalid(
+    `Container "${name}": the scan index "${scanIndex}" must be an index with partition: [], which holds every item.`,
+  );
+}
+
+function isOrdered({ order }: Access, { orderBy }: Query): boolean {
+  return orderBy.length > 0 && order !== "none";
+}
+
+function strictly(usable: readonly Access[], input: PlanInput, facts: Facts): readonly Access[] {
+  const { query } = input;
+  const looked = query.where === undefined ? usable : usable.filter(({ lookedUp }) => lookedUp.length > 0);
+  if (looked.length === 0) throw refusal(input, facts, "strict mode refuses a filter on nothing indexed");
+  if (query.orderBy.length < 2) return looked;
+  const exactly = looked.filter(({ order }) => order === "exactly served");
+  if (exactly.length === 0)
+    throw refusal(
+      input,
+      facts,
+      "strict mode needs an index with exactly the properties of ORDER BY, in their directions or all turned around",
+    );
+  return exactly;
+}
+
+function refusal({ query, container }: PlanInput, facts: Facts, why: string) {
+  return invalid(`query: ${why} in container "${container}". ${remedyOf(query, facts)}`);
+}
+
+function remedyOf(query: Query, facts: Facts): string {
+  const index = indexAdvice(query, facts);
+  if (index !== undefined) return `Add the index ${index}, or give the partition key by equality.`;
+  return 'Give the partition key or an indexed property by equality; an index { partition: [], sort: ["id"] } would let every item be looked at.';
+}
+
+/** Smaller is better, the first difference decides. */
+function rankOf(
+  access: Access,
+  usable: readonly Access[],
+  { query, eventual, definition }: PlanInput,
+): readonly number[] {
+  const { source, lookedUp, legs } = access;
+  const some = usable.some((other) => other.lookedUp.length > 0);
+  // In the right order but from the beginning of everything is worse than looked up and sorted.
+  const ordered = isOrdered(access, query) && (lookedUp.length > 0 || !some) ? 0 : 1;
+  const partition = source.index === undefined;
+  return [
+    query.orderBy.length > 0 ? ordered : 0,
+    // Where indexes are late, the partition itself is worth more than a shorter range.
+    eventual && partition && legs.length === 1 ? 0 : 1,
+    -lookedUp.length,
+    partition ? 0 : 1,
+    legs.length,
+    source.index === definition.scanIndex ? 0 : 1,
+  ];
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  return a.map((value, i) => value - (b[i] as number)).find((difference) => difference !== 0) ?? 0;
+}
+
+function planOf(access: Access, input: PlanInput, facts: Facts): Plan {
+  const { query, context, definition } = input;
+  const { source, legs, decided, order, lookedUp } = access;
+  const open = facts.conditions.filter((_, i) => !decided.has(i));
+  const given = input.partition === undefined || definition.partitionKey.every((name) => lookedUp.includes(name));
+  const residual = open.length > 0 || !given;
+  const index = indexAdvice(query, facts);
+  const mode = modeOf(query, access, residual);
+  const scanned = lookedUp.length === 0 && query.where !== undefined;
+  const unserved = query.orderBy.length > 0 && order === "none";
+  const why = unserved ? "ORDER BY is sorted in memory" : "Every item is looked at";
+  const cosmos = query.orderBy.length > 1 && order === "none" ? " Cosmos DB would refuse this query without it." : "";
+  const todo =
+    index === undefined
+      ? "compare a property by equality to let an index serve it."
+      : `add the index ${index} to serve this query.${cosmos}`;
+  return {
+    mode,
+    access,
+    residual,
+    prefilter: prefilterOfConditions(open, query.joins, context),
+    partition: partitionOf(source, legs.length),
+    advice: unserved || scanned ? `${why}; ${todo}` : undefined,
+    remedy: remedyOf(query, facts),
+    signature: JSON.stringify([mode, source, legs, access.reverse]),
+  };
+}
+
+function partitionOf({ index }: Source, legs: number): QueryStats["partition"] {
+  if (index !== undefined) return "all";
+  return legs === 1 ? "one" : "several";
+}
+
+function modeOf(query: Query, { legs, order }: Access, residual: boolean): Plan["mode"] {
+  if (query.aggregates || query.groupBy.length > 0 || query.distinct)
+    return isPlainCount(query) && !residual ? "count" : "group";
+  if (query.orderBy.length === 0) return "stream";
+  if (order === "none") return "sort";
+  return legs.length === 1 ? "stream" : "merge";
+}
+
+/** COUNT(1) and nothing else: no document need be read. */
+function isPlainCount({ select, groupBy, joins, distinct }: Query): boolean {
+  if (select.kind === "star" || groupBy.length > 0 || joins.length > 0 || distinct) return false;
+  const counts = ({ kind, ...rest }: Expression) => {
+    const { name, argument } = rest as { name?: string; argument?: Expression };
+    return kind === "aggregate" && name === "COUNT" && argument?.kind === "literal" && argument.value !== undefined;
+  };
+  return select.kind === "value"
+    ? counts(select.expression)
+    : select.items.every(({ expression }) => counts(expression));
+}
+
+function emptyPlan(source: Source, query: Query): Plan {
+  const access: Access = { source, legs: [], lookedUp: [], decided: new Set(), order: "served", reverse: false };
+  const mode = query.aggregates || query.groupBy.length > 0 ? "group" : "empty";
+  return {
+    mode,
+    access,
+    residual: false,
+    prefilter: undefined,
+    partition: "one",
+    advice: undefined,
+    remedy: "",
+    signature: "empty",
+  };
+}

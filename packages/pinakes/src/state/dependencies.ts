@@ -1,0 +1,33 @@
+/** What the features of state are made of. */
+import type { WorkRegistry } from "../containers/index.ts";
+import type { Places } from "../domain/query-slots.ts";
+import type { SystemScope } from "../domain/scope.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Embedder } from "../ports/embedder.ts";
+import type { ItemStore } from "../ports/item-store.ts";
+import type { ObjectStore } from "../ports/object-store.ts";
+import type { Vectors } from "../vectors/index.ts";
+
+/** `workflow`: a timeout or an expiry; `session`: one that expires as a unit; `seal`: an hour of a series that is over; `container`: a deleted one to empty. */
+export type StateWorkKind = "workflow" | "session" | "seal" | "container";
+
+export interface StateParts {
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly vectors: Vectors;
+  /** For semantic search in memories; opened when it is first asked for. Keywords only without one. */
+  readonly embedder: (() => Promise<Embedder>) | undefined;
+  readonly clock: Clock;
+  readonly log: (line: string) => void;
+  readonly system: SystemScope;
+  /** Where what computes much takes its place; absent: all of it runs at once. */
+  readonly places?: Places | undefined;
+  readonly work: WorkRegistry<StateWorkKind>;
+  /** Time-ordered and unique. */
+  readonly newId: () => string;
+  /** Signs cursors of queries that are sorted in memory; the same in every process of a store. */
+  readonly signingKey: Uint8Array;
+}
+
+export const stateWorkContainer = "state-work";
+export const stateTenant = "pinakes.state";

@@ -1,0 +1,77 @@
+/**
+ * The cells of hours that were asked for lately, by hour, filter and grouping. The key of an hour holds its stamp, so that the cells of
+ * rows that have changed since are not found.
+ */
+import { setImmediate } from "node:timers/promises";
+import { ByteCache } from "../../../runtime/byte-cache.ts";
+import type { Columns } from "./columns.ts";
+import { allAlive, isWholeHour, makeHourCells, type HourCells } from "./hour-cells.ts";
+import type { Selection } from "./scan-columns.ts";
+import { seriesLimits } from "../series.ts";
+
+export interface CellCacheOptions {
+  readonly bytesMax: number;
+  /** Hours with fewer rows are gone over as fast as their cells are put together. */
+  readonly rowsMin: number;
+}
+
+export class CellCache {
+  readonly #entries: ByteCache<HourCells>;
+  readonly #options: CellCacheOptions;
+
+  constructor(options: CellCacheOptions) {
+    this.#options = options;
+    this.#entries = new ByteCache(options.bytesMax);
+  }
+
+  get bytes(): number {
+    return this.#entries.bytes;
+  }
+
+  /** For one aggregate, with or without percentiles. */
+  for(selection: Selection, withValues: boolean): CellsOfQuery {
+    return new CellsOfQuery(this.#entries, this.#options, selection, withValues);
+  }
+}
+
+export class CellsOfQuery {
+  readonly #entries: ByteCache<HourCells>;
+  readonly #options: CellCacheOptions;
+  readonly #selection: Selection;
+  readonly #withValues: boolean;
+  readonly #suffix: string;
+  #bytesLeft: number;
+
+  constructor(entries: ByteCache<HourCells>, options: CellCacheOptions, selection: Selection, withValues: boolean) {
+    this.#entries = entries;
+    this.#options = options;
+    this.#selection = selection;
+    this.#withValues = withValues;
+    this.#suffix = JSON.stringify([selection.groupBy, selection.filter.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    this.#bytesLeft = options.bytesMax * seriesLimits.cellCacheQueryShare;
+  }
+
+  /** Of the hour that begins at `start` and has this key. */
+  get(start: number, key: string): HourCells | undefined {
+    if (!isWholeHour(start, this.#selection)) return undefined;
+    const found = this.#entries.get(key + this.#suffix);
+    if (found === undefined || !allAlive(found, this.#selection.now)) return undefined;
+    return this.#withValues && !found.withValues ? undefined : found;
+  }
+
+  /** Makes them and keeps them for the next one; undefined where the rows have to be gone over. */
+  async make(columns: Columns, key: string): Promise<HourCells | undefined> {
+    const selection = this.#selection;
+    if (columns.rows < this.#options.rowsMin || this.#bytesLeft <= 0) return undefined;
+    if (!isWholeHour(columns.start, selection) || !allAlive(columns, selection.now)) return undefined;
+    // Sorting what is then thrown away would make it slower every time.
+    const valueBytes = this.#withValues && selection.filter.length === 0 ? columns.value.byteLength : 0;
+    const entryMax = this.#options.bytesMax * seriesLimits.cellCacheEntryShare;
+    if (valueBytes > Math.min(entryMax, this.#bytesLeft)) return undefined;
+    const cells = await makeHourCells(columns, selection, this.#withValues, setImmediate);
+    if (cells === undefined || cells.bytes > entryMax) return cells;
+    this.#bytesLeft -= cells.bytes;
+    this.#entries.put(key + this.#suffix, cells);
+    return cells;
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * What is due of a series: an hour that is over is sealed; a day whose rows have all expired loses its blocks and companions. Both are
+ * entries of state-work. They are hints: an aggregate seals what it needs itself, and a day that keeps rows is looked at again.
+ */
+import type { RegisteredWork } from "../../../containers/index.ts";
+import { hasCode } from "../../../domain/errors.ts";
+import type { Scope } from "../../../domain/scope.ts";
+import type { Operation } from "../../../ports/item-store.ts";
+import { companionField } from "../../system-container.ts";
+import type { Hours } from "./hours.ts";
+import { inParallel } from "../../../runtime/in-parallel.ts";
+import { dayMs, seriesLimits, type Series, type SeriesParts } from "../series.ts";
+import { hourStart, hourText } from "../time.ts";
+
+/** What was announced by this process lately; forgetting costs one write each. */
+const announcedMax = 10_000;
+const announcedAtOnce = 8;
+/** How often a day is looked at that keeps rows longer than its container does. */
+const lookAgainMs = 30 * dayMs;
+/** Clocks of several processes may differ. */
+const graceMs = dayMs;
+const companionsMax = 10;
+
+export class Sealing {
+  readonly #parts: SeriesParts;
+  readonly #series: Series;
+  readonly #hours: Hours;
+  readonly #announced = new Set<string>();
+
+  constructor(parts: SeriesParts, series: Series, hours: Hours) {
+    this.#parts = parts;
+    this.#series = series;
+    this.#hours = hours;
+  }
+
+  /** Once per hour, and once per day, and process. */
+  async announce(scope: Scope, rows: readonly { readonly date: string; readonly hour: number }[]): Promise<void> {
+    const { work, clock } = this.#parts;
+    const { name: series, ttlSeconds } = this.#series;
+    const now = clock.now();
+    const fresh = new Map<string, { readonly date: string; readonly hour: number | null; readonly due_at: number }>();
+    for (const { date, hour } of rows) {
+      const [ofHour, ofDay] = [announcedKey(scope, `${date}T${hourText(hour)}`), announcedKey(scope, date)];
+      if (!this.#announced.has(ofHour))
+        fresh.set(ofHour, { date, hour, due_at: Math.max(hourStart(date, hour + 1), now) + seriesLimits.sealDelayMs });
+      if (!this.#announced.has(ofDay))
+        fresh.set(ofDay, {
+          date,
+          hour: null,
+          due_at: Math.max(hourStart(date, 24), now) + ttlSeconds * 1000 + graceMs,
+        });
+    }
+    await inParallel([...fresh], announcedAtOnce, async ([key, { due_at, ...data }]) => {
+      await work.put({
+        kind: "seal",
+        tenant: scope.tenant,
+        key: keyOf(series, data.date, data.hour),
+        due_at,
+        data: { series, ...data },
+      });
+      if (this.#announced.size >= announcedMax) this.#announced.clear();
+      this.#announced.add(key);
+    });
+  }
+
+  async attend(entry: RegisteredWork): Promise<void> {
+    const { work, system, clock } = this.#parts;
+    const { date, hour } = entry.data as { readonly date: string; readonly hour: number | null };
+    const scope = system.forTenant(entry.tenant);
+    if (hour !== null) {
+      // Rows that come from now on announce it again.
+      this.#announced.delete(announcedKey(scope, `${date}T${hourText(hour)}`));
+      await this.#hours.seal(scope, date, hour);
+    } else if (!(await this.#endDay(scope, date))) {
+      await work.put({ ...entry, kind: "seal", due_at: clock.now() + lookAgainMs });
+      return;
+    }
+    await work.remove({ ...entry, kind: "seal" });
+  }
+
+  /** Removes what a day without rows leaves behind; false while it has rows. */
+  async #endDay(scope: Scope, date: string): Promise<boolean> {
+    const { items } = this.#parts;
+    const { container, dateField, name } = this.#series;
+    const partition = { equals: { [dateField]: date } };
+    for (let cursor: string | undefined; ;) {
+      const rows = await items.query(scope, container, {
+        ...partition,
+        filter: { [companionField]: { exists: false } },
+        limit: 1,
+        cursor,
+      });
+      if (rows.items.length > 0) return false;
+      if (rows.cursor === undefined) break;
+      cursor = rows.cursor;
+    }
+    await this.#hours.blocks.deleteDay(scope, { series: name, date });
+    this.#announced.delete(announcedKey(scope, date));
+    const companions = await items.query(scope, container, {
+      ...partition,
+      range: { prefix: "~" },
+      limit: companionsMax,
+    });
+    const deletes = companions.items.map(({ id, etag }): Operation => ({ op: "delete", id, ifMatch: etag }));
+    try {
+      if (deletes.length > 0) await items.batch(scope, container, [date], deletes);
+      return true;
+    } catch (error) {
+      // Rows came meanwhile.
+      if (hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) return false;
+      throw error;
+    }
+  }
+}
+
+function announcedKey({ tenant }: Scope, what: string): string {
+  return JSON.stringify([tenant, what]);
+}
+
+function keyOf(series: string, date: string, hour: number | null): string {
+  return `${series}-${date}-${hour === null ? "end" : hourText(hour)}`;
+}
