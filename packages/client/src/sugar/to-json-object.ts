@@ -1,0 +1,23 @@
+/** Metadata of frameworks as JSON. */
+import { clientError } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+
+/** Dates become ISO text, `undefined` is left out. What JSON would change silently is INVALID; `where` names it in the error. */
+export function toJsonObject(value: object, where: string): JsonObject {
+  const text = JSON.stringify(value, (key, part: unknown) => {
+    const isLost =
+      typeof part === "function" ||
+      typeof part === "symbol" ||
+      typeof part === "bigint" ||
+      (typeof part === "number" && !Number.isFinite(part)) ||
+      ArrayBuffer.isView(part) ||
+      part instanceof Map ||
+      part instanceof Set;
+    if (!isLost) return part;
+    const got =
+      typeof part === "object" ? part.constructor.name : typeof part === "number" ? String(part) : typeof part;
+    const detail = `${where}.${key}: JSON cannot hold ${got}; use texts, finite numbers, booleans, null, lists and objects.`;
+    throw clientError({ code: "INVALID", status: 400, detail });
+  });
+  return JSON.parse(text) as JsonObject;
+}
