@@ -2,10 +2,11 @@
 import { clientError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 
-/** Dates become ISO text, `undefined` is left out. What JSON would change silently is INVALID; `where` names it in the error. */
+/** Dates become ISO text, `undefined` in objects is left out. What JSON would change silently is INVALID; `where` names it in the error. */
 export function toJsonObject(value: object, where: string): JsonObject {
-  const text = JSON.stringify(value, (key, part: unknown) => {
+  const text = JSON.stringify(value, function (this: unknown, key, part: unknown) {
     const isLost =
+      (part === undefined && Array.isArray(this)) ||
       typeof part === "function" ||
       typeof part === "symbol" ||
       typeof part === "bigint" ||
