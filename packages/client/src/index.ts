@@ -46,6 +46,7 @@ export { httpApi } from "./http/http-api.ts";
 export type { HttpOptions } from "./http/request.ts";
 export {
   ConflictError,
+  invalidInput,
   NotFoundError,
   PinakesClientError,
   PreconditionFailedError,

@@ -37,7 +37,7 @@ const session = { configurable: { sessionId: "chat-1" } };
 await chain.invoke({ question: "How does Ada travel?" }, session);
 await chain.invoke({ question: "What did I ask?" }, session);
 for (const message of await new PinakesChatHistory({ api: client.api, sessionId: "chat-1" }).getMessages())
-  console.log(`${message.type}: ${String(message.content)}`);
+  console.log(`${message.type}: ${message.text}`);
 
 /** Yours: OpenAIEmbeddings, … This one counts letters. */
 class Letters extends Embeddings {

@@ -6,6 +6,7 @@ import { hash } from "node:crypto";
 import type { DocumentLoader } from "@langchain/core/document_loaders/base";
 import type { DocumentInterface } from "@langchain/core/documents";
 import {
+  invalidInput,
   toJsonObject,
   type CollectionRef,
   type Document,
@@ -13,7 +14,6 @@ import {
   type NewDocument,
   type UploadedDocument,
 } from "@pinakes/client";
-import { invalid } from "./invalid.ts";
 
 export interface UploadDocumentsOptions {
   readonly in: CollectionRef;
@@ -66,7 +66,7 @@ function toUploads(
   const names = uploads.map((upload) => (upload.path ?? upload.name).toLowerCase());
   const twice = names.findIndex((one, i) => names.indexOf(one) !== i);
   if (twice !== -1)
-    throw invalid(`documents[${twice}]: is there twice, or has the name of another one: ${uploads[twice]?.name}.`);
+    throw invalidInput(`documents[${twice}]: is there twice, or has the name of another one: ${uploads[twice]?.name}.`);
   return uploads;
 }
 

@@ -8,6 +8,7 @@ import { maximalMarginalRelevance } from "@langchain/core/utils/math";
 import { VectorStore, type MaxMarginalRelevanceSearchOptions } from "@langchain/core/vectorstores";
 import {
   addRows,
+  invalidInput,
   removeRows,
   toJsonObject,
   type AddRows,
@@ -18,7 +19,6 @@ import {
   type VectorQueryMode,
 } from "@pinakes/client";
 import { toFilter, type PinakesFilter } from "./filter.ts";
-import { invalid } from "./invalid.ts";
 
 export interface PinakesVectorStoreConfig extends AddRows {
   /** `connect({ url, key })` of @pinakes/client, or `openEmbedded` of pinakes. */
@@ -63,7 +63,7 @@ export class PinakesVectorStore extends VectorStore {
   async addVectors(vectors: number[][], documents: DocumentInterface[], { ids }: AddOptions = {}): Promise<string[]> {
     if (vectors.length !== documents.length || (ids ?? documents).length !== documents.length) {
       const got = `${documents.length} documents, ${vectors.length} vectors and ${ids?.length ?? "no"} ids`;
-      throw invalid(`Each document needs a vector, and an id where ids are given; got ${got}.`);
+      throw invalidInput(`Each document needs a vector, and an id where ids are given; got ${got}.`);
     }
     const rows = documents.map(({ id, pageContent, metadata }, i) => ({
       id: ids?.[i] ?? id ?? crypto.randomUUID(),
@@ -80,7 +80,7 @@ export class PinakesVectorStore extends VectorStore {
   override async delete(which: { ids?: string[]; filter?: PinakesFilter } = {}): Promise<void> {
     const { ids, filter, ...others } = which;
     if ((ids === undefined) === (filter === undefined) || Object.keys(others).length > 0)
-      throw invalid(`delete takes { ids } or { filter }; got { ${Object.keys(which).join(", ")} }.`);
+      throw invalidInput(`delete takes { ids } or { filter }; got { ${Object.keys(which).join(", ")} }.`);
     const { knowledge, collection } = this.#config;
     await removeRows(knowledge, collection, ids === undefined ? { filter: toFilter(filter) } : { ids });
   }
@@ -128,7 +128,7 @@ export class PinakesVectorStore extends VectorStore {
     config: PinakesVectorStoreConfig,
   ): Promise<PinakesVectorStore> {
     const each = Array.isArray(metadatas) ? metadatas : texts.map(() => metadatas);
-    if (each.length !== texts.length) throw invalid(`${texts.length} texts have ${each.length} metadatas.`);
+    if (each.length !== texts.length) throw invalidInput(`${texts.length} texts have ${each.length} metadatas.`);
     const documents = texts.map((pageContent, i) => new Document({ pageContent, metadata: each[i] as object }));
     return PinakesVectorStore.fromDocuments(documents, embeddings, config);
   }

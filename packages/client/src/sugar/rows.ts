@@ -2,7 +2,7 @@
 import type { CollectionRef } from "../api/knowledge-api.ts";
 import { collectionOf } from "../collection-ref.ts";
 import type { NewRow } from "../contract/vectors.ts";
-import { clientError, ConflictError, NotFoundError } from "../errors.ts";
+import { ConflictError, invalidInput, NotFoundError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { KnowledgeClient } from "../knowledge-client.ts";
 import { inBatches } from "./in-batches.ts";
@@ -50,8 +50,7 @@ export async function removeRows(
       await knowledge.vectors.delete(at, which.ids.slice(i, i + rowsMax));
     return;
   }
-  if (Object.keys(which.filter).length === 0)
-    throw clientError({ code: "INVALID", status: 400, detail: "filter: an empty one would remove every row." });
+  if (Object.keys(which.filter).length === 0) throw invalidInput("filter: an empty one would remove every row.");
   // Any direction will do: with recall 1 a query looks at every row that matches.
   const vector = Array.from({ length: rows.stats.settings.dims }, (_, i) => (i === 0 ? 1 : 0));
   for (;;) {

@@ -1,7 +1,7 @@
 /** A search as a tool that a model may call: one definition, which each framework's adapter dresses as its own kind of tool. */
 import type { SearchOptions } from "../api/knowledge-api.ts";
 import type { Citation, Hit, SearchAnswer } from "../contract/search.ts";
-import { clientError } from "../errors.ts";
+import { invalidInput } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { KnowledgeClient } from "../knowledge-client.ts";
 
@@ -104,18 +104,14 @@ function schemaOf(limit: number, limitMax: number): SearchToolSchema {
 function checkInput(input: unknown): SearchToolInput {
   const given = typeof input === "object" && input !== null ? (input as Readonly<Record<string, unknown>>) : {};
   if (typeof given["query"] === "string" && given["query"].trim() !== "") return given as unknown as SearchToolInput;
-  throw invalid("query: must be a text that is not empty.");
+  throw invalidInput("query: must be a text that is not empty.");
 }
 
 function checkCount(name: string, value: number, max: number): void {
   if (!Number.isInteger(value) || value < 1 || value > max)
-    throw invalid(`${name}: must be a whole number from 1 to ${max}, got ${String(value)}.`);
+    throw invalidInput(`${name}: must be a whole number from 1 to ${max}, got ${String(value)}.`);
 }
 
 function toResult({ citation, chunk_id, score, metadata }: Hit): SearchToolResult {
   return { ...citation, chunk_id, score, ...(Object.keys(metadata).length === 0 ? {} : { metadata }) };
-}
-
-function invalid(detail: string): Error {
-  return clientError({ code: "INVALID", status: 400, detail });
 }

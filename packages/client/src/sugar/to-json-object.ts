@@ -1,5 +1,5 @@
 /** Metadata of frameworks as JSON. */
-import { clientError } from "../errors.ts";
+import { invalidInput } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 
 /** Dates become ISO text, `undefined` in objects is left out. What JSON would change silently is INVALID; `where` names it in the error. */
@@ -17,8 +17,9 @@ export function toJsonObject(value: object, where: string): JsonObject {
     if (!isLost) return part;
     const got =
       typeof part === "object" ? part.constructor.name : typeof part === "number" ? String(part) : typeof part;
-    const detail = `${where}.${key}: JSON cannot hold ${got}; use texts, finite numbers, booleans, null, lists and objects.`;
-    throw clientError({ code: "INVALID", status: 400, detail });
+    throw invalidInput(
+      `${where}.${key}: JSON cannot hold ${got}; use texts, finite numbers, booleans, null, lists and objects.`,
+    );
   });
   return JSON.parse(text) as JsonObject;
 }
