@@ -23,12 +23,15 @@ for (const { node } of sourceNodes) console.log(node.metadata.filename, node.met
 
 /** Yours: OpenAIEmbedding, … This one counts letters. */
 class Letters extends BaseEmbedding {
-  constructor() {
+  readonly #letters: string;
+  constructor(letters: string) {
     super();
+    this.#letters = letters;
   }
-  override getTextEmbedding = async (text: string) => Array.from("aeiourst", (letter) => text.split(letter).length - 1);
+  override getTextEmbedding = async (text: string) =>
+    Array.from(this.#letters, (letter) => text.split(letter).length - 1);
 }
-const embedModel = new Letters();
+const embedModel = new Letters("aeiourst");
 const store = new PinakesVectorStore({ knowledge: client, collection: "me/nodes", create: true, embedModel });
 const nodes = [
   new TextNode({ text: "trains", metadata: { year: 2025 } }),

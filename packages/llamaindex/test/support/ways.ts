@@ -10,11 +10,14 @@ export const ways: readonly (readonly [Engine, Via])[] = [
 
 /** A text becomes how often each of some letters is in it. */
 export class LetterEmbedding extends BaseEmbedding {
-  constructor() {
+  readonly #letters: string;
+
+  constructor(letters = "xyzw") {
     super();
+    this.#letters = letters;
   }
 
   override async getTextEmbedding(text: string): Promise<number[]> {
-    return Array.from("xyzw", (letter) => text.split(letter).length - 1);
+    return Array.from(this.#letters, (letter) => text.split(letter).length - 1);
   }
 }
