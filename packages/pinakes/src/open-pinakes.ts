@@ -3,7 +3,7 @@ import manifest from "../package.json" with { type: "json" };
 import type { StoresConfig } from "./config.ts";
 import type { Caller, CallerInput } from "./domain/caller.ts";
 import { PinakesError } from "./domain/errors.ts";
-import type { Places } from "./domain/query-slots.ts";
+import type { Slots } from "./domain/query-slots.ts";
 import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import type { Periodic } from "./runtime/periodic.ts";
@@ -33,7 +33,7 @@ export interface Pinakes {
   /** Writes that were refused because their collection had ended. */
   lateWrites(): number;
   /** Where queries, searches, exports and evaluation runs of this process take their places; `usage` says how many have one, and how many wait. */
-  readonly places: Places;
+  readonly places: Slots;
   /** What the audit in the background found, and when it was through. */
   auditFigures(): AuditFigures;
   /** The age at which a delete that is not done is warned of. */
@@ -107,7 +107,7 @@ export class OpenPinakes implements Pinakes {
   readonly triples: TripleStore;
   readonly knowledge: Knowledge;
   readonly lifecycle: Lifecycle;
-  readonly places: Places;
+  readonly places: Slots;
   readonly state: State;
   readonly identity: Identity;
   readonly migrations: Migrations;

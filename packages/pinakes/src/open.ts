@@ -10,7 +10,7 @@ import { timeOrderedId } from "./runtime/time-ordered-id.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
 import { WriteOutcomes, WriteProbe } from "./items/write-probe.ts";
-import { openKnowledge, openPlaces, quotaDefaults, walkWorkspaces } from "./knowledge/index.ts";
+import { openKnowledge, openSlots, quotaDefaults, walkWorkspaces } from "./knowledge/index.ts";
 import { Migrations, moveStores, type MoveReport, type MovingStores } from "./migrations/index.ts";
 import { backgroundWork } from "./open-background.ts";
 import {
@@ -227,7 +227,7 @@ async function openFeatures(
   const pipelines = await openPipelinePlaces(options);
   undo.defer(() => pipelines.close());
   const quotas = { ...quotaDefaults, ...options.quotas };
-  const places = openPlaces(quotas);
+  const places = openSlots(quotas);
   const knowledge = await openKnowledge({
     ...stores,
     pipelines: pipelines.places,

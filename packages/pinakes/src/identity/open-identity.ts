@@ -20,7 +20,7 @@ import { SessionBook, type Sessions } from "./sessions.ts";
 import { TokenChecker } from "./tokens.ts";
 import { WorkspaceBook, type Workspaces } from "./workspaces.ts";
 
-export interface IdentityParts {
+export interface IdentityDependencies {
   readonly items: ItemStore;
   readonly system: SystemScope;
   readonly clock: Clock;
@@ -72,7 +72,7 @@ export async function openIdentity({
   rootToken,
   oidc = [],
   log,
-}: IdentityParts): Promise<Identity> {
+}: IdentityDependencies): Promise<Identity> {
   const root = new RootToken(rootToken, log);
   const tokens = new TokenChecker({ settings: readOidcSettings(oidc), clock, log });
   const scope: Scope = system.forTenant(identityTenant);

@@ -4,14 +4,14 @@ import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../lifecycle/index.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { collectionsContainer } from "../records/records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 const pageOperations = 500;
 
 export type { DeletionLag };
 
 export async function deletionLag(
-  { items, clock }: Pick<KnowledgeParts, "items" | "clock">,
+  { items, clock }: Pick<KnowledgeDependencies, "items" | "clock">,
   scope: Scope,
   secondsMax: number,
 ): Promise<DeletionLag> {
