@@ -1,0 +1,4 @@
+/** MCP: tools and resources over the client's interface. The transports are `http/mcp/` and `stdio.ts`. */
+export { createMcpServer, type McpExtension, type ServerInput } from "./server.ts";
+export type { McpSession, McpTool } from "./tool.ts";
+export { tools } from "./tools/index.ts";
