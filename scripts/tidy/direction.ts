@@ -27,6 +27,7 @@ const features = [
   "state",
   "lifecycle",
   "migrations",
+  "catalogs",
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
 const companions = ["audit", "evaluation", "pipelines", "transfer"];
@@ -83,6 +84,7 @@ const layers: Readonly<Record<string, Layer>> = {
       "ports",
       "runtime",
       "open.ts",
+      "embedded-knowledge.ts",
       "config-connections.ts",
       "sql",
       "rdf",
@@ -91,7 +93,19 @@ const layers: Readonly<Record<string, Layer>> = {
       "containers",
     ],
   },
-  mcp: { imports: ["domain", "ports", "runtime", "open.ts", "sql", ...features, "containers"] },
+  mcp: {
+    imports: [
+      "contract",
+      "domain",
+      "ports",
+      "runtime",
+      "open.ts",
+      "embedded-knowledge.ts",
+      "sql",
+      ...features,
+      "containers",
+    ],
+  },
   cli: {
     imports: [
       "domain",

@@ -127,6 +127,9 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
     text: async (at, documentId, query) => knowledge.documents.text(caller, ...named(at), documentId, query),
     chunks: async (at, documentId, query) => knowledge.documents.passages(caller, ...named(at), documentId, query),
     versions: async (at, documentId) => knowledge.documents.versions(caller, ...named(at), documentId),
+    uploadLink: async (at, document) => knowledge.grants.upload(caller, ...named(at), document),
+    downloadLink: async (at, documentId, options) =>
+      knowledge.grants.download(caller, ...named(at), documentId, options),
   };
 }
 

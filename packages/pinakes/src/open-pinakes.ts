@@ -1,5 +1,6 @@
 /** Pinakes as it is when it is open: its parts, whether they answer, and the order in which they are closed. */
 import manifest from "../package.json" with { type: "json" };
+import type { CatalogSelections } from "./catalogs/index.ts";
 import type { StoresConfig } from "./config.ts";
 import type { Caller, CallerInput } from "./domain/caller.ts";
 import { PinakesError } from "./domain/errors.ts";
@@ -43,6 +44,8 @@ export interface Pinakes {
   readonly identity: Identity;
   /** Data of other programs and layouts becomes data of a workspace, proved equal: docs/migrations.md. */
   readonly migrations: Migrations;
+  /** Which catalog each session has selected. */
+  readonly catalogSelections: CatalogSelections;
   /** Runs something and tells the session tokens of what it wrote, by container. */
   withSessions: typeof withSessions;
   /** The caller that a program acts for; it says who that is, so it must know. */
@@ -81,6 +84,7 @@ export interface Features {
   readonly knowledge: OpenedKnowledge;
   readonly state: OpenedState;
   readonly identity: Identity;
+  readonly catalogSelections: CatalogSelections;
   close(): Promise<void>;
 }
 
@@ -111,6 +115,7 @@ export class OpenPinakes implements Pinakes {
   readonly state: State;
   readonly identity: Identity;
   readonly migrations: Migrations;
+  readonly catalogSelections: CatalogSelections;
   readonly deletionLagSecondsMax: number;
   readonly #parts: OpenParts;
   readonly #startedAt = performance.now();
@@ -128,6 +133,7 @@ export class OpenPinakes implements Pinakes {
     this.state = parts.features.state.state;
     this.identity = parts.features.identity;
     this.migrations = parts.features.migrations;
+    this.catalogSelections = parts.features.catalogSelections;
     this.deletionLagSecondsMax = parts.deletionLagSecondsMax;
     this.#parts = parts;
   }

@@ -135,6 +135,9 @@ function httpDocuments(http: Requester): DocumentsApi {
       http.json("GET", `${one(at, documentId)}/chunks`, { query: { ...query } }),
     versions: async (at, documentId) =>
       (await http.json<{ items: readonly DocumentVersion[] }>("GET", `${one(at, documentId)}/versions`)).items,
+    uploadLink: async (at, document) => http.json("POST", `${collectionPath(at)}/uploads`, { body: document }),
+    downloadLink: async (at, documentId, options = {}) =>
+      http.json("GET", `${one(at, documentId)}/download`, { query: { ...options } }),
   };
 }
 

@@ -29,6 +29,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     state: pinakes.state,
     identity: pinakes.identity,
     migrations: pinakes.migrations,
+    catalogSelections: pinakes.catalogSelections,
     as: (who) => pinakes.as(who),
     withSessions: pinakes.withSessions,
     info: () => pinakes.info(),

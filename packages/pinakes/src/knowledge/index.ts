@@ -46,6 +46,7 @@ export type { MigrationTarget, TargetIncarnation, TargetRecord, TargetAddress } 
 export type { OperationQuery } from "./api/operations-api.ts";
 export type { CollectionQuery } from "./collections/list-collections.ts";
 export { personalAlias } from "./records/ids.ts";
+export { checkDescription, checkFileName, checkName } from "./records/names.ts";
 export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-api.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
 export type { CollectionName } from "./collections/query-options.ts";
