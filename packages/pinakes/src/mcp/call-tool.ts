@@ -98,7 +98,7 @@ function contextOf(session: McpSession, ctx: ServerContext): ToolContext {
 function resultOf({ structured, content, isError }: ToolAnswer): CallToolResult {
   return {
     content: content === undefined ? [{ type: "text", text: JSON.stringify(structured) }] : [...content],
-    structuredContent: structured as Record<string, unknown>,
+    structuredContent: structured,
     ...(isError === true ? { isError } : {}),
   };
 }

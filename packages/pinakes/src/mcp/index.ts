@@ -2,3 +2,4 @@
 export { createMcpServer, type McpExtension, type ServerInput } from "./server.ts";
 export type { McpSession, McpTool } from "./tool.ts";
 export { tools } from "./tools/index.ts";
+export { collectionUri, documentUri, sessionUri, workflowUri } from "./uris.ts";

@@ -61,7 +61,11 @@ const kinds: readonly ResourceKind[] = [
     description: "The text between two positions of a version of a document: what a citation points to.",
     mimeType: "text/plain",
     read: async ({ knowledge }, variables) => {
-      const window = { version: whole(variables, "version"), start: whole(variables, "start"), end: whole(variables, "end") };
+      const window = {
+        version: whole(variables, "version"),
+        start: whole(variables, "start"),
+        end: whole(variables, "end"),
+      };
       const { text } = await knowledge.documents.text(refOf(variables), variables["document"] ?? "", window);
       return { mimeType: "text/plain", text };
     },
@@ -94,7 +98,10 @@ const kinds: readonly ResourceKind[] = [
     read: async ({ state }, variables) => {
       const [agent, session] = [variables["agent"] ?? "", variables["session"] ?? ""];
       const summary = await state.memories.session(agent, session);
-      return json({ session: summary, messages: await state.memories.list(agent, { session_id: session, limit: pageItems }) });
+      return json({
+        session: summary,
+        messages: await state.memories.list(agent, { session_id: session, limit: pageItems }),
+      });
     },
   },
 ];
@@ -133,7 +140,7 @@ async function read(
 
 async function listed(knowledge: KnowledgeApi) {
   const found = [];
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const page = await knowledge.collections.list({ limit: pageItems, cursor });
     found.push(...page.items);
     cursor = page.next_cursor ?? undefined;
@@ -153,24 +160,39 @@ type Completer = (value: string, context?: { arguments?: Record<string, string> 
 function completers({ knowledge, state }: Apis): Record<string, Completer> {
   return {
     repository: async (value) =>
-      starting(["me", ...(await knowledge.repositories.list({ limit: pageItems })).items.map((one) => one.repository_id)], value),
+      starting(
+        ["me", ...(await knowledge.repositories.list({ limit: pageItems })).items.map((one) => one.repository_id)],
+        value,
+      ),
     collection: async (value, context) => {
       const repository = context?.arguments?.["repository"];
       const { items } = await knowledge.collections.list({ limit: pageItems, repository });
-      return starting(items.map((one) => one.collection_id), value);
+      return starting(
+        items.map((one) => one.collection_id),
+        value,
+      );
     },
     document: async (value, context) => {
       const { repository, collection } = context?.arguments ?? {};
       if (repository === undefined || collection === undefined) return [];
       const { items } = await knowledge.documents.list({ repository, collection }, { limit: pageItems });
-      return starting(items.map((one) => one.document_id), value);
+      return starting(
+        items.map((one) => one.document_id),
+        value,
+      );
     },
     workflow: async (value) =>
-      starting((await state.workflows.list({ limit: pageItems })).items.map((one) => one.workflow_id), value),
+      starting(
+        (await state.workflows.list({ limit: pageItems })).items.map((one) => one.workflow_id),
+        value,
+      ),
     session: async (value, context) => {
       const agent = context?.arguments?.["agent"];
       if (agent === undefined) return [];
-      return starting((await state.memories.sessions(agent, { limit: pageItems })).items.map((one) => one.session_id), value);
+      return starting(
+        (await state.memories.sessions(agent, { limit: pageItems })).items.map((one) => one.session_id),
+        value,
+      );
     },
   };
 }
@@ -191,7 +213,7 @@ function whole(variables: Variables, name: string): number {
 
 async function textOf(knowledge: KnowledgeApi, at: CollectionRef, documentId: string): Promise<string> {
   let text = "";
-  for (let start: number | null = 0; start !== null && text.length < textCharsMax; ) {
+  for (let start: number | null = 0; start !== null && text.length < textCharsMax;) {
     const window = await knowledge.documents.text(at, documentId, { start });
     text += window.text;
     start = window.next_start;

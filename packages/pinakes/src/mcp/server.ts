@@ -1,5 +1,5 @@
 /** An MCP server for one caller: the same tools and resources on both revisions of the protocol, over HTTP and on stdio. */
-import { McpServer, type McpServerOptions } from "@modelcontextprotocol/server";
+import { McpServer, requireScopes, type McpServerOptions } from "@modelcontextprotocol/server";
 import { callTool, type ToolFailure } from "./call-tool.ts";
 import { registerResources } from "./resources.ts";
 import { standardSchema } from "./standard-schema.ts";
@@ -50,6 +50,9 @@ export function createMcpServer({ session, version, onFailure = () => {}, extend
       annotations,
       inputSchema: standardSchema(tool.input),
       outputSchema: standardSchema(tool.output),
+      ...(session.writeScope === undefined || annotations.readOnlyHint
+        ? {}
+        : { scopeChallenge: requireScopes(session.writeScope) }),
     };
     server.registerTool(name, config, async (args, ctx) =>
       callTool(tool, args as object, ctx, { session, capabilities: server.server.getClientCapabilities(), onFailure }),

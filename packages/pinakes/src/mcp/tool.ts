@@ -14,6 +14,8 @@ export interface McpSession {
   readonly userId: string;
   /** A key that may only read: tools that write are refused. */
   readonly readOnly: boolean;
+  /** The OAuth scope that a token needs for tools that write; undefined where none would help. */
+  readonly writeScope?: string | undefined;
   /** The catalog selection of a session or of an explicit handle; only this user's. */
   selection(sessionId: string): SelectionSlot;
   /** Address of the server, for links. */
@@ -27,7 +29,7 @@ export interface ToolContext extends McpSession {
   /** Aborted when the client cancels the call or goes away. */
   readonly signal: AbortSignal;
   /** Sends a progress notification, where the client asked for them. */
-  progress(done: number, total: number | undefined, message?: string): Promise<void>;
+  readonly progress: (done: number, total: number | undefined, message?: string) => Promise<void>;
 }
 
 export interface ToolAnswer {
@@ -80,7 +82,7 @@ export interface McpTool extends Pick<ToolSpec<z.ZodObject, z.ZodObject>, "name"
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   spec: ToolSpec<Input, Output>,
 ): McpTool {
-  return Object.freeze(spec) as unknown as McpTool;
+  return Object.freeze(spec);
 }
 
 export const reads: ToolAnnotations = {

@@ -38,7 +38,12 @@ function metadataOf(request: Request, path: string, { issuers, publicUrl }: Reso
 }
 
 /** Of a 401: where a client learns how to get a token. Without issuers there are only keys, which need no discovery. */
-export function challengeOf(request: Request, path: string, { issuers, publicUrl }: ResourceOptions, error?: string): string {
+export function challengeOf(
+  request: Request,
+  path: string,
+  { issuers, publicUrl }: ResourceOptions,
+  error?: string,
+): string {
   const parts = ['realm="pinakes"', ...(error === undefined ? [] : [`error="${error}"`])];
   if (issuers.length > 0) parts.push(`resource_metadata="${metadataUrlOf(request, path, publicUrl)}"`);
   return `Bearer ${parts.join(", ")}`;

@@ -16,7 +16,9 @@ export function refuseForeignPage(
   request: Request,
   { fromLoopback, allowedOrigins, publicUrl }: GuardOptions,
 ): Response | undefined {
-  const known = [...allowedOrigins, ...(publicUrl === undefined ? [] : [publicUrl])].map((url) => new URL(url).hostname);
+  const known = [...allowedOrigins, ...(publicUrl === undefined ? [] : [publicUrl])].map(
+    (url) => new URL(url).hostname,
+  );
   const host = request.headers.get("host") ?? new URL(request.url).host;
   if (fromLoopback && !validateHostHeader(host, [...localhostAllowedHostnames(), ...known]).ok)
     return rpcError(403, rpcCodes.refused, `Host "${host}" is not this server. Set PINAKES_PUBLIC_URL to its address.`);

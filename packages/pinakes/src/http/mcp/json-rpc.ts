@@ -2,7 +2,13 @@
 import { z } from "zod";
 
 /** Errors of the transport, as the SDK numbers them. */
-export const rpcCodes = { parse: -32_700, invalidRequest: -32_600, internal: -32_603, refused: -32_000, noSession: -32_001 } as const;
+export const rpcCodes = {
+  parse: -32_700,
+  invalidRequest: -32_600,
+  internal: -32_603,
+  refused: -32_000,
+  noSession: -32_001,
+} as const;
 
 export function rpcError(
   status: number,

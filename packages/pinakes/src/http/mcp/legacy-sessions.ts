@@ -42,7 +42,11 @@ export class LegacySessions {
     const record = id.length > sessionIdCharsMax ? undefined : await store.read(caller, id);
     if (record === undefined) {
       this.#drop(keyOf(caller, id));
-      return rpcError(404, rpcCodes.noSession, "Session not found: it has ended. Send initialize without Mcp-Session-Id.");
+      return rpcError(
+        404,
+        rpcCodes.noSession,
+        "Session not found: it has ended. Send initialize without Mcp-Session-Id.",
+      );
     }
     await store.touch(caller, record);
     const local = await this.#open(caller, session, id, record);
@@ -57,7 +61,7 @@ export class LegacySessions {
   async close(): Promise<void> {
     const open = await Promise.allSettled(this.#local.values());
     this.#local.clear();
-    await Promise.all(open.map((one) => (one.status === "fulfilled" ? one.value.close() : undefined)));
+    await Promise.all(open.map(async (one) => (one.status === "fulfilled" ? one.value.close() : undefined)));
   }
 
   async #initialize(request: Request, body: unknown, caller: Caller, session: McpSession): Promise<Response> {
@@ -100,15 +104,15 @@ export class LegacySessions {
   }
 
   #takeSubscriptions(server: McpServer, caller: Caller, id: string): void {
-    const change = async (change: (uris: readonly string[]) => readonly string[]) => {
+    const apply = async (change: (uris: readonly string[]) => readonly string[]) => {
       await this.#options.store.subscribe(caller, id, change);
       return {};
     };
     server.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) =>
-      change((uris) => (uris.includes(uri) ? uris : [...uris, uri].slice(-subscriptionsMax))),
+      apply((uris) => (uris.includes(uri) ? uris : [...uris, uri].slice(-subscriptionsMax))),
     );
     server.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) =>
-      change((uris) => uris.filter((one) => one !== uri)),
+      apply((uris) => uris.filter((one) => one !== uri)),
     );
   }
 
@@ -121,9 +125,11 @@ export class LegacySessions {
       if (record?.subscriptions.includes(uri) === true) await local.server.server.sendResourceUpdated({ uri });
     };
     const wanted = { documents: true, workflows: true, sessions: true };
-    void followResources(session, wanted, (uri) => void changed(uri).catch(() => {}), signal).catch((error: unknown) => {
-      if (!signal.aborted) onFailure(error, "subscriptions");
-    });
+    void followResources(session, wanted, (uri) => void changed(uri).catch(() => {}), signal).catch(
+      (error: unknown) => {
+        if (!signal.aborted) onFailure(error, "subscriptions");
+      },
+    );
   }
 
   async #answer(

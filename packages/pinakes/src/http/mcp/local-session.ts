@@ -26,7 +26,7 @@ export class LocalSession {
   readonly #pending = new Set<string>();
   readonly #caller: Caller;
   readonly #store: SessionStore;
-  #collecting: Promise<void> | undefined;
+  #collecting = false;
   #closed = false;
 
   constructor(id: string, server: McpServer, caller: Caller, store: SessionStore) {
@@ -78,7 +78,7 @@ export class LocalSession {
     if ("id" in message) {
       const id = `${this.#tag}:${message.id}`;
       this.#pending.add(id);
-      this.#collecting ??= this.#collect();
+      if (!this.#collecting) void this.#collect();
       return { ...message, id };
     }
     if (message.method !== "notifications/cancelled") return message;
@@ -89,6 +89,7 @@ export class LocalSession {
 
   /** While requests wait for an answer: the client may have sent it to another process. */
   async #collect(): Promise<void> {
+    this.#collecting = true;
     while (this.#pending.size > 0 && !this.#closed) {
       await sleep(collectMs);
       for (const id of this.#pending) {
@@ -98,7 +99,7 @@ export class LocalSession {
         this.#transport.onmessage?.({ ...message, id: this.ownRequestId(id) } as JSONRPCMessage);
       }
     }
-    this.#collecting = undefined;
+    this.#collecting = false;
   }
 }
 

@@ -13,7 +13,8 @@ import type { Context, Hono } from "hono";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Authenticated } from "../../identity/index.ts";
 import { createMcpServer, type McpExtension, type McpSession } from "../../mcp/index.ts";
-import { embeddedKnowledge, type Pinakes } from "../../open.ts";
+import { embeddedKnowledge } from "../../embedded-knowledge.ts";
+import type { Pinakes } from "../../open.ts";
 import { socketAddress, type KitEnv } from "../framework/context.ts";
 import { readCredentials, secretsOf, sessionCookieNameDefault } from "../framework/credentials.ts";
 import { HttpError, toProblemAnswer } from "../framework/http-error.ts";
@@ -161,7 +162,8 @@ class McpEndpoint {
       userId: caller.userId,
       readOnly,
       // A token may be exchanged for one with more scopes; a key may not.
-      writeScope: via === "token" ? this.resource.issuers.find((one) => one.writeScope !== undefined)?.writeScope : undefined,
+      writeScope:
+        via === "token" ? this.resource.issuers.find((one) => one.writeScope !== undefined)?.writeScope : undefined,
       selection: (id) => this.#pinakes.catalogSelections.slot(caller, id),
       baseUrl: baseUrlOf(request, this.#options.publicUrl),
     };

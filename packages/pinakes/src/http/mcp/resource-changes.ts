@@ -35,8 +35,12 @@ export async function followResources(
   const follow = async (container: string, uriOf: (document: Readonly<Record<string, unknown>>) => string) => {
     let cursor: string | undefined;
     while (!signal.aborted) {
-      const page = await state.containers.changes(container, cursor === undefined ? { from: "now", limit: 1 } : { cursor });
-      if (cursor !== undefined) for (const { document } of page.items) if (document !== undefined) changed(uriOf(document));
+      const page = await state.containers.changes(
+        container,
+        cursor === undefined ? { from: "now", limit: 1 } : { cursor },
+      );
+      if (cursor !== undefined)
+        for (const { document } of page.items) if (document !== undefined) changed(uriOf(document));
       cursor = page.cursor;
       if (!page.more) await sleep(pollMs, undefined, { signal }).catch(() => {});
     }
@@ -50,7 +54,10 @@ export async function followResources(
   ]);
 }
 
-async function followEvents(events: AsyncIterable<KnowledgeEvent>, changed: (uri: ResourceChange) => void): Promise<void> {
+async function followEvents(
+  events: AsyncIterable<KnowledgeEvent>,
+  changed: (uri: ResourceChange) => void,
+): Promise<void> {
   for await (const { type, resource } of events) {
     const { repository_id, collection_id, document_id } = resource as Readonly<Record<string, string | undefined>>;
     if (repository_id === undefined || collection_id === undefined) continue;

@@ -56,7 +56,7 @@ export class SessionStore {
   }
 
   static async open(items: ItemStore): Promise<SessionStore> {
-    return new SessionStore((await container.open(items)) as unknown as Records);
+    return new SessionStore(await container.open(items));
   }
 
   async create(caller: Caller, session: string, initialize: JsonObject): Promise<void> {
@@ -81,7 +81,11 @@ export class SessionStore {
   }
 
   /** Changes the subscriptions of a session; false where it has ended. */
-  async subscribe(caller: Caller, session: string, change: (uris: readonly string[]) => readonly string[]): Promise<boolean> {
+  async subscribe(
+    caller: Caller,
+    session: string,
+    change: (uris: readonly string[]) => readonly string[],
+  ): Promise<boolean> {
     for (let attempt = 1; ; attempt += 1) {
       const record = await this.read(caller, session);
       if (record === undefined) return false;
@@ -117,6 +121,6 @@ export class SessionStore {
 
   async #replace(caller: Caller, { _etag, ...record }: SessionRecord, subscriptions: readonly string[]): Promise<void> {
     const next = { ...record, subscriptions: [...subscriptions], touched_at: Date.now() };
-    await this.#records.replace(caller.scope, next as never, { ifMatch: _etag });
+    await this.#records.replace(caller.scope, next, { ifMatch: _etag });
   }
 }

@@ -84,11 +84,7 @@ function answerOf(envelope: CatalogEnvelope): ToolAnswer {
 }
 
 /** What would be deleted; undefined where the caller confirmed, or where nothing is there to delete, which the tool itself answers. */
-async function deletion(
-  tool: CatalogTool,
-  context: ToolContext,
-  args: CatalogArgs,
-): Promise<Consequence | undefined> {
+async function deletion(tool: CatalogTool, context: ToolContext, args: CatalogArgs): Promise<Consequence | undefined> {
   if (args.confirm === true || args.catalog_id === undefined) return undefined;
   const list = catalogTools.find(({ name }) => name === "list_catalog_documents") as CatalogTool;
   const listed = await list.run(contextOf(context, undefined), { catalog_id: args.catalog_id } as never);

@@ -1,5 +1,4 @@
 /** The graph of a collection: triples by pattern, and SPARQL that reads. */
-import type { Term, Triple } from "@pinakes/client";
 import { z } from "zod";
 import { PinakesError } from "../../domain/errors.ts";
 import { defineTool, reads, type McpTool } from "../tool.ts";
@@ -10,8 +9,8 @@ const term = z.object({
   value: z.string(),
   language: z.string().optional(),
   datatype: z.string().optional(),
-}) satisfies z.ZodType<Term>;
-const triple = z.object({ s: term, p: term, o: term, g: term.nullable() }) satisfies z.ZodType<Triple>;
+});
+const triple = z.object({ s: term, p: term, o: term, g: term.nullable() });
 const position = (what: string) =>
   z.string().min(1).max(65_536).optional().describe(`${what}: <iri>, "words"@en, "1"^^<type>; anything when absent.`);
 const rowsMax = 1_000;
@@ -20,7 +19,8 @@ export const graphTools: readonly McpTool[] = [
   defineTool({
     name: "triples_match",
     title: "Match triples",
-    description: "Triples of a collection by subject, predicate, object and graph; an absent position matches anything.",
+    description:
+      "Triples of a collection by subject, predicate, object and graph; an absent position matches anything.",
     input: z.strictObject({
       collection,
       s: position("Subject"),

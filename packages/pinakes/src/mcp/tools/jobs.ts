@@ -16,7 +16,13 @@ export const jobTools: readonly McpTool[] = [
       "Waits until a job (indexing, deletion, re-indexing) is over or the time is up, with progress notifications, and returns its state.",
     input: z.strictObject({
       job_id: z.string().min(1).max(256),
-      timeout_seconds: z.number().int().min(0).max(waitSecondsMax).optional().describe("60 when absent; 0: do not wait."),
+      timeout_seconds: z
+        .number()
+        .int()
+        .min(0)
+        .max(waitSecondsMax)
+        .optional()
+        .describe("60 when absent; 0: do not wait."),
     }),
     output: z.looseObject({
       job_id: z.string(),
@@ -29,7 +35,7 @@ export const jobTools: readonly McpTool[] = [
     annotations: reads,
     run: async ({ knowledge, signal, progress }, { job_id, timeout_seconds = 60 }) => {
       const end = Date.now() + timeout_seconds * 1_000;
-      for (let told = ""; ; ) {
+      for (let told = ""; ;) {
         const job = await knowledge.jobs.get(job_id);
         const now = JSON.stringify([job.status, job.progress]);
         if (now !== told) await progress(job.progress?.done ?? 0, job.progress?.total, `${job.kind}: ${job.status}`);

@@ -86,9 +86,7 @@ export const memoryTools: readonly McpTool[] = [
     description: "Sessions of an agent with the number of their messages.",
     input: z.strictObject({ agent_id: agentId, ...paging }),
     output: z.object({
-      items: z.array(
-        z.looseObject({ agent_id: z.string(), session_id: z.string(), message_count: z.number() }),
-      ),
+      items: z.array(z.looseObject({ agent_id: z.string(), session_id: z.string(), message_count: z.number() })),
       next_cursor: nextCursor,
     }),
     annotations: reads,

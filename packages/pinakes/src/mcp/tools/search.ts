@@ -3,6 +3,7 @@ import {
   citationResults,
   searchModes,
   searchOutcomes,
+  type CitationToVerify,
   type Hit,
   type SearchAnswer,
   type SearchPlace,
@@ -95,7 +96,7 @@ export const searchTools: readonly McpTool[] = [
     }),
     annotations: reads,
     run: async ({ knowledge }, args) => {
-      const [check] = await knowledge.search.verifyCitations([args.citation]);
+      const [check] = await knowledge.search.verifyCitations([args.citation as CitationToVerify]);
       return { structured: check as object };
     },
   }),

@@ -1,5 +1,5 @@
 /** Metrics, tool invocations, and read-only SQL over the containers of the state. */
-import { aggregates, toolStatuses } from "@pinakes/client";
+import { aggregates, toolStatuses, type MetricAggregate } from "@pinakes/client";
 import { z } from "zod";
 import { jsonValue } from "../../contract/index.ts";
 import { defineTool, reads, type McpTool } from "../tool.ts";
@@ -18,7 +18,11 @@ export const seriesTools: readonly McpTool[] = [
       'Counts, sums, averages and exact percentiles of agents\' metrics, by time bucket and dimension. Filter with {"metric_type": "latency", "agent_id": "a1"}.',
     input: z.strictObject({
       aggregates: z.array(z.enum(aggregates)).min(1).max(aggregates.length),
-      bucket: z.string().max(16).optional().describe('minute, hour, day, or "5m", "6h"; one row per group when absent.'),
+      bucket: z
+        .string()
+        .max(16)
+        .optional()
+        .describe('minute, hour, day, or "5m", "6h"; one row per group when absent.'),
       group_by: z.array(dimension).max(5).optional(),
       filter: z.record(dimension, z.string().nullable()).optional(),
       ...range,
@@ -32,7 +36,7 @@ export const seriesTools: readonly McpTool[] = [
       to: z.string(),
     }),
     annotations: reads,
-    run: async ({ state }, query) => ({ structured: await state.metrics.aggregate(query) }),
+    run: async ({ state }, query) => ({ structured: await state.metrics.aggregate(query as MetricAggregate) }),
   }),
   defineTool({
     name: "tool_log_search",

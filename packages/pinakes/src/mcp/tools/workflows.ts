@@ -111,7 +111,7 @@ export const workflowTools: readonly McpTool[] = [
       structured: {
         checkpoint: await state.workflows.checkpoint(
           workflow_id,
-          { step, state: rest.state as JsonObject, ...(rest.agent_context && { agent_context: rest.agent_context }) },
+          { step, state: rest.state, ...(rest.agent_context && { agent_context: rest.agent_context }) },
           { fencingToken: fencing_token },
         ),
       },
@@ -138,10 +138,10 @@ export const workflowTools: readonly McpTool[] = [
     annotations: { ...changes, destructiveHint: false },
     run: async ({ state }, { workflow_id, owner, lease_seconds, fencing_token }) => ({
       structured: await state.workflows.resume(workflow_id, {
-          owner,
-          leaseSeconds: lease_seconds,
-          fencingToken: fencing_token,
-        }),
+        owner,
+        leaseSeconds: lease_seconds,
+        fencingToken: fencing_token,
+      }),
     }),
   }),
 ];
