@@ -78,7 +78,7 @@ function contextOf(session: McpSession, ctx: ServerContext): ToolContext {
   return {
     ...session,
     selection: (id) => session.selection(id),
-    sessionId: ctx.sessionId,
+    sessionId: ctx.sessionId ?? session.connectionId,
     signal: ctx.mcpReq.signal,
     progress: async (done, total, message) => {
       if (progressToken === undefined) return;

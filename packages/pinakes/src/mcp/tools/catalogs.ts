@@ -31,7 +31,7 @@ export const catalogMcpTools: readonly McpTool[] = catalogTools.map(mcpTool);
 
 function mcpTool(tool: CatalogTool): McpTool {
   const selects = tool.name === "select_catalog" || tool.name === "query_catalog";
-  const deletes = tool.annotations.destructiveHint;
+  const deletes = tool.name.startsWith("delete_");
   const input = tool.input.extend({
     ...(selects ? { selection_handle: handle } : {}),
     ...(deletes ? { confirm } : {}),

@@ -2,7 +2,6 @@
 import { workflowStatuses, workflowTypes, type NewWorkflow, type WorkflowChange } from "@pinakes/client";
 import { z } from "zod";
 import { jsonObject } from "../../contract/index.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import { adds, changes, defineTool, reads, type McpTool } from "../tool.ts";
 import { document, ifMatch, nextCursor, paging, workflowId } from "./fields.ts";
 
