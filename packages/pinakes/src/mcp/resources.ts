@@ -150,7 +150,7 @@ async function listed(knowledge: KnowledgeApi) {
     uri: collectionUri(collection),
     name: `${collection.repository_id}/${collection.collection_id}`,
     title: collection.name,
-    description: `${collection.document_count} documents, ${collection.indexing_status}`,
+    description: `${collection.document_count} document(s), ${collection.indexing_status}`,
     mimeType: "application/json",
   }));
 }
