@@ -30,7 +30,7 @@ export {
 } from "./knowledge/index.ts";
 export type * from "./migrations/index.ts";
 export type {
-  Life,
+  Incarnation,
   Lifecycle,
   Operation as LifecycleOperation,
   Orphan,

@@ -33,7 +33,7 @@ const migrationWakeMs = 50;
 /** How late a timeout or an expiry of agents' state may be noticed. */
 const stateSweepMs = 5_000;
 
-export interface BackgroundParts {
+export interface BackgroundOptions {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly queue: Queue;
@@ -51,7 +51,7 @@ export interface BackgroundParts {
 }
 
 /** All of it, not yet started. */
-export function backgroundWork(parts: BackgroundParts): Periodic[] {
+export function backgroundWork(parts: BackgroundOptions): Periodic[] {
   const { knowledge, state, log } = parts;
   return [
     ttlSweep(parts),
@@ -141,7 +141,7 @@ function migrationWork(migrations: Migrations, log: Log): Periodic {
   return work;
 }
 
-function ttlSweep({ items, containers, sweepMs: everyMs, scopes, log }: BackgroundParts): Periodic {
+function ttlSweep({ items, containers, sweepMs: everyMs, scopes, log }: BackgroundOptions): Periodic {
   const scope = scopes.ttl();
   return new Periodic({
     name: "ttl sweep",
@@ -159,7 +159,7 @@ function dropBoxWork({
   queue,
   scopes,
   log,
-}: BackgroundParts): Periodic[] {
+}: BackgroundOptions): Periodic[] {
   if (dropBoxes.length === 0) return [];
   const system = scopes.dropBoxes();
   const owner = `${hostname()}.${process.pid}`;

@@ -7,7 +7,7 @@ import { createItemStore } from "./items/create-item-store.ts";
 import { archiveOf, type DumpableEngine } from "./items/item-archive.ts";
 import { Periodic } from "./runtime/periodic.ts";
 import type { BucketSettings, EventQueueSettings, S3Bucket } from "./drivers/s3-source/index.ts";
-import type { BucketPlace, Embedders, FolderPlace, PipelinePlaces } from "./knowledge/index.ts";
+import type { AllowedBucket, Embedders, AllowedFolder, PipelineLocations } from "./knowledge/index.ts";
 import { lifecycleTenant, Topics } from "./lifecycle/index.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Embedder } from "./ports/embedder.ts";
@@ -309,9 +309,9 @@ export async function openParsers(): Promise<Parser> {
 /** What pipelines may read, as an operator writes it. Each bucket, and the queue, is connected to when it is first used. */
 export interface PipelineOptions {
   /** Folders, each open to every workspace unless it names some. */
-  readonly pipelineFolders?: readonly (string | FolderPlace)[];
+  readonly pipelineFolders?: readonly (string | AllowedFolder)[];
   /** `s3://bucket/prefix?region=…`, or the same in parts. */
-  readonly pipelineBuckets?: readonly (string | (BucketSettings & Pick<BucketPlace, "tenants">))[];
+  readonly pipelineBuckets?: readonly (string | (BucketSettings & Pick<AllowedBucket, "tenants">))[];
   /** `sqs://region/queue`: the queue to which the buckets send their events. */
   readonly pipelineQueue?: string | EventQueueSettings;
 }
@@ -323,7 +323,7 @@ export async function openPipelinePlaces({
 }: PipelineOptions) {
   const { openS3Bucket, openSqsEvents, parseBucket, parseEventQueue } = await import("./drivers/s3-source/index.ts");
   const opened = new Map<string, Promise<S3Bucket>>();
-  const buckets = pipelineBuckets.map((given, i): BucketPlace => {
+  const buckets = pipelineBuckets.map((given, i): AllowedBucket => {
     const place: Exclude<typeof given, string> =
       typeof given === "string" ? parseBucket(given, `pipelineBuckets[${i}]`) : given;
     const key = JSON.stringify([place.bucket, place.region, place.endpoint, place.credentials?.accessKeyId]);
@@ -336,7 +336,7 @@ export async function openPipelinePlaces({
     return { bucket, prefix, tenants, reader: async (under) => (await connect()).reader(under) };
   });
   const queue = typeof pipelineQueue === "string" ? parseEventQueue(pipelineQueue, "pipelineQueue") : pipelineQueue;
-  const places: PipelinePlaces = {
+  const places: PipelineLocations = {
     folders: pipelineFolders.map((place) => (typeof place === "string" ? { path: place } : place)),
     buckets,
     events: queue === undefined ? undefined : () => openSqsEvents(queue),

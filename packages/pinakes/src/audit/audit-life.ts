@@ -1,8 +1,8 @@
 /** One repository and one life of a collection, with everything that is looked at. */
-import { Shelf } from "../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import { isLive } from "../knowledge/records/catalog-records.ts";
 import type { CollectionRecord, RepositoryRecord } from "../knowledge/records/records.ts";
-import { isAsItWas, type AuditRun, type LifeRun } from "./audit-run.ts";
+import { isAsItWas, type AuditRun, type IncarnationRun } from "./audit-run.ts";
 import { checkCollectionCount, checkStats } from "./check-counters.ts";
 import { checkManifests } from "./check-manifests.ts";
 import { checkObjects } from "./check-objects.ts";
@@ -24,17 +24,17 @@ export async function auditCollection(run: AuditRun, collection: CollectionRecor
   if (!isLive(collection)) return checkEnding(run, collection);
   // A migration fills it, and counts what it filled itself.
   if (collection.hold !== undefined) return;
-  const life: LifeRun = {
+  const life: IncarnationRun = {
     ...run,
     collection,
-    shelf: new Shelf(run.parts.items, run.scope, collection),
+    partition: new CollectionPartition(run.deps.items, run.scope, collection),
     refused: new Set(),
   };
   await lookAt(run.repair && !run.forced ? { ...life, refused: await refusals(life) } : life);
 }
 
 /** A look without repairs first: with the wrong object store everything seems to be missing, and nothing may be changed. */
-async function refusals(life: LifeRun): Promise<ReadonlySet<FindingKind>> {
+async function refusals(life: IncarnationRun): Promise<ReadonlySet<FindingKind>> {
   const findings = new Findings();
   await lookAt({ ...life, repair: false, findings });
   const refused = tooMuch(findings);
@@ -42,7 +42,7 @@ async function refusals(life: LifeRun): Promise<ReadonlySet<FindingKind>> {
   return new Set(refused.flatMap(({ kinds }) => kinds));
 }
 
-async function lookAt(life: LifeRun): Promise<void> {
+async function lookAt(life: IncarnationRun): Promise<void> {
   for (const check of [checkRemovals, checkManifests, checkObjects, checkPassages, checkTriples, checkStats]) {
     life.signal.throwIfAborted();
     // Deleted or archived meanwhile: another round looks at what it is then.

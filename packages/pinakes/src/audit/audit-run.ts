@@ -2,21 +2,21 @@
 import type { Scope } from "../domain/scope.ts";
 import type { Lifecycle } from "../lifecycle/index.ts";
 import type { Operation } from "../ports/item-store.ts";
-import type { Shelf } from "../knowledge/records/collection-partition.ts";
+import type { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import type { IngestQueue } from "../knowledge/documents/ingest-queue.ts";
 import type { KnowledgeWork } from "../knowledge/records/work-registry.ts";
 import type { Jobs } from "../knowledge/jobs/jobs.ts";
 import type { CollectionDeletion } from "../knowledge/deletion/delete-collection.ts";
-import type { Library } from "../knowledge/records/catalog-records.ts";
+import type { CatalogRecords } from "../knowledge/records/catalog-records.ts";
 import { itemIds, type CollectionRecord } from "../knowledge/records/records.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import type { Keeping } from "./quarantine/index.ts";
 import { placeOf, type Finding, type FindingKind, type Findings } from "./finding.ts";
 import { auditTenant, Suspects } from "./suspects.ts";
 
-export interface AuditPieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+export interface AuditDependencies {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly queue: IngestQueue;
   readonly registry: KnowledgeWork;
   readonly jobs: Jobs;
@@ -24,7 +24,7 @@ export interface AuditPieces {
   readonly deletion: CollectionDeletion;
 }
 
-export interface AuditRun extends AuditPieces {
+export interface AuditRun extends AuditDependencies {
   readonly scope: Scope;
   readonly repair: boolean;
   /** Repair also where most seems to be missing or unknown. */
@@ -39,47 +39,51 @@ export interface AuditRun extends AuditPieces {
 }
 
 export function beginAudit(
-  pieces: AuditPieces,
+  services: AuditDependencies,
   scope: Scope,
   options: Pick<AuditRun, "repair" | "forced" | "deep" | "findings" | "jobId" | "signal">,
 ): AuditRun {
-  const { parts, library, queue, registry, jobs, lifecycle, deletion } = pieces;
+  const { deps, catalog, queue, registry, jobs, lifecycle, deletion } = services;
   const suspects = new Suspects({
-    items: parts.items,
-    clock: parts.clock,
-    system: parts.system.forTenant(auditTenant),
+    items: deps.items,
+    clock: deps.clock,
+    system: deps.system.forTenant(auditTenant),
     queue,
   });
-  return { parts, library, queue, registry, jobs, lifecycle, deletion, scope, suspects, ...options };
+  return { deps, catalog, queue, registry, jobs, lifecycle, deletion, scope, suspects, ...options };
 }
 
 /** One life of a collection. */
-export interface LifeRun extends AuditRun {
+export interface IncarnationRun extends AuditRun {
   readonly collection: CollectionRecord;
-  readonly shelf: Shelf;
+  readonly partition: CollectionPartition;
   /** Not repaired here, because most seems to be missing or unknown. */
   readonly refused: ReadonlySet<FindingKind>;
 }
 
-export function mayRepair({ repair, refused }: LifeRun, kind: FindingKind): boolean {
+export function mayRepair({ repair, refused }: IncarnationRun, kind: FindingKind): boolean {
   return repair && !refused.has(kind);
 }
 
 /** Of what a repair removes, for the quarantine. */
-export function keeping({ scope, collection, jobId }: LifeRun, documentId: string | null, detail: string): Keeping {
+export function keeping(
+  { scope, collection, jobId }: IncarnationRun,
+  documentId: string | null,
+  detail: string,
+): Keeping {
   return { scope, life: placeOf(collection), documentId, jobId, detail };
 }
 
 /** Tells of something in this life; what ended meanwhile is no business of an audit any more. */
 export async function found(
-  run: LifeRun,
+  run: IncarnationRun,
   finding: Omit<Finding, "repository_id" | "collection_id" | "incarnation">,
 ): Promise<void> {
   if (await isAsItWas(run)) run.findings.add({ ...finding, ...placeOf(run.collection) });
 }
 
-export async function isAsItWas({ library, scope, collection }: LifeRun): Promise<boolean> {
-  return (await library.life(scope, collection))?.record.status === collection.status;
+export async function isAsItWas({ catalog, scope, collection }: IncarnationRun): Promise<boolean> {
+  return (await catalog.life(scope, collection))?.record.status === collection.status;
 }
 
 /** For batches that write: only while the life is one. */

@@ -15,7 +15,7 @@ import { checkAskedId, checkAskedKey } from "../knowledge/records/names.ts";
 import { isoTime } from "../knowledge/records/times.ts";
 import { jobView, type JobView } from "../knowledge/views.ts";
 import { auditCollection, auditRepository } from "./audit-life.ts";
-import { beginAudit, type AuditPieces } from "./audit-run.ts";
+import { beginAudit, type AuditDependencies } from "./audit-run.ts";
 import { auditLives } from "./check-lives.ts";
 import { Findings, type Finding } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
@@ -34,11 +34,11 @@ export interface FsckInput {
 const filesPrefix = "audits/";
 
 export class Audit {
-  readonly #pieces: AuditPieces;
+  readonly #services: AuditDependencies;
 
-  constructor(pieces: AuditPieces) {
-    this.#pieces = pieces;
-    pieces.jobs.register("fsck", (scope, job, tools) => this.#run(scope, job, tools));
+  constructor(services: AuditDependencies) {
+    this.#services = services;
+    services.jobs.register("fsck", (scope, job, tools) => this.#run(scope, job, tools));
   }
 
   /** Admins only. As a job, whose result is the report. */
@@ -58,7 +58,7 @@ export class Audit {
       ...(collection === undefined ? {} : { collection }),
     };
     // No repository is called so: the job is for admins.
-    const job = await this.#pieces.jobs.start(scope, {
+    const job = await this.#services.jobs.start(scope, {
       kind: "fsck",
       repository_id: "*",
       collection_id: "",
@@ -71,11 +71,11 @@ export class Audit {
   /** Admins only. Everything that an audit listed, where the job's own result has only the first. */
   async findings(caller: Caller, jobId: string): Promise<readonly Finding[]> {
     const scope = admin(caller);
-    const { jobs, parts } = this.#pieces;
+    const { jobs, deps } = this.#services;
     const job = await jobs.read(scope, jobId);
     if (job?.kind !== "fsck") throw notFound(`audit "${jobId}"`);
     if (job.result?.["truncated"] !== true) return (job.result?.["findings"] ?? []) as readonly Finding[];
-    const bytes = await parts.objects.get(scope, fileKey(jobId));
+    const bytes = await deps.objects.get(scope, fileKey(jobId));
     if (bytes === undefined)
       throw new PinakesError("GONE", `The findings of audit "${jobId}" are not kept any more; run it again.`);
     const lines = Buffer.from(bytes).toString("utf8").split("\n");
@@ -83,15 +83,15 @@ export class Audit {
   }
 
   async #run(scope: Scope, { job_id, input }: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
-    const { clock } = this.#pieces.parts;
+    const { clock } = this.#services.deps;
     const { repair = false, deep = false, force_missing: forced = false, repository, collection } = input as FsckInput;
     const findings = new Findings();
     const began_at = isoTime(clock.now());
-    const run = beginAudit(this.#pieces, scope, { repair, forced, deep, findings, jobId: job_id, signal });
+    const run = beginAudit(this.#services, scope, { repair, forced, deep, findings, jobId: job_id, signal });
     let done = 0;
     for await (const record of this.#repositories(scope, repository)) {
       if (collection === undefined) await auditRepository(run, record);
-      for await (const one of allCollections(this.#pieces.parts.items, scope, record.repository_id)) {
+      for await (const one of allCollections(this.#services.deps.items, scope, record.repository_id)) {
         if (collection !== undefined && one.collection_id !== collection) continue;
         done += 1;
         // How many there are is known at the end.
@@ -105,17 +105,17 @@ export class Audit {
   }
 
   async *#repositories(scope: Scope, wanted: string | undefined): AsyncGenerator<RepositoryRecord> {
-    const { parts, library } = this.#pieces;
-    if (wanted === undefined) yield* allRepositories(parts.items, scope);
+    const { deps, catalog } = this.#services;
+    if (wanted === undefined) yield* allRepositories(deps.items, scope);
     else {
-      const found = await library.repository(scope, wanted);
+      const found = await catalog.repository(scope, wanted);
       if (found !== undefined) yield found.record;
     }
   }
 
   /** Where the job has no room for all of them. Files of audits long ago go. */
   async #keep(scope: Scope, jobId: string, { kept }: Findings): Promise<void> {
-    const { objects, clock } = this.#pieces.parts;
+    const { objects, clock } = this.#services.deps;
     if (kept.length > auditLimits.findingsInJobMax)
       await objects.put(
         scope,
@@ -130,11 +130,11 @@ export class Audit {
   }
 
   async #target(scope: Scope, repository: string, collection: string | undefined): Promise<void> {
-    const { library } = this.#pieces;
+    const { catalog } = this.#services;
     checkAskedKey(repository, "repository");
     if (collection !== undefined) checkAskedId(collection, "collection");
-    if ((await library.repository(scope, repository)) === undefined) throw notFound(`repository "${repository}"`);
-    const found = collection === undefined ? undefined : await library.collection(scope, repository, collection);
+    if ((await catalog.repository(scope, repository)) === undefined) throw notFound(`repository "${repository}"`);
+    const found = collection === undefined ? undefined : await catalog.collection(scope, repository, collection);
     if (collection !== undefined && (found === undefined || !isLive(found.record)))
       throw notFound(`collection "${collection}" in repository "${repository}"`);
   }

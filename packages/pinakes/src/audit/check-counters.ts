@@ -11,26 +11,26 @@ import {
   type CollectionRecord,
   type RepositoryRecord,
 } from "../knowledge/records/records.ts";
-import { found, isAsItWas, whileItLives, type AuditRun, type LifeRun } from "./audit-run.ts";
+import { found, isAsItWas, whileItLives, type AuditRun, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 
 /** Documents, their bytes and passages, by status: they change in the batch that changes a document. */
-export async function checkStats(run: LifeRun): Promise<void> {
-  const { parts, shelf } = run;
+export async function checkStats(run: IncarnationRun): Promise<void> {
+  const { deps, partition } = run;
   for (let tries = 0; tries < auditLimits.countTriesMax; tries += 1) {
     run.signal.throwIfAborted();
-    const before = await shelf.stats();
-    const counted = await countAll(parts.items, shelf);
-    const after = await shelf.stats();
+    const before = await partition.stats();
+    const counted = await countAll(deps.items, partition);
+    const after = await partition.stats();
     if (before?.etag !== after?.etag) continue;
-    if (after === undefined && (await shelf.fence()) === undefined && counted.document_count === 0) return;
+    if (after === undefined && (await partition.fence()) === undefined && counted.document_count === 0) return;
     const kept = pickCounted(after?.record ?? emptyStats);
     if (after !== undefined && same(kept, counted)) return;
-    const document = shelf.document(itemIds.stats, { ...(after?.record ?? emptyStats), ...counted });
+    const document = partition.document(itemIds.stats, { ...(after?.record ?? emptyStats), ...counted });
     const write: Operation =
       after === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: after.etag };
     if (!(await isAsItWas(run))) return;
-    if (run.repair && !(await written(shelf.clean([whileItLives, write])))) continue;
+    if (run.repair && !(await written(partition.clean([whileItLives, write])))) continue;
     const detail = `${after === undefined ? "There are none" : `They say ${brief(kept)}`}; counting gives ${brief(counted)}.`;
     return found(run, { kind: "counter_off", store: "documents", key: itemIds.stats, detail, repaired: run.repair });
   }
@@ -38,23 +38,23 @@ export async function checkStats(run: LifeRun): Promise<void> {
 
 /** How many collections a repository has. */
 export async function checkCollectionCount(run: AuditRun, { repository_id }: RepositoryRecord): Promise<void> {
-  const { parts, scope } = run;
+  const { deps, scope } = run;
   const key = { partition: [repository_id], id: itemIds.count };
   for (let tries = 0; tries < auditLimits.countTriesMax; tries += 1) {
-    const before = await parts.items.read(scope, collectionsContainer.name, key);
+    const before = await deps.items.read(scope, collectionsContainer.name, key);
     const counted = await countLive(run, repository_id);
-    const after = await parts.items.read(scope, collectionsContainer.name, key);
+    const after = await deps.items.read(scope, collectionsContainer.name, key);
     if (before?.etag !== after?.etag) continue;
     const kept = after?.document["collections"];
     if (kept === counted) return;
     // It is being deleted, or gone.
-    if ((await run.library.repository(scope, repository_id))?.record.status !== "ACTIVE") return;
+    if ((await run.catalog.repository(scope, repository_id))?.record.status !== "ACTIVE") return;
     const document: JsonObject = countDocument(repository_id, counted);
     const write = {
       document,
       ...(after === undefined ? { op: "create" as const } : { op: "replace" as const, ifMatch: after.etag }),
     };
-    if (run.repair && !(await written(parts.items.write(scope, collectionsContainer.name, [repository_id], write))))
+    if (run.repair && !(await written(deps.items.write(scope, collectionsContainer.name, [repository_id], write))))
       continue;
     const detail = `It says ${JSON.stringify(kept ?? null)}; there are ${counted} collections.`;
     return run.findings.add({
@@ -68,10 +68,10 @@ export async function checkCollectionCount(run: AuditRun, { repository_id }: Rep
   }
 }
 
-async function countLive({ parts, scope }: AuditRun, repository_id: string): Promise<number> {
+async function countLive({ deps, scope }: AuditRun, repository_id: string): Promise<number> {
   let count = 0;
   for (let cursor: string | undefined; ;) {
-    const page = await parts.items.query(scope, collectionsContainer.name, {
+    const page = await deps.items.query(scope, collectionsContainer.name, {
       equals: { repository_id },
       range: { prefix: itemIds.collection("") },
       limit: auditLimits.pageItemsMax,

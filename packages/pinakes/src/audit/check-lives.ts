@@ -19,12 +19,12 @@ export async function auditLivesPage(
   run: AuditRun,
   at: { readonly store: string; readonly cursor: string | undefined; readonly remove: boolean },
 ): Promise<string | undefined> {
-  const { findings, parts } = run;
+  const { findings, deps } = run;
   const page = await reconciled(run, at);
   findings.checked.lives += page.lives;
   for (const { store, incarnation, rows, since, removed, quarantined } of page.orphans) {
     // Its record may be so young that an index does not show it yet.
-    if (parts.clock.now() - since < auditLimits.suspectMs && !removed && !quarantined) {
+    if (deps.clock.now() - since < auditLimits.suspectMs && !removed && !quarantined) {
       findings.wait();
       continue;
     }

@@ -6,7 +6,7 @@ import { hasCode } from "../domain/errors.ts";
 import { ifMissing, tolerate } from "../runtime/expected-errors.ts";
 import { contentKey } from "../knowledge/documents/upload.ts";
 import { ownVectorsName } from "../knowledge/records/raw-vectors-name.ts";
-import { found, mayRepair, type LifeRun } from "./audit-run.ts";
+import { found, mayRepair, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 import { isMarked, walkDocuments } from "./named.ts";
 
@@ -19,19 +19,19 @@ interface Broken {
 /** What the bucket itself can put right: its items are older than its objects. */
 const ofItems: readonly string[] = ["diverged", "chain", "log"];
 
-export async function checkManifests(run: LifeRun): Promise<void> {
-  const { shelf } = run;
-  const generation = (await shelf.fence())?.record.generation;
+export async function checkManifests(run: IncarnationRun): Promise<void> {
+  const { partition } = run;
+  const generation = (await partition.fence())?.record.generation;
   if (generation !== undefined)
-    await checkVectors(run, shelf.vectors(generation), (broken) =>
-      repairPassages(run, shelf.vectors(generation), broken),
+    await checkVectors(run, partition.vectors(generation), (broken) =>
+      repairPassages(run, partition.vectors(generation), broken),
     );
-  const own = ownVectorsName(shelf.place.incarnation);
+  const own = ownVectorsName(partition.place.incarnation);
   await checkVectors(run, own, (broken) => repairOwn(run, own, broken));
 }
 
 async function checkVectors(
-  run: LifeRun,
+  run: IncarnationRun,
   name: string,
   repair: (broken: readonly Broken[]) => Promise<string | undefined>,
 ): Promise<void> {
@@ -51,7 +51,7 @@ async function checkVectors(
 }
 
 /** What is broken in every look: compactions and collections of garbage go on meanwhile, and take away what a look had listed. */
-async function look(run: LifeRun, name: string): Promise<readonly Broken[]> {
+async function look(run: IncarnationRun, name: string): Promise<readonly Broken[]> {
   let broken: readonly Broken[] | undefined;
   for (let looks = 0; looks < auditLimits.manifestLooksMax; looks += 1) {
     run.signal.throwIfAborted();
@@ -67,9 +67,9 @@ async function look(run: LifeRun, name: string): Promise<readonly Broken[]> {
   return broken ?? [];
 }
 
-async function once({ parts, scope, deep }: LifeRun, name: string): Promise<readonly Broken[]> {
+async function once({ deps, scope, deep }: IncarnationRun, name: string): Promise<readonly Broken[]> {
   try {
-    const report = await ifMissing(parts.vectors.fsck(scope, name, { deep }));
+    const report = await ifMissing(deps.vectors.fsck(scope, name, { deep }));
     return (report?.findings ?? [])
       .filter(({ severity }) => severity === "error")
       .map(({ kind, key, detail }) => ({ kind, key, detail }));
@@ -80,7 +80,11 @@ async function once({ parts, scope, deep }: LifeRun, name: string): Promise<read
 }
 
 /** Undefined: it is whole again. */
-async function repairPassages(run: LifeRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
+async function repairPassages(
+  run: IncarnationRun,
+  name: string,
+  broken: readonly Broken[],
+): Promise<string | undefined> {
   const { jobs, scope, collection } = run;
   if ((await fromBucket(run, name, broken)) === undefined) return undefined;
   if (collection.status !== "ACTIVE") return "The collection is archived; unarchive it, then repair again.";
@@ -100,28 +104,28 @@ async function repairPassages(run: LifeRun, name: string, broken: readonly Broke
 }
 
 /** Documents that could not be made anew, and are not marked yet: what searches show of them would be lost. */
-async function withoutBytes({ parts, scope, shelf, signal }: LifeRun): Promise<number> {
+async function withoutBytes({ deps, scope, partition, signal }: IncarnationRun): Promise<number> {
   let count = 0;
-  for await (const page of walkDocuments(parts.items, shelf, auditLimits.pageItemsMax)) {
+  for await (const page of walkDocuments(deps.items, partition, auditLimits.pageItemsMax)) {
     signal.throwIfAborted();
     for (const { record } of page) {
       const [newest] = record.versions;
       if (newest === undefined || isMarked(record)) continue;
-      if ((await parts.objects.head(scope, contentKey(shelf, record.document_id, newest.version))) === undefined)
+      if ((await deps.objects.head(scope, contentKey(partition, record.document_id, newest.version))) === undefined)
         count += 1;
     }
   }
   return count;
 }
 
-async function repairOwn(run: LifeRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
+async function repairOwn(run: IncarnationRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
   if ((await fromBucket(run, name, broken)) === undefined) return undefined;
   return `These rows are nowhere else: see pinakes vectors history, restore and repair ${name}, or send them again.`;
 }
 
-async function fromBucket(run: LifeRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
+async function fromBucket(run: IncarnationRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
   const failed = "The bucket alone cannot put it right.";
   if (broken.some(({ kind }) => !ofItems.includes(kind))) return failed;
-  if ((await tolerate(run.parts.vectors.repair(run.scope, name), "CORRUPT", "NOT_FOUND")) === undefined) return failed;
+  if ((await tolerate(run.deps.vectors.repair(run.scope, name), "CORRUPT", "NOT_FOUND")) === undefined) return failed;
   return (await once(run, name)).length === 0 ? undefined : failed;
 }

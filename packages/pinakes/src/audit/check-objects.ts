@@ -1,7 +1,7 @@
 /** The files of a life beside its records, both ways: what a record names is there, and what is there a record names. */
 import { itemIds, type DocumentRecord } from "../knowledge/records/records.ts";
 import { keepObject } from "./quarantine/index.ts";
-import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
+import { found, keeping, mayRepair, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 import { expectedObjects, namesObject, readNamed, walkDocuments } from "./named.ts";
 import { areBack, bringBack, repairObject } from "./repair-object.ts";
@@ -20,12 +20,12 @@ interface Group {
   readonly files: Listed[];
 }
 
-export async function checkObjects(run: LifeRun): Promise<void> {
+export async function checkObjects(run: IncarnationRun): Promise<void> {
   const seen = new Set<string>();
   let groups: Group[] = [];
   for await (const object of listed(run)) {
     run.findings.checked.objects += 1;
-    const [documentId] = object.key.slice(run.shelf.prefix.length).split("/") as [string];
+    const [documentId] = object.key.slice(run.partition.prefix.length).split("/") as [string];
     // The files of a document come one after the other.
     if (groups.at(-1)?.documentId !== documentId) {
       if (groups.length >= groupsMax) {
@@ -39,18 +39,18 @@ export async function checkObjects(run: LifeRun): Promise<void> {
   }
   await checkGroups(run, groups);
   // Those that have no file at all.
-  for await (const page of walkDocuments(run.parts.items, run.shelf, auditLimits.pageItemsMax)) {
+  for await (const page of walkDocuments(run.deps.items, run.partition, auditLimits.pageItemsMax)) {
     run.signal.throwIfAborted();
     run.findings.checked.documents += page.length;
     for (const { record } of page) if (!seen.has(record.document_id)) await checkExpected(run, record, new Set());
   }
 }
 
-async function checkGroups(run: LifeRun, groups: readonly Group[]): Promise<void> {
+async function checkGroups(run: IncarnationRun, groups: readonly Group[]): Promise<void> {
   run.signal.throwIfAborted();
-  const records = await run.shelf.readMany(groups.map(({ documentId }) => documentId));
+  const records = await run.partition.readMany(groups.map(({ documentId }) => documentId));
   for (const [i, { documentId, files }] of groups.entries()) {
-    const prefix = `${run.shelf.prefix}${documentId}/`;
+    const prefix = `${run.partition.prefix}${documentId}/`;
     const record = records[i];
     for (const object of files) {
       const rest = object.key.slice(prefix.length);
@@ -63,14 +63,19 @@ async function checkGroups(run: LifeRun, groups: readonly Group[]): Promise<void
 }
 
 /** Young ones may be of an upload or an ingestion that is just being refused, and takes back what it wrote. */
-async function checkLeft(run: LifeRun, documentId: string, { key, modifiedAt }: Listed, rest: string): Promise<void> {
-  const { parts, findings, scope, shelf } = run;
-  if (namesObject(await readNamed(parts.items, shelf, documentId), key, rest)) return;
-  if (parts.clock.now() - modifiedAt < auditLimits.objectYoungMs) return findings.wait();
+async function checkLeft(
+  run: IncarnationRun,
+  documentId: string,
+  { key, modifiedAt }: Listed,
+  rest: string,
+): Promise<void> {
+  const { deps, findings, scope, partition } = run;
+  if (namesObject(await readNamed(deps.items, partition, documentId), key, rest)) return;
+  if (deps.clock.now() - modifiedAt < auditLimits.objectYoungMs) return findings.wait();
   // The object once more, then what might name it.
-  const head = await parts.objects.head(scope, key);
+  const head = await deps.objects.head(scope, key);
   if (head === undefined || head.modifiedAt !== modifiedAt) return;
-  if (namesObject(await readNamed(parts.items, shelf, documentId), key, rest)) return;
+  if (namesObject(await readNamed(deps.items, partition, documentId), key, rest)) return;
   const detail = `No record names this file of ${head.bytes} bytes.`;
   const repaired =
     mayRepair(run, "object_without_record") && (await removeLeft(run, documentId, { key, modifiedAt }, detail));
@@ -79,29 +84,29 @@ async function checkLeft(run: LifeRun, documentId: string, { key, modifiedAt }: 
 
 /** Copied into the quarantine first, which takes its time: so everything is looked at once more. */
 async function removeLeft(
-  run: LifeRun,
+  run: IncarnationRun,
   documentId: string,
   { key, modifiedAt }: Listed,
   detail: string,
 ): Promise<boolean> {
-  const { parts, scope, shelf, findings } = run;
+  const { deps, scope, partition, findings } = run;
   if (!(await keepObject(run, keeping(run, documentId, detail), key))) return false;
-  const rest = key.slice(`${shelf.prefix}${documentId}/`.length);
-  if ((await parts.objects.head(scope, key))?.modifiedAt !== modifiedAt) return false;
-  if (namesObject(await readNamed(parts.items, shelf, documentId), key, rest)) return false;
-  await parts.objects.delete(scope, [key]);
+  const rest = key.slice(`${partition.prefix}${documentId}/`.length);
+  if ((await deps.objects.head(scope, key))?.modifiedAt !== modifiedAt) return false;
+  if (namesObject(await readNamed(deps.items, partition, documentId), key, rest)) return false;
+  await deps.objects.delete(scope, [key]);
   findings.quarantine();
   return true;
 }
 
 /** A version is named only after its bytes are here, and they go only after it is not named any more: missing is missing. */
-async function checkExpected(run: LifeRun, record: DocumentRecord, there: ReadonlySet<string>): Promise<void> {
+async function checkExpected(run: IncarnationRun, record: DocumentRecord, there: ReadonlySet<string>): Promise<void> {
   if (record.missing !== undefined && (await areBack(run, record))) await checkBack(run, record.document_id);
   for (const rest of expectedObjects(record)) {
     if (there.has(rest)) continue;
-    const key = `${run.shelf.prefix}${record.document_id}/${rest}`;
-    if ((await run.parts.objects.head(run.scope, key)) !== undefined) continue;
-    const now = await run.shelf.read(record.document_id);
+    const key = `${run.partition.prefix}${record.document_id}/${rest}`;
+    if ((await run.deps.objects.head(run.scope, key)) !== undefined) continue;
+    const now = await run.partition.read(record.document_id);
     if (now === undefined || !expectedObjects(now.record).includes(rest)) continue;
     const outcome = mayRepair(run, "record_without_object")
       ? await repairObject(run, now, rest)
@@ -120,8 +125,8 @@ async function checkExpected(run: LifeRun, record: DocumentRecord, there: Readon
 }
 
 /** What a repair marked as missing is there again. */
-async function checkBack(run: LifeRun, documentId: string): Promise<void> {
-  const now = await run.shelf.read(documentId);
+async function checkBack(run: IncarnationRun, documentId: string): Promise<void> {
+  const now = await run.partition.read(documentId);
   if (now === undefined || !(await areBack(run, now.record))) return;
   const outcome = run.repair ? await bringBack(run, now) : { repaired: false, detail: undefined };
   const detail = outcome.detail ?? `Its bytes are back: version ${now.record.missing?.versions.join(", ")}.`;
@@ -134,9 +139,9 @@ async function checkBack(run: LifeRun, documentId: string): Promise<void> {
   });
 }
 
-async function* listed({ parts, scope, shelf }: LifeRun): AsyncGenerator<Listed> {
+async function* listed({ deps, scope, partition }: IncarnationRun): AsyncGenerator<Listed> {
   for (let after: string | undefined; ;) {
-    const page = await parts.objects.list(scope, shelf.prefix, {
+    const page = await deps.objects.list(scope, partition.prefix, {
       limit: auditLimits.pageKeysMax,
       ...(after === undefined ? {} : { after }),
     });

@@ -1,5 +1,5 @@
 /** What had to end and did not: operations on all stores that do not get on, collections whose time is over, removals nobody carried out. */
-import { operationItemId, type Life, type Operation } from "../lifecycle/index.ts";
+import { operationItemId, type Incarnation, type Operation } from "../lifecycle/index.ts";
 import { removeLeftovers } from "../knowledge/documents/removals.ts";
 import { isLive } from "../knowledge/records/catalog-records.ts";
 import {
@@ -9,15 +9,15 @@ import {
   type CollectionRecord,
   type RepositoryRecord,
 } from "../knowledge/records/records.ts";
-import { found, type AuditRun, type LifeRun } from "./audit-run.ts";
+import { found, type AuditRun, type IncarnationRun } from "./audit-run.ts";
 import { placeOf } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
 
 export async function checkOperations(run: AuditRun, { repository_id }: RepositoryRecord): Promise<void> {
-  const { parts, scope } = run;
+  const { deps, scope } = run;
   for (let cursor: string | undefined; ;) {
     run.signal.throwIfAborted();
-    const page = await parts.items.query(scope, collectionsContainer.name, {
+    const page = await deps.items.query(scope, collectionsContainer.name, {
       equals: { repository_id },
       range: { prefix: operationItemId("") },
       limit: auditLimits.pageItemsMax,
@@ -54,7 +54,7 @@ async function checkOperation(run: AuditRun, listed: Operation): Promise<void> {
 export async function checkEnding(run: AuditRun, listed: CollectionRecord): Promise<void> {
   if (!isOverdue(run, listed)) return;
   if ((await run.lifecycle.read(run.scope, listed))?.operation.action === "delete-collection") return;
-  const now = await run.library.life(run.scope, listed);
+  const now = await run.catalog.life(run.scope, listed);
   if (now === undefined || !isOverdue(run, now.record)) return;
   const life = placeOf(now.record);
   let repaired = false;
@@ -67,14 +67,14 @@ export async function checkEnding(run: AuditRun, listed: CollectionRecord): Prom
   run.findings.add({ kind: "stuck_operation", store: "collections", ...life, detail, repaired });
 }
 
-export async function checkRemovals(run: LifeRun): Promise<void> {
-  const { parts, shelf, scope } = run;
+export async function checkRemovals(run: IncarnationRun): Promise<void> {
+  const { deps, partition, scope } = run;
   const late = await lateRemovals(run);
   if (late.length === 0) return;
-  if (run.repair) await removeLeftovers(parts, shelf, run.signal);
+  if (run.repair) await removeLeftovers(deps, partition, run.signal);
   for (const { id, document_id, at } of late) {
-    const { repository_id, incarnation } = shelf.place;
-    const still = await parts.items.read(scope, documentsContainer.name, {
+    const { repository_id, incarnation } = partition.place;
+    const still = await deps.items.read(scope, documentsContainer.name, {
       partition: [repository_id, incarnation],
       id,
     });
@@ -92,14 +92,14 @@ export async function checkRemovals(run: LifeRun): Promise<void> {
 }
 
 async function lateRemovals({
-  parts,
-  shelf,
-}: LifeRun): Promise<readonly { readonly id: string; readonly document_id: string; readonly at: string }[]> {
-  const { repository_id, incarnation } = shelf.place;
-  const before = new Date(parts.clock.now() - auditLimits.removalLateMs).toISOString();
+  deps,
+  partition,
+}: IncarnationRun): Promise<readonly { readonly id: string; readonly document_id: string; readonly at: string }[]> {
+  const { repository_id, incarnation } = partition.place;
+  const before = new Date(deps.clock.now() - auditLimits.removalLateMs).toISOString();
   const late: { id: string; document_id: string; at: string }[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await parts.items.query(shelf.scope, documentsContainer.name, {
+    const page = await deps.items.query(partition.scope, documentsContainer.name, {
       equals: { repository_id, incarnation },
       range: { prefix: itemIds.removalPrefix },
       limit: auditLimits.pageItemsMax,
@@ -116,21 +116,21 @@ async function lateRemovals({
 
 /** Marked first, so that the sweep goes on with it whatever happens here; then as far as it can be carried now. */
 async function sendAgain(
-  { scope, registry, lifecycle, parts }: AuditRun,
-  life: Life,
+  { scope, registry, lifecycle, deps }: AuditRun,
+  life: Incarnation,
   atOnce: boolean,
 ): Promise<boolean> {
   const place = placeOf(life);
-  await registry.mark({ kind: "operation", tenant: scope.tenant, ...place }, parts.clock.now());
+  await registry.mark({ kind: "operation", tenant: scope.tenant, ...place }, deps.clock.now());
   if (atOnce) await lifecycle.retry(scope, place);
   const operation = await lifecycle.finish(scope, place);
   return operation === undefined || operation.status === "done";
 }
 
 /** It failed; or it is old, and nothing was heard of it, or only what went wrong. One that takes long because there is much gets on. */
-function isStuck({ parts }: AuditRun, { status, created_at, updated_at, stores }: Operation): boolean {
+function isStuck({ deps }: AuditRun, { status, created_at, updated_at, stores }: Operation): boolean {
   if (status !== "running") return status === "failed";
-  const before = parts.clock.now() - auditLimits.operationSilentMs;
+  const before = deps.clock.now() - auditLimits.operationSilentMs;
   if (Date.parse(created_at) > before) return false;
   return (
     Date.parse(updated_at) <= before ||
@@ -138,8 +138,8 @@ function isStuck({ parts }: AuditRun, { status, created_at, updated_at, stores }
   );
 }
 
-function isOverdue({ parts }: AuditRun, record: CollectionRecord): boolean {
-  const before = parts.clock.now() - auditLimits.operationSilentMs;
+function isOverdue({ deps }: AuditRun, record: CollectionRecord): boolean {
+  const before = deps.clock.now() - auditLimits.operationSilentMs;
   if (isLive(record)) return false;
   return record.status === "DELETED"
     ? Date.parse(record.purge_at ?? "") <= before

@@ -4,7 +4,7 @@ import { ifMissing, tolerate } from "../runtime/expected-errors.ts";
 import { appendRows, chunkId } from "../knowledge/documents/passages.ts";
 import { shownIn, type DocumentRecord, type FenceRecord } from "../knowledge/records/records.ts";
 import { keepGeneration, keepRows } from "./quarantine/index.ts";
-import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
+import { found, keeping, mayRepair, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 import { isMarked, isUnderWay, readNamed, readRowName, rowsNamed, walkDocuments } from "./named.ts";
 import { repairPassages } from "./repair-passages.ts";
@@ -21,8 +21,8 @@ interface Group {
 const idsPerGet = 1_000;
 const recordsPerRead = 100;
 
-export async function checkPassages(run: LifeRun): Promise<void> {
-  const fence = (await run.shelf.fence())?.record;
+export async function checkPassages(run: IncarnationRun): Promise<void> {
+  const fence = (await run.partition.fence())?.record;
   if (fence === undefined) return;
   await checkGenerations(run, fence);
   if (!run.deep && (await sumsFit(run, fence.generation))) return;
@@ -30,7 +30,7 @@ export async function checkPassages(run: LifeRun): Promise<void> {
   // They cannot be read, which is told of as what it is.
   if (groups === undefined) return;
   await checkRows(run, [...groups.values()], fence.generation);
-  for await (const page of walkDocuments(run.parts.items, run.shelf, auditLimits.pageItemsMax)) {
+  for await (const page of walkDocuments(run.deps.items, run.partition, auditLimits.pageItemsMax)) {
     run.signal.throwIfAborted();
     for (const { record } of page) {
       const shown = shownIn(record, fence.generation);
@@ -42,23 +42,23 @@ export async function checkPassages(run: LifeRun): Promise<void> {
 }
 
 /** Nothing is on its way, and there are as many passages as the counters say: good enough, unless everything is to be looked at. */
-async function sumsFit({ parts, shelf, scope, findings }: LifeRun, generation: number): Promise<boolean> {
-  const before = await shelf.stats();
+async function sumsFit({ deps, partition, scope, findings }: IncarnationRun, generation: number): Promise<boolean> {
+  const before = await partition.stats();
   const { chunk_count = 0, by_status } = before?.record ?? {};
   if (by_status !== undefined && by_status.uploading + by_status.pending + by_status.indexing > 0) return false;
-  const rows = await tolerate(parts.vectors.count(scope, shelf.vectors(generation)), "NOT_FOUND", "CORRUPT");
-  const fits = (rows ?? 0) === chunk_count && (await shelf.stats())?.etag === before?.etag;
+  const rows = await tolerate(deps.vectors.count(scope, partition.vectors(generation)), "NOT_FOUND", "CORRUPT");
+  const fits = (rows ?? 0) === chunk_count && (await partition.stats())?.etag === before?.etag;
   if (fits) findings.checked.passages += chunk_count;
   return fits;
 }
 
 async function readGroups(
-  { parts, shelf, scope, findings, signal }: LifeRun,
+  { deps, partition, scope, findings, signal }: IncarnationRun,
   generation: number,
 ): Promise<Map<string, Group> | undefined> {
   const groups = new Map<string, Group>();
   try {
-    for await (const { id } of parts.vectors.rows(scope, shelf.vectors(generation))) {
+    for await (const { id } of deps.vectors.rows(scope, partition.vectors(generation))) {
       signal.throwIfAborted();
       findings.checked.passages += 1;
       const name = readRowName(id);
@@ -77,11 +77,11 @@ async function readGroups(
   return groups;
 }
 
-async function checkRows(run: LifeRun, groups: readonly Group[], generation: number): Promise<void> {
+async function checkRows(run: IncarnationRun, groups: readonly Group[], generation: number): Promise<void> {
   for (let at = 0; at < groups.length; at += recordsPerRead) {
     run.signal.throwIfAborted();
     const some = groups.slice(at, at + recordsPerRead);
-    const records = await run.shelf.readMany(some.map(({ documentId }) => documentId));
+    const records = await run.partition.readMany(some.map(({ documentId }) => documentId));
     for (const [i, group] of some.entries())
       if (rowsNamed({ record: records[i], removals: [] }, group.run, generation) <= group.last)
         await checkLeft(run, group, generation);
@@ -89,21 +89,25 @@ async function checkRows(run: LifeRun, groups: readonly Group[], generation: num
 }
 
 /** Rows that are still there after everything that could name them was read. */
-async function checkLeft(run: LifeRun, { documentId, run: number, last }: Group, generation: number): Promise<void> {
-  const { parts, shelf, scope, suspects } = run;
+async function checkLeft(
+  run: IncarnationRun,
+  { documentId, run: number, last }: Group,
+  generation: number,
+): Promise<void> {
+  const { deps, partition, scope, suspects } = run;
   const quiet = await suspects.isQuiet(scope.tenant);
-  const from = rowsNamed(await readNamed(parts.items, shelf, documentId), number, generation);
+  const from = rowsNamed(await readNamed(deps.items, partition, documentId), number, generation);
   const ids = from > last ? [] : await present(run, generation, indexes(documentId, number, from, last + 1));
   if (ids.length === 0) return;
-  const what = `${shelf.vectors(generation)} ${documentId}.${number}`;
+  const what = `${partition.vectors(generation)} ${documentId}.${number}`;
   if (!quiet && !(await suspects.isOld(scope.tenant, "vectors_without_document", what))) return run.findings.wait();
-  const name = shelf.vectors(generation);
+  const name = partition.vectors(generation);
   const detail = `${ids.length} passages of run ${number} that no record names.`;
   const repaired =
     mayRepair(run, "vectors_without_document") && (await keepRows(run, keeping(run, documentId, detail), name, ids));
   if (repaired) {
     for (let at = 0; at < ids.length; at += idsPerGet)
-      await appendRows(parts, scope, name, { delete: ids.slice(at, at + idsPerGet) }, run.signal);
+      await appendRows(deps, scope, name, { delete: ids.slice(at, at + idsPerGet) }, run.signal);
     run.findings.quarantine();
   }
   await found(run, {
@@ -117,17 +121,21 @@ async function checkLeft(run: LifeRun, { documentId, run: number, last }: Group,
 }
 
 /** What is shown has all its rows from the moment on that it is shown: fewer are too few, unless the record changed meanwhile. */
-async function checkShown(run: LifeRun, { document_id }: DocumentRecord, { generation }: FenceRecord): Promise<void> {
-  const { shelf } = run;
-  const before = await shelf.read(document_id);
+async function checkShown(
+  run: IncarnationRun,
+  { document_id }: DocumentRecord,
+  { generation }: FenceRecord,
+): Promise<void> {
+  const { partition } = run;
+  const before = await partition.read(document_id);
   const shown = before === undefined ? null : shownIn(before.record, generation);
   // One that is on its way gets all of them anew.
   if (before === undefined || shown === null || isUnderWay(before.record) || isMarked(before.record)) return;
   const there = await present(run, generation, indexes(document_id, shown.run, 0, shown.chunk_count));
   const missing = shown.chunk_count - there.length;
   if (missing === 0) return;
-  const now = await shelf.read(document_id);
-  if (now?.etag !== before.etag || (await shelf.fence())?.record.generation !== generation) return;
+  const now = await partition.read(document_id);
+  if (now?.etag !== before.etag || (await partition.fence())?.record.generation !== generation) return;
   const outcome = mayRepair(run, "document_without_vectors")
     ? await repairPassages(run, now)
     : { repaired: false, detail: undefined };
@@ -136,23 +144,23 @@ async function checkShown(run: LifeRun, { document_id }: DocumentRecord, { gener
     kind: "document_without_vectors",
     store: "vectors",
     document_id,
-    key: shelf.vectors(generation),
+    key: partition.vectors(generation),
     detail,
     repaired: outcome.repaired,
   });
 }
 
 /** A re-index removes the generations before its own when it is done with the documents; what is still there after a while was forgotten. */
-async function checkGenerations(run: LifeRun, fence: FenceRecord): Promise<void> {
-  const { parts, shelf, scope, suspects } = run;
+async function checkGenerations(run: IncarnationRun, fence: FenceRecord): Promise<void> {
+  const { deps, partition, scope, suspects } = run;
   for (
     let generation = fence.generation - 1;
     generation >= Math.max(1, fence.generation - auditLimits.generationsMax);
     generation -= 1
   ) {
-    const name = shelf.vectors(generation);
-    if ((await ifMissing(parts.vectors.stats(scope, name))) === undefined) continue;
-    if ((await shelf.fence())?.record.status !== "ACTIVE") return;
+    const name = partition.vectors(generation);
+    if ((await ifMissing(deps.vectors.stats(scope, name))) === undefined) continue;
+    if ((await partition.fence())?.record.status !== "ACTIVE") return;
     if (!(await suspects.isOld(scope.tenant, "vectors_without_document", name, auditLimits.generationMs))) {
       run.findings.wait();
       continue;
@@ -172,13 +180,13 @@ async function checkGenerations(run: LifeRun, fence: FenceRecord): Promise<void>
 }
 
 async function present(
-  { parts, shelf, scope }: LifeRun,
+  { deps, partition, scope }: IncarnationRun,
   generation: number,
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const there: string[] = [];
   for (let at = 0; at < ids.length; at += idsPerGet) {
-    const rows = await ifMissing(parts.vectors.get(scope, shelf.vectors(generation), ids.slice(at, at + idsPerGet)));
+    const rows = await ifMissing(deps.vectors.get(scope, partition.vectors(generation), ids.slice(at, at + idsPerGet)));
     there.push(...(rows ?? []).flatMap((row) => (row === undefined ? [] : [row.id])));
   }
   return there;

@@ -3,24 +3,24 @@ import type { Quad } from "../domain/rdf.ts";
 import { tolerate } from "../runtime/expected-errors.ts";
 import { readSource, sourceMark } from "../knowledge/documents/graph-support.ts";
 import { keepTriples } from "./quarantine/index.ts";
-import { found, keeping, mayRepair, type LifeRun } from "./audit-run.ts";
+import { found, keeping, mayRepair, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 import { namesSource, readNamed } from "./named.ts";
 
-export async function checkTriples(run: LifeRun): Promise<void> {
+export async function checkTriples(run: IncarnationRun): Promise<void> {
   // Deleted meanwhile: its end takes everything with it.
   await tolerate(walk(run), "CONFLICT");
 }
 
-async function walk(run: LifeRun): Promise<void> {
-  const { parts, scope, signal, findings, shelf } = run;
-  const space = shelf.place.incarnation;
+async function walk(run: IncarnationRun): Promise<void> {
+  const { deps, scope, signal, findings, partition } = run;
+  const space = partition.place.incarnation;
   const seen = new Set<string>();
   for (let cursor: string | undefined; ;) {
     signal.throwIfAborted();
-    const page = await parts.triples.match(scope, space, {}, { limit: auditLimits.pageQuadsMax, cursor });
+    const page = await deps.triples.match(scope, space, {}, { limit: auditLimits.pageQuadsMax, cursor });
     findings.checked.triples += page.quads.length;
-    const supports = await parts.triples.supports(scope, space, page.quads);
+    const supports = await deps.triples.supports(scope, space, page.quads);
     for (const [i, list] of supports.entries()) {
       for (const { source } of list) {
         if (seen.has(source)) continue;
@@ -33,20 +33,20 @@ async function walk(run: LifeRun): Promise<void> {
   }
 }
 
-async function checkSource(run: LifeRun, source: string, quad: Quad): Promise<void> {
-  const { parts, scope, shelf, suspects } = run;
+async function checkSource(run: IncarnationRun, source: string, quad: Quad): Promise<void> {
+  const { deps, scope, partition, suspects } = run;
   const read = readSource(source);
   // Somebody else's way to name where a triple is from.
   if (read === undefined) return;
-  const record = (await shelf.read(read.documentId))?.record;
+  const record = (await partition.read(read.documentId))?.record;
   const mark = sourceMark(read);
   if (namesSource({ record, removals: [], kept: false }, mark)) return;
   const quiet = await suspects.isQuiet(scope.tenant);
-  if (namesSource(await readNamed(parts.items, shelf, read.documentId), mark)) return;
+  if (namesSource(await readNamed(deps.items, partition, read.documentId), mark)) return;
   // A re-index that is under way looks after its own generation.
-  if ((await shelf.fence())?.record.next?.generation === read.generation) return;
-  const { incarnation } = shelf.place;
-  const [still] = await parts.triples.supports(scope, incarnation, [quad]);
+  if ((await partition.fence())?.record.next?.generation === read.generation) return;
+  const { incarnation } = partition.place;
+  const [still] = await deps.triples.supports(scope, incarnation, [quad]);
   if (!(still ?? []).some((one) => one.source === source)) return;
   if (!quiet && !(await suspects.isOld(scope.tenant, "triples_without_support_source", `${incarnation} ${source}`)))
     return run.findings.wait();
@@ -55,7 +55,7 @@ async function checkSource(run: LifeRun, source: string, quad: Quad): Promise<vo
     mayRepair(run, "triples_without_support_source") &&
     (await keepTriples(run, keeping(run, read.documentId, detail), source));
   if (repaired) {
-    await parts.triples.removeSource(scope, incarnation, source);
+    await deps.triples.removeSource(scope, incarnation, source);
     run.findings.quarantine();
   }
   await found(run, {

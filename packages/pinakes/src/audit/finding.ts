@@ -1,7 +1,7 @@
 /** What an audit finds, and how it is told: all of it counted, the first listed in the job, many more in a file beside it. */
 import type { AuditReport, Finding, FindingKind, RepairRefusal } from "@pinakes/client";
 import type { JsonObject } from "../domain/json.ts";
-import type { Life } from "../lifecycle/index.ts";
+import type { Incarnation } from "../lifecycle/index.ts";
 import { auditLimits } from "./limits.ts";
 
 export type { AuditReport, Finding, FindingKind };
@@ -73,7 +73,7 @@ export class Findings {
 }
 
 /** Where something was found, without what else a record has. */
-export function placeOf({ repository_id, collection_id, incarnation }: Life): Life {
+export function placeOf({ repository_id, collection_id, incarnation }: Incarnation): Incarnation {
   return { repository_id, collection_id, incarnation };
 }
 

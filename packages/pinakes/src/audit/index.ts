@@ -2,6 +2,6 @@
 export { Audit, type FsckInput } from "./audit.ts";
 export type { AuditReport, Finding, FindingKind } from "./finding.ts";
 export { auditLimits } from "./limits.ts";
-export { AuditRounds, type AuditFigures, type RoundsParts } from "./rounds.ts";
+export { AuditRounds, type AuditFigures, type RoundsOptions } from "./rounds.ts";
 export { walkWorkspaces } from "./workspaces.ts";
 export { auditContainer } from "./suspects.ts";

@@ -4,7 +4,7 @@
  */
 import type { Scope } from "../domain/scope.ts";
 import type { ItemStore } from "../ports/item-store.ts";
-import type { Shelf } from "../knowledge/records/collection-partition.ts";
+import type { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type RemovalRecord } from "../knowledge/records/records.ts";
 
 interface Named {
@@ -14,12 +14,12 @@ interface Named {
   readonly kept: boolean;
 }
 
-export async function readNamed(items: ItemStore, shelf: Shelf, documentId: string): Promise<Named> {
-  const record = (await shelf.read(documentId))?.record;
-  const { repository_id, incarnation } = shelf.place;
+export async function readNamed(items: ItemStore, partition: CollectionPartition, documentId: string): Promise<Named> {
+  const record = (await partition.read(documentId))?.record;
+  const { repository_id, incarnation } = partition.place;
   const removals: RemovalRecord[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await items.query(shelf.scope, documentsContainer.name, {
+    const page = await items.query(partition.scope, documentsContainer.name, {
       equals: { repository_id, incarnation },
       range: { prefix: itemIds.removal(documentId, "") },
       limit: 100,
@@ -29,7 +29,7 @@ export async function readNamed(items: ItemStore, shelf: Shelf, documentId: stri
     cursor = page.cursor;
     if (cursor === undefined) break;
   }
-  const kept = await items.read(shelf.scope, documentsContainer.name, {
+  const kept = await items.read(partition.scope, documentsContainer.name, {
     partition: [repository_id, incarnation],
     id: itemIds.kept(documentId),
   });
@@ -109,11 +109,11 @@ interface WalkedDocument {
 /** Page after page; reads the partition itself. */
 export async function* walkDocuments(
   items: ItemStore,
-  shelf: Shelf,
+  partition: CollectionPartition,
   limit: number,
 ): AsyncGenerator<readonly WalkedDocument[]> {
-  const { repository_id, incarnation } = shelf.place;
-  const scope: Scope = shelf.scope;
+  const { repository_id, incarnation } = partition.place;
+  const scope: Scope = partition.scope;
   for (let cursor: string | undefined; ;) {
     const page = await items.query(scope, documentsContainer.name, {
       equals: { repository_id, incarnation },

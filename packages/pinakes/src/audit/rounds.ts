@@ -11,7 +11,7 @@ import type { ItemStore } from "../ports/item-store.ts";
 import type { RepositoryRecord } from "../knowledge/records/records.ts";
 import type { Quarantine } from "./quarantine/index.ts";
 import { auditCollection, auditRepository } from "./audit-life.ts";
-import { beginAudit, type AuditPieces } from "./audit-run.ts";
+import { beginAudit, type AuditDependencies } from "./audit-run.ts";
 import { auditLivesPage } from "./check-lives.ts";
 import { Findings, type FindingKind } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
@@ -21,7 +21,7 @@ import { nextCollection, nextRepository } from "./walk.ts";
 type Counts = Readonly<Partial<Record<FindingKind, number>>>;
 
 /** Where the next step begins. Absent cursors: at the beginning of their list. */
-interface Place {
+interface RoundPosition {
   /** Of the list of workspaces, behind the one that is looked at. */
   readonly workspaces?: string | undefined;
   readonly tenant?: string | undefined;
@@ -42,7 +42,7 @@ interface Place {
 interface RoundState {
   readonly owner: string;
   readonly until: number;
-  readonly place: Place;
+  readonly place: RoundPosition;
   /** Of the step that begins there. */
   readonly failures: number;
   readonly began_at: number;
@@ -51,7 +51,7 @@ interface RoundState {
 }
 
 interface Step {
-  readonly place: Place | undefined;
+  readonly place: RoundPosition | undefined;
   readonly counts: Counts;
 }
 
@@ -62,7 +62,7 @@ export interface AuditFigures {
   readonly found: Counts;
 }
 
-export interface RoundsParts {
+export interface RoundsOptions {
   readonly items: ItemStore;
   readonly system: SystemScope;
   readonly clock: Clock;
@@ -79,15 +79,15 @@ export interface RoundsParts {
 const key = { part: "rounds", id: "state" };
 
 export class AuditRounds {
-  readonly #pieces: AuditPieces;
-  readonly #parts: RoundsParts;
+  readonly #services: AuditDependencies;
+  readonly #deps: RoundsOptions;
   readonly #scope: Scope;
   #figures: AuditFigures = { lastPassAt: undefined, found: {} };
 
-  constructor(pieces: AuditPieces, parts: RoundsParts) {
-    this.#pieces = pieces;
-    this.#parts = parts;
-    this.#scope = parts.system.forTenant(auditTenant);
+  constructor(services: AuditDependencies, deps: RoundsOptions) {
+    this.#services = services;
+    this.#deps = deps;
+    this.#scope = deps.system.forTenant(auditTenant);
   }
 
   get figures(): AuditFigures {
@@ -96,7 +96,7 @@ export class AuditRounds {
 
   /** A bounded number of steps, unless another process is at it or the last pass is not long ago. */
   async round(signal: AbortSignal): Promise<void> {
-    const { clock, owner } = this.#parts;
+    const { clock, owner } = this.#deps;
     const began = clock.now();
     const found = await this.#read();
     let state: RoundState = found?.state ?? {
@@ -143,25 +143,25 @@ export class AuditRounds {
     const { place } = state;
     const skip = state.failures >= auditLimits.stepTriesMax;
     try {
-      if (skip) this.#parts.log(`audit: left out after ${state.failures} failures: ${JSON.stringify(place)}`);
+      if (skip) this.#deps.log(`audit: left out after ${state.failures} failures: ${JSON.stringify(place)}`);
       return await this.#step(place, signal, skip);
     } catch (error) {
       // Where not even the way on is known any more, it goes on with the next workspace.
       const next = skip ? { place: { workspaces: place.workspaces }, failures: 0 } : { failures: state.failures + 1 };
-      if (!signal.aborted) await this.#write({ ...state, owner: this.#parts.owner, until: 0, ...next }, etag);
+      if (!signal.aborted) await this.#write({ ...state, owner: this.#deps.owner, until: 0, ...next }, etag);
       throw error;
     }
   }
 
   /** One page of lives, one repository or one collection. No place: everything was looked at. */
-  async #step(place: Place, signal: AbortSignal, skip: boolean): Promise<Step> {
-    const { items, system, lifecycle, workspaces } = this.#parts;
+  async #step(place: RoundPosition, signal: AbortSignal, skip: boolean): Promise<Step> {
+    const { items, system, lifecycle, workspaces } = this.#deps;
     const findings = new Findings();
     if (place.tenant === undefined) {
       const next = await workspaces(place.workspaces);
       return { place: next === undefined ? undefined : { workspaces: next.place, tenant: next.tenant }, counts: {} };
     }
-    const run = beginAudit(this.#pieces, system.forTenant(place.tenant), {
+    const run = beginAudit(this.#services, system.forTenant(place.tenant), {
       repair: false,
       forced: false,
       deep: false,
@@ -170,7 +170,7 @@ export class AuditRounds {
       signal,
     });
     if (place.swept !== true) {
-      const quarantine = skip ? undefined : await this.#parts.quarantine.sweep(run.scope, place.quarantine);
+      const quarantine = skip ? undefined : await this.#deps.quarantine.sweep(run.scope, place.quarantine);
       return { place: { ...place, quarantine, swept: quarantine === undefined }, counts: {} };
     }
     const store = lifecycle.listing[place.stores ?? 0];
@@ -195,7 +195,10 @@ export class AuditRounds {
   }
 
   async #read(): Promise<{ readonly state: RoundState; readonly etag: string } | undefined> {
-    const item = await this.#parts.items.read(this.#scope, auditContainer.name, { partition: [key.part], id: key.id });
+    const item = await this.#deps.items.read(this.#scope, auditContainer.name, {
+      partition: [key.part],
+      id: key.id,
+    });
     return item === undefined ? undefined : { state: item.document as unknown as RoundState, etag: item.etag };
   }
 
@@ -211,7 +214,7 @@ export class AuditRounds {
         ? ({ op: "create", document } as const)
         : ({ op: "replace", document, ifMatch: etag } as const);
     try {
-      return (await this.#parts.items.write(this.#scope, auditContainer.name, [key.part], write)).etag;
+      return (await this.#deps.items.write(this.#scope, auditContainer.name, [key.part], write)).etag;
     } catch (error) {
       if (!isConflict(error)) throw error;
       return undefined;
@@ -223,7 +226,11 @@ export class AuditRounds {
   }
 }
 
-function behindRepository(place: Place, record: RepositoryRecord | undefined, cursor: string | undefined): Place {
+function behindRepository(
+  place: RoundPosition,
+  record: RepositoryRecord | undefined,
+  cursor: string | undefined,
+): RoundPosition {
   return {
     ...place,
     repositories: cursor,

@@ -15,7 +15,7 @@ export const auditTenant = "pinakes.audit";
 /** Suspicions, and how far the background is. */
 export const auditContainer: ContainerDefinition = Object.freeze({ name: "audit", partitionKey: ["part"], ttl: -1 });
 
-interface SuspectParts {
+interface SuspectOptions {
   readonly items: ItemStore;
   readonly clock: Clock;
   /** Of the audit's own tenant. */
@@ -24,9 +24,9 @@ interface SuspectParts {
 }
 
 export class Suspects {
-  readonly #parts: SuspectParts;
+  readonly #parts: SuspectOptions;
 
-  constructor(parts: SuspectParts) {
+  constructor(parts: SuspectOptions) {
     this.#parts = parts;
   }
 

@@ -4,7 +4,7 @@
  */
 import type { SystemScope } from "../domain/scope.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
-import type { RoundsParts } from "./rounds.ts";
+import type { RoundsOptions } from "./rounds.ts";
 
 interface WorkspaceSources {
   readonly book: {
@@ -22,7 +22,7 @@ const objectsPlace = "objects:";
 /** The system's own tenants have no collections. */
 const systemPrefix = "pinakes.";
 
-export function walkWorkspaces({ book, objects, system }: WorkspaceSources): RoundsParts["workspaces"] {
+export function walkWorkspaces({ book, objects, system }: WorkspaceSources): RoundsOptions["workspaces"] {
   return async (after) => {
     if (after === undefined || after.startsWith(bookPlace)) {
       const tenant = await book.after(after === undefined ? "" : after.slice(bookPlace.length));

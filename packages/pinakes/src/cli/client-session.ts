@@ -7,7 +7,7 @@ import { readConfig } from "../config.ts";
 import { embeddedKnowledge } from "../embedded-knowledge.ts";
 import type { LocalActor } from "../identity/index.ts";
 import { UsageError, type Call } from "./terminal/command.ts";
-import { notFoundIn, placeOf, type Place } from "./store-location.ts";
+import { notFoundIn, placeOf, type StoreLocation } from "./store-location.ts";
 import { engineErrors } from "./server-errors.ts";
 import { findServer } from "./server-file.ts";
 import {
@@ -25,7 +25,7 @@ import {
 export interface ClientSession {
   readonly knowledge: KnowledgeApi;
   readonly state: StateApi;
-  readonly place: Place;
+  readonly place: StoreLocation;
 }
 
 /** Longer than any search or SPARQL query may take: the server ends those itself. */
@@ -60,7 +60,7 @@ async function asked<T>(
   work: (session: ClientSession) => Promise<T>,
   options: SessionOptions,
   http: HttpOptions,
-  place: Place,
+  place: StoreLocation,
 ): Promise<T> {
   const connection = { timeoutMs: requestMsMax, ...http };
   const session = {
@@ -74,7 +74,8 @@ async function asked<T>(
   return options.endsItself === true ? await done : await untilInterrupted(done, call.terminal.signal);
 }
 
-function remoteOf({ given, terminal: { env } }: Call): HttpOptions | undefined {
+/** The server that the call names, by options or the environment. */
+export function remoteOf({ given, terminal: { env } }: Call): HttpOptions | undefined {
   const key = given.text("key") ?? setting(env["PINAKES_KEY"]) ?? setting(env["PINAKES_API_KEY"]);
   const url = given.text("url") ?? setting(env["PINAKES_URL"]);
   if (url !== undefined) return { url, apiKey: key };

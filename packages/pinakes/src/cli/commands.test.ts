@@ -217,7 +217,7 @@ describe("pinakes documents, search", () => {
 
 describe("pinakes collections", () => {
   it("R-TG-107 changes name, description, tags and fields, keeping what is not named", async () => {
-    await json(collections, "set", "kb/papers", 'custom_fields={"shelf":3}');
+    await json(collections, "set", "kb/papers", 'custom_fields={"partition":3}');
     const changed = await json(
       collections,
       "set",
@@ -229,7 +229,7 @@ describe("pinakes collections", () => {
     expect(changed).toMatchObject({
       name: "Old papers",
       description: "All of them",
-      metadata: { tags: ["physics"], custom_fields: { shelf: 3 } },
+      metadata: { tags: ["physics"], custom_fields: { partition: 3 } },
       warnings: [],
     });
     const cut = await call(collections, ["set", "kb/papers", 'chunking_strategy={"type":"SENTENCE","chunk_size":500}']);

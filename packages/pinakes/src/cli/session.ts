@@ -7,7 +7,7 @@ import { readConfig, type Config } from "../config.ts";
 import type { Caller, CallerInput } from "../domain/caller.ts";
 import { readQuotas } from "../knowledge/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
-import { notFoundIn, placeOf, requireData, type Place } from "./store-location.ts";
+import { notFoundIn, placeOf, requireData, type StoreLocation } from "./store-location.ts";
 import { rootToken } from "./root-token.ts";
 import { UsageError, type Call, type Options } from "./terminal/command.ts";
 import { Interrupted } from "./terminal/terminal.ts";
@@ -17,7 +17,7 @@ export interface Session {
   readonly knowledge: Pinakes["knowledge"];
   readonly caller: Caller;
   readonly config: Config;
-  readonly place: Place;
+  readonly place: StoreLocation;
 }
 
 /** For commands that act for somebody. */

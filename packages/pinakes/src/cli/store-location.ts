@@ -17,34 +17,34 @@ export async function requireData({ stores: { items } }: Pick<Config, "stores">)
   );
 }
 
-export interface Place {
+export interface StoreLocation {
   /** Absent at a server, where the key says it. */
   readonly workspace?: string;
   /** The engine with its folder or address; or the address of the server. */
   readonly store: string;
 }
 
-export function placeOf({ stores }: Pick<Config, "stores">, workspace: string): Place {
+export function placeOf({ stores }: Pick<Config, "stores">, workspace: string): StoreLocation {
   return { workspace, store: describeItems(stores.items).replaceAll(/\s+/g, " ") };
 }
 
 /** `There are none in workspace default (sqlite  /data).` and how to look elsewhere. */
-export function nothingIn(place: Place, what = "There are none"): string {
+export function nothingIn(place: StoreLocation, what = "There are none"): string {
   return `${what} in ${whereOf(place)}. ${elsewhere(place)}`;
 }
 
-function whereOf({ workspace, store }: Place): string {
+function whereOf({ workspace, store }: StoreLocation): string {
   return workspace === undefined ? `the workspace of the key at ${store}` : `workspace ${workspace} (${store})`;
 }
 
-function elsewhere({ workspace }: Place): string {
+function elsewhere({ workspace }: StoreLocation): string {
   return workspace === undefined
     ? "Look elsewhere with another --key or --url."
     : "Look elsewhere with --workspace ID, or in another folder with PINAKES_DATA.";
 }
 
 /** The same for one thing that was not found. */
-export function notFoundIn(place: Place, error: unknown): unknown {
+export function notFoundIn(place: StoreLocation, error: unknown): unknown {
   if (!hasCode(error, "NOT_FOUND")) return error;
   return new PinakesError("NOT_FOUND", `${error.detail} This is ${whereOf(place)}. ${elsewhere(place)}`, {
     cause: error,

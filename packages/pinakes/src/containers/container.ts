@@ -45,7 +45,7 @@ class Outrun extends Error {}
 const updateAttemptsDefault = 50;
 const pollMsDefault = 1_000;
 
-export class Repository<Document extends object, Input extends object, PartitionPath extends string, Indexes> {
+export class Container<Document extends object, Input extends object, PartitionPath extends string, Indexes> {
   readonly store: ItemStore;
   readonly name: string;
   readonly #paths: readonly string[];

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ContainerDefinition, ItemStore, OpenContainerOptions } from "../ports/item-store.ts";
 import type { PathOf, Pointer } from "./paths.ts";
-import { Repository } from "./container.ts";
+import { Container } from "./container.ts";
 
 export type SortOf<Path extends string> = Path | { readonly path: Path; readonly order: "asc" | "desc" };
 export interface IndexOf<Path extends string> {
@@ -22,11 +22,16 @@ export interface ContainerDeclaration<Schema extends z.ZodType<object, object>, 
   readonly feed?: boolean;
 }
 
-export interface Container<Document extends object, Input extends object, PartitionPath extends string, Indexes> {
+export interface DeclaredContainer<
+  Document extends object,
+  Input extends object,
+  PartitionPath extends string,
+  Indexes,
+> {
   readonly definition: ContainerDefinition;
   readonly schema: z.ZodType<Document, Input>;
   /** Opens the container on a store: creates it there, or changes its indexes online, and returns its repository. */
-  open(store: ItemStore, options?: OpenContainerOptions): Promise<Repository<Document, Input, PartitionPath, Indexes>>;
+  open(store: ItemStore, options?: OpenContainerOptions): Promise<Container<Document, Input, PartitionPath, Indexes>>;
 }
 
 /**
@@ -47,7 +52,7 @@ export function defineContainer<
   const Indexes extends Readonly<Record<string, IndexOf<PathOf<z.output<Schema>> | Pointer>>> = {},
 >(
   declaration: ContainerDeclaration<Schema, PartitionPath, Indexes>,
-): Container<z.output<Schema>, z.input<Schema>, PartitionPath, Indexes> {
+): DeclaredContainer<z.output<Schema>, z.input<Schema>, PartitionPath, Indexes> {
   const { schema, name, partitionKey, indexes, uniqueKeys, ttl, feed } = declaration;
   const definition: ContainerDefinition = Object.freeze({
     name,
@@ -63,7 +68,7 @@ export function defineContainer<
     schema: typed,
     open: async (store: ItemStore, options?: OpenContainerOptions) => {
       await store.openContainer(definition, options);
-      return new Repository<z.output<Schema>, z.input<Schema>, PartitionPath, Indexes>(store, definition, typed);
+      return new Container<z.output<Schema>, z.input<Schema>, PartitionPath, Indexes>(store, definition, typed);
     },
   });
 }

@@ -1,6 +1,6 @@
-export { days, defineContainer, timestamp, type Container } from "./define-container.ts";
+export { days, defineContainer, timestamp, type DeclaredContainer } from "./define-container.ts";
 export type { FilterOf, PathOf } from "./paths.ts";
-export type { Repository } from "./container.ts";
+export type { Container } from "./container.ts";
 export type {
   Conditions,
   DocumentChange,

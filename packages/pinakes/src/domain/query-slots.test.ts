@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { QueryPlaces, type QueryBounds, type QueryPlace } from "./query-slots.ts";
+import { QuerySlots, type QueryBounds, type QuerySlot } from "./query-slots.ts";
 
 const bounds: QueryBounds = {
   placesMax: 3,
@@ -9,13 +9,13 @@ const bounds: QueryBounds = {
   memoryPerTenantBytesMax: 60,
 };
 const forever = () => new AbortController().signal;
-const make = (more: Partial<QueryBounds> = {}) => new QueryPlaces({ ...bounds, ...more }, forever);
+const make = (more: Partial<QueryBounds> = {}) => new QuerySlots({ ...bounds, ...more }, forever);
 const throttled = { code: "THROTTLED", status: 429, retryable: true, retryAfterMs: 1_000 };
 const nothing = { places: 0, waiting: 0, bytes: 0 };
 
 /** Who has got a place, in the order they got it. */
-function watch(places: QueryPlaces) {
-  const got: { readonly name: string; readonly place: QueryPlace }[] = [];
+function watch(places: QuerySlots) {
+  const got: { readonly name: string; readonly place: QuerySlot }[] = [];
   const enter = (name: string, signal?: AbortSignal) => {
     const entered = places.enter(name.charAt(0), signal).then((place) => void got.push({ name, place }));
     entered.catch(() => {});
@@ -61,7 +61,7 @@ describe("places of queries", () => {
 
   it("who waits leaves the line when the signal says so, or when the patience ends", async () => {
     const patience = new AbortController();
-    const places = new QueryPlaces(bounds, () => patience.signal);
+    const places = new QuerySlots(bounds, () => patience.signal);
     const { enter, got, leave } = watch(places);
     const own = new AbortController();
     for (const name of ["a1", "a2"]) void enter(name);
@@ -134,7 +134,7 @@ describe("places of queries", () => {
   });
 
   it("a refusal says what there are too many of", async () => {
-    const places = new QueryPlaces({ ...bounds, placesPerTenantMax: 1, waitingPerTenantMax: 1 }, forever, "exports");
+    const places = new QuerySlots({ ...bounds, placesPerTenantMax: 1, waitingPerTenantMax: 1 }, forever, "exports");
     const { enter, got } = watch(places);
     for (const name of ["a1", "a2"]) void enter(name);
     expect(await got()).toEqual(["a1"]);

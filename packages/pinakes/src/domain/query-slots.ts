@@ -18,15 +18,15 @@ export interface QueryBounds {
 }
 
 /** The places of one process, by what is done in them. */
-export interface Places {
+export interface Slots {
   /** SPARQL, SQL, and aggregates of metrics and tool invocations. */
-  readonly queries: QueryPlaces;
-  readonly searches: QueryPlaces;
-  readonly exports: QueryPlaces;
-  readonly evaluations: QueryPlaces;
+  readonly queries: QuerySlots;
+  readonly searches: QuerySlots;
+  readonly exports: QuerySlots;
+  readonly evaluations: QuerySlots;
 }
 
-export interface QueryPlace {
+export interface QuerySlot {
   /** Counts what is kept from now on; throws, and counts nothing, where that is more than there is room for. */
   hold(bytes: number): void;
   release(bytes: number): void;
@@ -57,7 +57,7 @@ interface Waiting {
   readonly go: () => void;
 }
 
-export class QueryPlaces {
+export class QuerySlots {
   readonly #bounds: QueryBounds;
   readonly #patience: () => AbortSignal;
   readonly #called: string;
@@ -81,7 +81,7 @@ export class QueryPlaces {
   }
 
   /** Waits for a place; who waits too long, or whose signal says so, is refused, too. */
-  async enter(tenant: string, signal?: AbortSignal): Promise<QueryPlace> {
+  async enter(tenant: string, signal?: AbortSignal): Promise<QuerySlot> {
     const state = this.#tenants.get(tenant) ?? { places: 0, bytes: 0, waiting: 0 };
     this.#tenants.set(tenant, state);
     if (this.#isFree(state)) {
@@ -101,7 +101,7 @@ export class QueryPlaces {
   }
 
   /** Runs in a place from beginning to end. */
-  async within<T>(tenant: string, run: (place: QueryPlace) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async within<T>(tenant: string, run: (place: QuerySlot) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const place = await this.enter(tenant, signal);
     try {
       return await run(place);
@@ -165,7 +165,7 @@ export class QueryPlaces {
     }
   }
 
-  #place(tenant: string, state: Tenant): QueryPlace {
+  #place(tenant: string, state: Tenant): QuerySlot {
     let held = 0;
     let left = false;
     const release = (bytes: number): void => {

@@ -18,7 +18,7 @@ import { checkLimit } from "../knowledge/collections/list-collections.ts";
 import { checkAskedId } from "../knowledge/records/names.ts";
 import { isoTime } from "../knowledge/records/times.ts";
 import type { ListPage, Paging } from "../knowledge/records/paging.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import type { SearchInput } from "../knowledge/search/search-input.ts";
 import type { SearchResult } from "../knowledge/search/search-result.ts";
 import { jobView, type JobView } from "../knowledge/views.ts";
@@ -92,17 +92,17 @@ export interface EvaluationTools {
 }
 
 export class Evaluations {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #tools: EvaluationTools;
   readonly #questions: QuestionStore;
   /** Jobs of this process that have a place. */
   readonly #admitted = new Set<string>();
   #opening: Promise<Records> | undefined;
 
-  constructor(parts: KnowledgeParts, tools: EvaluationTools) {
-    this.#parts = parts;
+  constructor(deps: KnowledgeDependencies, tools: EvaluationTools) {
+    this.#deps = deps;
     this.#tools = tools;
-    this.#questions = new QuestionStore(parts.objects);
+    this.#questions = new QuestionStore(deps.objects);
     tools.jobs.register("evaluation", (scope, job, jobTools) => this.#placed(scope, job, jobTools));
   }
 
@@ -113,8 +113,8 @@ export class Evaluations {
     const opened = await Promise.all(
       collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)),
     );
-    const evaluation_id = this.#parts.newId();
-    const now = isoTime(this.#parts.clock.now());
+    const evaluation_id = this.#deps.newId();
+    const now = isoTime(this.#deps.clock.now());
     await this.#questions.put(scope, evaluation_id, queries);
     const records = await this.#records();
     try {
@@ -137,7 +137,7 @@ export class Evaluations {
       return view(record);
     } catch (error) {
       await this.#questions.removeAll(scope, evaluation_id).catch((cause: unknown) => {
-        this.#parts.log(
+        this.#deps.log(
           `the queries of evaluation ${evaluation_id}, which was not made, could not be removed: ${String(cause)}`,
         );
       });
@@ -220,8 +220,8 @@ export class Evaluations {
       collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)),
     );
     const { userId, groups, role } = caller;
-    const place = await this.#parts.places?.evaluations.enter(caller.scope.tenant, signal);
-    const job_id = this.#parts.newId();
+    const place = await this.#deps.places?.evaluations.enter(caller.scope.tenant, signal);
+    const job_id = this.#deps.newId();
     this.#admitted.add(job_id);
     const ended = (): void => {
       this.#admitted.delete(job_id);
@@ -250,7 +250,7 @@ export class Evaluations {
   /** A run that was begun elsewhere, or is tried again, has no place yet: where there is none it goes on later. */
   async #placed(scope: Scope, job: JobRecord, tools: JobTools): Promise<JsonObject> {
     const run = () => this.#run(scope, job, tools);
-    const { places } = this.#parts;
+    const { places } = this.#deps;
     if (places === undefined || this.#admitted.has(job.job_id)) return run();
     const place = await places.evaluations.enter(scope.tenant, tools.signal).catch((error: unknown) => {
       throw hasCode(error, "THROTTLED") ? new Later(error.message) : error;
@@ -261,7 +261,7 @@ export class Evaluations {
   async #run(scope: Scope, job: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
     const { evaluation_id, configuration: given, who } = JobInput.parse(job.input);
     const configuration = readConfiguration(given, "run");
-    const caller = this.#parts.callerOf({ tenant: scope.tenant, ...who });
+    const caller = this.#deps.callerOf({ tenant: scope.tenant, ...who });
     const { collections, k } = await this.#orClear(scope, evaluation_id, job.job_id, this.get(caller, evaluation_id));
     const queries = await this.#questions.read(scope, evaluation_id);
     const total = queries.length;
@@ -280,7 +280,7 @@ export class Evaluations {
     });
     const run: EvaluationRun = {
       job_id: job.job_id,
-      finished_at: isoTime(this.#parts.clock.now()),
+      finished_at: isoTime(this.#deps.clock.now()),
       run_by: who.userId,
       configuration,
       ...qualityOf(answered, k),
@@ -312,7 +312,7 @@ export class Evaluations {
     });
     const ids = gone.map(({ job_id }) => job_id);
     await this.#questions.removeRuns(scope, evaluation_id, ids).catch((cause: unknown) => {
-      this.#parts.log(
+      this.#deps.log(
         `what the runs ${ids.join(", ")} of evaluation ${evaluation_id} left goes when it is deleted: ${String(cause)}`,
       );
     });
@@ -320,7 +320,7 @@ export class Evaluations {
 
   /** Opened when it is first needed. */
   async #records(): Promise<Records> {
-    this.#opening ??= container.open(this.#parts.items);
+    this.#opening ??= container.open(this.#deps.items);
     try {
       return await this.#opening;
     } catch (error) {

@@ -39,7 +39,7 @@ export interface Sessions {
 
 const cookiePattern = /^ps_[A-Za-z0-9_-]{43}$/;
 
-interface Parts {
+interface Dependencies {
   readonly records: SessionRepository;
   readonly scope: Scope;
   readonly clock: Clock;
@@ -50,14 +50,14 @@ interface Parts {
 }
 
 export class SessionBook implements Sessions {
-  readonly #parts: Parts;
+  readonly #deps: Dependencies;
   readonly #oneTime: OneTimeToken;
   readonly #cache: RecordCache<SessionRecord>;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#oneTime = new OneTimeToken(parts.clock);
-    this.#cache = new RecordCache(parts.clock);
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
+    this.#oneTime = new OneTimeToken(deps.clock);
+    this.#cache = new RecordCache(deps.clock);
   }
 
   oneTimeToken(): string {
@@ -70,11 +70,11 @@ export class SessionBook implements Sessions {
       throw invalid(
         'A session needs { "token": "…" }: the one-time token that the server printed at its start, or an API key.',
       );
-    if (!OneTimeToken.looksLike(from.token)) return this.#createFor(await this.#parts.byBearer(from.token));
+    if (!OneTimeToken.looksLike(from.token)) return this.#createFor(await this.#deps.byBearer(from.token));
     const used = this.#oneTime.use(from.token);
     if (used === undefined) throw refused();
     try {
-      return await this.#createFor(this.#parts.root.auth);
+      return await this.#createFor(this.#deps.root.auth);
     } catch (error) {
       // Nobody got the session, so the token was not used.
       used.giveBack();
@@ -86,7 +86,7 @@ export class SessionBook implements Sessions {
     if (typeof cookie !== "string" || !cookiePattern.test(cookie)) return;
     const id = sha256(cookie);
     try {
-      await this.#parts.records.delete(this.#parts.scope, { id });
+      await this.#deps.records.delete(this.#deps.scope, { id });
     } catch (error) {
       if (!hasCode(error, "NOT_FOUND")) throw error;
     } finally {
@@ -99,7 +99,7 @@ export class SessionBook implements Sessions {
     cookie: string,
     { csrf, safeMethod }: { csrf: string | undefined; safeMethod: boolean },
   ): Promise<Authenticated> {
-    const { records, scope, clock, keys, root } = this.#parts;
+    const { records, scope, clock, keys, root } = this.#deps;
     if (typeof cookie !== "string" || !cookiePattern.test(cookie)) throw refused();
     const id = sha256(cookie);
     const record = await this.#cache.get(id, () => records.read(scope, { id }));
@@ -131,7 +131,7 @@ export class SessionBook implements Sessions {
         "FORBIDDEN",
         "A session cannot make another one. Sign in with a one-time token, an API key or a token.",
       );
-    const { records, scope, clock, root } = this.#parts;
+    const { records, scope, clock, root } = this.#deps;
     const now = clock.now();
     const expiresAt = Math.min(now + identityLimits.sessionMs, auth.expiresAt ?? Infinity);
     if (expiresAt <= now) throw refused();

@@ -7,7 +7,7 @@ import { openMemoryItems } from "../drivers/memory/index.ts";
 import { openSqliteItems } from "../drivers/sqlite/index.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import { ManualClock } from "../testing/item-store/fixture.ts";
-import { openIdentity, type Authenticated, type Identity, type IdentityParts } from "./index.ts";
+import { openIdentity, type Authenticated, type Identity, type IdentityDependencies } from "./index.ts";
 
 export const rootToken = "root-token-of-the-tests-0123456789abcdef";
 export const engines = ["memory", "sqlite"] as const;
@@ -23,22 +23,22 @@ export interface TestIdentity extends AsyncDisposable {
   readonly root: Authenticated;
   by(bearer: string): Promise<Authenticated>;
   /** Another process on the same store. */
-  another(parts?: Partial<IdentityParts>): Promise<Identity>;
+  another(deps?: Partial<IdentityDependencies>): Promise<Identity>;
   /** Closes all and opens the same data again (sqlite). */
-  restart(parts?: Partial<IdentityParts>): Promise<void>;
+  restart(deps?: Partial<IdentityDependencies>): Promise<void>;
 }
 
 export async function testIdentity(
   engine: (typeof engines)[number] = "memory",
-  parts: Partial<IdentityParts> = {},
+  deps: Partial<IdentityDependencies> = {},
 ): Promise<TestIdentity> {
   const clock = new ManualClock();
   const lines: string[] = [];
   const dir = engine === "sqlite" ? mkdtempSync(join(tmpdir(), "pinakes-identity-")) : undefined;
   const openItems = () => (dir === undefined ? openMemoryItems({ clock }) : openSqliteItems({ dir, clock }));
   let items = await openItems();
-  const open = (more: Partial<IdentityParts> = {}) =>
-    openIdentity({ items, system, clock, rootToken, log: (line) => lines.push(line), ...parts, ...more });
+  const open = (more: Partial<IdentityDependencies> = {}) =>
+    openIdentity({ items, system, clock, rootToken, log: (line) => lines.push(line), ...deps, ...more });
   let identity = await open();
   let root = await identity.authenticate({ bearer: rootToken, safeMethod: false });
   return {

@@ -35,7 +35,7 @@ export class WriteOutcomes {
   }
 }
 
-export interface WriteProbeParts {
+export interface WriteProbeOptions {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly outcomes: WriteOutcomes;
@@ -45,11 +45,11 @@ export interface WriteProbeParts {
 }
 
 export class WriteProbe {
-  readonly #parts: WriteProbeParts;
+  readonly #parts: WriteProbeOptions;
   #itemsAt = -Infinity;
   #objectsAt = -Infinity;
 
-  constructor(parts: WriteProbeParts) {
+  constructor(parts: WriteProbeOptions) {
     this.#parts = parts;
   }
 

@@ -9,7 +9,7 @@ import { days } from "../containers/index.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { ContainerDefinition } from "../ports/item-store.ts";
 import { dayMs } from "./limits.ts";
-import type { KnowledgeParts } from "./dependencies.ts";
+import type { KnowledgeDependencies } from "./dependencies.ts";
 
 export const activityContainer: ContainerDefinition = Object.freeze({
   name: "knowledge-activity",
@@ -24,18 +24,18 @@ const pointsMax = 1_500;
 const spanMsMax = 31 * dayMs;
 
 export class Activity {
-  readonly #parts: Pick<KnowledgeParts, "items" | "clock" | "log">;
+  readonly #deps: Pick<KnowledgeDependencies, "items" | "clock" | "log">;
   #waiting = new Map<
     string,
     { readonly scope: Scope; readonly minute: number; readonly figures: Record<ActivityFigure, number> }
   >();
 
-  constructor(parts: Pick<KnowledgeParts, "items" | "clock" | "log">) {
-    this.#parts = parts;
+  constructor(deps: Pick<KnowledgeDependencies, "items" | "clock" | "log">) {
+    this.#deps = deps;
   }
 
   add(scope: Scope, counted: Partial<Figures>): void {
-    const minute = Math.floor(this.#parts.clock.now() / minuteMs);
+    const minute = Math.floor(this.#deps.clock.now() / minuteMs);
     const key = `${scope.tenant} ${minute}`;
     const entry = this.#waiting.get(key) ?? { scope, minute, figures: none() };
     for (const figure of activityFigures) entry.figures[figure] += counted[figure] ?? 0;
@@ -51,7 +51,7 @@ export class Activity {
         await this.#write(entry.scope, entry.minute, entry.figures);
       } catch (error) {
         this.add(entry.scope, entry.figures);
-        this.#parts.log(`activity could not be written: ${error instanceof Error ? error.message : String(error)}`);
+        this.#deps.log(`activity could not be written: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
   }
@@ -63,7 +63,7 @@ export class Activity {
   ): Promise<readonly ActivityPoint[]> {
     const scope = requireCaller(caller);
     if (caller.role === "user") throw new PinakesError("FORBIDDEN", "The figures of a workspace are for its admins.");
-    const { from, to, stepMs } = checkSpan(query, this.#parts.clock.now());
+    const { from, to, stepMs } = checkSpan(query, this.#deps.clock.now());
     const points = new Map<number, Record<ActivityFigure, number>>();
     for (let at = from; at < to; at += stepMs) points.set(at, none());
     for (let day = Math.floor(from / dayMs); day * dayMs < to; day += 1) {
@@ -80,7 +80,7 @@ export class Activity {
     const found: { minute: number; figures: Figures }[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.#parts.items.query(scope, activityContainer.name, {
+      const page = await this.#deps.items.query(scope, activityContainer.name, {
         equals: { day: dayOf(day * dayMs) },
         limit: 1_000,
         cursor,
@@ -100,13 +100,13 @@ export class Activity {
       .map((figure) => ({ op: "incr" as const, path: `/figures/${figure}`, value: counted[figure] }));
     for (;;) {
       try {
-        await this.#parts.items.write(scope, activityContainer.name, [day], { op: "patch", id, patch: steps });
+        await this.#deps.items.write(scope, activityContainer.name, [day], { op: "patch", id, patch: steps });
         return;
       } catch (error) {
         if (!hasCode(error, "NOT_FOUND")) throw error;
       }
       try {
-        await this.#parts.items.write(scope, activityContainer.name, [day], {
+        await this.#deps.items.write(scope, activityContainer.name, [day], {
           op: "create",
           document: { id, day, minute, figures: none() },
         });

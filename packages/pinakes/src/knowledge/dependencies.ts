@@ -1,7 +1,7 @@
 /** What the knowledge side is made of: the stores and components that `open.ts` joins. */
 import type { Caller, CallerInput } from "../domain/caller.ts";
 import type { Log } from "../domain/log.ts";
-import type { Places } from "../domain/query-slots.ts";
+import type { Slots } from "../domain/query-slots.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { ChatModels } from "../ports/chat-model.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -22,7 +22,7 @@ export interface Embedders {
   get(model: string): Promise<Embedder>;
 }
 
-export interface KnowledgeParts {
+export interface KnowledgeDependencies {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly queue: Queue;
@@ -36,7 +36,7 @@ export interface KnowledgeParts {
   readonly system: SystemScope;
   readonly quotas: Quotas;
   /** Where what computes much takes its place, shared by all features of the process; its own when absent. */
-  readonly places?: Places | undefined;
+  readonly places?: Slots | undefined;
   /** How long a deleted collection can be had back; 0: not at all. 90 days when absent. */
   readonly trashMs?: number | undefined;
   /** How long what a repair took away is kept; 30 days when absent. */

@@ -13,10 +13,9 @@ export {
 export { quarantineLimits, type QuarantineQuery } from "../audit/quarantine/index.ts";
 export { Knowledge } from "./api/knowledge.ts";
 export type { DeleteOptions } from "./api/begin-work.ts";
-export { deletionWarnings } from "./deletion/deletion-lag.ts";
 export type { ListPage } from "./records/paging.ts";
-export { knowledgeLimits, openPlaces, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
-export type { Embedders, KnowledgeParts } from "./dependencies.ts";
+export { knowledgeLimits, openSlots, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
+export type { Embedders, KnowledgeDependencies } from "./dependencies.ts";
 export {
   CollectionSchema,
   DocumentSchema,
@@ -32,20 +31,21 @@ export {
   type UploadedDocument,
 } from "./views.ts";
 export type {
-  BucketPlace,
-  FolderPlace,
+  AllowedBucket,
+  AllowedFolder,
   NotifiedPipeline,
-  PipelinePlaces,
+  PipelineLocations,
   PipelinePlan,
   PipelineView,
 } from "../pipelines/index.ts";
 export type { NewPipeline } from "./records/new-pipeline.ts";
 export type { NewRepository, RepositoryPatch } from "./collections/repositories.ts";
 export type { CollectionPatch, NewCollection } from "./collections/collections.ts";
-export type { Intake, IntakePlace, IntakeRecord, IntakeTarget } from "../transfer/migration-target.ts";
+export type { MigrationTarget, TargetIncarnation, TargetRecord, TargetAddress } from "../transfer/migration-target.ts";
 export type { OperationQuery } from "./api/operations-api.ts";
 export type { CollectionQuery } from "./collections/list-collections.ts";
 export { personalAlias } from "./records/ids.ts";
+export { checkDescription, checkFileName, checkName } from "./records/names.ts";
 export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-api.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
 export type { CollectionName } from "./collections/query-options.ts";
@@ -63,7 +63,7 @@ export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export { uploadedFrom, type UploadInput } from "./documents/upload.ts";
 export { calibrate, refusals } from "../evaluation/calibrate.ts";
 export type { SearchInput } from "./search/search-input.ts";
-export type { SearchPlace } from "./collections/query-options.ts";
+export type { SearchTarget } from "./collections/query-options.ts";
 export type {
   Citation,
   GraphEdgeView,
@@ -81,8 +81,8 @@ export {
   folderReader,
   readTransferNames,
   writeFolder,
-  type CopyPlace,
-  type LifeRow,
+  type CopyProgress,
+  type IncarnationRow,
   type Move,
   type WantedMove,
   type ExportOptions,

@@ -1,7 +1,7 @@
 /** Every limit of the knowledge side, with its unit last. Those in `quotas` can be changed by configuration. */
 import { invalid, show } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
-import { QueryPlaces, type Places } from "../domain/query-slots.ts";
+import { QuerySlots, type Slots } from "../domain/query-slots.ts";
 
 export const knowledgeLimits = Object.freeze({
   idCharsMax: 128,
@@ -97,7 +97,7 @@ const placeWaitMsMaxMax = 600_000;
 const isOfPlaces = /^(?:queries|searches|exports|evaluations)(?:Waiting)?(?:PerWorkspace)?Max$/;
 
 /** The places of everything that computes much, of which a process has one set for all features. */
-export function openPlaces(quotas: Quotas): Places {
+export function openSlots(quotas: Quotas): Slots {
   const patience = () => AbortSignal.timeout(quotas.placeWaitMsMax);
   const unbounded = { memoryBytesMax: Infinity, memoryPerTenantBytesMax: Infinity };
   const make = (kind: "queries" | "searches" | "exports" | "evaluations", called: string, memory = unbounded) => {
@@ -106,7 +106,7 @@ export function openPlaces(quotas: Quotas): Places {
       placesPerTenantMax: quotas[`${kind}PerWorkspaceMax`],
       waitingPerTenantMax: quotas[`${kind}WaitingPerWorkspaceMax`],
     };
-    return new QueryPlaces({ ...counts, ...memory }, patience, called);
+    return new QuerySlots({ ...counts, ...memory }, patience, called);
   };
   return {
     queries: make("queries", "queries", {

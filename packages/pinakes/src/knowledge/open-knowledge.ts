@@ -1,12 +1,12 @@
 /** The knowledge side, opened: its containers, and the background work that `open.ts` keeps going. */
-import type { Places } from "../domain/query-slots.ts";
+import type { Slots } from "../domain/query-slots.ts";
 import type { Scope } from "../domain/scope.ts";
-import type { DropBoxPlace } from "../vectors/index.ts";
+import type { DropBoxLocation } from "../vectors/index.ts";
 import { dropBoxPlace } from "./raw-vectors/drop-box-target.ts";
 import { Lifecycle } from "../lifecycle/index.ts";
-import type { KnowledgeParts } from "./dependencies.ts";
+import type { KnowledgeDependencies } from "./dependencies.ts";
 import { Activity, activityContainer } from "./activity.ts";
-import { auditContainer, AuditRounds, type AuditFigures, type RoundsParts } from "../audit/index.ts";
+import { auditContainer, AuditRounds, type AuditFigures, type RoundsOptions } from "../audit/index.ts";
 import { grantsContainer } from "./records/grants-container.ts";
 import { lateWrites } from "./records/late-writes.ts";
 import { DocumentIngester } from "./ingest/ingest-document.ts";
@@ -16,17 +16,17 @@ import { Watchdog } from "./ingest/watchdog.ts";
 import { KnowledgeWork, knowledgeWorkContainer } from "./records/work-registry.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./api/knowledge.ts";
-import { openPlaces } from "./limits.ts";
+import { openSlots } from "./limits.ts";
 import { LifecycleCatalog } from "./deletion/lifecycle-catalog.ts";
-import type { Intake } from "../transfer/migration-target.ts";
-import { Library } from "./records/catalog-records.ts";
+import type { MigrationTarget } from "../transfer/migration-target.ts";
+import { CatalogRecords } from "./records/catalog-records.ts";
 import { collectionsContainer, documentsContainer } from "./records/records.ts";
 import { assembleServices } from "./api/services.ts";
 import { builtInStores } from "./deletion/stores/built-in.ts";
 import { Sweep } from "./deletion/sweep.ts";
-import { Pipelines, pipelinesContainer, type PipelinePlaces } from "../pipelines/index.ts";
+import { Pipelines, pipelinesContainer, type PipelineLocations } from "../pipelines/index.ts";
 
-export interface OpenKnowledgeOptions extends KnowledgeParts {
+export interface OpenKnowledgeOptions extends KnowledgeDependencies {
   /** Who this process is, in leases. */
   readonly owner: string;
   /** Documents that are ingested at the same time. */
@@ -36,22 +36,22 @@ export interface OpenKnowledgeOptions extends KnowledgeParts {
   /** Of the lifecycle's queues; none when absent. */
   readonly topicPrefix?: string | undefined;
   /** For the audit in the background: all workspaces, one after the other. */
-  readonly workspaces?: RoundsParts["workspaces"] | undefined;
+  readonly workspaces?: RoundsOptions["workspaces"] | undefined;
   /** What pipelines may read; nothing when absent. */
-  readonly pipelines?: PipelinePlaces | undefined;
+  readonly pipelines?: PipelineLocations | undefined;
 }
 
 export interface OpenedKnowledge {
   readonly knowledge: Knowledge;
   /** For migrations: past the access decisions, and past the holds. */
-  readonly intake: Intake;
+  readonly intake: MigrationTarget;
   /** Where a drop box of a tenant puts the rows of a collection that a message names. */
-  readonly dropBoxPlace: (scope: Scope, collection: string) => Promise<DropBoxPlace>;
+  readonly dropBoxPlace: (scope: Scope, collection: string) => Promise<DropBoxLocation>;
   readonly metrics: () => IngestMetrics;
   /** Refused in this process because their collection had ended. */
   readonly lateWrites: () => number;
   /** What computes now in this process, and what waits for a place. */
-  readonly places: Places;
+  readonly places: Slots;
   /** The end of collections in all stores: `listen` and `tick` are its background work. */
   readonly lifecycle: Lifecycle;
   /** Takes documents from the queue until the signal; `looked` is called after every look, with how many messages moved on. */
@@ -65,6 +65,16 @@ export interface OpenedKnowledge {
   close(): Promise<void>;
 }
 
+const containers = [
+  collectionsContainer,
+  documentsContainer,
+  knowledgeWorkContainer,
+  grantsContainer,
+  pipelinesContainer,
+  activityContainer,
+  auditContainer,
+];
+
 export async function openKnowledge({
   owner,
   ingestPlaces,
@@ -74,54 +84,45 @@ export async function openKnowledge({
   workspaces,
   ...given
 }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
-  const parts = { ...given, places: given.places ?? openPlaces(given.quotas) };
-  for (const container of [
-    collectionsContainer,
-    documentsContainer,
-    knowledgeWorkContainer,
-    grantsContainer,
-    pipelinesContainer,
-    activityContainer,
-    auditContainer,
-  ])
-    await parts.items.openContainer(container);
-  const registry = new KnowledgeWork(parts.items, parts.system, parts.clock);
-  const queue = new IngestQueue(parts.queue, parts.system, registry, parts.log);
-  const library = new Library(parts.items);
-  const jobs = await new Jobs(parts, registry).open();
-  const pipelines = new Pipelines({ parts, library, queue, jobs, places: pipelinePlaces });
-  const activity = new Activity(parts);
-  const stores = builtInStores(parts);
-  const catalogue = new LifecycleCatalog(parts, library, jobs);
-  const lifecycle = await new Lifecycle({ ...parts, catalogue, stores, owner, topicPrefix }).open();
-  const services = assembleServices({ parts, library, queue, registry, jobs, pipelines, activity, lifecycle, stores });
+  const deps = { ...given, places: given.places ?? openSlots(given.quotas) };
+  for (const container of containers) await deps.items.openContainer(container);
+  const registry = new KnowledgeWork(deps.items, deps.system, deps.clock);
+  const queue = new IngestQueue(deps.queue, deps.system, registry, deps.log);
+  const catalog = new CatalogRecords(deps.items);
+  const jobs = await new Jobs(deps, registry).open();
+  const pipelines = new Pipelines({ deps, catalog, queue, jobs, places: pipelinePlaces });
+  const activity = new Activity(deps);
+  const stores = builtInStores(deps);
+  const catalogue = new LifecycleCatalog(deps, catalog, jobs);
+  const lifecycle = await new Lifecycle({ ...deps, catalogue, stores, owner, topicPrefix }).open();
+  const services = assembleServices({ deps, catalog, queue, registry, jobs, pipelines, activity, lifecycle, stores });
   const knowledge = new Knowledge(services);
-  const worker = new IngestWorker(parts, queue, new DocumentIngester(parts, library), {
+  const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {
     owner,
     places: ingestPlaces,
     yieldMs,
     activity,
   });
-  const watchdog = new Watchdog(parts, queue, registry);
+  const watchdog = new Watchdog(deps, queue, registry);
 
   const sweep = new Sweep({ ...services, watchdog });
 
   return {
     knowledge,
-    intake: services.intake,
+    intake: services.migrationTarget,
     dropBoxPlace: (scope, collection) => dropBoxPlace(services, scope, collection),
     pipelines,
     lifecycle,
     audit: new AuditRounds(services, {
-      ...parts,
+      ...deps,
       owner,
       lifecycle,
       quarantine: services.quarantine,
       workspaces: workspaces ?? (async () => undefined),
     }),
     metrics: () => worker.metrics,
-    lateWrites: () => lateWrites(parts.items),
-    places: parts.places,
+    lateWrites: () => lateWrites(deps.items),
+    places: deps.places,
     work: (signal, looked) => worker.run(signal, looked),
     sweep: async (signal) => {
       await activity.flush();

@@ -4,7 +4,7 @@
  */
 import type { Scope } from "../domain/scope.ts";
 import type { Operation as ItemOperation } from "../ports/item-store.ts";
-import type { Life } from "./participant.ts";
+import type { Incarnation } from "./participant.ts";
 import type { Operation } from "./operation.ts";
 
 export interface Catalogue {
@@ -13,7 +13,7 @@ export interface Catalogue {
   /** What of the records changes in the batch that gives the operation this status. */
   beside(scope: Scope, operation: Operation): Promise<readonly ItemOperation[]>;
   /** The lives that a message of the source means: those of this user's collection that are being deleted. */
-  livesOf(user: string, collection: string): Promise<readonly { readonly scope: Scope; readonly life: Life }[]>;
+  livesOf(user: string, collection: string): Promise<readonly { readonly scope: Scope; readonly life: Incarnation }[]>;
   /** Whether a record names the incarnation, as far as the indexes know. */
   knows(scope: Scope, incarnation: string): Promise<boolean>;
   /** Whether a purge of the incarnation has ended: what is still there was asked to go. */

@@ -27,10 +27,10 @@ import {
   type StoreRow,
 } from "./operation.ts";
 import type { Operations } from "./operations.ts";
-import type { Life, Participant } from "./participant.ts";
+import type { Incarnation, Participant } from "./participant.ts";
 import type { Participants, RegisteredParticipant } from "./participants.ts";
 
-export interface CoordinatorParts {
+export interface CoordinatorOptions {
   readonly queue: Queue;
   /** Of the system's own tenant, in which the topics are. */
   readonly scope: Scope;
@@ -43,7 +43,7 @@ export interface CoordinatorParts {
   readonly metrics: LifecycleMetrics;
 }
 
-export interface NewOperation extends Life {
+export interface NewOperation extends Incarnation {
   readonly operation_id: string;
   readonly action: Action;
   readonly created_by: string;
@@ -52,9 +52,9 @@ export interface NewOperation extends Life {
 }
 
 export class Coordinator {
-  readonly #parts: CoordinatorParts;
+  readonly #parts: CoordinatorOptions;
 
-  constructor(parts: CoordinatorParts) {
+  constructor(parts: CoordinatorOptions) {
     this.#parts = parts;
   }
 
@@ -90,7 +90,7 @@ export class Coordinator {
   }
 
   /** Does all that can be done without a reply. Undefined: there is no such operation. */
-  async carry(scope: Scope, life: Life): Promise<Operation | undefined> {
+  async carry(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     for (;;) {
       const found = await this.#parts.operations.read(scope, life);
       if (found === undefined) return undefined;
@@ -114,7 +114,7 @@ export class Coordinator {
   }
 
   /** Undefined: the reply changed nothing. */
-  async answer(scope: Scope, reply: ManagementReply): Promise<Life | undefined> {
+  async answer(scope: Scope, reply: ManagementReply): Promise<Incarnation | undefined> {
     const life = {
       repository_id: reply.repository_id,
       collection_id: reply.collection,
@@ -135,7 +135,7 @@ export class Coordinator {
     return life;
   }
 
-  async retry(scope: Scope, life: Life): Promise<Operation> {
+  async retry(scope: Scope, life: Incarnation): Promise<Operation> {
     const changed = await this.#change(scope, life, (operation) => {
       if (operation.status === "done")
         throw new PinakesError(
@@ -201,7 +201,7 @@ export class Coordinator {
 
   async #change(
     scope: Scope,
-    place: Life,
+    place: Incarnation,
     plan: (operation: Operation) => Operation | undefined,
   ): Promise<Operation | undefined> {
     return this.#parts.operations.change(scope, place, (operation) => {

@@ -21,7 +21,7 @@ import type { Operations } from "./operations.ts";
 import { Pace } from "./pace.ts";
 import type { Participant } from "./participant.ts";
 
-export interface HandlerParts {
+export interface HandlerOptions {
   readonly system: SystemScope;
   readonly clock: Clock;
   readonly catalogue: Catalogue;
@@ -33,10 +33,10 @@ const uncounted: Outcome = { success: false, error: null, deleted: 0, duration_m
 const nothing: Outcome = { ...uncounted, success: true, remaining: 0 };
 
 export class Handler {
-  readonly #parts: HandlerParts;
+  readonly #parts: HandlerOptions;
   readonly #pace: Pace;
 
-  constructor(parts: HandlerParts) {
+  constructor(parts: HandlerOptions) {
     this.#parts = parts;
     this.#pace = new Pace(parts.clock);
   }

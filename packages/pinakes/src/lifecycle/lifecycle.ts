@@ -17,7 +17,7 @@ import { isMatched, readReply, type ManagementReply, type PlainReply } from "./m
 import { newMetrics, type LifecycleMetrics } from "./metrics.ts";
 import { isConfirmed, nextDue, type Operation } from "./operation.ts";
 import { Operations, type StoredOperation } from "./operations.ts";
-import type { Life, Participant } from "./participant.ts";
+import type { Incarnation, Participant } from "./participant.ts";
 import { Participants, participantsContainer } from "./participants.ts";
 import { Reconciler, type Orphan, type ReconciledPage } from "./reconcile.ts";
 import { Topics } from "./topics.ts";
@@ -56,7 +56,7 @@ export class Lifecycle {
   readonly #consumer: Consumer;
   readonly #reconciler: Reconciler;
   readonly #stopping = new AbortController();
-  readonly #soon = new Map<string, { readonly scope: Scope; readonly life: Life; readonly at: number }>();
+  readonly #soon = new Map<string, { readonly scope: Scope; readonly life: Incarnation; readonly at: number }>();
   readonly #driving = new Set<Promise<void>>();
   #listening = false;
   #pumping: Promise<void> | undefined;
@@ -114,19 +114,22 @@ export class Lifecycle {
     await this.#coordinator.begin(scope, operation, beside, earlier?.etag);
   }
 
-  async read(scope: Scope, life: Pick<Life, "repository_id" | "incarnation">): Promise<StoredOperation | undefined> {
+  async read(
+    scope: Scope,
+    life: Pick<Incarnation, "repository_id" | "incarnation">,
+  ): Promise<StoredOperation | undefined> {
     return this.#operations.read(scope, life);
   }
 
   /** As far as it can be carried now, with all that waits for the stores of this process. */
-  async drive(scope: Scope, life: Life): Promise<Operation | undefined> {
+  async drive(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     await this.#carry(scope, life);
     await this.pump();
     return this.#asItIs(scope, life);
   }
 
   /** As `drive`; and where the topics are served in the background, waits a while for what is handled there. */
-  async finish(scope: Scope, life: Life): Promise<Operation | undefined> {
+  async finish(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     let operation = await this.drive(scope, life);
     const until = performance.now() + lifecycleLimits.handleMsMax;
     while (this.#listening && operation !== undefined && operation.status !== "done" && performance.now() < until) {
@@ -138,7 +141,7 @@ export class Lifecycle {
   }
 
   /** The same without waiting for it; `close` does. */
-  driveSoon(scope: Scope, life: Life): void {
+  driveSoon(scope: Scope, life: Incarnation): void {
     const driving = this.drive(scope, life)
       .then(
         () => {},
@@ -157,13 +160,13 @@ export class Lifecycle {
   }
 
   /** From the sweep: as `drive`, unless the topics are served in the background anyway. */
-  async carryOn(scope: Scope, life: Life): Promise<Operation | undefined> {
+  async carryOn(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     if (!this.#listening) return this.drive(scope, life);
     await this.#carry(scope, life);
     return this.#asItIs(scope, life);
   }
 
-  async retry(scope: Scope, life: Life): Promise<Operation> {
+  async retry(scope: Scope, life: Incarnation): Promise<Operation> {
     return this.#coordinator.retry(scope, life);
   }
 
@@ -261,7 +264,7 @@ export class Lifecycle {
     await Promise.allSettled([...this.#driving, this.#pumping]);
   }
 
-  async #carry(scope: Scope, life: Life): Promise<void> {
+  async #carry(scope: Scope, life: Incarnation): Promise<void> {
     const operation = await this.#coordinator.carry(scope, life);
     const key = `${scope.tenant}/${life.incarnation}`;
     if (operation === undefined || operation.status === "done") this.#soon.delete(key);
@@ -270,7 +273,7 @@ export class Lifecycle {
   }
 
   /** Whoever took it there may have failed before it told so; the caller takes an operation that is done for one that was told. */
-  async #asItIs(scope: Scope, life: Life): Promise<Operation | undefined> {
+  async #asItIs(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     const operation = (await this.#operations.read(scope, life))?.operation;
     if (operation !== undefined && operation.status !== "running") await this.#options.catalogue.told(scope, operation);
     return operation;

@@ -9,7 +9,7 @@
  */
 import type { OperationAction, OperationStatus, StoreStatus } from "@pinakes/client";
 import { lifecycleLimits } from "./limits.ts";
-import type { Life } from "./participant.ts";
+import type { Incarnation } from "./participant.ts";
 
 export type Action = OperationAction;
 export type { OperationStatus };
@@ -40,7 +40,7 @@ export interface StoreRow {
   readonly next_at: number;
 }
 
-export interface Operation extends Life {
+export interface Operation extends Incarnation {
   readonly kind: "operation";
   readonly operation_id: string;
   readonly action: Action;

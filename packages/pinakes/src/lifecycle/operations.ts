@@ -5,14 +5,14 @@ import { isConflict } from "../runtime/expected-errors.ts";
 import type { ItemStore, Operation as ItemOperation } from "../ports/item-store.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Operation } from "./operation.ts";
-import type { Life } from "./participant.ts";
+import type { Incarnation } from "./participant.ts";
 
 export interface StoredOperation {
   readonly operation: Operation;
   readonly etag: string;
 }
 
-type Place = Pick<Life, "repository_id" | "incarnation">;
+type IncarnationKey = Pick<Incarnation, "repository_id" | "incarnation">;
 
 export function operationItemId(incarnation: string): string {
   return `operation:${incarnation}`;
@@ -27,7 +27,7 @@ export class Operations {
     this.#catalogue = catalogue;
   }
 
-  async read(scope: Scope, { repository_id, incarnation }: Place): Promise<StoredOperation | undefined> {
+  async read(scope: Scope, { repository_id, incarnation }: IncarnationKey): Promise<StoredOperation | undefined> {
     const item = await this.#items.read(scope, this.#catalogue.container, {
       partition: [repository_id],
       id: operationItemId(incarnation),
@@ -48,7 +48,7 @@ export class Operations {
   /** Read, change, write; again when somebody else was faster. Undefined from `plan`: there is nothing to change. */
   async change(
     scope: Scope,
-    place: Place,
+    place: IncarnationKey,
     plan: (operation: Operation) => Operation | undefined,
   ): Promise<Operation | undefined> {
     for (;;) {

@@ -6,7 +6,7 @@ import type { Scope } from "../domain/scope.ts";
 import type { StoreClass } from "./topics.ts";
 
 /** One life of a collection. The tenant is the scope's. */
-export interface Life {
+export interface Incarnation {
   readonly repository_id: string;
   readonly collection_id: string;
   readonly incarnation: string;
@@ -28,19 +28,19 @@ export interface ParticipantInfo {
 
 export interface Participant extends ParticipantInfo {
   /** No writes from here on, and no reads; every byte stays. `purgeAt`: when the bytes go, in epoch milliseconds. */
-  fence(scope: Scope, life: Life, options: { readonly purgeAt: number }): Promise<void>;
+  fence(scope: Scope, life: Incarnation, options: { readonly purgeAt: number }): Promise<void>;
   /** Takes the fence back. CONFLICT once removing has begun. */
-  unfence(scope: Scope, life: Life, options: { readonly archived: boolean }): Promise<void>;
+  unfence(scope: Scope, life: Incarnation, options: { readonly archived: boolean }): Promise<void>;
   /** Refuses the life for ever, and removes up to about `limit` rows of it; call again until `done`. Of a life that never was: 0, done. */
   deleteStep(
     scope: Scope,
-    life: Life,
+    life: Incarnation,
     options: { readonly limit: number },
   ): Promise<{ readonly deleted: number; readonly done: boolean }>;
   /** What is left of a life, also when it is fenced. */
-  count(scope: Scope, life: Life): Promise<number>;
+  count(scope: Scope, life: Incarnation): Promise<number>;
   /** Makes sure that the life takes no more writes, and tells what it holds. */
-  archive(scope: Scope, life: Life): Promise<{ readonly count: number }>;
+  archive(scope: Scope, life: Incarnation): Promise<{ readonly count: number }>;
   /** The lives it holds something of, in pages. */
   incarnations(
     scope: Scope,
@@ -49,7 +49,7 @@ export interface Participant extends ParticipantInfo {
 }
 
 export interface HeldLives {
-  readonly lives: readonly Pick<Life, "incarnation" | "repository_id">[];
+  readonly lives: readonly Pick<Incarnation, "incarnation" | "repository_id">[];
   /** Absent at the end. */
   readonly cursor?: string | undefined;
 }

@@ -50,7 +50,7 @@ export interface ReconciledPage {
   readonly cursor: string | undefined;
 }
 
-export interface ReconcilerParts {
+export interface ReconcilerOptions {
   readonly items: ItemStore;
   readonly scope: Scope;
   readonly clock: Clock;
@@ -69,9 +69,9 @@ const pageLives = 100;
 const livesMax = 10_000;
 
 export class Reconciler {
-  readonly #parts: ReconcilerParts;
+  readonly #parts: ReconcilerOptions;
 
-  constructor(parts: ReconcilerParts) {
+  constructor(parts: ReconcilerOptions) {
     this.#parts = parts;
   }
 

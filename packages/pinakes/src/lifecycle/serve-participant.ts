@@ -1,6 +1,6 @@
 /** A store that lives in another process takes part by answering messages, nothing else. */
 import type { Lifecycle } from "./lifecycle.ts";
-import type { Life, Participant } from "./participant.ts";
+import type { Incarnation, Participant } from "./participant.ts";
 import type { StoreClass } from "./topics.ts";
 import type { Scope } from "../domain/scope.ts";
 
@@ -8,13 +8,13 @@ export interface ParticipantHandlers {
   /** Removes up to about `limit` rows of a life; called again until `done`. Refuse later writes of this life. */
   readonly delete: (
     scope: Scope,
-    life: Life,
+    life: Incarnation,
     options: { readonly limit: number },
   ) => Promise<{ readonly deleted: number; readonly done: boolean }>;
   /** What is left of a life. */
-  readonly count: (scope: Scope, life: Life) => Promise<number>;
+  readonly count: (scope: Scope, life: Incarnation) => Promise<number>;
   /** Absent: the store takes no part in archiving. */
-  readonly archive?: (scope: Scope, life: Life) => Promise<{ readonly count: number }>;
+  readonly archive?: (scope: Scope, life: Incarnation) => Promise<{ readonly count: number }>;
   readonly incarnations?: Participant["incarnations"];
 }
 

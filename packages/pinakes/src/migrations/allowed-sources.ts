@@ -17,7 +17,7 @@ import {
 import { postgresPassword } from "../outgoing/postgres-password.ts";
 
 /** A PostgreSQL that may be opened. */
-export interface PostgresPlace {
+export interface PostgresSource {
   /** Without a password. */
   readonly shown: string;
   /** For the constructor of the client. */
@@ -26,7 +26,7 @@ export interface PostgresPlace {
 
 const setting = "PINAKES_MIGRATION_SOURCES";
 
-export class Places {
+export class AllowedSources {
   readonly #folders: readonly string[] | "any";
   readonly #servers: readonly HttpAddress[] | "any";
   readonly #databases: readonly PostgresAddress[] | "any";
@@ -62,7 +62,7 @@ export class Places {
   }
 
   /** The same host and port; user, database and sslmode where the operator named them. */
-  postgres(text: string, called: string): PostgresPlace {
+  postgres(text: string, called: string): PostgresSource {
     const wanted = readPostgresAddress(text, called);
     if (wanted.password !== undefined)
       throw invalid(

@@ -2,4 +2,4 @@
 export { Migrations, type DriveOptions, type FinishOptions, type NewMigration } from "./migrations.ts";
 export type { MigrationView, UnitView } from "./views.ts";
 export { moveStores, type MoveReport, type MovingStores } from "./engine/move-stores.ts";
-export type { MigrationParts } from "./dependencies.ts";
+export type { MigrationDependencies } from "./dependencies.ts";

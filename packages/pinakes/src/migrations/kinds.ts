@@ -5,8 +5,8 @@ import type { JsonObject } from "../domain/json.ts";
 import { issuePath, plainIssue } from "../containers/index.ts";
 import type { Caller } from "../domain/caller.ts";
 import { migrationLimits } from "./limits.ts";
-import type { MigrationParts } from "./dependencies.ts";
-import type { Places } from "./allowed-sources.ts";
+import type { MigrationDependencies } from "./dependencies.ts";
+import type { AllowedSources } from "./allowed-sources.ts";
 import type { MigrationSource } from "./source.ts";
 import {
   CollectionSource,
@@ -21,8 +21,8 @@ import { ChromaSpec, RowsSpec } from "./rows/spec.ts";
 import { TriplesSpec } from "./triples/spec.ts";
 
 interface Opening {
-  readonly parts: MigrationParts;
-  readonly places: Places;
+  readonly deps: MigrationDependencies;
+  readonly places: AllowedSources;
   /** Whose migration it is; an admin, unless it is only asked for. */
   readonly caller: Caller;
 }
@@ -51,25 +51,24 @@ const kinds: Readonly<Record<string, Kind<never>>> = {
   }),
   unregistered: defineKind({
     spec: UnregisteredSpec,
-    open: async (spec, { parts, places, caller }) =>
+    open: async (spec, { deps, places, caller }) =>
       new UnregisteredSource(
         spec,
-        parts,
+        deps,
         caller.scope,
         spec.listing === undefined ? undefined : await places.file(spec.listing),
       ),
   }),
   collection: defineKind({
     spec: CollectionSpec,
-    settle: (spec, { parts, caller }) => settleCollection(spec, parts, caller),
-    authorize: (spec, { parts, caller }, options) =>
-      parts.intake.moves.authorize(caller, moveOf(spec as unknown as SettledSpec), options),
-    open: async (spec, { parts, caller }) => new CollectionSource(spec as unknown as SettledSpec, parts, caller),
+    settle: (spec, { deps, caller }) => settleCollection(spec, deps, caller),
+    authorize: (spec, { deps, caller }, options) =>
+      deps.intake.moves.authorize(caller, moveOf(spec as unknown as SettledSpec), options),
+    open: async (spec, { deps, caller }) => new CollectionSource(spec as unknown as SettledSpec, deps, caller),
   }),
   lisa: defineKind({
     spec: LisaSpec,
-    open: async (spec, { parts, places, caller }) =>
-      new LisaSource(spec, parts, caller, await places.file(spec.folder)),
+    open: async (spec, { deps, places, caller }) => new LisaSource(spec, deps, caller, await places.file(spec.folder)),
   }),
 };
 

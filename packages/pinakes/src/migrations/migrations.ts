@@ -10,8 +10,8 @@ import type { Scope } from "../domain/scope.ts";
 import { authorizeStep, isForUsers, openSource, readSpec, settleSpec } from "./kinds.ts";
 import { Ledger, lostLease } from "./ledger.ts";
 import { migrationLimits } from "./limits.ts";
-import type { MigrationParts } from "./dependencies.ts";
-import { Places } from "./allowed-sources.ts";
+import type { MigrationDependencies } from "./dependencies.ts";
+import { AllowedSources } from "./allowed-sources.ts";
 import {
   begin,
   isWork,
@@ -59,27 +59,27 @@ interface BeginOptions {
 }
 
 export class Migrations {
-  readonly #parts: MigrationParts;
+  readonly #deps: MigrationDependencies;
   readonly #ledger: Ledger;
   readonly #registry: WorkRegistry;
-  readonly #places: Places;
+  readonly #places: AllowedSources;
   #wake: () => void = () => {};
 
-  constructor(parts: MigrationParts) {
-    this.#parts = parts;
-    this.#ledger = new Ledger(parts.items);
+  constructor(deps: MigrationDependencies) {
+    this.#deps = deps;
+    this.#ledger = new Ledger(deps.items);
     this.#registry = new WorkRegistry({
-      items: parts.items,
-      system: parts.system,
+      items: deps.items,
+      system: deps.system,
       container: migrationsWork.name,
       tenant: migrationsTenant,
     });
-    this.#places = new Places(parts.sources);
+    this.#places = new AllowedSources(deps.sources);
   }
 
   async open(): Promise<this> {
-    await this.#parts.items.openContainer(migrationsContainer);
-    await this.#parts.items.openContainer(migrationsWork);
+    await this.#deps.items.openContainer(migrationsContainer);
+    await this.#deps.items.openContainer(migrationsWork);
     return this;
   }
 
@@ -190,7 +190,7 @@ export class Migrations {
         remove_old &&
         !now &&
         record.retain_until !== null &&
-        Date.parse(record.retain_until) > this.#parts.clock.now()
+        Date.parse(record.retain_until) > this.#deps.clock.now()
       )
         throw new PinakesError(
           "CONFLICT",
@@ -227,14 +227,14 @@ export class Migrations {
   /** One look at what is unfinished, of all tenants: for the background. */
   async tick(signal: AbortSignal): Promise<void> {
     let failure: Error | undefined;
-    for await (const entry of this.#registry.due(this.#parts.clock.now())) {
+    for await (const entry of this.#registry.due(this.#deps.clock.now())) {
       if (signal.aborted) return;
-      const scope = this.#parts.system.forTenant(entry.tenant);
+      const scope = this.#deps.system.forTenant(entry.tenant);
       try {
         const record = await this.#ledger.read(scope, entry.key);
         if (record !== undefined && isWork(record.state)) {
           // Somebody is at it, or tried a moment ago.
-          if (record.lease_until > this.#parts.clock.now()) continue;
+          if (record.lease_until > this.#deps.clock.now()) continue;
           await this.#drive(scope, entry.key, { signal });
         }
         await this.#registry.remove(entry);
@@ -290,9 +290,9 @@ export class Migrations {
         onProgress?.(view(record));
       };
       try {
-        const caller = this.#parts.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
+        const caller = this.#deps.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
         await using source = await openSource({ kind: record.kind, spec: record.source }, this.#opening(caller));
-        const next = await work({ parts: this.#parts, ledger: this.#ledger, scope, record, source, signal, tell });
+        const next = await work({ deps: this.#deps, ledger: this.#ledger, scope, record, source, signal, tell });
         const refused = await this.#refused(scope, { ...record, error: null, ...next });
         record = await this.#asOwner(scope, migrationId, (current) => {
           const done = { ...current, error: refused ?? null, progress: null, ...next };
@@ -313,7 +313,7 @@ export class Migrations {
     const { asker, kind, source } = done;
     if (asker === undefined || !isWork(onward(done, done))) return undefined;
     const { user_id: userId, role, groups } = asker;
-    const caller = this.#parts.callerOf({ tenant: scope.tenant, userId, role, groups });
+    const caller = this.#deps.callerOf({ tenant: scope.tenant, userId, role, groups });
     try {
       await authorizeStep({ kind, spec: source }, this.#opening(caller), { purge: false });
       return undefined;
@@ -333,7 +333,7 @@ export class Migrations {
   }
 
   async #take(scope: Scope, migrationId: string): Promise<MigrationRecord> {
-    const { owner, clock } = this.#parts;
+    const { owner, clock } = this.#deps;
     return this.#ledger.update(scope, migrationId, (current) => {
       if (!isWork(current.state)) return undefined;
       if (current.lease_owner !== null && current.lease_owner !== owner && current.lease_until > clock.now())
@@ -347,7 +347,7 @@ export class Migrations {
     migrationId: string,
     change: (record: MigrationRecord) => MigrationRecord,
   ): Promise<MigrationRecord> {
-    const { owner, clock } = this.#parts;
+    const { owner, clock } = this.#deps;
     return this.#ledger.update(scope, migrationId, (current) => {
       if (current.lease_owner !== owner) throw lostLease(migrationId);
       return { ...change({ ...current, lease_until: clock.now() + migrationLimits.leaseMs }), updated_at: this.#now() };
@@ -359,18 +359,18 @@ export class Migrations {
     const detail = error instanceof Error ? error.message : String(error);
     await this.#ledger
       .update(scope, migrationId, (current) =>
-        current.state === state && current.lease_owner === this.#parts.owner
+        current.state === state && current.lease_owner === this.#deps.owner
           ? {
               ...current,
               error: detail,
               lease_owner: null,
-              lease_until: this.#parts.clock.now() + migrationLimits.retryMs,
+              lease_until: this.#deps.clock.now() + migrationLimits.retryMs,
               updated_at: this.#now(),
             }
           : undefined,
       )
       .catch((cause: unknown) =>
-        this.#parts.log(`migration ${migrationId} failed (${detail}), which could not be stored: ${String(cause)}`),
+        this.#deps.log(`migration ${migrationId} failed (${detail}), which could not be stored: ${String(cause)}`),
       );
   }
 
@@ -380,7 +380,7 @@ export class Migrations {
     { status, made, repository_id, incarnation, target }: UnitRecord,
   ): Promise<string | null> {
     if (status !== "rolled_back" || !made || repository_id === null || incarnation === null) return null;
-    return this.#parts.intake.moves.trashedUntil(scope, {
+    return this.#deps.intake.moves.trashedUntil(scope, {
       repository_id,
       collection_id: target.collection,
       incarnation,
@@ -393,23 +393,23 @@ export class Migrations {
       kind: "migration",
       tenant: scope.tenant,
       key: migrationId,
-      due_at: this.#parts.clock.now(),
+      due_at: this.#deps.clock.now(),
     });
   }
 
   #opening(caller: Caller) {
-    return { parts: this.#parts, places: this.#places, caller };
+    return { deps: this.#deps, places: this.#places, caller };
   }
 
   #now(): string {
-    return new Date(this.#parts.clock.now()).toISOString();
+    return new Date(this.#deps.clock.now()).toISOString();
   }
 
   #newRecord(caller: Caller, kind: string, spec: JsonObject, retain_days: number): MigrationRecord {
     const now = this.#now();
     return {
       id: "migration",
-      migration_id: this.#parts.newId(),
+      migration_id: this.#deps.newId(),
       format: 1,
       kind,
       source: spec as MigrationRecord["source"],

@@ -10,8 +10,8 @@ import { nowhere, type Work } from "./worker.ts";
 type Planned = Partial<MigrationRecord> & { readonly state: State };
 
 export async function planUnits(of: Work): Promise<Planned> {
-  const { parts, ledger, scope, record, source, signal } = of;
-  await ledger.removeUnits(scope, record.migration_id, parts.owner);
+  const { deps, ledger, scope, record, source, signal } = of;
+  await ledger.removeUnits(scope, record.migration_id, deps.owner);
   const problems: Problem[] = [];
   let problemCount = 0;
   let rows = 0;
@@ -22,10 +22,10 @@ export async function planUnits(of: Work): Promise<Planned> {
     if (number > migrationLimits.unitsMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `The source has more than ${migrationLimits.unitsMax} units; migrate it in parts.`,
+        `The source has more than ${migrationLimits.unitsMax} units; migrate it in deps.`,
       );
     const { unit, told, count } = await planUnit(of, found, number, targets);
-    await ledger.putUnit(scope, unit, parts.owner);
+    await ledger.putUnit(scope, unit, deps.owner);
     problemCount += count;
     rows += unit.rows;
     problems.push(...told.slice(0, migrationLimits.problemsMax - problems.length));
@@ -67,7 +67,7 @@ async function lookAtTarget(
   targets: Map<string, string>,
   problem: (one: Problem) => void,
 ): Promise<UnitRecord> {
-  const { parts, scope, source, signal, record } = of;
+  const { deps, scope, source, signal, record } = of;
   const wrong = (reason: string) => problem({ where: unit.name, reason });
   const { collection, repository, user } = unit.target;
   const where =
@@ -79,14 +79,14 @@ async function lookAtTarget(
     return isSame(here, inventory) ? { ...unit, status: "already" } : unit;
   }
   try {
-    const ids = parts.intake.idsOf(unit.target);
+    const ids = deps.intake.idsOf(unit.target);
     const key = `${ids.repository_id}/${ids.collection_id}`;
     const other = targets.get(key);
     targets.set(key, unit.name);
     if (other !== undefined) wrong(`goes to the ${where}, as ${show(other)} does; name another one for it.`);
-    if (!(await parts.intake.hasRepository(scope, unit.target)))
+    if (!(await deps.intake.hasRepository(scope, unit.target)))
       wrong(`goes to repository ${show(repository)}, which does not exist; make it first.`);
-    const there = await parts.intake.find(scope, ids);
+    const there = await deps.intake.find(scope, ids);
     if (there === undefined) return unit;
     const found = { repository_id: there.repository_id, incarnation: there.incarnation };
     if (unit.adopted !== null && there.incarnation === unit.adopted) return { ...unit, ...found, status: "already" };

@@ -6,7 +6,7 @@ import type { Work } from "./worker.ts";
 function watched(): { readonly work: Work; readonly told: number[]; now: number } {
   const watch = { told: [] as number[], now: 0, work: undefined as unknown as Work };
   const tell: Work["tell"] = async (progress) => void watch.told.push(progress?.done ?? -1);
-  watch.work = { parts: { clock: { now: () => watch.now } }, tell } as unknown as Work;
+  watch.work = { deps: { clock: { now: () => watch.now } }, tell } as unknown as Work;
   return watch;
 }
 const unit = { name: "table", number: 1, count: 9 };

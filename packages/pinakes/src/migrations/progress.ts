@@ -14,10 +14,10 @@ export function progressOf(
 }
 
 /** Rows may be counted from their first again: both sides of a unit are, one after the other. */
-export function telling({ parts, tell }: Work, unit: Pick<UnitRecord, "name" | "number" | "count">): Progress {
-  let last = { rows: 0, at: parts.clock.now() };
+export function telling({ deps, tell }: Work, unit: Pick<UnitRecord, "name" | "number" | "count">): Progress {
+  let last = { rows: 0, at: deps.clock.now() };
   return (rows = last.rows) => {
-    const at = parts.clock.now();
+    const at = deps.clock.now();
     if (rows < last.rows) last = { rows: 0, at: last.at };
     if (rows - last.rows < rowsPerTell && at - last.at < migrationLimits.beatMs) return undefined;
     last = { rows, at };

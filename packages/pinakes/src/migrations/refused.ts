@@ -12,10 +12,10 @@ export function isRefusal(error: unknown): error is PinakesError {
 }
 
 /** The state that it was asked in, unless somebody else has it by now. */
-export async function refused({ parts, ledger, scope, record }: Work, error: PinakesError): Promise<void> {
-  const now = parts.clock.now();
+export async function refused({ deps, ledger, scope, record }: Work, error: PinakesError): Promise<void> {
+  const now = deps.clock.now();
   await ledger.update(scope, record.migration_id, ({ before, ...current }) => {
-    if (before === undefined || current.state !== "rolling_back" || current.lease_owner !== parts.owner)
+    if (before === undefined || current.state !== "rolling_back" || current.lease_owner !== deps.owner)
       return undefined;
     const lease = { lease_owner: null, lease_until: now + migrationLimits.retryMs };
     return {

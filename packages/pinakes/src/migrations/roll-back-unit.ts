@@ -11,12 +11,12 @@ type TouchedUnit = UnitRecord & { readonly place: Held["place"] };
 
 /** Throws where a unit could not be rolled back, and leaves it open for who mends that. Nothing was changed. */
 export async function requireUnitBack(of: Work, found: UnitRecord): Promise<void> {
-  const { parts, scope, record, source } = of;
+  const { deps, scope, record, source } = of;
   if (source.place !== undefined) return source.place.requireBack(givingBack(of, found));
   const unit = await touched(of, found);
   if (unit === undefined || unit.whole) return undefined;
   const collection = show(unit.target.collection);
-  const there = await parts.intake.find(scope, unit.place);
+  const there = await deps.intake.find(scope, unit.place);
   const isThere = there?.incarnation === unit.place.incarnation;
   if (!isThere && unit.old === "removed")
     throw new PinakesError(
@@ -25,7 +25,7 @@ export async function requireUnitBack(of: Work, found: UnitRecord): Promise<void
     );
   if (!isThere || !unit.made || there.document_count === 0 || record.force) return undefined;
   // Held where an earlier try died.
-  if (record.switched_at !== null) await parts.intake.release(scope, unit.place, record.migration_id);
+  if (record.switched_at !== null) await deps.intake.release(scope, unit.place, record.migration_id);
   throw new PinakesError(
     "CONFLICT",
     `Collection ${collection} has ${there.document_count} documents that the old form cannot hold. Move them first, or roll back with force: they go to the trash with it.`,
@@ -38,7 +38,7 @@ export async function rollBackUnit(
   found: UnitRecord,
   { begun }: { readonly begun: boolean },
 ): Promise<UnitRecord> {
-  const { parts, scope, record, source, signal } = of;
+  const { deps, scope, record, source, signal } = of;
   if (source.place !== undefined) {
     await source.place.giveBack(givingBack(of, found));
     return found;
@@ -52,13 +52,13 @@ export async function rollBackUnit(
     return unit;
   }
   await requireUnitBack(of, found);
-  const there = await parts.intake.find(scope, place);
+  const there = await deps.intake.find(scope, place);
   // Gone already, by an earlier try or by somebody else; the old form is there.
   if (there?.incarnation !== place.incarnation) return unit;
   const next = await oldFormBack(of, known).catch(async (error: unknown) => {
     if (!isRefusal(error)) throw error;
     // The old form is changed as a whole or not at all. Who mends what is in the way must be let in.
-    if (record.switched_at !== null) await parts.intake.release(scope, place, record.migration_id);
+    if (record.switched_at !== null) await deps.intake.release(scope, place, record.migration_id);
     if (!begun) await refused(of, error);
     throw error;
   });
@@ -69,10 +69,10 @@ export async function rollBackUnit(
 
 /** The new form is held from here on. */
 async function oldFormBack(
-  { parts, ledger, scope, record, source, signal }: Work,
+  { deps, ledger, scope, record, source, signal }: Work,
   { place, ...unit }: TouchedUnit,
 ): Promise<UnitRecord> {
-  await parts.intake.hold(scope, place, record.migration_id);
+  await deps.intake.hold(scope, place, record.migration_id);
   if (source.old === undefined || source.old.has?.(unit) === false || record.switched_at === null) return unit;
   const { count, hash } = await source.old.restore(unit, { scope, place, signal });
   const next: UnitRecord = {
@@ -81,16 +81,16 @@ async function oldFormBack(
     held_hash: hash,
     old: unit.old === "removed" ? "restored" : unit.old,
   };
-  await ledger.putUnit(scope, next, parts.owner);
+  await ledger.putUnit(scope, next, deps.owner);
   return next;
 }
 
 /** Of one that was rolled back: what a copy that was overtaken has held or made since. Nothing was copied into it. */
 export async function leaveUnit(of: Work, found: UnitRecord): Promise<void> {
-  const { parts, scope, record, source } = of;
+  const { deps, scope, record, source } = of;
   if (found.whole) return;
   if (source.place !== undefined) return source.place.leave(record.migration_id);
-  const there = await parts.intake.find(scope, parts.intake.idsOf(found.target));
+  const there = await deps.intake.find(scope, deps.intake.idsOf(found.target));
   if (there?.held_by !== record.migration_id) return;
   await takeAway(of, { ...found, ...placeFields(there), made: there.made_by === record.migration_id });
 }
@@ -99,12 +99,12 @@ export async function leaveUnit(of: Work, found: UnitRecord): Promise<void> {
  * Undefined where nothing of it was touched; what was there before is not ours to remove. Who registered it may have died before the unit
  * said so: then the collection does.
  */
-async function touched({ parts, scope, record }: Work, unit: UnitRecord): Promise<TouchedUnit | undefined> {
+async function touched({ deps, scope, record }: Work, unit: UnitRecord): Promise<TouchedUnit | undefined> {
   if (unit.status === "already") return undefined;
   if (unit.incarnation !== null) return { ...unit, place: placeOf(unit) };
   // What is wrong was never copied, and may have no ids.
   if (unit.whole || unit.problems.length > 0) return undefined;
-  const there = await parts.intake.find(scope, parts.intake.idsOf(unit.target));
+  const there = await deps.intake.find(scope, deps.intake.idsOf(unit.target));
   const made = there?.made_by === record.migration_id;
   if (there === undefined || (!made && there.held_by !== record.migration_id)) return undefined;
   return { ...unit, ...placeFields(there), made, place: there };
@@ -125,11 +125,11 @@ function givingBack(of: Work, unit: UnitRecord): GivingBack {
 
 /** What was made goes to the trash, what was only registered is only unregistered, all else is free again. */
 async function takeAway(of: Work, unit: UnitRecord): Promise<void> {
-  const { parts, scope, record } = of;
+  const { deps, scope, record } = of;
   const place = placeOf(unit);
-  await parts.intake.release(scope, place, record.migration_id);
+  await deps.intake.release(scope, place, record.migration_id);
   if (unit.made && unit.adopted === null) await remove(of, unit);
-  if (unit.made && unit.adopted !== null) await parts.intake.unregister(scope, place, record.migration_id);
+  if (unit.made && unit.adopted !== null) await deps.intake.unregister(scope, place, record.migration_id);
 }
 
 function placeFields({ repository_id, incarnation }: Held["place"]): Pick<UnitRecord, "repository_id" | "incarnation"> {
@@ -137,12 +137,12 @@ function placeFields({ repository_id, incarnation }: Held["place"]): Pick<UnitRe
 }
 
 /** To the trash, as everything that is deleted: a rollback by mistake loses nothing. */
-async function remove({ parts, scope, record }: Work, unit: UnitRecord): Promise<void> {
+async function remove({ deps, scope, record }: Work, unit: UnitRecord): Promise<void> {
   const { repository_id, collection_id } = placeOf(unit);
-  const admin = parts.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
-  const job = await parts.knowledge.collections.delete(admin, repository_id, collection_id, { confirm: collection_id });
+  const admin = deps.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
+  const job = await deps.knowledge.collections.delete(admin, repository_id, collection_id, { confirm: collection_id });
   // Looked at, not believed: a job that was tried again may have found that the record had just changed, and have left it alone.
-  if ((await parts.intake.find(scope, placeOf(unit)))?.incarnation !== unit.incarnation) return;
+  if ((await deps.intake.find(scope, placeOf(unit)))?.incarnation !== unit.incarnation) return;
   throw new PinakesError(
     "UNAVAILABLE",
     `Collection ${show(collection_id)} could not be deleted yet (${job.error ?? job.status}); roll back again.`,

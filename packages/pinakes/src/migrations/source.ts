@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
-import type { IntakePlace, IntakeTarget } from "../knowledge/index.ts";
+import type { TargetIncarnation, TargetAddress } from "../knowledge/index.ts";
 import type { Measured } from "./content-hash.ts";
 import type { Differences } from "./differences.ts";
 
@@ -18,7 +18,7 @@ export interface Problem {
 export interface FoundUnit {
   /** The table, file or collection, as the source calls it. Unique within the source. */
   readonly name: string;
-  readonly target: IntakeTarget;
+  readonly target: TargetAddress;
   readonly created_at?: string | undefined;
   readonly description?: string | undefined;
   readonly problems?: readonly Problem[];
@@ -55,7 +55,7 @@ export interface Inventory extends Measured {
 
 export interface CopyStep {
   readonly scope: Scope;
-  readonly place: IntakePlace;
+  readonly place: TargetIncarnation;
   /** Unique for the migration and the unit. */
   readonly label: string;
   /** The label; another one where the unit is copied again from its beginning, so that what was appended then is appended anew. */
@@ -74,7 +74,7 @@ export interface Copied {
 
 export interface Held {
   readonly scope: Scope;
-  readonly place: IntakePlace;
+  readonly place: TargetIncarnation;
   readonly signal: AbortSignal;
   readonly progress?: Progress | undefined;
 }
@@ -93,7 +93,7 @@ export interface MigrationSource extends AsyncDisposable {
   /** Removes what was copied into a collection that was there before, or what a source that is whole brought. */
   clear(unit: UnitName, held: Clearing): Promise<void>;
   /** Of a source that makes its own place: nothing is registered, released or rolled back for it by others. */
-  readonly place?: OwnPlace;
+  readonly place?: InPlaceTarget;
   /** Absent where the old form is not the source's to change. */
   readonly old?: OldForm;
 }
@@ -106,13 +106,13 @@ export interface Clearing extends Held {
 }
 
 /** The collection that a unit becomes, where the old form is a collection here itself. Everything can be repeated. */
-export interface OwnPlace {
+export interface InPlaceTarget {
   /** How long the old form can be had back after the switch. */
   readonly retainMs: number;
   /** Makes it, held; the old form takes no writes from here on, either. */
-  register(migration_id: string, signal: AbortSignal, mine: Mine): Promise<IntakePlace>;
+  register(migration_id: string, signal: AbortSignal, mine: Mine): Promise<TargetIncarnation>;
   /** Puts the new one in the place of the old one, and opens it for writers. */
-  takeOver(place: IntakePlace, migration_id: string): Promise<void>;
+  takeOver(place: TargetIncarnation, migration_id: string): Promise<void>;
   /** Throws what a retry cannot mend where there is no way back; the new one is open then, as it was. */
   requireBack(giving: GivingBack): Promise<void>;
   giveBack(giving: GivingBack): Promise<void>;

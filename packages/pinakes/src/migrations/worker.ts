@@ -11,7 +11,7 @@ import { strictly } from "./entry-source.ts";
 import { lostLease, type Ledger } from "./ledger.ts";
 import { migrationLimits } from "./limits.ts";
 import { planUnits } from "./plan-units.ts";
-import type { MigrationParts } from "./dependencies.ts";
+import type { MigrationDependencies } from "./dependencies.ts";
 import { progressOf, telling } from "./progress.ts";
 import type { MigrationRecord, State, UnitRecord } from "./records.ts";
 import { isRefusal, refused } from "./refused.ts";
@@ -19,7 +19,7 @@ import { leaveUnit, requireUnitBack, rollBackUnit } from "./roll-back-unit.ts";
 import type { Held, MigrationSource, Progress } from "./source.ts";
 
 export interface Work {
-  readonly parts: MigrationParts;
+  readonly deps: MigrationDependencies;
   readonly ledger: Ledger;
   readonly scope: Scope;
   readonly record: MigrationRecord;
@@ -50,7 +50,7 @@ export async function work(of: Work): Promise<Partial<MigrationRecord> & { reado
 }
 
 async function copyUnits(of: Work): Promise<{ readonly state: State }> {
-  const { parts, ledger, scope, record, source, signal } = of;
+  const { deps, ledger, scope, record, source, signal } = of;
   for await (const found of ledger.units(scope, record.migration_id)) {
     const differed = found.status === "copied" && found.differences !== null;
     if (found.status !== "planned" && found.status !== "copying" && !differed) continue;
@@ -70,10 +70,10 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
     })) {
       unit = { ...unit, checkpoint: step.checkpoint as UnitRecord["checkpoint"], copied: step.copied };
       await of.tell(progressOf(unit, step.copied));
-      await ledger.putUnit(scope, unit, parts.owner);
+      await ledger.putUnit(scope, unit, deps.owner);
       signal.throwIfAborted();
     }
-    await ledger.putUnit(scope, { ...unit, status: "copied" }, parts.owner);
+    await ledger.putUnit(scope, { ...unit, status: "copied" }, deps.owner);
   }
   return { state: "copied" };
 }
@@ -85,11 +85,11 @@ function anew({ again = 0 }: UnitRecord): Partial<UnitRecord> {
 
 /** With the place it goes to, which is held. What was made after a rollback had overtaken this one is taken back: nobody would look for it. */
 async function placed(of: Work, found: UnitRecord): Promise<UnitRecord> {
-  const { ledger, scope, parts } = of;
+  const { ledger, scope, deps } = of;
   try {
     const { incarnation, repository_id, made } = await registered(of, found);
     const unit = { ...found, incarnation, repository_id, made: found.made || made };
-    await ledger.putUnit(scope, unit, parts.owner);
+    await ledger.putUnit(scope, unit, deps.owner);
     return unit;
   } catch (error) {
     const now = await ledger.read(scope, found.migration_id);
@@ -101,13 +101,13 @@ async function placed(of: Work, found: UnitRecord): Promise<UnitRecord> {
 }
 
 async function registered(of: Work, found: UnitRecord): Promise<Held["place"] & { readonly made: boolean }> {
-  const { parts, scope, record, source, signal } = of;
+  const { deps, scope, record, source, signal } = of;
   if (found.whole) return { ...nowhere, made: false };
   if (source.place !== undefined) {
     const mine = async () => of.tell(progressOf(found, found.copied));
     return { ...(await source.place.register(record.migration_id, signal, mine)), made: true };
   }
-  return parts.intake.register(scope, found.target, {
+  return deps.intake.register(scope, found.target, {
     migration_id: record.migration_id,
     created_by: record.created_by,
     created_at: found.created_at ?? undefined,
@@ -118,11 +118,11 @@ async function registered(of: Work, found: UnitRecord): Promise<Held["place"] & 
 
 /** Undefined when every unit is equal; otherwise the state to go back to, with what differs. */
 async function verifyUnits(of: Work): Promise<{ readonly state: State; readonly error: string } | undefined> {
-  const { ledger, scope, record, parts } = of;
+  const { ledger, scope, record, deps } = of;
   const wrong: string[] = [];
   for await (const unit of ledger.units(scope, record.migration_id)) {
     const { verified, sentence } = await verifyUnit(of, unit);
-    await ledger.putUnit(scope, verified, parts.owner);
+    await ledger.putUnit(scope, verified, deps.owner);
     if (sentence !== undefined) wrong.push(sentence);
   }
   if (wrong.length === 0) return undefined;
@@ -168,31 +168,31 @@ async function verifyUnit(
 
 /** Only what is equal now, not only what was equal then. */
 async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
-  const { parts, ledger, scope, record, source } = of;
+  const { deps, ledger, scope, record, source } = of;
   if (record.switched_at === null) {
     const unequal = await verifyUnits(of);
     if (unequal !== undefined) return unequal;
     // From here on it is decided: what was released must not be compared again, others may write to it.
-    const now = new Date(parts.clock.now());
+    const now = new Date(deps.clock.now());
     const until = new Date(now.getTime() + (source.place?.retainMs ?? record.retain_days * 86_400_000));
     const decided = { switched_at: now.toISOString(), retain_until: until.toISOString() };
     await ledger.update(scope, record.migration_id, (current) => {
-      if (current.lease_owner !== parts.owner) throw lostLease(record.migration_id);
+      if (current.lease_owner !== deps.owner) throw lostLease(record.migration_id);
       return { ...current, ...decided };
     });
   }
   for await (const unit of ledger.units(scope, record.migration_id)) {
     if (unit.status === "already") continue;
     if (source.place !== undefined) await source.place.takeOver(placeOf(unit), record.migration_id);
-    else if (!unit.whole) await parts.intake.release(scope, placeOf(unit), record.migration_id);
-    await ledger.putUnit(scope, { ...unit, status: "switched" }, parts.owner);
+    else if (!unit.whole) await deps.intake.release(scope, placeOf(unit), record.migration_id);
+    await ledger.putUnit(scope, { ...unit, status: "switched" }, deps.owner);
   }
   return { state: "switched" };
 }
 
 /** The old form goes only where the record says so, and only as it was verified (R-TG-96). */
 async function finishUnits(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
-  const { parts, ledger, scope, record, source, signal } = of;
+  const { deps, ledger, scope, record, source, signal } = of;
   for await (const unit of ledger.units(scope, record.migration_id)) {
     if (!record.remove_old || (source.old ?? source.place) === undefined || unit.old !== "kept") continue;
     if (source.old?.has?.(unit) === false) continue;
@@ -200,9 +200,9 @@ async function finishUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
     await of.tell(progressOf(unit, 0));
     await source.old?.remove(unit, verified, signal);
     await source.place?.remove(signal, telling(of, unit));
-    await ledger.putUnit(scope, { ...unit, old: "removed" }, parts.owner);
+    await ledger.putUnit(scope, { ...unit, old: "removed" }, deps.owner);
   }
-  return { state: "finished", finished_at: new Date(parts.clock.now()).toISOString() };
+  return { state: "finished", finished_at: new Date(deps.clock.now()).toISOString() };
 }
 
 async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
@@ -215,12 +215,12 @@ async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly
       await of.ledger.putUnit(
         of.scope,
         { ...(await rollBackUnit(of, unit, { begun })), status: "rolled_back" },
-        of.parts.owner,
+        of.deps.owner,
       );
     begun = true;
   }
   // The old form is the one in use again: it is kept for as long as its owner keeps it.
-  return { state: "rolled_back", finished_at: new Date(of.parts.clock.now()).toISOString(), retain_until: null };
+  return { state: "rolled_back", finished_at: new Date(of.deps.clock.now()).toISOString(), retain_until: null };
 }
 
 /** All of them, before the first one changes. */

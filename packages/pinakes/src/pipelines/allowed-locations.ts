@@ -5,13 +5,13 @@ import type { SourceEvents, SourceReader } from "../ports/source-reader.ts";
 import { FolderReader, isInside } from "./folder-reader.ts";
 import { asFolder, sourceText, type Source } from "./source.ts";
 
-export interface FolderPlace {
+export interface AllowedFolder {
   readonly path: string;
   /** Whose pipelines may read it; every workspace's when absent. */
   readonly tenants?: readonly string[] | undefined;
 }
 
-export interface BucketPlace {
+export interface AllowedBucket {
   readonly bucket: string;
   /** Only what lies under this folder of the bucket. */
   readonly prefix?: string | undefined;
@@ -20,19 +20,19 @@ export interface BucketPlace {
   readonly reader: (prefix: string) => Promise<SourceReader>;
 }
 
-export interface PipelinePlaces {
-  readonly folders?: readonly FolderPlace[] | undefined;
-  readonly buckets?: readonly BucketPlace[] | undefined;
+export interface PipelineLocations {
+  readonly folders?: readonly AllowedFolder[] | undefined;
+  readonly buckets?: readonly AllowedBucket[] | undefined;
   /** Where the buckets' events arrive. */
   readonly events?: (() => Promise<SourceEvents>) | undefined;
 }
 
-export class Places {
+export class AllowedLocations {
   readonly events: (() => Promise<SourceEvents>) | undefined;
-  readonly #folders: readonly FolderPlace[];
-  readonly #buckets: readonly BucketPlace[];
+  readonly #folders: readonly AllowedFolder[];
+  readonly #buckets: readonly AllowedBucket[];
 
-  constructor({ folders = [], buckets = [], events }: PipelinePlaces = {}) {
+  constructor({ folders = [], buckets = [], events }: PipelineLocations = {}) {
     this.events = events;
     this.#folders = folders.map((place) => ({ ...place, path: resolve(place.path) }));
     this.#buckets = buckets.map((place) => ({ ...place, prefix: asFolder(place.prefix ?? "") }));

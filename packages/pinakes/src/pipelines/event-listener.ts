@@ -1,7 +1,7 @@
 /** Takes the messages of the queue to which buckets send their events. One is done when every pipeline it concerns has done its part; otherwise it comes again. */
 import { PinakesError } from "../domain/errors.ts";
 import type { SourceEvents, SourceMessage } from "../ports/source-reader.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import type { PipelineJobs } from "./pipeline-jobs.ts";
 import type { PipelineRegistry, StoredEntry } from "./pipeline-registry.ts";
 import type { EntryState } from "./pipelines.ts";
@@ -9,8 +9,8 @@ import type { RunResult } from "./run-pipeline.ts";
 import { readS3Events } from "./s3-events.ts";
 import { filesBegin } from "./source.ts";
 
-export interface ListenerParts {
-  readonly parts: KnowledgeParts;
+export interface ListenerOptions {
+  readonly deps: KnowledgeDependencies;
   readonly registry: PipelineRegistry;
   readonly jobs: PipelineJobs;
   readonly stateOf: (entry: StoredEntry) => Promise<EntryState>;
@@ -20,10 +20,10 @@ const extendMs = 60_000;
 const beatMs = 20_000;
 
 export class EventListener {
-  readonly #with: ListenerParts;
+  readonly #with: ListenerOptions;
 
-  constructor(parts: ListenerParts) {
-    this.#with = parts;
+  constructor(deps: ListenerOptions) {
+    this.#with = deps;
   }
 
   /** Until the signal. */
@@ -43,7 +43,7 @@ export class EventListener {
   }
 
   async #handle(message: SourceMessage, entries: readonly StoredEntry[]): Promise<void> {
-    const { log } = this.#with.parts;
+    const { log } = this.#with.deps;
     const beat = setInterval(() => {
       message.extend(extendMs).catch((error: unknown) => log(`a source event could not be held: ${String(error)}`));
     }, beatMs).unref();
@@ -69,10 +69,10 @@ export class EventListener {
 
   /** What cannot get better by being told again counts as done: the job says what was wrong. */
   async #apply(entry: StoredEntry, uris: readonly string[]): Promise<boolean> {
-    const { parts, jobs, stateOf } = this.#with;
+    const { deps, jobs, stateOf } = this.#with;
     const state = await stateOf(entry);
     if (state.status !== "ready") return true;
-    const scope = parts.system.forTenant(entry.tenant);
+    const scope = deps.system.forTenant(entry.tenant);
     const job = await jobs.finish(scope, await jobs.start(scope, entry, state.pipeline.created_by, { uris }));
     return job.status === "succeeded" && (job.result as unknown as RunResult).retryable_failures === 0;
   }

@@ -5,28 +5,36 @@ import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { SourceReader } from "../ports/source-reader.ts";
 import type { Documents } from "../knowledge/documents/documents.ts";
-import { Shelf } from "../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import type { Uploads } from "../knowledge/documents/upload.ts";
 import type { JobRecord, Jobs, JobTools } from "../knowledge/jobs/jobs.ts";
 import { notFound } from "../knowledge/access/access.ts";
 import type { Collections } from "../knowledge/collections/collections.ts";
 import { archived, type OpenCollection } from "../knowledge/access/open-collection.ts";
 import type { PipelineSettings } from "../knowledge/records/records.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import type { Lease, PipelineRegistry } from "./pipeline-registry.ts";
-import type { Places } from "./allowed-locations.ts";
-import { countDocuments, mayBeTooMany, planAll, planSome, removalGuard, type Plan, type PlanParts } from "./plan.ts";
+import type { AllowedLocations } from "./allowed-locations.ts";
+import {
+  countDocuments,
+  mayBeTooMany,
+  planAll,
+  planSome,
+  removalGuard,
+  type Plan,
+  type PlanDependencies,
+} from "./plan.ts";
 import { carryOut, resultJson } from "./run-pipeline.ts";
 import { parseSource } from "./source.ts";
 
-export interface PipelineJobsParts {
-  readonly parts: KnowledgeParts;
+export interface PipelineJobsOptions {
+  readonly deps: KnowledgeDependencies;
   readonly collections: Collections;
   readonly uploads: Uploads;
   readonly documents: Documents;
   readonly jobs: Jobs;
   readonly registry: PipelineRegistry;
-  readonly places: Places;
+  readonly places: AllowedLocations;
   readonly sourceFilesMax?: number | undefined;
 }
 
@@ -50,11 +58,11 @@ const waitMs = 200;
 const waitsPerTell = 10;
 
 export class PipelineJobs {
-  readonly #with: PipelineJobsParts;
+  readonly #with: PipelineJobsOptions;
 
-  constructor(parts: PipelineJobsParts) {
-    this.#with = parts;
-    parts.jobs.register("pipeline", (scope, job, tools) => this.#run(scope, job, tools));
+  constructor(deps: PipelineJobsOptions) {
+    this.#with = deps;
+    deps.jobs.register("pipeline", (scope, job, tools) => this.#run(scope, job, tools));
   }
 
   async start(
@@ -83,24 +91,24 @@ export class PipelineJobs {
     { repository, collection }: OpenCollection,
     pipeline: PipelineSettings,
     signal?: AbortSignal,
-  ): Promise<PlanParts> {
-    const { parts, sourceFilesMax } = this.#with;
+  ): Promise<PlanDependencies> {
+    const { deps, sourceFilesMax } = this.#with;
     const reader = await this.open(scope.tenant, pipeline, signal);
-    const shelf = new Shelf(parts.items, scope, collection);
+    const partition = new CollectionPartition(deps.items, scope, collection);
     return {
-      items: parts.items,
+      items: deps.items,
       reader,
-      shelf,
+      partition,
       pipeline,
       repository,
-      fileBytesMax: parts.quotas.fileBytesMax,
+      fileBytesMax: deps.quotas.fileBytesMax,
       sourceFilesMax,
       signal,
     };
   }
 
   async #run(scope: Scope, job: JobRecord, tools: JobTools): Promise<JsonObject> {
-    const { registry, parts } = this.#with;
+    const { registry, deps } = this.#with;
     const { opened } = await this.#current(scope, job);
     const { incarnation } = opened.collection;
     const lease: Lease = {
@@ -108,7 +116,7 @@ export class PipelineJobs {
       incarnation,
       pipeline_id: pipelineOf(job),
       what: "run",
-      owner: `${job.job_id}.${parts.newId()}`,
+      owner: `${job.job_id}.${deps.newId()}`,
     };
     for (let waits = 0; !(await registry.hold(lease)); waits += 1) {
       if (waits % waitsPerTell === 0) await tools.tell({ done: 0, total: 0 });
@@ -119,7 +127,7 @@ export class PipelineJobs {
     // One large file may take longer than the lease, and than a job may be silent.
     const beat = setInterval(() => {
       Promise.all([registry.hold(lease), tools.tell(last)]).catch((error: unknown) =>
-        parts.log(`pipeline ${lease.pipeline_id}, its sign of life: ${String(error)}`),
+        deps.log(`pipeline ${lease.pipeline_id}, its sign of life: ${String(error)}`),
       );
     }, beatMs).unref();
     try {
@@ -131,7 +139,7 @@ export class PipelineJobs {
   }
 
   async #runAlone(scope: Scope, job: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
-    const { parts, uploads, documents } = this.#with;
+    const { deps, uploads, documents } = this.#with;
     const { opened, pipeline } = await this.#current(scope, job);
     const { uris, force } = job.input as { uris?: readonly string[]; force?: boolean };
     const planning = { ...(await this.planParts(scope, opened, pipeline, signal)), jobId: job.job_id };
@@ -145,7 +153,7 @@ export class PipelineJobs {
         reader: planning.reader,
         pipeline,
         opened,
-        caller: parts.callerOf({ tenant: scope.tenant, userId: pipeline.created_by, role: "admin" }),
+        caller: deps.callerOf({ tenant: scope.tenant, userId: pipeline.created_by, role: "admin" }),
         jobId: job.job_id,
         signal,
         tell: async (progress) => {
@@ -160,7 +168,7 @@ export class PipelineJobs {
 
   /** Removals that come one after the other are small each; that the source is empty tells where they lead. */
   async #objection(
-    planning: PlanParts & { readonly jobId: string },
+    planning: PlanDependencies & { readonly jobId: string },
     plan: Plan & { readonly documents?: number },
   ): Promise<string | undefined> {
     const { pipeline, reader, signal } = planning;
@@ -174,7 +182,7 @@ export class PipelineJobs {
 
   /** As it is now: a pipeline that was deleted meanwhile does nothing more. */
   async #current(scope: Scope, job: JobRecord): Promise<{ opened: OpenCollection; pipeline: PipelineSettings }> {
-    const caller = this.#with.parts.callerOf({ tenant: scope.tenant, userId: job.created_by, role: "admin" });
+    const caller = this.#with.deps.callerOf({ tenant: scope.tenant, userId: job.created_by, role: "admin" });
     const opened = await this.#with.collections.open(caller, job.repository_id, job.collection_id);
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     return { opened, pipeline: findPipeline(opened, pipelineOf(job)) };

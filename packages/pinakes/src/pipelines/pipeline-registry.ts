@@ -148,7 +148,7 @@ export interface Lease {
   readonly owner: string;
 }
 
-interface Place {
+interface RegistryKey {
   readonly shard: string;
   readonly id: string;
 }
@@ -157,12 +157,12 @@ function placeOf({
   tenant,
   incarnation,
   pipeline_id,
-}: Pick<PipelineEntry, "tenant" | "incarnation" | "pipeline_id">): Place {
+}: Pick<PipelineEntry, "tenant" | "incarnation" | "pipeline_id">): RegistryKey {
   return workPlace({ kind: "pipeline", tenant, key: `${incarnation}:${pipeline_id}` });
 }
 
 /** Beside the entry. */
-function leasePlace({ what, ...of }: Lease): Place {
+function leasePlace({ what, ...of }: Lease): RegistryKey {
   const { shard, id } = placeOf(of);
   return { shard, id: `lease:${what}:${id}` };
 }

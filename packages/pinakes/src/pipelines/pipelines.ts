@@ -14,16 +14,16 @@ import { knowledgeLimits } from "../knowledge/limits.ts";
 import { requireLevel, type Level } from "../knowledge/access/access.ts";
 import { Collections } from "../knowledge/collections/collections.ts";
 import { archived, type OpenCollection } from "../knowledge/access/open-collection.ts";
-import type { Library } from "../knowledge/records/catalog-records.ts";
+import type { CatalogRecords } from "../knowledge/records/catalog-records.ts";
 import type { CollectionRecord, PipelineSettings } from "../knowledge/records/records.ts";
 import { Repositories } from "../knowledge/collections/repositories.ts";
 import { isoTime } from "../knowledge/records/times.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import { EventListener } from "./event-listener.ts";
 import { pipelineLimits } from "./limits.ts";
 import { findPipeline, PipelineJobs } from "./pipeline-jobs.ts";
 import { entryRestMs, PipelineRegistry, type StoredEntry } from "./pipeline-registry.ts";
-import { Places, type PipelinePlaces } from "./allowed-locations.ts";
+import { AllowedLocations, type PipelineLocations } from "./allowed-locations.ts";
 import { planAll, removalGuard } from "./plan.ts";
 import { readS3Events } from "./s3-events.ts";
 import { nextRunAt } from "./schedule.ts";
@@ -42,12 +42,12 @@ export type EntryState =
   | { readonly status: "ready"; readonly pipeline: PipelineSettings }
   | { readonly status: "asleep" | "gone" };
 
-export interface PipelinesParts {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+export interface PipelinesOptions {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly queue: IngestQueue;
   readonly jobs: Jobs;
-  readonly places?: PipelinePlaces | undefined;
+  readonly places?: PipelineLocations | undefined;
   readonly sourceFilesMax?: number | undefined;
 }
 
@@ -60,33 +60,33 @@ type CreateCollection = (
 ) => Promise<OpenCollection>;
 
 export class Pipelines {
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
+  readonly #deps: KnowledgeDependencies;
+  readonly #catalog: CatalogRecords;
   readonly #collections: Collections;
   readonly #registry: PipelineRegistry;
-  readonly #places: Places;
+  readonly #places: AllowedLocations;
   readonly #jobs: PipelineJobs;
   readonly #watching: Watching;
   readonly #listener: EventListener;
 
-  constructor({ parts, library, queue, jobs, places, sourceFilesMax }: PipelinesParts) {
-    this.#parts = parts;
-    this.#library = library;
-    this.#collections = new Collections(parts, library, new Repositories(parts, library));
-    this.#registry = new PipelineRegistry(parts.items, parts.system, parts.clock);
-    this.#places = new Places(places);
+  constructor({ deps, catalog, queue, jobs, places, sourceFilesMax }: PipelinesOptions) {
+    this.#deps = deps;
+    this.#catalog = catalog;
+    this.#collections = new Collections(deps, catalog, new Repositories(deps, catalog));
+    this.#registry = new PipelineRegistry(deps.items, deps.system, deps.clock);
+    this.#places = new AllowedLocations(places);
     this.#jobs = new PipelineJobs({
-      parts,
+      deps,
       collections: this.#collections,
-      uploads: new Uploads(parts, queue),
-      documents: new Documents(parts, queue),
+      uploads: new Uploads(deps, queue),
+      documents: new Documents(deps, queue),
       jobs,
       registry: this.#registry,
       places: this.#places,
       sourceFilesMax,
     });
     const background = {
-      parts,
+      deps,
       registry: this.#registry,
       jobs: this.#jobs,
       stateOf: (entry: StoredEntry) => this.#stateOf(entry),
@@ -99,8 +99,8 @@ export class Pipelines {
   async add(caller: Caller, opened: OpenCollection, input: NewPipeline): Promise<PipelineView> {
     const scope = this.#require(caller, opened, "ADMIN", "Adding a pipeline");
     const { collection } = opened;
-    const nowMs = this.#parts.clock.now();
-    const pipeline = readNewPipeline(input, { id: this.#parts.newId(), by: caller.userId, nowMs });
+    const nowMs = this.#deps.clock.now();
+    const pipeline = readNewPipeline(input, { id: this.#deps.newId(), by: caller.userId, nowMs });
     mayAdd(collection, pipeline);
     await this.#checkSource(scope.tenant, pipeline);
     const nextMs = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, nowMs);
@@ -139,10 +139,10 @@ export class Pipelines {
     try {
       opened = await create(async (fresh) => {
         this.#require(caller, fresh, "ADMIN", "Adding a pipeline");
-        const nowMs = this.#parts.clock.now();
+        const nowMs = this.#deps.clock.now();
         let { collection } = fresh;
         for (const input of inputs) {
-          const pipeline = readNewPipeline(input, { id: this.#parts.newId(), by: caller.userId, nowMs });
+          const pipeline = readNewPipeline(input, { id: this.#deps.newId(), by: caller.userId, nowMs });
           mayAdd(collection, pipeline);
           await this.#checkSource(tenant, pipeline);
           collection = { ...collection, pipelines: [...collection.pipelines, pipeline] };
@@ -263,7 +263,7 @@ export class Pipelines {
   /** For records that came with their pipelines, such as imported ones: from here on the background knows them. */
   async register(scope: Scope, collection: CollectionRecord): Promise<void> {
     for (const pipeline of collection.pipelines) {
-      const next = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, this.#parts.clock.now());
+      const next = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, this.#deps.clock.now());
       await this.#registry.put(scope.tenant, collection, pipeline, next);
     }
     this.#watching.hurry();
@@ -296,11 +296,11 @@ export class Pipelines {
 
   /** Starts what is due. Several processes may do it at once: each time is claimed by one. What was missed while none ran is run once. */
   async sweepSchedules(signal: AbortSignal): Promise<void> {
-    for await (const entry of this.#registry.due(this.#parts.clock.now())) {
+    for await (const entry of this.#registry.due(this.#deps.clock.now())) {
       if (signal.aborted) return;
       const state = await this.#stateOf(entry);
       if (state.status === "gone") continue;
-      const now = this.#parts.clock.now();
+      const now = this.#deps.clock.now();
       const claimed = await this.#registry.reschedule(entry, now + claimMs);
       if (claimed === undefined) continue;
       if (state.status !== "ready") {
@@ -308,21 +308,21 @@ export class Pipelines {
         continue;
       }
       const { created_by, schedule } = state.pipeline;
-      await this.#jobs.start(this.#parts.system.forTenant(entry.tenant), entry, created_by);
+      await this.#jobs.start(this.#deps.system.forTenant(entry.tenant), entry, created_by);
       await this.#registry.reschedule(claimed, schedule === null ? undefined : nextRunAt(schedule, now));
     }
   }
 
   async #stateOf(entry: StoredEntry): Promise<EntryState> {
-    const found = await this.#library.collection(
-      this.#parts.system.forTenant(entry.tenant),
+    const found = await this.#catalog.collection(
+      this.#deps.system.forTenant(entry.tenant),
       entry.repository_id,
       entry.collection_id,
     );
     const same = found?.record.incarnation === entry.incarnation ? found.record : undefined;
     const pipeline = same?.pipelines.find(({ pipeline_id }) => pipeline_id === entry.pipeline_id);
     if (pipeline !== undefined) return same?.status === "ACTIVE" ? { status: "ready", pipeline } : { status: "asleep" };
-    if (this.#parts.clock.now() - entry.registered_at >= entryRestMs)
+    if (this.#deps.clock.now() - entry.registered_at >= entryRestMs)
       await this.#registry.remove(entry.tenant, entry.incarnation, entry.pipeline_id);
     return { status: "gone" };
   }
@@ -349,7 +349,7 @@ export class Pipelines {
   }
 
   #view(pipeline: PipelineSettings): PipelineView {
-    const next = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, this.#parts.clock.now());
+    const next = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, this.#deps.clock.now());
     return { ...pipeline, next_run_at: next === undefined ? null : isoTime(next) };
   }
 }

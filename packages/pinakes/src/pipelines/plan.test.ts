@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { openMemoryItems } from "../drivers/memory/index.ts";
 import { systemScope } from "../domain/scope.ts";
 import { failure } from "../testing/object-store/fixture.ts";
-import { Shelf } from "../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import {
   documentsContainer,
   itemIds,
@@ -37,11 +37,15 @@ describe("plans", () => {
     await bench.write({ "a.txt": "a", "b.txt": "b", "c.txt": "c" });
     await using items = await openMemoryItems({ clock: new TestClock() });
     await items.openContainer(documentsContainer);
-    const shelf = new Shelf(items, admin.scope, { repository_id: "r", collection_id: "c", incarnation: "i" });
+    const partition = new CollectionPartition(items, admin.scope, {
+      repository_id: "r",
+      collection_id: "c",
+      incarnation: "i",
+    });
     const repository = { owner: null } as RepositoryRecord;
     const parts = {
       items,
-      shelf,
+      partition,
       repository,
       reader: new FolderReader(bench.folder, [bench.folder]),
       pipeline: settings(`file:${bench.folder}`),
@@ -59,18 +63,25 @@ describe("plans", () => {
     await using items = await openMemoryItems({ clock: new TestClock() });
     await items.openContainer(documentsContainer);
     const place = { repository_id: "r", collection_id: "c", incarnation: "i" };
-    const shelf = new Shelf(items, admin.scope, place);
-    await shelf.ensure();
+    const partition = new CollectionPartition(items, admin.scope, place);
+    await partition.ensure();
     const reader = new FolderReader(bench.folder, [bench.folder]);
     const pipeline = settings(`file:${bench.folder}`);
-    const parts = { items, shelf, repository: { owner: null } as RepositoryRecord, reader, pipeline, fileBytesMax: 10 };
+    const parts = {
+      items,
+      partition,
+      repository: { owner: null } as RepositoryRecord,
+      reader,
+      pipeline,
+      fileBytesMax: 10,
+    };
     const { etag } = (await reader.stat(bench.uri("a.txt"))) as { etag: string };
     const source = { type: "auto", uri: bench.uri("a.txt"), pipeline_id: "p", etag };
     const put = (fields: object) =>
-      shelf.clean([
+      partition.clean([
         {
           op: "upsert",
-          document: shelf.document(itemIds.document("d"), {
+          document: partition.document(itemIds.document("d"), {
             kind: "document",
             document_id: "d",
             source,

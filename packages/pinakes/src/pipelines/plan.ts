@@ -5,7 +5,7 @@
 import { PinakesError, invalid } from "../domain/errors.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { SourceEntry, SourceFile, SourceProblem, SourceReader } from "../ports/source-reader.ts";
-import type { Shelf } from "../knowledge/records/collection-partition.ts";
+import type { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import { typeOf } from "../knowledge/documents/upload.ts";
 import { knowledgeLimits } from "../knowledge/limits.ts";
 import { sourceKey } from "../knowledge/records/ids.ts";
@@ -20,10 +20,10 @@ import {
 import { pipelineLimits } from "./limits.ts";
 import { control, filesBegin } from "./source.ts";
 
-export interface PlanParts {
+export interface PlanDependencies {
   readonly items: ItemStore;
   readonly reader: SourceReader;
-  readonly shelf: Shelf;
+  readonly partition: CollectionPartition;
   readonly pipeline: PipelineSettings;
   readonly repository: RepositoryRecord;
   readonly fileBytesMax: number;
@@ -53,12 +53,12 @@ export interface FullPlan extends Plan {
 }
 
 /** Of all files. Reads the partition itself, not an index: what an index shows late would be added again. */
-export async function planAll(parts: PlanParts): Promise<FullPlan> {
-  const { reader, pipeline, signal, sourceFilesMax = pipelineLimits.sourceFilesMax } = parts;
+export async function planAll(deps: PlanDependencies): Promise<FullPlan> {
+  const { reader, pipeline, signal, sourceFilesMax = pipelineLimits.sourceFilesMax } = deps;
   const known = new Map<string, DocumentRecord>();
-  for await (const record of documentsOf(parts)) known.set(record.source.uri, record);
+  for await (const record of documentsOf(deps)) known.set(record.source.uri, record);
   const documents = [...known.values()].filter((record) => isOwn(record, pipeline)).length;
-  const sorted = new Sorted(parts);
+  const sorted = new Sorted(deps);
   let files = 0;
   for await (const entry of reader.list(signal)) {
     files += 1;
@@ -75,15 +75,15 @@ export async function planAll(parts: PlanParts): Promise<FullPlan> {
 }
 
 /** Of some files, which may have changed, come or gone. */
-export async function planSome(parts: PlanParts, uris: readonly string[]): Promise<Plan> {
-  const sorted = new Sorted(parts);
-  const begin = filesBegin(parts.pipeline.source);
+export async function planSome(deps: PlanDependencies, uris: readonly string[]): Promise<Plan> {
+  const sorted = new Sorted(deps);
+  const begin = filesBegin(deps.pipeline.source);
   for (const uri of new Set(uris)) {
-    parts.signal?.throwIfAborted();
+    deps.signal?.throwIfAborted();
     if (!uri.startsWith(begin)) continue;
     const [entry, known] = await Promise.all([
-      parts.reader.stat(uri, parts.signal),
-      parts.shelf.documentOf(sourceKey(uri)),
+      deps.reader.stat(uri, deps.signal),
+      deps.partition.documentOf(sourceKey(uri)),
     ]);
     if (entry !== undefined) sorted.present(entry, known?.record);
     else if (known !== undefined) sorted.absent(known.record);
@@ -111,19 +111,19 @@ export function mayBeTooMany(pipeline: PipelineSettings, gone: number): boolean 
   return pipeline.auto_remove && gone > 0 && gone > pipeline.max_removal_share * pipelineLimits.guardDocumentsMin;
 }
 
-export async function countDocuments(parts: PlanParts): Promise<number> {
+export async function countDocuments(deps: PlanDependencies): Promise<number> {
   let count = 0;
-  for await (const record of documentsOf(parts)) if (isOwn(record, parts.pipeline)) count += 1;
+  for await (const record of documentsOf(deps)) if (isOwn(record, deps.pipeline)) count += 1;
   return count;
 }
 
 /** Also those of an earlier pipeline with the same source, which are adopted where their files are there. */
-async function* documentsOf({ items, shelf, pipeline, signal }: PlanParts): AsyncGenerator<DocumentRecord> {
+async function* documentsOf({ items, partition, pipeline, signal }: PlanDependencies): AsyncGenerator<DocumentRecord> {
   const begin = filesBegin(pipeline.source);
-  const { repository_id, incarnation } = shelf.place;
+  const { repository_id, incarnation } = partition.place;
   for (let cursor: string | undefined; ;) {
     signal?.throwIfAborted();
-    const page = await items.query(shelf.scope, documentsContainer.name, {
+    const page = await items.query(partition.scope, documentsContainer.name, {
       equals: { repository_id, incarnation },
       range: { prefix: itemIds.document("") },
       filter: { "source.type": { in: ["auto", "existing"] } },
@@ -140,28 +140,28 @@ async function* documentsOf({ items, shelf, pipeline, signal }: PlanParts): Asyn
 }
 
 class Sorted {
-  readonly #parts: PlanParts;
+  readonly #deps: PlanDependencies;
   readonly #add: SourceFile[] = [];
   readonly #replace: SourceFile[] = [];
   readonly #gone: Gone[] = [];
   readonly #skipped: SourceProblem[] = [];
   #unchanged = 0;
 
-  constructor(parts: PlanParts) {
-    this.#parts = parts;
+  constructor(deps: PlanDependencies) {
+    this.#deps = deps;
   }
 
   present(entry: SourceEntry, known: DocumentRecord | undefined): void {
     if ("reason" in entry) return void this.#skipped.push(entry);
     if (known !== undefined && this.#isSame(entry, known)) return void (this.#unchanged += 1);
-    const reason = objection(entry, known, this.#parts);
+    const reason = objection(entry, known, this.#deps);
     if (reason !== undefined) this.#skipped.push({ uri: entry.uri, reason });
     else (known === undefined ? this.#add : this.#replace).push(entry);
   }
 
   /** A document that another pipeline left, or that is only referred to, stays. */
   absent(record: DocumentRecord): void {
-    if (isOwn(record, this.#parts.pipeline))
+    if (isOwn(record, this.#deps.pipeline))
       this.#gone.push({ uri: record.source.uri, document_id: record.document_id });
   }
 
@@ -177,8 +177,8 @@ class Sorted {
 
   /** Nothing to read: the bytes are here already, or somebody is fetching them. What could not be parsed does not get better by itself. */
   #isSame(file: SourceFile, known: DocumentRecord): boolean {
-    if (known.source.etag !== file.etag || !isOwn(known, this.#parts.pipeline)) return false;
-    if (known.status === "uploading") return known.job_id !== this.#parts.jobId;
+    if (known.source.etag !== file.etag || !isOwn(known, this.#deps.pipeline)) return false;
+    if (known.status === "uploading") return known.job_id !== this.#deps.jobId;
     return known.status !== "failed" || known.versions[0]?.version === known.version;
   }
 }
@@ -191,7 +191,7 @@ function isOwn({ source }: DocumentRecord, { pipeline_id }: PipelineSettings): b
 function objection(
   { uri, name, bytes }: SourceFile,
   known: DocumentRecord | undefined,
-  { repository, fileBytesMax }: PlanParts,
+  { repository, fileBytesMax }: PlanDependencies,
 ): string | undefined {
   if (known?.source.type === "existing")
     return "is in the collection already, as a document whose bytes stay where they are";

@@ -15,7 +15,7 @@ import type { PipelineSettings } from "../knowledge/records/records.ts";
 import { pipelineLimits } from "./limits.ts";
 import type { Gone, Plan } from "./plan.ts";
 
-export interface RunParts {
+export interface RunDependencies {
   readonly uploads: Uploads;
   readonly documents: Documents;
   readonly reader: SourceReader;
@@ -57,13 +57,13 @@ const retryPauseMs = 100;
 /** After so many files the job says how far it is. */
 const tellFiles = 10;
 
-export async function carryOut(parts: RunParts, plan: Plan): Promise<RunResult> {
-  const { pipeline } = parts;
+export async function carryOut(deps: RunDependencies, plan: Plan): Promise<RunResult> {
+  const { pipeline } = deps;
   const gone = pipeline.auto_remove ? plan.gone : [];
   const tasks: (() => Promise<Outcome>)[] = [
-    ...plan.add.map((file) => () => fetchFile(parts, file, "added")),
-    ...plan.replace.map((file) => () => fetchFile(parts, file, "replaced")),
-    ...gone.map((document) => () => removeDocument(parts, document)),
+    ...plan.add.map((file) => () => fetchFile(deps, file, "added")),
+    ...plan.replace.map((file) => () => fetchFile(deps, file, "replaced")),
+    ...gone.map((document) => () => removeDocument(deps, document)),
   ];
   const counts = { added: 0, replaced: 0, removed: 0, unchanged: plan.unchanged };
   const failures: FileFailure[] = [];
@@ -71,7 +71,7 @@ export async function carryOut(parts: RunParts, plan: Plan): Promise<RunResult> 
   let retryable = 0;
   let done = 0;
   let next = 0;
-  await parts.tell({ done, total: tasks.length });
+  await deps.tell({ done, total: tasks.length });
   const work = async (): Promise<void> => {
     for (let task = tasks[next++]; task !== undefined; task = tasks[next++]) {
       const outcome = await task();
@@ -82,7 +82,7 @@ export async function carryOut(parts: RunParts, plan: Plan): Promise<RunResult> 
         if (failures.length < pipelineLimits.resultFilesMax) failures.push(outcome);
       }
       done += 1;
-      if (done % tellFiles === 0) await parts.tell({ done, total: tasks.length });
+      if (done % tellFiles === 0) await deps.tell({ done, total: tasks.length });
     }
   };
   const workers = Array.from({ length: pipelineLimits.filesAtOnceMax }, () =>
@@ -93,7 +93,7 @@ export async function carryOut(parts: RunParts, plan: Plan): Promise<RunResult> 
   );
   for (const { reason } of (await Promise.allSettled(workers)).filter((ended) => ended.status === "rejected"))
     throw reason;
-  await parts.tell({ done, total: tasks.length });
+  await deps.tell({ done, total: tasks.length });
   return {
     pipeline_id: pipeline.pipeline_id,
     ...counts,
@@ -111,11 +111,11 @@ export function resultJson(result: RunResult): JsonObject {
 }
 
 async function fetchFile(
-  parts: RunParts,
+  deps: RunDependencies,
   { uri, name, etag }: SourceFile,
   outcome: "added" | "replaced",
 ): Promise<Outcome> {
-  const { uploads, caller, opened, reader, pipeline, jobId, signal } = parts;
+  const { uploads, caller, opened, reader, pipeline, jobId, signal } = deps;
   return trying(uri, signal, async () => {
     const { unchanged } = await uploads.upload(caller, opened, {
       name,
@@ -130,7 +130,7 @@ async function fetchFile(
 }
 
 async function removeDocument(
-  { documents, caller, opened, reader, signal }: RunParts,
+  { documents, caller, opened, reader, signal }: RunDependencies,
   { uri, document_id }: Gone,
 ): Promise<Outcome> {
   return trying(uri, signal, async () => {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Scope } from "../domain/scope.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import { FolderWatch } from "./folder-watch.ts";
 import { pipelineLimits } from "./limits.ts";
 import type { PipelineJobs } from "./pipeline-jobs.ts";
@@ -13,8 +13,8 @@ import type { EntryState } from "./pipelines.ts";
 import type { RunResult } from "./run-pipeline.ts";
 import { parseSource } from "./source.ts";
 
-export interface WatchingParts {
-  readonly parts: KnowledgeParts;
+export interface WatchingOptions {
+  readonly deps: KnowledgeDependencies;
   readonly registry: PipelineRegistry;
   readonly jobs: PipelineJobs;
   readonly stateOf: (entry: StoredEntry) => Promise<EntryState>;
@@ -40,12 +40,12 @@ interface Watched {
 }
 
 export class Watching {
-  readonly #with: WatchingParts;
+  readonly #with: WatchingOptions;
   readonly #watched = new Map<string, Watched>();
   #wake: (() => void) | undefined;
 
-  constructor(parts: WatchingParts) {
-    this.#with = parts;
+  constructor(deps: WatchingOptions) {
+    this.#with = deps;
   }
 
   /** There is a new pipeline in this process. */
@@ -78,7 +78,7 @@ export class Watching {
       try {
         await this.#see(entry);
       } catch (error) {
-        this.#with.parts.log(
+        this.#with.deps.log(
           `pipeline ${entry.pipeline_id}: ${entry.source} is not watched: ${error instanceof Error ? error.message : String(error)}`,
         );
         await this.#stop(entry.id);
@@ -88,14 +88,20 @@ export class Watching {
   }
 
   async #see(entry: StoredEntry): Promise<void> {
-    const { registry, stateOf, parts } = this.#with;
+    const { registry, stateOf, deps } = this.#with;
     const state = await stateOf(entry);
     if (state.status !== "ready") return this.#stop(entry.id);
     const known = this.#watched.get(entry.id);
     const { tenant, incarnation, pipeline_id } = entry;
-    const lease: Lease = known?.lease ?? { tenant, incarnation, pipeline_id, what: "watch", owner: parts.newId() };
+    const lease: Lease = known?.lease ?? {
+      tenant,
+      incarnation,
+      pipeline_id,
+      what: "watch",
+      owner: deps.newId(),
+    };
     if (!(await registry.hold(lease))) return this.#stop(entry.id);
-    const scope = parts.system.forTenant(tenant);
+    const scope = deps.system.forTenant(tenant);
     const watched: Watched = known ?? {
       lease,
       scope,
@@ -107,7 +113,7 @@ export class Watching {
     };
     this.#watched.set(entry.id, watched);
     if (watched.broken || watched.watch === undefined) await this.#open(watched);
-    if (watched.allAt <= parts.clock.now()) await this.#start(watched, undefined);
+    if (watched.allAt <= deps.clock.now()) await this.#start(watched, undefined);
   }
 
   async #open(watched: Watched): Promise<void> {
@@ -125,18 +131,18 @@ export class Watching {
       onChange: (uris) => this.#start(watched, uris.length > pipelineLimits.changedFilesMax ? undefined : uris),
       onError: (error) => {
         watched.broken = true;
-        this.#with.parts.log(`pipeline ${watched.entry.pipeline_id}: the watch of ${source} broke: ${String(error)}`);
+        this.#with.deps.log(`pipeline ${watched.entry.pipeline_id}: the watch of ${source} broke: ${String(error)}`);
       },
     });
   }
 
   async #start(watched: Watched, uris: readonly string[] | undefined): Promise<void> {
-    const { jobs, parts } = this.#with;
+    const { jobs, deps } = this.#with;
     if (uris === undefined) watched.allAt = Infinity;
     const again = () => {
       watched.allAt = Math.min(
         watched.allAt,
-        parts.clock.now() + againMs * 2 ** Math.min(watched.failed, againDoublingsMax),
+        deps.clock.now() + againMs * 2 ** Math.min(watched.failed, againDoublingsMax),
       );
       watched.failed += 1;
     };

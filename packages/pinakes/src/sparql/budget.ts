@@ -3,7 +3,7 @@
  * awaits `pause` where it says so: the event loop gets its turn, and the deadline and the caller's signal are looked at.
  */
 import { PinakesError } from "../domain/errors.ts";
-import type { QueryPlace } from "../domain/query-slots.ts";
+import type { QuerySlot } from "../domain/query-slots.ts";
 import { sparqlLimits, type SparqlLimits } from "./limits.ts";
 
 /** What a row or a key that is kept costs beside its characters, about. */
@@ -21,7 +21,7 @@ export class Budget {
   #sliceEnd: number;
   #held = 0;
   #heldBytes = 0;
-  #place: Pick<QueryPlace, "hold" | "release"> | undefined;
+  #place: Pick<QuerySlot, "hold" | "release"> | undefined;
 
   constructor(limits: SparqlLimits, signal: AbortSignal | undefined, now: () => number = () => performance.now()) {
     this.limits = limits;
@@ -33,7 +33,7 @@ export class Budget {
   }
 
   /** The time counts from here on, and memory is also counted at the place. */
-  begin(place: Pick<QueryPlace, "hold" | "release">): void {
+  begin(place: Pick<QuerySlot, "hold" | "release">): void {
     this.#place = place;
     this.#deadline = this.#now() + this.limits.timeoutMs;
     this.#sliceEnd = this.#now() + sparqlLimits.sliceMs;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../domain/errors.ts";
 import type { Quad } from "../domain/rdf.ts";
-import { QueryPlaces } from "../domain/query-slots.ts";
+import { QuerySlots } from "../domain/query-slots.ts";
 import { Budget } from "./budget.ts";
 import { defaultSparqlLimits } from "./limits.ts";
 import { createSparql } from "./sparql.ts";
@@ -33,7 +33,7 @@ const rowsOf = (result: SparqlResult) => {
 
 describe("R-TG-125 many requests at once", () => {
   it("fifty joins without end: so many run, so many wait, the rest is refused; another tenant is answered meanwhile", async () => {
-    const places = new QueryPlaces(bounds, () => new AbortController().signal);
+    const places = new QuerySlots(bounds, () => new AbortController().signal);
     const stop = new AbortController();
     let most = 0;
     const run = async (tenant: string, text: string, signal?: AbortSignal) => {
@@ -67,7 +67,7 @@ describe("R-TG-125 many requests at once", () => {
   });
 
   it("memory in sum: who would pass it is refused and gives back all of it", async () => {
-    const places = new QueryPlaces({ ...bounds, memoryPerTenantBytesMax: 10_000 }, () => new AbortController().signal);
+    const places = new QuerySlots({ ...bounds, memoryPerTenantBytesMax: 10_000 }, () => new AbortController().signal);
     const sort = sparql.query(source, "SELECT * { ?s ?p ?o } ORDER BY ?o", { enter: () => places.enter("a") });
     await expect(Array.fromAsync(rowsOf(await sort))).rejects.toMatchObject({ code: "THROTTLED", status: 429 });
     expect(places.usage).toEqual({ places: 0, waiting: 0, bytes: 0 });
@@ -87,7 +87,7 @@ describe("R-TG-125 many requests at once", () => {
   });
 
   it("a reader that stops reading keeps its place until its time is over, and is then told", async () => {
-    const places = new QueryPlaces(bounds, () => new AbortController().signal);
+    const places = new QuerySlots(bounds, () => new AbortController().signal);
     const result = await sparql.query(source, "SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c LIMIT 5000", {
       limits: { timeoutMs: 2_000 },
       enter: () => places.enter("a"),
@@ -105,7 +105,7 @@ describe("R-TG-125 many requests at once", () => {
   });
 
   it("a reader that goes away gives its place back", async () => {
-    const places = new QueryPlaces(bounds, () => new AbortController().signal);
+    const places = new QuerySlots(bounds, () => new AbortController().signal);
     for (const text of ["SELECT * { ?a ?b ?c . ?d ?e ?f }", "CONSTRUCT { ?a ?b ?f } { ?a ?b ?c . ?d ?e ?f }"]) {
       const result = await sparql.query(source, text, { enter: () => places.enter("a") });
       for await (const _ of result.kind === "quads" ? result.quads : rowsOf(result)) break;

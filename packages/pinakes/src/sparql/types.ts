@@ -1,6 +1,6 @@
 /** What SPARQL reads from and writes to, and what it answers. */
 import type { Quad, TermText } from "../domain/rdf.ts";
-import type { QueryPlace } from "../domain/query-slots.ts";
+import type { QuerySlot } from "../domain/query-slots.ts";
 import type { QuadPage, QuadPattern } from "../ports/triple-store.ts";
 import type { SparqlLimits } from "./limits.ts";
 
@@ -37,7 +37,7 @@ export interface SparqlOptions {
   readonly signal?: AbortSignal | undefined;
   readonly limits?: Partial<SparqlLimits> | undefined;
   /** Takes a place among all requests, to be given back; without it a request runs at once. */
-  readonly enter?: (() => Promise<QueryPlace>) | undefined;
+  readonly enter?: (() => Promise<QuerySlot>) | undefined;
   /** Relative IRIs of the text are resolved against it; without it they are INVALID. */
   readonly baseIri?: string | undefined;
   /**

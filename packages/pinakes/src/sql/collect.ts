@@ -77,12 +77,12 @@ function overBudget({ plan }: Reading, rowsMax: number) {
 }
 
 /** A place in the order of the answer. */
-interface Place {
+interface SortPosition {
   readonly sort: readonly Value[];
   readonly tie: readonly [id: string, partition: string, row: number];
 }
 
-interface Kept extends Place {
+interface Kept extends SortPosition {
   readonly value: JsonValue;
   readonly chars: number;
 }
@@ -94,7 +94,7 @@ export async function sorted(
   rowsMax: number,
   state: JsonObject | undefined,
 ): Promise<JsonObject | undefined> {
-  const compare = (a: Place, b: Place) => maker.compareSort(a.sort, b.sort) || compareTie(a.tie, b.tie);
+  const compare = (a: SortPosition, b: SortPosition) => maker.compareSort(a.sort, b.sort) || compareTie(a.tie, b.tie);
   const after = state === undefined ? undefined : openPlace(state);
   const count = window.wanted + 1;
   let kept: Kept[] = [];
@@ -105,7 +105,7 @@ export async function sorted(
     chars.require();
   };
   const offer = (row: Row, identity: Identity, number: number) => {
-    const place: Place = { sort: maker.sortValues(row), tie: [identity.id, identity.partition, number] };
+    const place: SortPosition = { sort: maker.sortValues(row), tie: [identity.id, identity.partition, number] };
     if (after !== undefined && compare(place, after) <= 0) return;
     const value = maker.project(row);
     if (value === undefined) return;
@@ -136,12 +136,12 @@ export function take<T extends { readonly value: JsonValue }>(
   return seal(ordered[at - 1] as T);
 }
 
-function compareTie(a: Place["tie"], b: Place["tie"]): number {
+function compareTie(a: SortPosition["tie"], b: SortPosition["tie"]): number {
   return compareUtf8(a[0], b[0]) || compareUtf8(a[1], b[1]) || a[2] - b[2];
 }
 
 /** undefined has no JSON: each value is a list of one or none. Of arrays and objects only their place in the order counts. */
-function sealPlace({ sort, tie }: Place): JsonObject {
+function sealPlace({ sort, tie }: SortPosition): JsonObject {
   return { sort: sealSort(sort), tie };
 }
 
@@ -153,6 +153,6 @@ export function openSort(state: JsonObject): readonly Value[] {
   return (state["sort"] as readonly (readonly JsonValue[])[]).map(([value]) => value);
 }
 
-function openPlace(state: JsonObject): Place {
-  return { sort: openSort(state), tie: state["tie"] as unknown as Place["tie"] };
+function openPlace(state: JsonObject): SortPosition {
+  return { sort: openSort(state), tie: state["tie"] as unknown as SortPosition["tie"] };
 }

@@ -1,6 +1,6 @@
 /** What the features of state are made of. */
 import type { WorkRegistry } from "../containers/index.ts";
-import type { Places } from "../domain/query-slots.ts";
+import type { Slots } from "../domain/query-slots.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Embedder } from "../ports/embedder.ts";
@@ -11,7 +11,7 @@ import type { Vectors } from "../vectors/index.ts";
 /** `workflow`: a timeout or an expiry; `session`: one that expires as a unit; `seal`: an hour of a series that is over; `container`: a deleted one to empty. */
 export type StateWorkKind = "workflow" | "session" | "seal" | "container";
 
-export interface StateParts {
+export interface StateDependencies {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly vectors: Vectors;
@@ -21,7 +21,7 @@ export interface StateParts {
   readonly log: (line: string) => void;
   readonly system: SystemScope;
   /** Where what computes much takes its place; absent: all of it runs at once. */
-  readonly places?: Places | undefined;
+  readonly places?: Slots | undefined;
   readonly work: WorkRegistry<StateWorkKind>;
   /** Time-ordered and unique. */
   readonly newId: () => string;

@@ -6,10 +6,10 @@ import { invalid } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 
 /** By the property that holds them. */
-export type Parts = Readonly<Record<string, readonly string[]>>;
+export type Fields = Readonly<Record<string, readonly string[]>>;
 
 /** One that is in its place, too, is the writer's own business. */
-export function refuseMisplaced(document: JsonObject, parts: Parts): void {
+export function refuseMisplaced(document: JsonObject, parts: Fields): void {
   for (const [part, names] of Object.entries(parts)) {
     for (const name of names) {
       if (document[name] === undefined) continue;

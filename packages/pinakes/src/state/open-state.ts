@@ -6,7 +6,7 @@ import type { ItemStore } from "../ports/item-store.ts";
 import type { Scope } from "../domain/scope.ts";
 import { Containers } from "./containers/containers.ts";
 import { Memories } from "./memories/memories.ts";
-import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "./dependencies.ts";
+import { stateTenant, stateWorkContainer, type StateDependencies, type StateWorkKind } from "./dependencies.ts";
 import { Metrics } from "./series/metrics.ts";
 import { ToolLog } from "./series/tool-log.ts";
 import { settingsContainer } from "./settings.ts";
@@ -23,43 +23,48 @@ export interface OpenedState {
   sweep(signal: AbortSignal): Promise<void>;
 }
 
-export type OpenStateOptions = Omit<StateParts, "work" | "signingKey">;
+export type OpenStateOptions = Omit<StateDependencies, "work" | "signingKey">;
 
 export async function openState(options: OpenStateOptions): Promise<OpenedState> {
   const { items, system } = options;
   await items.openContainer(workContainer(stateWorkContainer));
   await items.openContainer(settingsContainer);
   const work = new WorkRegistry<StateWorkKind>({ items, system, container: stateWorkContainer, tenant: stateTenant });
-  const parts: StateParts = { ...options, work, signingKey: await signingKey(items, system.forTenant(stateTenant)) };
-  const metrics = new Metrics(parts);
-  const tools = new ToolLog(parts);
+  const deps: StateDependencies = {
+    ...options,
+    work,
+    signingKey: await signingKey(items, system.forTenant(stateTenant)),
+  };
+  const metrics = new Metrics(deps);
+  const tools = new ToolLog(deps);
   const features = {
-    workflows: new Workflows(parts),
-    memories: new Memories(parts),
-    threads: new Threads(parts, threadStore),
-    systemThreads: new Threads(parts, systemThreadStore),
-    entities: new Entities(parts),
+    workflows: new Workflows(deps),
+    memories: new Memories(deps),
+    threads: new Threads(deps, threadStore),
+    systemThreads: new Threads(deps, systemThreadStore),
+    entities: new Entities(deps),
     metrics,
     tools,
-    containers: new Containers(parts),
-    telemetry: new Telemetry(parts, { metrics, tools }),
+    containers: new Containers(deps),
+    telemetry: new Telemetry(deps, { metrics, tools }),
   };
   for (const feature of Object.values(features)) await feature.open();
   const state = new State(features);
-  return { state, sweep: (signal) => sweep(parts, state, signal) };
+  return { state, sweep: (signal) => sweep(deps, state, signal) };
 }
 
 /** One after the other; what fails stays in the registry, is told, and is tried again next time. */
-async function sweep({ work, clock, log }: StateParts, state: State, signal: AbortSignal): Promise<void> {
+async function sweep({ work, clock, log }: StateDependencies, state: State, signal: AbortSignal): Promise<void> {
   const seal = {
-    attend: (entry: RegisteredWork) => (entry.data?.["series"] === "tools" ? state.tools : state.metrics).attend(entry),
+    process: (entry: RegisteredWork) =>
+      (entry.data?.["series"] === "tools" ? state.tools : state.metrics).process(entry),
   };
   const workers = { workflow: state.workflows, session: state.memories, seal, container: state.containers } as const;
   let failed = 0;
   for await (const entry of work.due(clock.now())) {
     if (signal.aborted) return;
     try {
-      await workers[entry.kind].attend(entry);
+      await workers[entry.kind].process(entry);
     } catch (error) {
       log(`state: ${entry.kind} ${entry.key} of ${entry.tenant}: ${String(error)}`);
       failed += 1;

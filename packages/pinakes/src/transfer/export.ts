@@ -15,13 +15,13 @@
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { emptyStats, Shelf } from "../knowledge/records/collection-partition.ts";
+import { emptyStats, CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import { contentKey } from "../knowledge/documents/upload.ts";
 import { notFound } from "../knowledge/access/access.ts";
 import { effectiveChunking } from "../knowledge/records/collection-fields.ts";
-import type { Library } from "../knowledge/records/catalog-records.ts";
+import type { CatalogRecords } from "../knowledge/records/catalog-records.ts";
 import type { CollectionRecord, DocumentRecord, RepositoryRecord } from "../knowledge/records/records.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import { catalogObjectKey, exportedCatalog, exportedCatalogDocument } from "./catalog-items.ts";
 import type { TransferFile } from "./files.ts";
 import { importedOf } from "./give-back.ts";
@@ -44,8 +44,8 @@ export interface ExportOptions {
 }
 
 interface Settings {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly caller: Caller;
   readonly names: TransferNames;
   readonly format: ItemFormat;
@@ -54,8 +54,8 @@ interface Settings {
 
 /** Admins only: an export shows what is everybody's. Bodies are read while they are written, so take one file after the other. */
 export async function* exportKnowledge(
-  parts: KnowledgeParts,
-  library: Library,
+  deps: KnowledgeDependencies,
+  catalog: CatalogRecords,
   caller: Caller,
   options: ExportOptions = {},
 ): AsyncGenerator<TransferFile> {
@@ -65,8 +65,8 @@ export async function* exportKnowledge(
   if (format !== "json" && format !== "dynamodb")
     throw invalid(`format: must be json or dynamodb, got ${show(format)}.`);
   const settings = {
-    parts,
-    library,
+    deps,
+    catalog,
     caller,
     names: checkNames(options.names ?? {}),
     format,
@@ -145,15 +145,15 @@ async function contentOf(
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
   const [version] = document.versions;
   if (version === undefined) return undefined;
-  return settings.parts.objects.stream(
+  return settings.deps.objects.stream(
     settings.caller.scope,
     contentKey(shelfOf(settings, collection), document.document_id, version.version),
   );
 }
 
-async function* repositories({ parts, library, caller, wanted }: Settings): AsyncGenerator<RepositoryRecord> {
-  for (const id of wanted ?? (await repositoryIds(parts.items, caller.scope))) {
-    const found = await library.repository(caller.scope, id);
+async function* repositories({ deps, catalog, caller, wanted }: Settings): AsyncGenerator<RepositoryRecord> {
+  for (const id of wanted ?? (await repositoryIds(deps.items, caller.scope))) {
+    const found = await catalog.repository(caller.scope, id);
     if (found?.record.status === "ACTIVE") yield found.record;
     else if (wanted !== undefined) throw notFound(`repository "${id}"`);
   }
@@ -163,20 +163,20 @@ async function* collections(
   settings: Settings,
   which: (collection: CollectionRecord) => boolean,
 ): AsyncGenerator<{ readonly repository: RepositoryRecord; readonly collection: CollectionRecord }> {
-  const { parts, caller } = settings;
+  const { deps, caller } = settings;
   for await (const repository of repositories(settings)) {
-    for await (const collection of collectionsOf(parts.items, caller.scope, repository.repository_id)) {
+    for await (const collection of collectionsOf(deps.items, caller.scope, repository.repository_id)) {
       if (which(collection)) yield { repository, collection };
     }
   }
 }
 
-function documents({ parts, caller }: Settings, collection: CollectionRecord): AsyncGenerator<DocumentRecord> {
-  return documentsOf(parts.items, caller.scope, collection);
+function documents({ deps, caller }: Settings, collection: CollectionRecord): AsyncGenerator<DocumentRecord> {
+  return documentsOf(deps.items, caller.scope, collection);
 }
 
-function shelfOf({ parts, caller }: Settings, collection: CollectionRecord): Shelf {
-  return new Shelf(parts.items, caller.scope, collection);
+function shelfOf({ deps, caller }: Settings, collection: CollectionRecord): CollectionPartition {
+  return new CollectionPartition(deps.items, caller.scope, collection);
 }
 
 function line({ format }: Settings, record: { readonly imported?: JsonObject }, item: JsonObject): string {

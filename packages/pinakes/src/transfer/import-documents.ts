@@ -9,7 +9,7 @@ import type { FileType } from "../domain/file-type.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Operation } from "../ports/item-store.ts";
 import { MeasuredBody } from "../knowledge/documents/measured-body.ts";
-import { Shelf } from "../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import { contentKey } from "../knowledge/documents/upload.ts";
 import { noteUse } from "../knowledge/collections/uses.ts";
 import type { IngestQueue } from "../knowledge/documents/ingest-queue.ts";
@@ -18,9 +18,9 @@ import { sourceKey } from "../knowledge/records/ids.ts";
 import type { Stored } from "../knowledge/records/catalog-records.ts";
 import { itemIds, type DocumentRecord } from "../knowledge/records/records.ts";
 import { requireStillTaking, requireTaking } from "../knowledge/records/taking.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import { importedOf } from "./give-back.ts";
-import type { OpenPlace } from "./import-records.ts";
+import type { OpenTarget } from "./import-records.ts";
 import { importPrefix } from "./lisa-documents.ts";
 
 export interface DocumentDraft extends Pick<
@@ -32,7 +32,7 @@ export interface DocumentDraft extends Pick<
 }
 
 export interface DocumentToImport {
-  readonly place: OpenPlace;
+  readonly place: OpenTarget;
   readonly draft: DocumentDraft;
   /** The item that an export of a record gives. */
   readonly exported: (record: DocumentRecord) => JsonObject;
@@ -50,13 +50,13 @@ const noBytes =
   "The bytes of the document were not in the import. Import it again with them, or upload the file with replace=true.";
 
 export class DocumentImport {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #queue: IngestQueue;
   readonly #scope: Scope;
   readonly #dryRun: boolean;
 
-  constructor(parts: KnowledgeParts, queue: IngestQueue, scope: Scope, dryRun: boolean) {
-    this.#parts = parts;
+  constructor(deps: KnowledgeDependencies, queue: IngestQueue, scope: Scope, dryRun: boolean) {
+    this.#deps = deps;
     this.#queue = queue;
     this.#scope = scope;
     this.#dryRun = dryRun;
@@ -65,18 +65,19 @@ export class DocumentImport {
   async import(input: DocumentToImport): Promise<ImportedDocument> {
     const { place, draft, body } = input;
     requireTaking(place.repository);
-    const shelf = new Shelf(this.#parts.items, this.#scope, place.collection);
-    const known = await shelf.read(draft.document_id);
+    const partition = new CollectionPartition(this.#deps.items, this.#scope, place.collection);
+    const known = await partition.read(draft.document_id);
     if (known !== undefined) this.#checkSame(known.record, input);
     const missing = known === undefined || known.record.sha256 === undefined;
     if (!missing || (known !== undefined && body === undefined)) return { outcome: "skipped", withoutBytes: false };
     if (this.#dryRun) return { outcome: "created", withoutBytes: body === undefined };
-    await shelf.ensure();
-    await noteUse(this.#parts, this.#scope, place.collection);
-    await this.#queue.watch(shelf);
-    const begun = known === undefined ? await this.#create(shelf, input) : await this.#again(shelf, known);
-    const sizeBytes = body === undefined ? undefined : await this.#receive(shelf, begun, body(), known === undefined);
-    await requireStillTaking(this.#parts.items, this.#scope, shelf.place);
+    await partition.ensure();
+    await noteUse(this.#deps, this.#scope, place.collection);
+    await this.#queue.watch(partition);
+    const begun = known === undefined ? await this.#create(partition, input) : await this.#again(partition, known);
+    const sizeBytes =
+      body === undefined ? undefined : await this.#receive(partition, begun, body(), known === undefined);
+    await requireStillTaking(this.#deps.items, this.#scope, partition.place);
     return {
       outcome: "created",
       withoutBytes: sizeBytes === undefined,
@@ -94,11 +95,14 @@ export class DocumentImport {
     );
   }
 
-  async #create(shelf: Shelf, { place, draft, body }: DocumentToImport): Promise<Stored<DocumentRecord>> {
+  async #create(
+    partition: CollectionPartition,
+    { place, draft, body }: DocumentToImport,
+  ): Promise<Stored<DocumentRecord>> {
     const { repository, collection } = place;
-    const { documentsPerCatalogMax, documentsPerCollectionMax } = this.#parts.quotas;
+    const { documentsPerCatalogMax, documentsPerCollectionMax } = this.#deps.quotas;
     const countMax = repository.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
-    const source = await this.#freeSource(shelf, draft);
+    const source = await this.#freeSource(partition, draft);
     const status = body === undefined ? "failed" : "uploading";
     const record: DocumentRecord = {
       kind: "document",
@@ -119,21 +123,21 @@ export class DocumentImport {
       versions: [],
       indexed_at: null,
       job_id: null,
-      touched_at: this.#parts.clock.now(),
+      touched_at: this.#deps.clock.now(),
     };
     const operations: Operation[] = [
       {
         op: "create",
-        document: shelf.document(itemIds.source(record.source_key), {
+        document: partition.document(itemIds.source(record.source_key), {
           kind: "source",
           document_id: record.document_id,
         }),
       },
-      { op: "create", document: shelf.document(itemIds.document(record.document_id), record) },
-      shelf.move({ to: status, countMax }),
+      { op: "create", document: partition.document(itemIds.document(record.document_id), record) },
+      partition.move({ to: status, countMax }),
     ];
     try {
-      const { results } = await shelf.write(operations);
+      const { results } = await partition.write(operations);
       return { record, etag: results[2]?.etag as string };
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.context.batch?.index !== 3) throw error;
@@ -146,45 +150,51 @@ export class DocumentImport {
   }
 
   /** The layouts allow two documents of one name; the second is known by its id alone. */
-  async #freeSource(shelf: Shelf, { source, document_id }: DocumentDraft): Promise<DocumentRecord["source"]> {
+  async #freeSource(
+    partition: CollectionPartition,
+    { source, document_id }: DocumentDraft,
+  ): Promise<DocumentRecord["source"]> {
     const fits = source.uri.length <= knowledgeLimits.sourceCharsMax;
-    const taken = fits ? await shelf.documentOf(sourceKey(source.uri)) : undefined;
+    const taken = fits ? await partition.documentOf(sourceKey(source.uri)) : undefined;
     return fits && taken === undefined ? source : { ...source, uri: importPrefix + document_id };
   }
 
   /** An import that broke off, or one that had no bytes. */
-  async #again(shelf: Shelf, { record, etag }: Stored<DocumentRecord>): Promise<Stored<DocumentRecord>> {
+  async #again(
+    partition: CollectionPartition,
+    { record, etag }: Stored<DocumentRecord>,
+  ): Promise<Stored<DocumentRecord>> {
     const next: DocumentRecord = {
       ...record,
       status: "uploading",
       error: null,
       attempts: 0,
       run: record.run + 1,
-      touched_at: this.#parts.clock.now(),
+      touched_at: this.#deps.clock.now(),
     };
-    const { results } = await shelf.write([
-      { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
-      shelf.move({ from: record.status, to: "uploading" }),
+    const { results } = await partition.write([
+      { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: etag },
+      partition.move({ from: record.status, to: "uploading" }),
     ]);
     return { record: next, etag: results[1]?.etag as string };
   }
 
   async #receive(
-    shelf: Shelf,
+    partition: CollectionPartition,
     begun: Stored<DocumentRecord>,
     bytes: AsyncIterable<Uint8Array>,
     isNew: boolean,
   ): Promise<number> {
     const { record, etag } = begun;
     const { document_id, version, uploaded_at, uploaded_by } = record;
-    const key = contentKey(shelf, document_id, version);
-    const body = new MeasuredBody(bytes, this.#parts.quotas.fileBytesMax, record.name);
+    const key = contentKey(partition, document_id, version);
+    const body = new MeasuredBody(bytes, this.#deps.quotas.fileBytesMax, record.name);
     try {
-      await this.#parts.objects.put(shelf.scope, key, body);
+      await this.#deps.objects.put(partition.scope, key, body);
       if (body.bytes === 0) throw invalid(`"${record.name}" is empty.`);
     } catch (error) {
-      await this.#undo(shelf, begun, isNew, error);
-      await this.#parts.objects.delete(shelf.scope, [key]);
+      await this.#undo(partition, begun, isNew, error);
+      await this.#deps.objects.delete(partition.scope, [key]);
       throw error;
     }
     const { sha256, bytes: size_bytes } = body;
@@ -194,36 +204,41 @@ export class DocumentImport {
       size_bytes,
       sha256,
       versions: [{ version, size_bytes, sha256, uploaded_at, uploaded_by }],
-      touched_at: this.#parts.clock.now(),
+      touched_at: this.#deps.clock.now(),
     };
-    await shelf.write([
-      { op: "replace", document: shelf.document(itemIds.document(document_id), next), ifMatch: etag },
-      shelf.move({ from: "uploading", to: "pending", bytes: size_bytes }),
+    await partition.write([
+      { op: "replace", document: partition.document(itemIds.document(document_id), next), ifMatch: etag },
+      partition.move({ from: "uploading", to: "pending", bytes: size_bytes }),
     ]);
-    await this.#queue.send(shelf, next);
+    await this.#queue.send(partition, next);
     return size_bytes;
   }
 
   /** Bytes that are refused leave no document; one that was there before says so. */
-  async #undo(shelf: Shelf, { record, etag }: Stored<DocumentRecord>, isNew: boolean, error: unknown): Promise<void> {
+  async #undo(
+    partition: CollectionPartition,
+    { record, etag }: Stored<DocumentRecord>,
+    isNew: boolean,
+    error: unknown,
+  ): Promise<void> {
     const id = itemIds.document(record.document_id);
     const reason = error instanceof Error ? error.message : String(error);
     const failed: DocumentRecord = {
       ...record,
       status: "failed",
       error: `The import of its bytes failed: ${reason}`,
-      touched_at: this.#parts.clock.now(),
+      touched_at: this.#deps.clock.now(),
     };
-    await shelf.clean(
+    await partition.clean(
       isNew
         ? [
             { op: "delete", id, ifMatch: etag },
             { op: "delete", id: itemIds.source(record.source_key) },
-            shelf.move({ from: "uploading" }),
+            partition.move({ from: "uploading" }),
           ]
         : [
-            { op: "replace", document: shelf.document(id, failed), ifMatch: etag },
-            shelf.move({ from: "uploading", to: "failed" }),
+            { op: "replace", document: partition.document(id, failed), ifMatch: etag },
+            partition.move({ from: "uploading", to: "failed" }),
           ],
     );
   }

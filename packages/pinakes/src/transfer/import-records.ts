@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Caller } from "../domain/caller.ts";
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { emptyStats, Shelf } from "../knowledge/records/collection-partition.ts";
+import { emptyStats, CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import type { KnowledgeWork } from "../knowledge/records/work-registry.ts";
 import type { Collections } from "../knowledge/collections/collections.ts";
 import { defaultCollectionId, isPersonalId, personalAlias, personalRepositoryId } from "../knowledge/records/ids.ts";
@@ -15,7 +15,7 @@ import {
   collectionDocument,
   countDocument,
   repositoryDocument,
-  type Library,
+  type CatalogRecords,
   type Stored,
 } from "../knowledge/records/catalog-records.ts";
 import { noMetadata } from "../knowledge/records/metadata.ts";
@@ -23,7 +23,7 @@ import { checkId, nameKey } from "../knowledge/records/names.ts";
 import { newCollection } from "../knowledge/records/new-collection.ts";
 import { itemIds, type CollectionRecord, type RepositoryRecord } from "../knowledge/records/records.ts";
 import { searchText } from "../knowledge/collections/repositories.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import { epochAttribute, keyPart, optionalText, text, userId } from "./attributes.ts";
 import { exportedCatalog, itemToCatalog, modelOfCatalog } from "./catalog-items.ts";
 import type { PlainItem } from "./dynamo-json.ts";
@@ -39,8 +39,8 @@ import {
 } from "./lisa-items.ts";
 
 export interface ImportTools {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly collections: Collections;
   readonly registry: KnowledgeWork;
   readonly caller: Caller;
@@ -56,7 +56,7 @@ export interface Made {
   readonly warnings: readonly string[];
 }
 
-export interface OpenPlace {
+export interface OpenTarget {
   readonly repository: RepositoryRecord;
   readonly collection: CollectionRecord;
 }
@@ -98,16 +98,16 @@ export class RecordImport {
 
   async collection(plain: PlainItem): Promise<Made> {
     const { item } = plain;
-    const { parts, made } = this.#tools;
+    const { deps, made } = this.#tools;
     const keys = collectionKeys(item);
     const repository = await this.#shared(keys.repositoryId);
     const collection_id = this.collectionId(repository, keys.collectionId);
-    const fields = itemToCollection(item, { newId: parts.newId, ...made });
+    const fields = itemToCollection(item, { newId: deps.newId, ...made });
     const known = await this.#collection(repository.repository_id, collection_id);
     const adopted = known !== undefined && isImplied(known.record) ? known : undefined;
     if (known !== undefined && adopted === undefined)
       return this.#same(item, known.record, exportedCollection(known.record), `collection "${collection_id}"`);
-    if (fields.purge_at !== null && Date.parse(fields.purge_at) <= parts.clock.now())
+    if (fields.purge_at !== null && Date.parse(fields.purge_at) <= deps.clock.now())
       return {
         outcome: "skipped",
         warnings: [`Collection "${collection_id}" was deleted, and its time was over at ${fields.purge_at}.`],
@@ -117,7 +117,7 @@ export class RecordImport {
     const record = newCollection({
       repository,
       caller: fields.created_by,
-      incarnation: adopted?.record.incarnation ?? parts.newId(),
+      incarnation: adopted?.record.incarnation ?? deps.newId(),
       now: fields.created_at,
       collectionId: collection_id,
       isDefault: adopted !== undefined,
@@ -134,7 +134,7 @@ export class RecordImport {
 
   async catalog(plain: PlainItem): Promise<Made> {
     const { item } = plain;
-    const { parts } = this.#tools;
+    const { deps } = this.#tools;
     const collection_id = checkId(keyPart(text(item, "catalog_id"), "catalog_id"), "catalog_id");
     const fields = itemToCatalog(item);
     const repository = await this.#personal(userId(item, "user_id"));
@@ -149,7 +149,7 @@ export class RecordImport {
     const record = newCollection({
       repository,
       caller: fields.created_by,
-      incarnation: parts.newId(),
+      incarnation: deps.newId(),
       now: fields.created_at,
       collectionId: collection_id,
       fields: {
@@ -165,12 +165,12 @@ export class RecordImport {
   async repository(repositoryId: string): Promise<RepositoryRecord | undefined> {
     return (
       this.#planned.repositories.get(repositoryId) ??
-      (await this.#tools.library.repository(this.#tools.caller.scope, repositoryId))?.record
+      (await this.#tools.catalog.repository(this.#tools.caller.scope, repositoryId))?.record
     );
   }
 
   /** Where documents go; NOT_FOUND tells what is missing. Absent id: the repository's default collection. */
-  async place(repositoryId: string, id: string | undefined): Promise<OpenPlace> {
+  async place(repositoryId: string, id: string | undefined): Promise<OpenTarget> {
     const repository = await this.repository(repositoryId);
     if (repository === undefined)
       throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}"; import its item first.`);
@@ -197,7 +197,7 @@ export class RecordImport {
   async #collection(repositoryId: string, collectionId: string): Promise<Stored<CollectionRecord> | undefined> {
     const planned = this.#planned.collections.get(`${repositoryId}#${collectionId}`);
     if (planned !== undefined) return { record: planned, etag: "" };
-    return this.#tools.library.collection(this.#tools.caller.scope, repositoryId, collectionId);
+    return this.#tools.catalog.collection(this.#tools.caller.scope, repositoryId, collectionId);
   }
 
   async #shared(repositoryId: string): Promise<RepositoryRecord> {
@@ -215,7 +215,7 @@ export class RecordImport {
     const known = await this.repository(repository_id);
     if (known !== undefined) return known;
     const now = this.#tools.made.at;
-    const { defaultModel } = this.#tools.parts.embedders;
+    const { defaultModel } = this.#tools.deps.embedders;
     const record = this.#repository({
       repository_id,
       name: "Personal",
@@ -256,7 +256,7 @@ export class RecordImport {
     return newCollection({
       repository,
       caller,
-      incarnation: this.#tools.parts.newId(),
+      incarnation: this.#tools.deps.newId(),
       now,
       isDefault: true,
       collectionId,
@@ -269,7 +269,7 @@ export class RecordImport {
       if (standard !== undefined) this.#plan(standard);
       return;
     }
-    await this.#tools.library.batch(this.#tools.caller.scope, record.repository_id, [
+    await this.#tools.catalog.batch(this.#tools.caller.scope, record.repository_id, [
       { op: "create", document: repositoryDocument(record) },
       { op: "create", document: countDocument(record.repository_id, standard === undefined ? 0 : 1) },
       ...(standard === undefined ? [] : [{ op: "create", document: collectionDocument(standard) } as const]),
@@ -278,23 +278,23 @@ export class RecordImport {
 
   /** What lies below it first: nobody finds that before the record is there, and without it that is nothing. */
   async #create(repository: RepositoryRecord, record: CollectionRecord, syncedAt?: string): Promise<void> {
-    const { parts, collections, registry, library, caller, dryRun } = this.#tools;
+    const { deps, collections, registry, catalog, caller, dryRun } = this.#tools;
     if (dryRun) return this.#plan(record);
-    const shelf = new Shelf(parts.items, caller.scope, record);
+    const partition = new CollectionPartition(deps.items, caller.scope, record);
     const gone = record.status === "DELETED";
-    if (gone || syncedAt !== undefined) await shelf.ensure();
-    if (syncedAt !== undefined) await shelf.write([shelf.move({ syncedAt })]);
+    if (gone || syncedAt !== undefined) await partition.ensure();
+    if (syncedAt !== undefined) await partition.write([partition.move({ syncedAt })]);
     if (gone) {
-      await shelf.setStatus("DELETED");
+      await partition.setStatus("DELETED");
       const { repository_id, collection_id, incarnation } = record;
       await registry.mark(
         { kind: "purge", tenant: caller.scope.tenant, repository_id, collection_id, incarnation },
         Date.parse(record.purge_at as string),
       );
     }
-    await new TagRows(parts.items).add(caller.scope, record);
+    await new TagRows(deps.items).add(caller.scope, record);
     try {
-      await library.batch(caller.scope, repository.repository_id, [
+      await catalog.batch(caller.scope, repository.repository_id, [
         { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
         { op: "create", document: collectionDocument(record) },
         ...(gone ? [] : [collections.countUp(repository)]),
@@ -306,10 +306,10 @@ export class RecordImport {
 
   /** The default collection that came with its repository becomes that of the item. */
   async #adopt(record: CollectionRecord, ifMatch: string): Promise<void> {
-    const { parts, library, caller, dryRun } = this.#tools;
+    const { deps, catalog, caller, dryRun } = this.#tools;
     if (dryRun) return this.#plan(record);
-    await new TagRows(parts.items).add(caller.scope, record);
-    await library.batch(caller.scope, record.repository_id, [
+    await new TagRows(deps.items).add(caller.scope, record);
+    await catalog.batch(caller.scope, record.repository_id, [
       { op: "replace", document: collectionDocument(record), ifMatch },
     ]);
   }
@@ -319,7 +319,7 @@ export class RecordImport {
   }
 
   async #asCatalog(repository: RepositoryRecord, record: CollectionRecord): Promise<JsonObject> {
-    const stats = await new Shelf(this.#tools.parts.items, this.#tools.caller.scope, record).stats();
+    const stats = await new CollectionPartition(this.#tools.deps.items, this.#tools.caller.scope, record).stats();
     return exportedCatalog(record, { owner: repository.owner as string, repository }, stats?.record ?? emptyStats);
   }
 
@@ -330,7 +330,7 @@ export class RecordImport {
   }
 
   #model(named: string | undefined): string {
-    const { embedders } = this.#tools.parts;
+    const { embedders } = this.#tools.deps;
     const model = named === undefined ? embedders.defaultModel : (this.#tools.models[named] ?? named);
     if (embedders.models.some(({ id }) => id === model)) return model;
     const known = embedders.models.map(({ id }) => id).join(", ");

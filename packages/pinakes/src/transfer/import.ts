@@ -48,12 +48,12 @@ const rounds: readonly (readonly ItemKind[])[] = [
 ];
 
 /** Admins only: an import makes records of others. */
-export type ImportPieces = Pick<ImportTools, "parts" | "library" | "collections" | "registry"> & {
+export type ImportDependencies = Pick<ImportTools, "deps" | "catalog" | "collections" | "registry"> & {
   readonly queue: IngestQueue;
 };
 
 export async function importKnowledge(
-  pieces: ImportPieces,
+  services: ImportDependencies,
   caller: Caller,
   reader: TransferReader,
   options: ImportOptions = {},
@@ -62,12 +62,12 @@ export async function importKnowledge(
   if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Importing needs the role admin.");
   const made = {
     by: caller.userId,
-    at: isoTime(pieces.parts.clock.now()),
+    at: isoTime(services.deps.clock.now()),
     ...(options.mark === undefined ? {} : { mark: options.mark }),
   };
   const run = new ImportRun(
-    { ...pieces, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false, made },
-    pieces.queue,
+    { ...services, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false, made },
+    services.queue,
     reader,
   );
   return run.run(options.signal);
@@ -85,7 +85,7 @@ class ImportRun {
     this.#tools = tools;
     this.#reader = reader;
     this.#records = new RecordImport(tools);
-    this.#documents = new DocumentImport(tools.parts, queue, tools.caller.scope, tools.dryRun);
+    this.#documents = new DocumentImport(tools.deps, queue, tools.caller.scope, tools.dryRun);
   }
 
   async run(signal: AbortSignal | undefined): Promise<ImportReport> {

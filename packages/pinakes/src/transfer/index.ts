@@ -1,4 +1,5 @@
 /** Import and export in the layouts of the source documents. */
+export { catalogPrefix, dataSourceId } from "./catalog-items.ts";
 export type { ExportOptions } from "./export.ts";
 export type { TransferFile, TransferReader } from "./files.ts";
 export { folderReader, writeFolder } from "./folder.ts";
@@ -6,8 +7,8 @@ export type { ImportOptions } from "./import.ts";
 export { defaultNames, readTransferNames, type TransferNames } from "./names.ts";
 export type { ImportNote, ImportReport } from "./report.ts";
 export { CollectionMover } from "./move/collection-mover.ts";
-export type { CopyPlace } from "./move/copy-life.ts";
-export type { LifeRow } from "./move/life-rows.ts";
+export type { CopyProgress } from "./move/copy-life.ts";
+export type { IncarnationRow } from "./move/life-rows.ts";
 export type { Move, WantedMove } from "./move/may-move.ts";
 export { TransferApi } from "./transfer-api.ts";
 export { ImportUndo } from "./undo-import.ts";

@@ -9,14 +9,14 @@ import type { Operation } from "../ports/item-store.ts";
 import type { AppendInput, VectorRow } from "../vectors/index.ts";
 import { appendCompacting } from "../knowledge/raw-vectors/append-compacting.ts";
 import { ownVectorsName } from "../knowledge/records/raw-vectors-name.ts";
-import type { KnowledgeParts } from "../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import type { CollectionMover, ImportUndo } from "./index.ts";
-import { Shelf } from "../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import { notFound } from "../knowledge/access/access.ts";
 import type { Collections } from "../knowledge/collections/collections.ts";
 import { freedBy, heldBy } from "../knowledge/records/hold.ts";
 import { personalAlias, personalRepositoryId } from "../knowledge/records/ids.ts";
-import { collectionDocument, isLive, type Library, type Stored } from "../knowledge/records/catalog-records.ts";
+import { collectionDocument, isLive, type CatalogRecords, type Stored } from "../knowledge/records/catalog-records.ts";
 import { checkId } from "../knowledge/records/names.ts";
 import { named, newCollection } from "../knowledge/records/new-collection.ts";
 import { itemIds, type CollectionRecord, type RepositoryRecord } from "../knowledge/records/records.ts";
@@ -25,19 +25,19 @@ import { requireTaking } from "../knowledge/records/taking.ts";
 import { isoTime, laterThan } from "../knowledge/records/times.ts";
 
 /** Where a migration puts something: a repository, or a user's own. */
-export interface IntakeTarget {
+export interface TargetAddress {
   readonly repository?: string | undefined;
   readonly user?: string | undefined;
   readonly collection: string;
 }
 
-export interface IntakePlace {
+export interface TargetIncarnation {
   readonly repository_id: string;
   readonly collection_id: string;
   readonly incarnation: string;
 }
 
-export interface IntakeRecord extends IntakePlace {
+export interface TargetRecord extends TargetIncarnation {
   readonly created_at: string;
   /** The migration that made it. */
   readonly made_by: string | undefined;
@@ -46,7 +46,7 @@ export interface IntakeRecord extends IntakePlace {
   readonly document_count: number;
 }
 
-export interface NewIntake {
+export interface NewTarget {
   readonly migration_id: string;
   readonly created_by: string;
   /** When the source says it was made; estimated when absent. */
@@ -64,56 +64,59 @@ interface AppendOptions {
   readonly beat: () => Promise<void> | undefined;
 }
 
-interface IntakePieces {
-  readonly library: Library;
+interface MigrationTargetDependencies {
+  readonly catalog: CatalogRecords;
   readonly collections: Collections;
   readonly repositories: Repositories;
   readonly moves: CollectionMover;
   readonly imports: ImportUndo;
 }
 
-export class Intake {
+export class MigrationTarget {
   /** Collections that are here already, and go to another place here. */
   readonly moves: CollectionMover;
   readonly imports: ImportUndo;
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
+  readonly #deps: KnowledgeDependencies;
+  readonly #catalog: CatalogRecords;
   readonly #collections: Collections;
   readonly #repositories: Repositories;
 
-  constructor(parts: KnowledgeParts, { library, collections, repositories, moves, imports }: IntakePieces) {
-    this.#parts = parts;
+  constructor(
+    deps: KnowledgeDependencies,
+    { catalog, collections, repositories, moves, imports }: MigrationTargetDependencies,
+  ) {
+    this.#deps = deps;
     this.moves = moves;
     this.imports = imports;
-    this.#library = library;
+    this.#catalog = catalog;
     this.#collections = collections;
     this.#repositories = repositories;
   }
 
   /** The ids that a target means; INVALID where they could be none. Makes nothing. */
-  idsOf({ repository, user, collection }: IntakeTarget): Pick<IntakePlace, "repository_id" | "collection_id"> {
+  idsOf({ repository, user, collection }: TargetAddress): Pick<TargetIncarnation, "repository_id" | "collection_id"> {
     const collection_id = checkId(collection, "collection");
     if (user !== undefined) return { repository_id: personalRepositoryId(user), collection_id };
     return { repository_id: checkId(repository, "repository"), collection_id };
   }
 
   /** Whether a target could be made: its repository is there, or is a user's own. */
-  async hasRepository(scope: Scope, target: IntakeTarget): Promise<boolean> {
+  async hasRepository(scope: Scope, target: TargetAddress): Promise<boolean> {
     return (
       target.user !== undefined ||
-      (await this.#library.repository(scope, this.idsOf(target).repository_id)) !== undefined
+      (await this.#catalog.repository(scope, this.idsOf(target).repository_id)) !== undefined
     );
   }
 
   /** Undefined where no collection has the id, or only one that is deleted. */
   async find(
     scope: Scope,
-    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
-  ): Promise<IntakeRecord | undefined> {
-    const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
+    ids: Pick<TargetIncarnation, "repository_id" | "collection_id">,
+  ): Promise<TargetRecord | undefined> {
+    const found = await this.#catalog.collection(scope, ids.repository_id, ids.collection_id);
     if (found === undefined || !isLive(found.record)) return undefined;
     const { record } = found;
-    const stats = await new Shelf(this.#parts.items, scope, record).stats();
+    const stats = await new CollectionPartition(this.#deps.items, scope, record).stats();
     return {
       ...placeOf(record),
       created_at: record.created_at,
@@ -125,7 +128,7 @@ export class Intake {
 
   /** Whether some record names this life. */
   async isRegistered(scope: Scope, incarnation: string): Promise<boolean> {
-    const { items } = await this.#parts.items.query(scope, "collections", {
+    const { items } = await this.#deps.items.query(scope, "collections", {
       index: "byIncarnation",
       equals: { incarnation },
       limit: 1,
@@ -136,13 +139,13 @@ export class Intake {
   /** Makes the collection, held; one that this migration made, or that is there and free, is held and given back. Can be repeated. */
   async register(
     scope: Scope,
-    target: IntakeTarget,
-    input: NewIntake,
-  ): Promise<IntakePlace & { readonly made: boolean }> {
+    target: TargetAddress,
+    input: NewTarget,
+  ): Promise<TargetIncarnation & { readonly made: boolean }> {
     const ids = this.idsOf(target);
     const repository = await this.#repository(scope, target, ids.repository_id);
     for (;;) {
-      const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
+      const found = await this.#catalog.collection(scope, ids.repository_id, ids.collection_id);
       if (found !== undefined && isLive(found.record)) {
         await this.hold(scope, ids, input.migration_id);
         return { ...placeOf(found.record), made: found.record.migrated?.migration_id === input.migration_id };
@@ -160,14 +163,14 @@ export class Intake {
     scope: Scope,
     repository: RepositoryRecord,
     { collection_id, former }: { collection_id: string; former: Stored<CollectionRecord> | undefined },
-    input: NewIntake,
-  ): Promise<IntakePlace & { readonly made: boolean }> {
-    const now = isoTime(this.#parts.clock.now());
+    input: NewTarget,
+  ): Promise<TargetIncarnation & { readonly made: boolean }> {
+    const now = isoTime(this.#deps.clock.now());
     const { migration_id, created_at } = input;
     const record = newCollection({
       repository,
       caller: repository.owner ?? input.created_by,
-      incarnation: input.incarnation ?? this.#parts.newId(),
+      incarnation: input.incarnation ?? this.#deps.newId(),
       now,
       collectionId: collection_id,
       fields: {
@@ -185,16 +188,16 @@ export class Intake {
 
   async #appeared(
     scope: Scope,
-    { repository_id, collection_id }: Pick<IntakePlace, "repository_id" | "collection_id">,
+    { repository_id, collection_id }: Pick<TargetIncarnation, "repository_id" | "collection_id">,
   ): Promise<boolean> {
-    const found = await this.#library.collection(scope, repository_id, collection_id);
+    const found = await this.#catalog.collection(scope, repository_id, collection_id);
     return found !== undefined && isLive(found.record);
   }
 
   /** CONFLICT where another migration holds it. */
   async hold(
     scope: Scope,
-    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+    ids: Pick<TargetIncarnation, "repository_id" | "collection_id">,
     migration_id: string,
   ): Promise<void> {
     // A repository that is being deleted takes no migration into its collections, either.
@@ -206,7 +209,7 @@ export class Intake {
   /** Nothing happens where it is not held, or held by another. */
   async release(
     scope: Scope,
-    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+    ids: Pick<TargetIncarnation, "repository_id" | "collection_id">,
     migration_id: string,
   ): Promise<void> {
     await this.#change(scope, ids, (record) => freedBy(record, migration_id));
@@ -215,12 +218,12 @@ export class Intake {
   /** Takes the record away and leaves the data where it is, for one that this migration registered. */
   async unregister(
     scope: Scope,
-    ids: Pick<IntakePlace, "repository_id" | "collection_id">,
+    ids: Pick<TargetIncarnation, "repository_id" | "collection_id">,
     migration_id: string,
   ): Promise<void> {
-    const found = await this.#library.collection(scope, ids.repository_id, ids.collection_id);
+    const found = await this.#catalog.collection(scope, ids.repository_id, ids.collection_id);
     if (found === undefined || found.record.migrated?.migration_id !== migration_id) return;
-    await this.#library.batch(scope, ids.repository_id, [
+    await this.#catalog.batch(scope, ids.repository_id, [
       { op: "delete", id: itemIds.collection(ids.collection_id), ifMatch: found.etag },
       { op: "patch", id: itemIds.count, patch: [{ op: "incr", path: "/collections", value: -1 }] },
     ]);
@@ -229,29 +232,29 @@ export class Intake {
   /** The first rows decide the dimension. */
   async appendRows(
     scope: Scope,
-    { incarnation }: IntakePlace,
+    { incarnation }: TargetIncarnation,
     delta: AppendInput,
     { dims, signal, beat }: AppendOptions,
   ): Promise<void> {
     const name = ownVectorsName(incarnation);
-    await this.#parts.vectors.create(scope, name, { dims });
-    await appendCompacting(this.#parts, scope, name, delta, { signal, beat });
+    await this.#deps.vectors.create(scope, name, { dims });
+    await appendCompacting(this.#deps, scope, name, delta, { signal, beat });
   }
 
   /** Rows that callers embedded themselves; none where there never were any. */
-  async *rows(scope: Scope, { incarnation }: Pick<IntakePlace, "incarnation">): AsyncGenerator<VectorRow> {
+  async *rows(scope: Scope, { incarnation }: Pick<TargetIncarnation, "incarnation">): AsyncGenerator<VectorRow> {
     try {
-      yield* this.#parts.vectors.rows(scope, ownVectorsName(incarnation));
+      yield* this.#deps.vectors.rows(scope, ownVectorsName(incarnation));
     } catch (error) {
       if (!hasCode(error, "NOT_FOUND")) throw error;
     }
   }
 
-  async removeRows(scope: Scope, { incarnation }: IntakePlace, ids: readonly string[]): Promise<void> {
-    await this.#parts.vectors.append(scope, ownVectorsName(incarnation), { delete: ids });
+  async removeRows(scope: Scope, { incarnation }: TargetIncarnation, ids: readonly string[]): Promise<void> {
+    await this.#deps.vectors.append(scope, ownVectorsName(incarnation), { delete: ids });
   }
 
-  async #repository(scope: Scope, { user, repository }: IntakeTarget, id: string): Promise<RepositoryRecord> {
+  async #repository(scope: Scope, { user, repository }: TargetAddress, id: string): Promise<RepositoryRecord> {
     if (repository === personalAlias)
       throw new PinakesError(
         "INVALID",
@@ -260,40 +263,40 @@ export class Intake {
     const own =
       user === undefined
         ? undefined
-        : await this.#repositories.personal(this.#parts.callerOf({ tenant: scope.tenant, userId: user }));
-    const found = own ?? (await this.#library.repository(scope, id));
+        : await this.#repositories.personal(this.#deps.callerOf({ tenant: scope.tenant, userId: user }));
+    const found = own ?? (await this.#catalog.repository(scope, id));
     if (found === undefined) throw notFound(`repository "${id}"`);
     return found.record;
   }
 
   async #change(
     scope: Scope,
-    { repository_id, collection_id }: Pick<IntakePlace, "repository_id" | "collection_id">,
+    { repository_id, collection_id }: Pick<TargetIncarnation, "repository_id" | "collection_id">,
     change: (record: CollectionRecord) => CollectionRecord | undefined,
     checks: readonly Operation[] = [],
   ): Promise<void> {
     for (;;) {
-      const found = await this.#library.collection(scope, repository_id, collection_id);
+      const found = await this.#catalog.collection(scope, repository_id, collection_id);
       if (found === undefined || !isLive(found.record)) return;
       const next = change(found.record);
       if (next === undefined) return;
       invariant(next.incarnation === found.record.incarnation, "INTERNAL", "a hold changes no life");
-      const updated_at = laterThan(found.record.updated_at, this.#parts.clock.now());
+      const updated_at = laterThan(found.record.updated_at, this.#deps.clock.now());
       try {
-        await this.#library.batch(scope, repository_id, [
+        await this.#catalog.batch(scope, repository_id, [
           { op: "replace", document: collectionDocument(named({ ...next, updated_at })), ifMatch: found.etag },
           ...checks,
         ]);
         return;
       } catch (error) {
         if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
-        const repository = (await this.#library.repository(scope, repository_id))?.record;
+        const repository = (await this.#catalog.repository(scope, repository_id))?.record;
         if (checks.length > 0 && repository !== undefined) requireTaking(repository);
       }
     }
   }
 }
 
-function placeOf({ repository_id, collection_id, incarnation }: CollectionRecord): IntakePlace {
+function placeOf({ repository_id, collection_id, incarnation }: CollectionRecord): TargetIncarnation {
   return { repository_id, collection_id, incarnation };
 }

@@ -5,7 +5,7 @@
  */
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, show } from "../domain/errors.ts";
-import { Shelf } from "../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import type { Documents } from "../knowledge/documents/documents.ts";
 import { lifeOf } from "../knowledge/records/life-of.ts";
 import type { CollectionDeletion } from "../knowledge/deletion/delete-collection.ts";
@@ -26,7 +26,7 @@ import { ObjectIndex } from "./object-index.ts";
 import { isItemsFault } from "./report.ts";
 import { documentsOf } from "./walk.ts";
 
-export interface UndoPieces extends Pick<ImportTools, "parts" | "library" | "collections" | "registry"> {
+export interface UndoDependencies extends Pick<ImportTools, "deps" | "catalog" | "collections" | "registry"> {
   readonly documents: Documents;
   readonly deletion: CollectionDeletion;
 }
@@ -45,35 +45,35 @@ export interface Undone {
 }
 
 export class ImportUndo {
-  readonly #pieces: UndoPieces;
+  readonly #services: UndoDependencies;
 
-  constructor(pieces: UndoPieces) {
-    this.#pieces = pieces;
+  constructor(services: UndoDependencies) {
+    this.#services = services;
   }
 
   /** Admins only, as the import. Can be repeated: what is gone already is. */
   async undo(caller: Caller, reader: TransferReader, options: UndoOptions): Promise<Undone> {
     requireCaller(caller);
     if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Undoing an import needs the role admin.");
-    return new UndoRun(this.#pieces, caller, reader, options).run();
+    return new UndoRun(this.#services, caller, reader, options).run();
   }
 }
 
 class UndoRun {
-  readonly #pieces: UndoPieces;
+  readonly #services: UndoDependencies;
   readonly #caller: Caller;
   readonly #reader: TransferReader;
   readonly #options: UndoOptions;
   /** For the ids that items mean here; it makes nothing. */
   readonly #records: RecordImport;
 
-  constructor(pieces: UndoPieces, caller: Caller, reader: TransferReader, options: UndoOptions) {
-    this.#pieces = pieces;
+  constructor(services: UndoDependencies, caller: Caller, reader: TransferReader, options: UndoOptions) {
+    this.#services = services;
     this.#caller = caller;
     this.#reader = reader;
     this.#options = options;
     this.#records = new RecordImport({
-      ...pieces,
+      ...services,
       caller,
       models: {},
       dryRun: true,
@@ -91,15 +91,15 @@ class UndoRun {
     let documents = 0;
     const { scope } = this.#caller;
     for await (const { collection, document } of this.#documents(made)) {
-      const opened = await this.#pieces.collections.open(
+      const opened = await this.#services.collections.open(
         this.#caller,
         collection.repository_id,
         collection.collection_id,
       );
-      await this.#pieces.documents.delete(this.#caller, opened, document.document_id);
+      await this.#services.documents.delete(this.#caller, opened, document.document_id);
       documents += 1;
     }
-    for (const record of made.values()) await this.#pieces.deletion.trash(scope, lifeOf(record));
+    for (const record of made.values()) await this.#services.deletion.trash(scope, lifeOf(record));
     return { collections: made.size, documents };
   }
 
@@ -123,7 +123,7 @@ class UndoRun {
       });
       if (place === undefined || made.has(place.collection.incarnation)) continue;
       const document = (
-        await new Shelf(this.#pieces.parts.items, this.#caller.scope, place.collection).read(documentId)
+        await new CollectionPartition(this.#services.deps.items, this.#caller.scope, place.collection).read(documentId)
       )?.record;
       if (document !== undefined && this.#isOurs(document)) yield { collection: place.collection, document };
     }
@@ -134,7 +134,7 @@ class UndoRun {
     const repository = await this.#records.repository(keys.repositoryId);
     if (repository === undefined) return undefined;
     return (
-      await this.#pieces.library.collection(
+      await this.#services.catalog.collection(
         this.#caller.scope,
         keys.repositoryId,
         this.#records.collectionId(repository, keys.collectionId),
@@ -144,12 +144,13 @@ class UndoRun {
 
   async #catalogOf(item: PlainItem["item"]): Promise<CollectionRecord | undefined> {
     const repositoryId = personalRepositoryId(userId(item, "user_id"));
-    return (await this.#pieces.library.collection(this.#caller.scope, repositoryId, text(item, "catalog_id")))?.record;
+    return (await this.#services.catalog.collection(this.#caller.scope, repositoryId, text(item, "catalog_id")))
+      ?.record;
   }
 
   /** Documents that others added would go with the collection. */
   async #requireOurs(record: CollectionRecord): Promise<void> {
-    for await (const document of documentsOf(this.#pieces.parts.items, this.#caller.scope, record)) {
+    for await (const document of documentsOf(this.#services.deps.items, this.#caller.scope, record)) {
       this.#options.signal.throwIfAborted();
       if (!this.#isOurs(document))
         throw new PinakesError(

@@ -2,7 +2,7 @@
 import type { Scope } from "../domain/scope.ts";
 import { compareUtf8 } from "../domain/json.ts";
 import type { ItemStore, Query } from "../ports/item-store.ts";
-import type { Place } from "../knowledge/records/collection-partition.ts";
+import type { IncarnationKey } from "../knowledge/records/collection-partition.ts";
 import {
   collectionsContainer,
   documentsContainer,
@@ -35,7 +35,7 @@ export function collectionsOf(items: ItemStore, scope: Scope, repositoryId: stri
 export function documentsOf(
   items: ItemStore,
   scope: Scope,
-  { repository_id, incarnation }: Place,
+  { repository_id, incarnation }: IncarnationKey,
 ): AsyncGenerator<DocumentRecord> {
   return pages(items, scope, documentsContainer.name, {
     equals: { repository_id, incarnation },

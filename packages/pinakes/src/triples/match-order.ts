@@ -5,11 +5,11 @@
 import { defaultGraph } from "../domain/rdf.ts";
 import type { QuadPattern } from "../ports/triple-store.ts";
 
-export type Place = "s" | "p" | "o" | "g";
+export type Position = "s" | "p" | "o" | "g";
 
 export interface MatchOrder {
   /** The three places in the index's order. */
-  readonly places: readonly [Place, Place, Place];
+  readonly places: readonly [Position, Position, Position];
   /** How many of them the pattern binds: always the first ones. */
   readonly bound: number;
 }

@@ -2,7 +2,7 @@
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import { defaultGraph, type Quad, type TermText } from "../domain/rdf.ts";
 import type { QuadChange, Support } from "../ports/triple-store.ts";
-import type { Place } from "./match-order.ts";
+import type { Position } from "./match-order.ts";
 import { canonicalTerm, checkPlace, wordsOf } from "./terms.ts";
 import type { PreparedChange } from "./triple-engine.ts";
 import { tripleLimits } from "./triple-limits.ts";
@@ -90,7 +90,7 @@ class Collector {
     return places;
   }
 
-  #place(place: Place, given: TermText): number {
+  #place(place: Position, given: TermText): number {
     let number = this.#numbers.get(given);
     if (number === undefined) {
       const term = canonicalTerm(given);

@@ -14,7 +14,7 @@ import {
   type Quad,
   type TermText,
 } from "../domain/rdf.ts";
-import type { Place } from "./match-order.ts";
+import type { Position } from "./match-order.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
 /** N-Triples' IRIREF, not empty. */
@@ -77,7 +77,7 @@ export function quadsOf(quads: readonly Quad[]): readonly Quad[] {
 }
 
 /** Whether a canonical term may stand there: subjects and graphs are no literals, predicates only IRIs. */
-export function checkPlace(place: Place, text: TermText): void {
+export function checkPlace(place: Position, text: TermText): void {
   const first = text.charCodeAt(0);
   if (first === 0x3c || place === "o") return;
   if (place === "p") throw invalid(`A predicate is an IRI; got ${show(text)}.`);
@@ -86,7 +86,7 @@ export function checkPlace(place: Place, text: TermText): void {
 }
 
 /** Canonical and fit for its place. Only a graph may be empty: the one without a name. */
-export function placedTerm(place: Place, text: TermText): TermText {
+export function placedTerm(place: Position, text: TermText): TermText {
   if (place === "g" && text === defaultGraph) return text;
   const term = canonicalTerm(text);
   checkPlace(place, term);

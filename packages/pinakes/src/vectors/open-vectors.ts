@@ -14,7 +14,7 @@ import { Reader } from "./read/reader.ts";
 import { SearchPool } from "./search/pool.ts";
 import { BuildPool } from "./build/build-pool.ts";
 import { CollectionSite } from "./store/collection-site.ts";
-import { defaultPolicy, systemTimers, type VectorParts, type VectorPolicy } from "./store/dependencies.ts";
+import { defaultPolicy, systemTimers, type VectorDependencies, type VectorPolicy } from "./store/dependencies.ts";
 import { vectorsContainer } from "./store/records.ts";
 import { Vectors } from "./vectors.ts";
 import { VectorWorker } from "./worker.ts";
@@ -65,7 +65,7 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
     damagedPages: (loaded, ref) => builder.damagedPages(loaded, ref),
     onEvict: (segment) => reader.drop(segment),
   });
-  const parts: VectorParts = {
+  const deps: VectorDependencies = {
     items,
     objects,
     clock,
@@ -80,13 +80,13 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
   };
   const work = vectorWork(items, system);
   const compactor = new Compactor(`${hostname()}.${process.pid}.${randomUUID().slice(0, 8)}`, work);
-  const worker = new VectorWorker(parts, work, compactor, async (site) => {
+  const worker = new VectorWorker(deps, work, compactor, async (site) => {
     reader.forget(site);
     await cache.forget(site);
   });
   let wake = (): void => {};
   const vectors = new Vectors({
-    parts,
+    deps,
     pool,
     cache,
     reader,
@@ -95,7 +95,7 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
     metrics: () => worker.metrics,
     wake: () => wake(),
   });
-  await forgetPurged(parts, disk);
+  await forgetPurged(deps, disk);
   return {
     vectors,
     sweep: (signal) => worker.sweep(signal),
@@ -109,9 +109,9 @@ export async function openVectors(options: OpenVectorsOptions): Promise<OpenedVe
 }
 
 /** Another process may have purged collections of which this one still has files. */
-async function forgetPurged(parts: VectorParts, disk: DiskCache | undefined): Promise<void> {
+async function forgetPurged(deps: VectorDependencies, disk: DiskCache | undefined): Promise<void> {
   for (const { tenant, collection } of (await disk?.collections()) ?? []) {
-    const fence = await new CollectionSite(parts, parts.system.forTenant(tenant), collection).fence();
+    const fence = await new CollectionSite(deps, deps.system.forTenant(tenant), collection).fence();
     if (fence === undefined || fence.status === "deleted" || fence.status === "purging")
       await disk?.removeCollection({ tenant, collection });
   }

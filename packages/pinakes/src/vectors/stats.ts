@@ -19,7 +19,7 @@ export async function collectionStats(site: CollectionSite): Promise<CollectionS
     appliedSeq: head.appliedSeq,
     pendingDeltas: log.nextSeq - 1 - head.appliedSeq,
     pendingBytes: log.bytes - head.appliedBytes,
-    oldestPendingMs: oldest === undefined ? 0 : Math.max(0, site.parts.clock.now() - oldest.committedAt),
+    oldestPendingMs: oldest === undefined ? 0 : Math.max(0, site.deps.clock.now() - oldest.committedAt),
     deadDeltas: manifest.dead.length,
     liveRows: manifest.stats.live,
     bytes: manifest.stats.bytes,

@@ -35,7 +35,7 @@ import type { Put } from "./row.ts";
 import { collectionStats, type CollectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
 import type { DeadDelta } from "./store/manifest.ts";
-import type { VectorParts } from "./store/dependencies.ts";
+import type { VectorDependencies } from "./store/dependencies.ts";
 import type { WorkerMetrics } from "./worker.ts";
 
 export interface VectorRow {
@@ -47,8 +47,8 @@ export interface VectorRow {
 
 export type { VersionSummary };
 
-export interface VectorsPieces {
-  readonly parts: VectorParts;
+export interface VectorsDependencies {
+  readonly deps: VectorDependencies;
   readonly pool: SearchPool;
   readonly cache: SegmentCache;
   readonly reader: Reader;
@@ -66,10 +66,10 @@ export interface VectorsPieces {
  * const { hits } = await vectors.query(scope, "papers", { text: "computable", vector, filter: { year: { lt: 1950 } }, session });
  */
 export class Vectors {
-  readonly #pieces: VectorsPieces;
+  readonly #pieces: VectorsDependencies;
   readonly #appender: Appender;
 
-  constructor(pieces: VectorsPieces) {
+  constructor(pieces: VectorsDependencies) {
     this.#pieces = pieces;
     this.#appender = new Appender(pieces.work);
   }
@@ -81,7 +81,7 @@ export class Vectors {
 
   /** The collections of the tenant, also deleted ones that can be had back. May be as late as the engine's indexes are. */
   async list(scope: Scope, options: { limit?: number; cursor?: string | undefined } = {}): Promise<CollectionPage> {
-    return listCollections(this.#pieces.parts, scope, options);
+    return listCollections(this.#pieces.deps, scope, options);
   }
 
   /** Upserts, patches and deletes rows, all or nothing. Acknowledged means durable, and seen by every read that begins afterwards. */
@@ -255,7 +255,7 @@ export class Vectors {
   }
 
   #site(scope: Scope, collection: string): CollectionSite {
-    return new CollectionSite(this.#pieces.parts, scope, collection);
+    return new CollectionSite(this.#pieces.deps, scope, collection);
   }
 }
 

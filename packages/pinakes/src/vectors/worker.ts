@@ -9,7 +9,7 @@ import { purgeCollection } from "./maintenance/remove.ts";
 import type { RegisteredVectorWork, VectorWork } from "./log/vector-work.ts";
 import { collectionStats } from "./stats.ts";
 import { CollectionSite } from "./store/collection-site.ts";
-import type { VectorParts } from "./store/dependencies.ts";
+import type { VectorDependencies } from "./store/dependencies.ts";
 
 export interface WorkerMetrics {
   compactions: number;
@@ -57,13 +57,13 @@ export class VectorWorker {
     due: 0,
     pending: nothingPending,
   };
-  readonly #parts: VectorParts;
+  readonly #parts: VectorDependencies;
   readonly #work: VectorWork;
   readonly #compactor: Compactor;
   readonly #purged: (site: CollectionSite) => Promise<void>;
 
   constructor(
-    parts: VectorParts,
+    parts: VectorDependencies,
     work: VectorWork,
     compactor: Compactor,
     purged: (site: CollectionSite) => Promise<void>,

@@ -3,7 +3,7 @@
  * meanwhile, and whoever goes leaves no place taken. Places are taken by the test itself, so nothing depends on how long a call takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { QueryPlace } from "../../src/domain/query-slots.ts";
+import type { QuerySlot } from "../../src/domain/query-slots.ts";
 import { readQuotas } from "../../src/knowledge/index.ts";
 import {
   newSite,
@@ -118,7 +118,7 @@ const nothing = { places: 0, waiting: 0, bytes: 0 };
 
 describe.each(calls)("%s", (_name, kind, ask) => {
   it("at the limit it waits and is answered; one past it is 429 with Retry-After; another workspace is not concerned", async () => {
-    const place: QueryPlace = await server.pinakes.places[kind].enter("greedy");
+    const place: QuerySlot = await server.pinakes.places[kind].enter("greedy");
     const waiting = ask(greedy(), "greedy");
     await expect.poll(() => usage(kind).waiting).toBe(1);
     const refused = await ask(greedy(), "greedy");

@@ -1,6 +1,6 @@
 /** A collection that one deletes and another restores at the same time, wherever either of them sleeps or dies: the record decides, and the stores follow. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { trashMs } from "../../src/knowledge/limits.ts";
 import { storeSpareMs } from "../../src/knowledge/deletion/delete-collection.ts";
 import type { Machine, Process } from "./support/machine.ts";
@@ -30,8 +30,13 @@ const restore = ({ knowledge }: Process) => knowledge.collections.restore(machin
 const status = async () =>
   (await quiet.knowledge.collections.get(machine.admin, "kb", place.collection, { deleted: true })).status;
 const fence = async () =>
-  (await new Shelf(machine.items, machine.admin.scope, { repository_id: "kb", collection_id: "", incarnation }).fence())
-    ?.record.status;
+  (
+    await new CollectionPartition(machine.items, machine.admin.scope, {
+      repository_id: "kb",
+      collection_id: "",
+      incarnation,
+    }).fence()
+  )?.record.status;
 const vectors = async () =>
   (await machine.vectors.vectors.list(machine.admin.scope, { limit: 100 })).collections
     .filter(({ collection }) => collection.startsWith(incarnation))

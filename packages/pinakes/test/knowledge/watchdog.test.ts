@@ -1,6 +1,6 @@
 /** What sees to it that nothing hangs and nothing is removed too early: the watchdog, on a clock that the test moves. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { uploadLeaseMs } from "../../src/knowledge/documents/upload.ts";
+import { uploadLeaseMs } from "../../src/knowledge/documents/upload-state.ts";
 import { indexingDeadMs, pendingLateMs, uploadDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
 import type { Machine, Process } from "./support/machine.ts";
 import { OneCollection } from "./support/one-collection.ts";

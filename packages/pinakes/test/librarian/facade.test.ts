@@ -162,11 +162,11 @@ describe("update-collection", () => {
 
   it("keeps the other half of the metadata, which the source does not know", async () => {
     const key = await fresh("halves");
-    const body = { collection_id: "kept", metadata: { tags: ["a"], custom_fields: { shelf: 3 } } };
+    const body = { collection_id: "kept", metadata: { tags: ["a"], custom_fields: { partition: 3 } } };
     await server.call("POST", "/v1/repositories/me/collections", { key, body });
     await update(key, "kept", { tags: ["b"] });
     const { json } = await server.call("GET", "/v1/repositories/me/collections/kept", { key });
-    expect(json["metadata"]).toEqual({ tags: ["b"], custom_fields: { shelf: 3 } });
+    expect(json["metadata"]).toEqual({ tags: ["b"], custom_fields: { partition: 3 } });
   });
 });
 

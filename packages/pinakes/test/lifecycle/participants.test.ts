@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { hasCode } from "../../src/domain/errors.ts";
 import { defaultGraph } from "../../src/domain/rdf.ts";
-import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { DocumentsStore } from "../../src/knowledge/deletion/stores/documents-store.ts";
 import { ObjectsStore } from "../../src/knowledge/deletion/stores/objects-store.ts";
 import { TriplesStore } from "../../src/knowledge/deletion/stores/triples-store.ts";
@@ -48,14 +48,14 @@ describe.each(engines)("participants on %s", (_, address) => {
     const store = (): SuiteStore => ({
       participant: new DocumentsStore(pinakes),
       put: async (scope, life, rows) => {
-        const shelf = new Shelf(pinakes.items, scope, life);
-        await shelf.ensure();
+        const partition = new CollectionPartition(pinakes.items, scope, life);
+        await partition.ensure();
         const started = Date.now();
         for (let at = 0; at < rows; at += 20) {
           const documents = Array.from({ length: Math.min(20, rows - at) }, (_unused, i) =>
-            shelf.document(`document:${started}-${at + i}`, { kind: "document" }),
+            partition.document(`document:${started}-${at + i}`, { kind: "document" }),
           );
-          if (!(await taken(shelf.write(documents.map((document) => ({ op: "upsert" as const, document }))))))
+          if (!(await taken(partition.write(documents.map((document) => ({ op: "upsert" as const, document }))))))
             return false;
         }
         return true;

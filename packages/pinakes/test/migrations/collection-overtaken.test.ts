@@ -1,6 +1,6 @@
 /** `migrate-collection` and who is at it at the same time: writers that got in before the hold, a switch that a rollback overtakes, a rollback that fails half-way. */
 import { expect, it } from "vitest";
-import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { until } from "../support/until.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
 import { quietWorld } from "./support/quiet-world.ts";
@@ -94,7 +94,7 @@ it.each(["at its beginning", "while it begins"] as const)(
     });
     const fence = async () =>
       (
-        await new Shelf(world.items, world.admin.scope, {
+        await new CollectionPartition(world.items, world.admin.scope, {
           repository_id: "kb",
           collection_id: from,
           incarnation,

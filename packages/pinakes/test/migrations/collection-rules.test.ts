@@ -1,7 +1,7 @@
 /** `migrate-collection`: who may, what is in the way, and what becomes of the old one. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
-import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { itemIds } from "../../src/knowledge/records/records.ts";
 import { CollectionMover } from "../../src/transfer/move/collection-mover.ts";
 import { entity, plant } from "./support/planted-collection.ts";
@@ -225,7 +225,7 @@ describe("what becomes of it", () => {
       document_count: 2,
     });
     const { incarnation } = await process.knowledge.collections.get(world.admin, "attic", "old-papers");
-    const fence = await new Shelf(world.items, world.admin.scope, {
+    const fence = await new CollectionPartition(world.items, world.admin.scope, {
       repository_id: "attic",
       collection_id: "old-papers",
       incarnation,
@@ -378,12 +378,12 @@ describe("what becomes of it", () => {
   it("R-TG-63 what has to go of the old one goes before, and is not moved", async () => {
     await plant(world, process, "tidy");
     const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "tidy");
-    const shelf = new Shelf(world.items, world.admin.scope, {
+    const partition = new CollectionPartition(world.items, world.admin.scope, {
       repository_id: "kb",
       collection_id: "tidy",
       incarnation,
     });
-    const key = `${shelf.prefix}tidy-one/0/content`;
+    const key = `${partition.prefix}tidy-one/0/content`;
     await world.objects.put(world.admin.scope, key, Buffer.from("left over"));
     const removal = {
       kind: "removal",
@@ -392,7 +392,9 @@ describe("what becomes of it", () => {
       object_keys: [key],
       at: "2030-01-01T00:00:00.000Z",
     };
-    await shelf.clean([{ op: "create", document: shelf.document(itemIds.removal("tidy-one", "1.replaced"), removal) }]);
+    await partition.clean([
+      { op: "create", document: partition.document(itemIds.removal("tidy-one", "1.replaced"), removal) },
+    ]);
     await moved(world.admin, source("tidy", { collection: "tidied" }));
     const there = await process.knowledge.collections.get(world.admin, "kb", "tidied");
     const { keys } = await world.objects.list(world.admin.scope, `knowledge/${there.incarnation}/`);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { makeCaller } from "../../src/domain/caller.ts";
-import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { ownVectorsName } from "../../src/knowledge/records/raw-vectors-name.ts";
 import { entity, plant } from "./support/planted-collection.ts";
 import { World, type Process } from "./support/world.ts";
@@ -51,12 +51,16 @@ describe("copying again", () => {
     const { migration_id } = await process.plan(source("moving", { collection: "moved" }));
     await process.run(migration_id, "copy");
     const target = (await process.knowledge.collections.get(world.admin, "kb", "moved")).incarnation;
-    const shelf = new Shelf(world.items, scope, { repository_id: "kb", collection_id: "moving", incarnation });
+    const partition = new CollectionPartition(world.items, scope, {
+      repository_id: "kb",
+      collection_id: "moving",
+      incarnation,
+    });
     // By writers that were let in before the hold; and the copy has lost a row.
     await world.triples.write(scope, incarnation, {
       insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }],
     });
-    await world.objects.put(scope, `${shelf.prefix}moving-one/1/content`, Buffer.from("other bytes"));
+    await world.objects.put(scope, `${partition.prefix}moving-one/1/content`, Buffer.from("other bytes"));
     const row = { id: "r1", vector: Float32Array.of(9, 9, 9), text: "changed", metadata: {} };
     await world.vectors.vectors.append(scope, ownVectorsName(incarnation), { upsert: [row] });
     await world.vectors.vectors.append(scope, ownVectorsName(target), { delete: ["r2"] });

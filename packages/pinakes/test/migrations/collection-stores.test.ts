@@ -1,6 +1,6 @@
 /** `migrate-collection` and what is left in the stores of the old life: by a switch that was overtaken and died, by a re-index that comes late. */
 import { expect, it } from "vitest";
-import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { trashMs } from "../../src/knowledge/limits.ts";
 import { storeSpareMs } from "../../src/knowledge/deletion/delete-collection.ts";
 import { itemIds, type IndexedVersion } from "../../src/knowledge/records/records.ts";
@@ -14,25 +14,31 @@ let names = 0;
 interface Planted {
   readonly from: string;
   readonly repository: string;
-  readonly shelf: Shelf;
+  readonly partition: CollectionPartition;
   readonly id: string;
 }
 
 /** To a repository of its own: a limit of collections is reached otherwise. */
-async function planted(prepare: (shelf: Shelf, from: string) => Promise<void> = async () => {}): Promise<Planted> {
+async function planted(
+  prepare: (partition: CollectionPartition, from: string) => Promise<void> = async () => {},
+): Promise<Planted> {
   const from = `c${(names += 1)}`;
   const repository = `r${names}`;
   await quiet.knowledge.repositories.create(world.admin, { repository_id: repository });
   const { incarnation } = await plant(world, quiet, from);
-  const shelf = new Shelf(world.items, world.admin.scope, { repository_id: "kb", collection_id: from, incarnation });
-  await prepare(shelf, from);
+  const partition = new CollectionPartition(world.items, world.admin.scope, {
+    repository_id: "kb",
+    collection_id: from,
+    incarnation,
+  });
+  await prepare(partition, from);
   const { migration_id: id } = await quiet.plan({
     kind: "collection",
     repository: "kb",
     collection: from,
     to: { repository },
   });
-  return { from, repository, shelf, id };
+  return { from, repository, partition, id };
 }
 
 const contents = async (repository: string, collection: string) =>
@@ -85,16 +91,16 @@ it("R-TG-63 R-TG-99 a switch that a rollback overtook and that died at any call 
 });
 
 /** As a re-index leaves it that has switched, to another model, and not done what comes after. */
-async function switchedOnly(shelf: Shelf, from: string): Promise<void> {
+async function switchedOnly(partition: CollectionPartition, from: string): Promise<void> {
   const { vectors } = world.vectors;
-  await vectors.create(shelf.scope, shelf.vectors(2), { dims: 4 });
+  await vectors.create(partition.scope, partition.vectors(2), { dims: 4 });
   for (const id of [`${from}-one`, `${from}-two`]) {
-    const found = await shelf.read(id);
+    const found = await partition.read(id);
     const prepared = { ...(found?.record.live as IndexedVersion), generation: 2, chunk_count: 3 };
-    await shelf.write([
+    await partition.write([
       {
         op: "replace",
-        document: shelf.document(itemIds.document(id), { ...found?.record, prepared }),
+        document: partition.document(itemIds.document(id), { ...found?.record, prepared }),
         ifMatch: found?.etag as string,
       },
     ]);
@@ -105,16 +111,16 @@ async function switchedOnly(shelf: Shelf, from: string): Promise<void> {
       text: "x",
       metadata: { ...metadata, chunk },
     }));
-    await vectors.append(shelf.scope, shelf.vectors(2), { upsert });
+    await vectors.append(partition.scope, partition.vectors(2), { upsert });
   }
-  const fence = await shelf.fence();
-  const document = shelf.document(itemIds.fence, {
+  const fence = await partition.fence();
+  const document = partition.document(itemIds.fence, {
     ...fence?.record,
     generation: 2,
     embedding_model: "another",
     next: null,
   });
-  await shelf.clean([{ op: "replace", document, ifMatch: fence?.etag as string }]);
+  await partition.clean([{ op: "replace", document, ifMatch: fence?.etag as string }]);
 }
 
 /** The n-th call of the job; the request reads the collection once before it. */
@@ -129,31 +135,31 @@ function ofJob(n: number): (name: string) => boolean {
 async function expectSettled({ repository, from }: Planted, what: string): Promise<void> {
   const { incarnation, embedding_model } = await quiet.knowledge.collections.get(world.admin, repository, from);
   expect(embedding_model, what).toBe("another");
-  const shelf = new Shelf(world.items, world.admin.scope, {
+  const partition = new CollectionPartition(world.items, world.admin.scope, {
     repository_id: repository,
     collection_id: from,
     incarnation,
   });
   for (const id of [`${from}-one`, `${from}-two`])
-    expect((await shelf.read(id))?.record, what).toMatchObject({
+    expect((await partition.read(id))?.record, what).toMatchObject({
       live: { generation: 2, chunk_count: 3 },
       prepared: null,
     });
-  expect((await shelf.stats())?.record.chunk_count, what).toBe(6);
+  expect((await partition.stats())?.record.chunk_count, what).toBe(6);
 }
 
 it("R-TG-63 R-TG-98 a re-index that sleeps at any call before it begins writes nothing to the held one; what the last one left is settled before the copy", async () => {
   let slept = 0;
   for (let n = 0; ; n += 1) {
     const made = await planted(switchedOnly);
-    const { from, id, shelf } = made;
+    const { from, id, partition } = made;
     const other = await world.process();
     const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     other.calls.add({ at: ofJob(n), kind: "hold", until: held.promise, reached: reached.resolve });
     const { job_id } = await other.knowledge.collections.reindex(world.admin, "kb", from, {});
     await reached.promise;
     const what = `${n} ${other.calls.names.at(-1) as string}`;
-    const begun = ((await shelf.fence())?.record.next ?? null) !== null;
+    const begun = ((await partition.fence())?.record.next ?? null) !== null;
     if (begun) {
       held.resolve();
       await other.close();

@@ -2,9 +2,9 @@
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
-import { Shelf } from "../../src/knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { beginPreparation } from "../../src/knowledge/ingest/preparations.ts";
-import { collectionDocument, Library } from "../../src/knowledge/records/catalog-records.ts";
+import { collectionDocument, CatalogRecords } from "../../src/knowledge/records/catalog-records.ts";
 import {
   documentsContainer,
   type CollectionRecord,
@@ -172,10 +172,14 @@ describe("migrate-collection", () => {
   it("R-TG-63 R-TG-129 what a re-index wrote down as prepared is not moved, and what it prepared in vain goes before the copy", async () => {
     const { scope } = world.admin;
     const { incarnation: from } = await plant(world, process, "anew");
-    const shelf = new Shelf(world.items, scope, { repository_id: "kb", collection_id: "anew", incarnation: from });
+    const partition = new CollectionPartition(world.items, scope, {
+      repository_id: "kb",
+      collection_id: "anew",
+      incarnation: from,
+    });
     // Of a document that is shown, and of one that was deleted while its triples were written, by a process that died.
     for (const id of ["anew-one", "gone"])
-      await shelf.write([beginPreparation(shelf, id, { run: 1, chunk_count: 1, generation: 2 }, world.now)]);
+      await partition.write([beginPreparation(partition, id, { run: 1, chunk_count: 1, generation: 2 }, world.now)]);
     const left = { s: entity("anew", "ghost"), p: "<http://x/p>", o: '"left"', g: "" };
     await world.triples.write(scope, from, { insert: [left], source: { source: "gone.1.2", part: 0 } });
     const { migration_id } = await process.plan(source("anew", { collection: "afresh" }));
@@ -199,8 +203,8 @@ describe("migrate-collection", () => {
 
   it("R-TG-63 its pipelines come with it, and the background knows them from the switch on", async () => {
     await plant(world, process, "fed");
-    const library = new Library(world.items);
-    const found = await library.collection(world.admin.scope, "kb", "fed");
+    const catalog = new CatalogRecords(world.items);
+    const found = await catalog.collection(world.admin.scope, "kb", "fed");
     const pipeline: PipelineSettings = {
       pipeline_id: "p-1",
       trigger: "schedule",
@@ -213,7 +217,7 @@ describe("migrate-collection", () => {
       created_at: new Date(world.now).toISOString(),
     };
     const record = { ...(found?.record as CollectionRecord), pipelines: [pipeline] };
-    await library.batch(world.admin.scope, "kb", [
+    await catalog.batch(world.admin.scope, "kb", [
       { op: "replace", document: collectionDocument(record), ifMatch: found?.etag as string },
     ]);
     const { migration_id } = await process.plan(source("fed", { repository: "attic" }));

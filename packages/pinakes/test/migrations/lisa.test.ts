@@ -7,22 +7,22 @@ import { World, type Process } from "./support/world.ts";
 
 const model = "none";
 const store = {
-  repositoryId: "shelf",
-  config: { repositoryId: "shelf", embeddingModelId: model },
+  repositoryId: "partition",
+  config: { repositoryId: "partition", embeddingModelId: model },
   status: "CREATE_COMPLETE",
 };
 const papers = {
   collectionId: "papers",
-  repositoryId: "shelf",
+  repositoryId: "partition",
   name: "Papers",
   embeddingModel: model,
   createdBy: "ann",
   status: "ACTIVE",
 };
 const document = (id: string, collectionId?: string) => ({
-  pk: collectionId === undefined ? "shelf" : `shelf#${collectionId}`,
+  pk: collectionId === undefined ? "partition" : `partition#${collectionId}`,
   document_id: id,
-  repository_id: "shelf",
+  repository_id: "partition",
   ...(collectionId === undefined ? {} : { collectionId }),
   document_name: `${id}.txt`,
   source: `s3://bucket/${id}.txt`,
@@ -45,7 +45,7 @@ async function lisaFolder(
 }
 
 const documentsOf = async (world: World, { knowledge }: Process, collection: string) =>
-  (await knowledge.documents.list(world.admin, "shelf", collection)).items
+  (await knowledge.documents.list(world.admin, "partition", collection)).items
     .map(({ document_id }) => document_id)
     .toSorted();
 
@@ -54,23 +54,23 @@ it("R-TG-94 R-TG-99 a folder of LISA's tables is imported, proved, and found to 
   await using to = await World.open();
   const first = await from.process();
   const folder = join(from.folder, "lisa");
-  await first.knowledge.repositories.create(from.admin, { repository_id: "shelf", name: "Shelf" });
-  await first.knowledge.collections.create(from.admin, "shelf", { collection_id: "papers", name: "Papers" });
-  await writeFolder(first.knowledge.transfer.export(from.admin, { repositories: ["shelf"] }), folder);
+  await first.knowledge.repositories.create(from.admin, { repository_id: "partition", name: "Shelf" });
+  await first.knowledge.collections.create(from.admin, "partition", { collection_id: "papers", name: "Papers" });
+  await writeFolder(first.knowledge.transfer.export(from.admin, { repositories: ["partition"] }), folder);
   await first.close();
   const process = await to.process();
   const plan = await process.plan({ kind: "lisa", folder });
   expect(plan).toMatchObject({ state: "planned", problem_count: 0, unit_count: 1 });
-  await expect(process.knowledge.collections.get(to.admin, "shelf", "papers")).rejects.toMatchObject({
+  await expect(process.knowledge.collections.get(to.admin, "partition", "papers")).rejects.toMatchObject({
     code: "NOT_FOUND",
   });
   expect(await process.run(plan.migration_id, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
-  expect(await process.knowledge.collections.get(to.admin, "shelf", "papers")).toMatchObject({ name: "Papers" });
+  expect(await process.knowledge.collections.get(to.admin, "partition", "papers")).toMatchObject({ name: "Papers" });
   const again = await process.plan({ kind: "lisa", folder });
   expect((await process.units(again.migration_id))[0]).toMatchObject({ status: "already" });
   // It brought nothing of its own: there is nothing to take back.
   expect(await process.run(again.migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
-  expect(await process.knowledge.collections.get(to.admin, "shelf", "papers")).toMatchObject({ status: "ACTIVE" });
+  expect(await process.knowledge.collections.get(to.admin, "partition", "papers")).toMatchObject({ status: "ACTIVE" });
   const bad = join(from.folder, "bad");
   await mkdir(join(bad, "tables"), { recursive: true });
   await writeFile(join(bad, "tables", "odd.jsonl"), '{"what":"is this"}\n');
@@ -92,7 +92,7 @@ it("R-LISA-33 R-TG-94 a document without collectionId goes to the default collec
     error: null,
   });
   expect(await documentsOf(world, process, model)).toEqual(["old"]);
-  expect(await process.knowledge.collections.get(world.admin, "shelf", model)).toMatchObject({ is_default: true });
+  expect(await process.knowledge.collections.get(world.admin, "partition", model)).toMatchObject({ is_default: true });
   expect(await documentsOf(world, process, "papers")).toEqual(["new"]);
   await process.close();
 });
@@ -101,9 +101,9 @@ it("R-TG-97 R-LISA-33 a rollback takes back what came with it, and nothing else:
   await using world = await World.open();
   const process = await world.process();
   const { knowledge } = process;
-  await knowledge.repositories.create(world.admin, { repository_id: "shelf" });
-  await knowledge.collections.create(world.admin, "shelf", { collection_id: "before", name: "Before" });
-  await knowledge.documents.upload(world.admin, "shelf", "before", { name: "mine.txt", body: "mine" });
+  await knowledge.repositories.create(world.admin, { repository_id: "partition" });
+  await knowledge.collections.create(world.admin, "partition", { collection_id: "before", name: "Before" });
+  await knowledge.documents.upload(world.admin, "partition", "before", { name: "mine.txt", body: "mine" });
   const items = [papers, document("new", "papers"), document("old"), document("added", "before")];
   const folder = await lisaFolder(world, "part", items, { "new.txt": "new", "old.txt": "old", "added.txt": "added" });
   const { migration_id, problems } = await process.plan({ kind: "lisa", folder });
@@ -111,13 +111,17 @@ it("R-TG-97 R-LISA-33 a rollback takes back what came with it, and nothing else:
   await process.run(migration_id, "copy", "validate", "cutover");
   expect(await documentsOf(world, process, "before")).toHaveLength(2);
   expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
-  await expect(knowledge.collections.get(world.admin, "shelf", "papers")).rejects.toMatchObject({ code: "NOT_FOUND" });
-  expect(await knowledge.collections.get(world.admin, "shelf", "papers", { deleted: true })).toMatchObject({
+  await expect(knowledge.collections.get(world.admin, "partition", "papers")).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  expect(await knowledge.collections.get(world.admin, "partition", "papers", { deleted: true })).toMatchObject({
     status: "DELETED",
     document_count: 1,
   });
   expect(await documentsOf(world, process, model)).toEqual([]);
-  expect((await knowledge.documents.list(world.admin, "shelf", "before")).items).toMatchObject([{ name: "mine.txt" }]);
+  expect((await knowledge.documents.list(world.admin, "partition", "before")).items).toMatchObject([
+    { name: "mine.txt" },
+  ]);
   await process.close();
 });
 
@@ -131,19 +135,19 @@ it("R-TG-97 what others added or replaced since is not taken away, unless it is 
   });
   const { migration_id } = await process.plan({ kind: "lisa", folder });
   await process.run(migration_id, "copy", "validate", "cutover");
-  await knowledge.documents.upload(world.admin, "shelf", "papers", { name: "since.txt", body: "since" });
+  await knowledge.documents.upload(world.admin, "partition", "papers", { name: "since.txt", body: "since" });
   await expect(process.run(migration_id, "rollback")).rejects.toMatchObject({
     code: "CONFLICT",
     detail: expect.stringContaining("since.txt") as string,
   });
-  expect(await knowledge.collections.get(world.admin, "shelf", "papers")).toMatchObject({ status: "ACTIVE" });
+  expect(await knowledge.collections.get(world.admin, "partition", "papers")).toMatchObject({ status: "ACTIVE" });
   expect(await documentsOf(world, process, model)).toEqual(["old"]);
-  const [added] = (await knowledge.documents.list(world.admin, "shelf", "papers")).items.filter(
+  const [added] = (await knowledge.documents.list(world.admin, "partition", "papers")).items.filter(
     ({ name }) => name === "since.txt",
   );
-  await knowledge.documents.delete(world.admin, "shelf", "papers", added?.document_id as string);
-  const { source } = await knowledge.documents.get(world.admin, "shelf", model, "old");
-  await knowledge.documents.upload(world.admin, "shelf", model, {
+  await knowledge.documents.delete(world.admin, "partition", "papers", added?.document_id as string);
+  const { source } = await knowledge.documents.get(world.admin, "partition", model, "old");
+  await knowledge.documents.upload(world.admin, "partition", model, {
     name: "old.txt",
     body: "newer",
     replace: true,
@@ -186,7 +190,7 @@ it.each(["crash-before", "crash-after", "error-after"] as const)(
         error: null,
       });
       expect(await documentsOf(world, quiet, model)).toEqual([]);
-      await expect(quiet.knowledge.collections.get(world.admin, "shelf", "papers")).rejects.toMatchObject({
+      await expect(quiet.knowledge.collections.get(world.admin, "partition", "papers")).rejects.toMatchObject({
         code: "NOT_FOUND",
       });
       if (!process.calls.dead) await process.close();

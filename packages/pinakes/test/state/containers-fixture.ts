@@ -8,7 +8,12 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { systemScope } from "../../src/domain/scope.ts";
 import type { ItemStore } from "../../src/ports/item-store.ts";
 import { Containers } from "../../src/state/containers/containers.ts";
-import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../../src/state/dependencies.ts";
+import {
+  stateTenant,
+  stateWorkContainer,
+  type StateDependencies,
+  type StateWorkKind,
+} from "../../src/state/dependencies.ts";
 import { settingsContainer } from "../../src/state/settings.ts";
 import { companionField, type SystemContainer } from "../../src/state/system-container.ts";
 import type { ManualClock } from "../../src/testing/item-store/fixture.ts";
@@ -72,7 +77,7 @@ export const log: SystemContainer = {
 export interface ContainersFixture {
   readonly items: ItemStore;
   readonly clock: ManualClock;
-  readonly parts: StateParts;
+  readonly parts: StateDependencies;
   readonly containers: Containers;
   readonly user: Caller;
   readonly admin: Caller;
@@ -89,7 +94,7 @@ export async function openContainers(items: ItemStore, clock: ManualClock): Prom
   await items.openContainer(settingsContainer);
   await items.openContainer(workContainer(stateWorkContainer));
   const work = new WorkRegistry<StateWorkKind>({ items, system, container: stateWorkContainer, tenant: stateTenant });
-  const used: Omit<StateParts, "objects" | "vectors" | "embedder"> = {
+  const used: Omit<StateDependencies, "objects" | "vectors" | "embedder"> = {
     items,
     clock,
     log: () => {},
@@ -99,7 +104,7 @@ export async function openContainers(items: ItemStore, clock: ManualClock): Prom
     signingKey: Buffer.alloc(32, 7),
   };
   // Containers use neither objects nor vectors.
-  const parts = used as StateParts;
+  const parts = used as StateDependencies;
   const containers = new Containers(parts, [tasks, log]);
   await containers.open();
   return {
@@ -114,7 +119,7 @@ export async function openContainers(items: ItemStore, clock: ManualClock): Prom
     sweep: async () => {
       let count = 0;
       for await (const entry of work.due(clock.now())) {
-        await containers.attend(entry);
+        await containers.process(entry);
         count += 1;
       }
       return count;

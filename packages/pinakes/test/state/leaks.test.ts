@@ -167,7 +167,7 @@ describe("what is due of another workspace", () => {
         container: state.containers,
         seal: entry.key.startsWith("tools") ? state.tools : state.metrics,
       };
-      await worker[entry.kind].attend(entry);
+      await worker[entry.kind].process(entry);
     }
     expect([...kinds].toSorted()).toEqual(["container", "seal", "session", "workflow"]);
     const left = dumpWorkspace(test.dir, "rival").filter((line) => !line.startsWith("feed"));

@@ -8,7 +8,12 @@ import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../src/drivers/memory-objects/index.ts";
 import type { ItemStore } from "../../src/ports/item-store.ts";
 import type { ObjectStore } from "../../src/ports/object-store.ts";
-import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../../src/state/dependencies.ts";
+import {
+  stateTenant,
+  stateWorkContainer,
+  type StateDependencies,
+  type StateWorkKind,
+} from "../../src/state/dependencies.ts";
 import { workflowLimits } from "../../src/state/workflows/limits.ts";
 import { Workflows } from "../../src/state/workflows/workflows.ts";
 import { ManualClock } from "../../src/testing/item-store/fixture.ts";
@@ -28,7 +33,7 @@ export interface World {
 
 export interface Process {
   readonly workflows: Workflows;
-  readonly parts: StateParts;
+  readonly parts: StateDependencies;
   readonly calls: Calls;
   /** Does what is due now; tells how many entries there were. */
   sweep(): Promise<number>;
@@ -56,7 +61,7 @@ async function openProcess({ clock, items: store, objects: blobs, lines }: Omit<
   const log = (line: string): void => void lines.push(line);
   const unused = undefined as never;
   const objects = watched(blobs, calls);
-  const parts: StateParts = {
+  const parts: StateDependencies = {
     items,
     objects,
     vectors: unused,
@@ -73,7 +78,7 @@ async function openProcess({ clock, items: store, objects: blobs, lines }: Omit<
   calls.names.length = 0;
   const sweep = async (): Promise<number> => {
     const due = await Array.fromAsync(work.due(clock.now()));
-    for (const entry of due) await workflows.attend(entry);
+    for (const entry of due) await workflows.process(entry);
     return due.length;
   };
   return { workflows, parts, calls, sweep };

@@ -1,8 +1,8 @@
 /** For tests in which nothing is parsed or embedded; whoever tries is told. */
 import { PinakesError } from "../../src/domain/errors.ts";
-import type { KnowledgeParts } from "../../src/knowledge/index.ts";
+import type { KnowledgeDependencies } from "../../src/knowledge/index.ts";
 
-export const withoutModels: Pick<KnowledgeParts, "embedders" | "parser"> = {
+export const withoutModels: Pick<KnowledgeDependencies, "embedders" | "parser"> = {
   embedders: { defaultModel: "none", models: [{ id: "none", provider: "none" }], get: unused },
   parser: { parse: unused, close: async () => {} },
 };

@@ -45,13 +45,13 @@ describe("vectors: publishing", () => {
         const machine = await Machine.open();
         await prepare(machine.process());
         const process = machine.process();
-        const { builder } = process.parts;
+        const { builder } = process.deps;
         const merge: typeof builder.merge = async (name, settings, sources, picks) => {
           const kept = wrong([...picks.row.keys()]);
           const pick = (list: Uint32Array): Uint32Array => Uint32Array.from(kept, (i) => list[i] as number);
           return builder.merge(name, settings, sources, { source: pick(picks.source), row: pick(picks.row) });
         };
-        Object.assign(process.parts, { builder: { ...builder, merge } });
+        Object.assign(process.deps, { builder: { ...builder, merge } });
         const version = (await process.vectors.stats(scope, "c")).version;
         await expect(process.vectors.compact(scope, "c")).rejects.toThrow();
         expect((await process.vectors.stats(scope, "c")).version).toBe(version);

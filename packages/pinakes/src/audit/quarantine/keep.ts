@@ -6,23 +6,23 @@ import { createHash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { Life } from "../../lifecycle/index.ts";
-import { isLive, type Library } from "../../knowledge/records/catalog-records.ts";
+import type { Incarnation } from "../../lifecycle/index.ts";
+import { isLive, type CatalogRecords } from "../../knowledge/records/catalog-records.ts";
 import { isoTime } from "../../knowledge/records/times.ts";
-import type { KnowledgeParts } from "../../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
 import { entryHash, keysOf, newEntry, removeEntry, writeEntry, type StoredEntry } from "./entry.ts";
 import { quarantineLimits } from "./limits.ts";
 import { rowLine, writeLines, type QuadLine, type RowLine } from "./lines.ts";
 
-export interface KeepPieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+export interface KeepDependencies {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
 }
 
 /** Whose repair it is, and of what. */
 export interface Keeping {
   readonly scope: Scope;
-  readonly life: Life;
+  readonly life: Incarnation;
   readonly documentId: string | null;
   readonly jobId: string | null;
   readonly detail: string;
@@ -32,28 +32,28 @@ type About = Pick<StoredEntry, "kind" | "store" | "target" | "count">;
 
 export function retentionOf({
   quarantineMs = quarantineLimits.retentionMs,
-}: Pick<KnowledgeParts, "quarantineMs">): number {
+}: Pick<KnowledgeDependencies, "quarantineMs">): number {
   return quarantineMs;
 }
 
-export async function keepObject(pieces: KeepPieces, keeping: Keeping, key: string): Promise<boolean> {
-  const { objects } = pieces.parts;
+export async function keepObject(services: KeepDependencies, keeping: Keeping, key: string): Promise<boolean> {
+  const { objects } = services.deps;
   const head = await objects.head(keeping.scope, key);
   const body = head === undefined ? undefined : await objects.stream(keeping.scope, key);
   if (head === undefined || body === undefined) return false;
-  return store(pieces, keeping, { kind: "object", store: "objects", target: key, count: 1 }, head.etag, body);
+  return store(services, keeping, { kind: "object", store: "objects", target: key, count: 1 }, head.etag, body);
 }
 
 /** Rows of one vector collection, by their ids; those that are not there any more need no copy. */
 export async function keepRows(
-  pieces: KeepPieces,
+  services: KeepDependencies,
   keeping: Keeping,
   vectors: string,
   ids: readonly string[],
 ): Promise<boolean> {
-  const lines = () => writeLines("rows", vectors, rowsOf(pieces.parts, keeping.scope, vectors, ids));
+  const lines = () => writeLines("rows", vectors, rowsOf(services.deps, keeping.scope, vectors, ids));
   return store(
-    pieces,
+    services,
     keeping,
     { kind: "rows", store: "vectors", target: vectors, count: ids.length },
     await digest(lines()),
@@ -62,12 +62,12 @@ export async function keepRows(
 }
 
 /** Everything that one source supports. */
-export async function keepTriples(pieces: KeepPieces, keeping: Keeping, source: string): Promise<boolean> {
-  const lines = () => writeLines("triples", source, quadsOf(pieces.parts, keeping, source));
+export async function keepTriples(services: KeepDependencies, keeping: Keeping, source: string): Promise<boolean> {
+  const lines = () => writeLines("triples", source, quadsOf(services.deps, keeping, source));
   let count = 0;
-  for await (const _ of quadsOf(pieces.parts, keeping, source)) count += 1;
+  for await (const _ of quadsOf(services.deps, keeping, source)) count += 1;
   return store(
-    pieces,
+    services,
     keeping,
     { kind: "triples", store: "triples", target: source, count },
     await digest(lines()),
@@ -79,24 +79,24 @@ export async function keepTriples(pieces: KeepPieces, keeping: Keeping, source: 
  * Vectors as a whole stay in their place: they are trashed, which can be undone exactly until the time that is given, and purged then
  * (RFC 0001, "Delete"). The entry is written before.
  */
-export async function keepGeneration(pieces: KeepPieces, keeping: Keeping, vectors: string): Promise<boolean> {
-  const { parts } = pieces;
-  const { liveRows } = await parts.vectors.stats(keeping.scope, vectors);
+export async function keepGeneration(services: KeepDependencies, keeping: Keeping, vectors: string): Promise<boolean> {
+  const { deps } = services;
+  const { liveRows } = await deps.vectors.stats(keeping.scope, vectors);
   const entry = entryOf(
-    pieces,
+    services,
     keeping,
     { kind: "generation", store: "vectors", target: vectors, count: liveRows },
     entryHash("generation", vectors),
     0,
     null,
   );
-  if (!(await committed(pieces, keeping, entry))) return false;
-  await parts.vectors.delete(keeping.scope, vectors, { purgeAt: Date.parse(entry.expires_at) });
+  if (!(await committed(services, keeping, entry))) return false;
+  await deps.vectors.delete(keeping.scope, vectors, { purgeAt: Date.parse(entry.expires_at) });
   return true;
 }
 
 async function store(
-  pieces: KeepPieces,
+  services: KeepDependencies,
   keeping: Keeping,
   about: About,
   identity: string,
@@ -105,23 +105,23 @@ async function store(
   const hash = entryHash(about.kind, about.target, keeping.documentId ?? "", identity);
   const sum = createHash("sha256");
   const id = `${keeping.life.incarnation}.${hash}`;
-  const { bytes } = await pieces.parts.objects.put(keeping.scope, keysOf(id).data, passed(body, sum));
+  const { bytes } = await services.deps.objects.put(keeping.scope, keysOf(id).data, passed(body, sum));
   const sha256 = sum.digest("hex");
   // Of rows and triples the identity is the sum of a first pass: what changed between the passes is looked at by the next repair.
   if (about.kind !== "object" && sha256 !== identity)
     throw new PinakesError("UNAVAILABLE", `"${about.target}" changed while it was copied; repair again.`);
-  return committed(pieces, keeping, entryOf(pieces, keeping, about, hash, bytes, sha256));
+  return committed(services, keeping, entryOf(services, keeping, about, hash, bytes, sha256));
 }
 
 function entryOf(
-  { parts }: KeepPieces,
+  { deps }: KeepDependencies,
   { life: { repository_id, collection_id, incarnation }, documentId, jobId, detail }: Keeping,
   about: About,
   hash: string,
   bytes: number,
   sha256: string | null,
 ): StoredEntry {
-  const now = parts.clock.now();
+  const now = deps.clock.now();
   return newEntry({
     entry_id: `${incarnation}.${hash}`,
     ...about,
@@ -134,27 +134,27 @@ function entryOf(
     sha256,
     job_id: jobId,
     quarantined_at: isoTime(now),
-    expires_at: isoTime(now + retentionOf(parts)),
+    expires_at: isoTime(now + retentionOf(deps)),
     restored_at: null,
   });
 }
 
 /** A purge that began meanwhile has listed the quarantine before this entry was there: nothing of an ended collection is kept. */
 async function committed(
-  { parts, library }: KeepPieces,
+  { deps, catalog }: KeepDependencies,
   { scope, life }: Keeping,
   entry: StoredEntry,
 ): Promise<boolean> {
   invariant(entry.sha256 !== null || entry.bytes === 0, "INTERNAL", "a copy has a checksum");
-  await writeEntry(parts.objects, scope, entry);
-  const record = (await library.life(scope, life))?.record;
+  await writeEntry(deps.objects, scope, entry);
+  const record = (await catalog.life(scope, life))?.record;
   if (record !== undefined && isLive(record)) return true;
-  await removeEntry(parts.objects, scope, entry.entry_id);
+  await removeEntry(deps.objects, scope, entry.entry_id);
   return false;
 }
 
 async function* rowsOf(
-  { vectors }: KnowledgeParts,
+  { vectors }: KnowledgeDependencies,
   scope: Scope,
   name: string,
   ids: readonly string[],
@@ -165,7 +165,7 @@ async function* rowsOf(
 }
 
 async function* quadsOf(
-  { triples }: KnowledgeParts,
+  { triples }: KnowledgeDependencies,
   { scope, life }: Keeping,
   source: string,
 ): AsyncGenerator<QuadLine> {

@@ -7,7 +7,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { HeldOrphan, Lifecycle } from "../../lifecycle/index.ts";
-import { Shelf } from "../../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../knowledge/records/collection-partition.ts";
 import { notFound } from "../../knowledge/access/access.ts";
 import { checkAskedId, checkAskedKey } from "../../knowledge/records/names.ts";
 import { isoTime } from "../../knowledge/records/times.ts";
@@ -23,11 +23,11 @@ import {
   writeEntry,
   type StoredEntry,
 } from "./entry.ts";
-import { retentionOf, type KeepPieces } from "./keep.ts";
+import { retentionOf, type KeepDependencies } from "./keep.ts";
 import { quarantineLimits } from "./limits.ts";
 import { isEnding, restoreEntry } from "./restore.ts";
 
-export interface QuarantinePieces extends KeepPieces {
+export interface QuarantineDependencies extends KeepDependencies {
   readonly lifecycle: Lifecycle;
 }
 
@@ -41,10 +41,10 @@ export interface QuarantineQuery extends Paging {
 const heldMark = "held:";
 
 export class Quarantine {
-  readonly #pieces: QuarantinePieces;
+  readonly #services: QuarantineDependencies;
 
-  constructor(pieces: QuarantinePieces) {
-    this.#pieces = pieces;
+  constructor(services: QuarantineDependencies) {
+    this.#services = services;
   }
 
   /** Copies first, in the order of collections; then data of unknown collections. */
@@ -66,7 +66,7 @@ export class Quarantine {
     const items: QuarantineEntry[] = [];
     for (let after = cursor; ;) {
       // Two keys an entry.
-      const page = await this.#pieces.parts.objects.list(scope, prefix, {
+      const page = await this.#services.deps.objects.list(scope, prefix, {
         limit: limit * 2,
         ...(after === undefined ? {} : { after }),
       });
@@ -92,14 +92,14 @@ export class Quarantine {
   async restore(caller: Caller, entryId: string): Promise<QuarantineEntry> {
     const scope = admin(caller);
     const found = await this.#find(scope, entryId);
-    const restored_at = isoTime(this.#pieces.parts.clock.now());
+    const restored_at = isoTime(this.#services.deps.clock.now());
     if (!("format" in found)) {
-      await this.#pieces.lifecycle.quarantine.release(scope, found);
+      await this.#services.lifecycle.quarantine.release(scope, found);
       return { ...this.#heldView(found), restored_at };
     }
-    await restoreEntry(this.#pieces, scope, found);
+    await restoreEntry(this.#services, scope, found);
     const entry: StoredEntry = { ...found, restored_at };
-    await writeEntry(this.#pieces.parts.objects, scope, entry);
+    await writeEntry(this.#services.deps.objects, scope, entry);
     await this.#requireNotPurged(scope, entry);
     return entryView(entry);
   }
@@ -108,8 +108,8 @@ export class Quarantine {
   async drop(caller: Caller, entryId: string): Promise<void> {
     const scope = admin(caller);
     const found = await this.#find(scope, entryId);
-    if (!("format" in found)) return this.#pieces.lifecycle.quarantine.drop(scope, found);
-    const { vectors, objects } = this.#pieces.parts;
+    if (!("format" in found)) return this.#services.lifecycle.quarantine.drop(scope, found);
+    const { vectors, objects } = this.#services.deps;
     if (found.kind === "generation" && (await vectors.remains(scope, found.target)).status === "trashed")
       await vectors.purge(scope, found.target);
     await removeEntry(objects, scope, entryId);
@@ -117,7 +117,7 @@ export class Quarantine {
 
   /** Background: one bounded step over the entries of a tenant. Returns where the next one begins; undefined at the end. */
   async sweep(scope: Scope, after: string | undefined): Promise<string | undefined> {
-    const { objects, clock } = this.#pieces.parts;
+    const { objects, clock } = this.#services.deps;
     const now = clock.now();
     if (after?.startsWith(heldMark) === true) return this.#sweepHeld(scope, after.slice(heldMark.length));
     const page = await objects.list(scope, prefixOf(), {
@@ -139,40 +139,40 @@ export class Quarantine {
   }
 
   async #sweepHeld(scope: Scope, cursor: string): Promise<string | undefined> {
-    const { lifecycle, parts } = this.#pieces;
+    const { lifecycle, deps } = this.#services;
     const limit = quarantineLimits.pageEntriesMax;
     const page = await lifecycle.quarantine.held(scope, { limit, ...(cursor === "" ? {} : { cursor }) });
     for (const held of page.orphans)
-      if (held.quarantinedAt + retentionOf(parts) <= parts.clock.now()) await lifecycle.quarantine.drop(scope, held);
+      if (held.quarantinedAt + retentionOf(deps) <= deps.clock.now()) await lifecycle.quarantine.drop(scope, held);
     return page.cursor === undefined ? undefined : heldMark + page.cursor;
   }
 
   /** Expired; or of a collection that was purged after the entry was begun. What cannot be read is judged by its age. */
   async #isOver(scope: Scope, entryId: string, ageMs: number): Promise<boolean> {
-    const { parts } = this.#pieces;
+    const { deps } = this.#services;
     try {
-      const entry = await readEntry(parts.objects, scope, entryId);
+      const entry = await readEntry(deps.objects, scope, entryId);
       if (entry === undefined) return false;
-      if (Date.parse(entry.expires_at) <= parts.clock.now()) return true;
-      return (await new Shelf(parts.items, scope, entry).fence())?.record.status === "PURGED";
+      if (Date.parse(entry.expires_at) <= deps.clock.now()) return true;
+      return (await new CollectionPartition(deps.items, scope, entry).fence())?.record.status === "PURGED";
     } catch (error) {
       if (!hasCode(error, "CORRUPT")) throw error;
-      parts.log(`quarantine: ${error.detail}`);
-      return ageMs > retentionOf(parts);
+      deps.log(`quarantine: ${error.detail}`);
+      return ageMs > retentionOf(deps);
     }
   }
 
   async #isUnfinished(scope: Scope, entryId: string, ageMs: number): Promise<boolean> {
     if (ageMs < quarantineLimits.unfinishedMs) return false;
-    return (await this.#pieces.parts.objects.head(scope, keysOf(entryId).entry)) === undefined;
+    return (await this.#services.deps.objects.head(scope, keysOf(entryId).entry)) === undefined;
   }
 
   /** The collection may have been purged while the entry was written again. */
   async #requireNotPurged(scope: Scope, entry: StoredEntry): Promise<void> {
-    const { parts, library } = this.#pieces;
-    const record = (await library.life(scope, entry))?.record;
+    const { deps, catalog } = this.#services;
+    const record = (await catalog.life(scope, entry))?.record;
     if (record !== undefined && !isEnding(record)) return;
-    await removeEntry(parts.objects, scope, entry.entry_id);
+    await removeEntry(deps.objects, scope, entry.entry_id);
     throw notFound(`quarantine entry "${entry.entry_id}"`);
   }
 
@@ -181,10 +181,10 @@ export class Quarantine {
     const name = readKey(key);
     if (name?.part !== "entry") return undefined;
     try {
-      return await readEntry(this.#pieces.parts.objects, scope, name.entryId);
+      return await readEntry(this.#services.deps.objects, scope, name.entryId);
     } catch (error) {
       if (!hasCode(error, "CORRUPT", "NOT_SUPPORTED")) throw error;
-      this.#pieces.parts.log(`quarantine: ${error.detail}`);
+      this.#services.deps.log(`quarantine: ${error.detail}`);
       return undefined;
     }
   }
@@ -195,14 +195,14 @@ export class Quarantine {
       id === undefined
         ? undefined
         : id.store === undefined
-          ? await readEntry(this.#pieces.parts.objects, scope, entryId)
-          : await this.#pieces.lifecycle.quarantine.heldOne(scope, id.store, id.incarnation);
+          ? await readEntry(this.#services.deps.objects, scope, entryId)
+          : await this.#services.lifecycle.quarantine.heldOne(scope, id.store, id.incarnation);
     if (found === undefined) throw notFound(`quarantine entry "${entryId}"`);
     return found;
   }
 
   async #held(scope: Scope, limit: number, cursor: string): Promise<ListPage<QuarantineEntry>> {
-    const page = await this.#pieces.lifecycle.quarantine.held(scope, { limit, ...(cursor === "" ? {} : { cursor }) });
+    const page = await this.#services.lifecycle.quarantine.held(scope, { limit, ...(cursor === "" ? {} : { cursor }) });
     return {
       items: page.orphans.map((one) => this.#heldView(one)),
       next_cursor: page.cursor === undefined ? null : heldMark + page.cursor,
@@ -224,7 +224,7 @@ export class Quarantine {
       bytes: 0,
       job_id: null,
       quarantined_at: isoTime(quarantinedAt),
-      expires_at: isoTime(quarantinedAt + retentionOf(this.#pieces.parts)),
+      expires_at: isoTime(quarantinedAt + retentionOf(this.#services.deps)),
       restored_at: null,
     };
   }
@@ -232,7 +232,7 @@ export class Quarantine {
   async #incarnation(scope: Scope, repository: string, collection: string): Promise<string> {
     checkAskedKey(repository, "repository");
     checkAskedId(collection, "collection");
-    const found = await this.#pieces.library.collection(scope, repository, collection);
+    const found = await this.#services.catalog.collection(scope, repository, collection);
     if (found === undefined) throw notFound(`collection "${collection}" in repository "${repository}"`);
     return found.record.incarnation;
   }

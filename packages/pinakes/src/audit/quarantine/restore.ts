@@ -10,28 +10,28 @@ import type { Quad } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { ifMissing } from "../../runtime/expected-errors.ts";
 import type { VectorRow } from "../../vectors/index.ts";
-import { Shelf } from "../../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../knowledge/records/collection-partition.ts";
 import { readSource, sourceMark } from "../../knowledge/documents/graph-support.ts";
 import { appendRows } from "../../knowledge/documents/passages.ts";
 import { isLive } from "../../knowledge/records/catalog-records.ts";
 import { shownIn, type CollectionRecord } from "../../knowledge/records/records.ts";
 import { keysOf, type StoredEntry } from "./entry.ts";
-import type { KeepPieces } from "./keep.ts";
+import type { KeepDependencies } from "./keep.ts";
 import { quarantineLimits } from "./limits.ts";
 import { readLines, readRowLine, rowLine, type QuadLine, type RowLine } from "./lines.ts";
 
-export async function restoreEntry(pieces: KeepPieces, scope: Scope, entry: StoredEntry): Promise<void> {
-  const record = await requireLife(pieces, scope, entry);
-  const shelf = new Shelf(pieces.parts.items, scope, record);
-  if (entry.kind === "generation") return restoreGeneration(pieces, scope, entry);
-  await requireWhole(pieces, scope, entry);
-  if (entry.kind === "object") await restoreObject(pieces, scope, entry);
-  if (entry.kind === "rows") await restoreRows(pieces, shelf, entry);
-  if (entry.kind === "triples") await restoreTriples(pieces, shelf, entry);
+export async function restoreEntry(services: KeepDependencies, scope: Scope, entry: StoredEntry): Promise<void> {
+  const record = await requireLife(services, scope, entry);
+  const partition = new CollectionPartition(services.deps.items, scope, record);
+  if (entry.kind === "generation") return restoreGeneration(services, scope, entry);
+  await requireWhole(services, scope, entry);
+  if (entry.kind === "object") await restoreObject(services, scope, entry);
+  if (entry.kind === "rows") await restoreRows(services, partition, entry);
+  if (entry.kind === "triples") await restoreTriples(services, partition, entry);
 }
 
-async function requireLife({ library }: KeepPieces, scope: Scope, entry: StoredEntry): Promise<CollectionRecord> {
-  const record = (await library.life(scope, entry))?.record;
+async function requireLife({ catalog }: KeepDependencies, scope: Scope, entry: StoredEntry): Promise<CollectionRecord> {
+  const record = (await catalog.life(scope, entry))?.record;
   const name = `${entry.repository_id}/${entry.collection_id}`;
   if (record === undefined) throw conflict(`Collection ${name}, which it was taken from, does not exist any more.`);
   if (!isLive(record)) throw conflict(`Collection ${name} is ${record.status}. Restore the collection first.`);
@@ -45,8 +45,12 @@ export function isEnding(record: CollectionRecord): boolean {
   return !isLive(record) && record.status !== "DELETED";
 }
 
-async function requireWhole({ parts }: KeepPieces, scope: Scope, { entry_id, sha256 }: StoredEntry): Promise<void> {
-  const { sum } = await summed(copyOf(parts, scope, entry_id));
+async function requireWhole(
+  { deps }: KeepDependencies,
+  scope: Scope,
+  { entry_id, sha256 }: StoredEntry,
+): Promise<void> {
+  const { sum } = await summed(copyOf(deps, scope, entry_id));
   if (sum !== sha256)
     throw new PinakesError(
       "CORRUPT",
@@ -54,15 +58,19 @@ async function requireWhole({ parts }: KeepPieces, scope: Scope, { entry_id, sha
     );
 }
 
-async function* copyOf({ objects }: KeepPieces["parts"], scope: Scope, entryId: string): AsyncGenerator<Uint8Array> {
+async function* copyOf(
+  { objects }: KeepDependencies["deps"],
+  scope: Scope,
+  entryId: string,
+): AsyncGenerator<Uint8Array> {
   const body = await objects.stream(scope, keysOf(entryId).data);
   if (body === undefined)
     throw new PinakesError("CORRUPT", `The data of quarantine entry "${entryId}" is missing. Nothing was written.`);
   yield* body;
 }
 
-async function restoreObject({ parts, library }: KeepPieces, scope: Scope, entry: StoredEntry): Promise<void> {
-  const { objects } = parts;
+async function restoreObject({ deps, catalog }: KeepDependencies, scope: Scope, entry: StoredEntry): Promise<void> {
+  const { objects } = deps;
   const { target, entry_id, sha256 } = entry;
   const isSame = async (): Promise<boolean> => {
     const there = await objects.stream(scope, target);
@@ -76,31 +84,35 @@ async function restoreObject({ parts, library }: KeepPieces, scope: Scope, entry
     await objects.put(
       scope,
       target,
-      copyOf(parts, scope, entry_id),
+      copyOf(deps, scope, entry_id),
       objects.capabilities.conditionalPut ? { ifAbsent: true } : {},
     );
   } catch (error) {
     if (!hasCode(error, "CONFLICT") || !(await isSame())) throw error;
   }
   // A purge that began meanwhile may have listed the files before this one was there.
-  const record = (await library.life(scope, entry))?.record;
+  const record = (await catalog.life(scope, entry))?.record;
   if (record !== undefined && !isEnding(record)) return;
   await objects.delete(scope, [target]);
   throw conflict("Its collection was deleted meanwhile.");
 }
 
-async function restoreRows({ parts }: KeepPieces, shelf: Shelf, entry: StoredEntry): Promise<void> {
-  const { scope } = shelf;
+async function restoreRows(
+  { deps }: KeepDependencies,
+  partition: CollectionPartition,
+  entry: StoredEntry,
+): Promise<void> {
+  const { scope } = partition;
   const { target, entry_id } = entry;
-  if ((await ifMissing(parts.vectors.stats(scope, target))) === undefined)
+  if ((await ifMissing(deps.vectors.stats(scope, target))) === undefined)
     throw conflict(
       `The collection was re-indexed: the vectors ${target} that these passages belong to are gone. Re-index the document instead.`,
     );
-  const lines = () => readLines<RowLine>(copyOf(parts, scope, entry_id), entry_id);
+  const lines = () => readLines<RowLine>(copyOf(deps, scope, entry_id), entry_id);
   const missing = new Set<string>();
   for await (const lot of lots(lines(), quarantineLimits.rowsMax)) {
-    await requireShownRun(shelf, entry, lot);
-    const there = await parts.vectors.get(
+    await requireShownRun(partition, entry, lot);
+    const there = await deps.vectors.get(
       scope,
       target,
       lot.map(({ id }) => id),
@@ -114,17 +126,17 @@ async function restoreRows({ parts }: KeepPieces, shelf: Shelf, entry: StoredEnt
   }
   for await (const lot of lots(lines(), quarantineLimits.rowsMax)) {
     const upsert: VectorRow[] = lot.filter(({ id }) => missing.has(id)).map(readRowLine);
-    if (upsert.length > 0) await appendRows(parts, scope, target, { upsert });
+    if (upsert.length > 0) await appendRows(deps, scope, target, { upsert });
   }
 }
 
 /** A document that was indexed since has passages of a later run, which these would stand beside. */
 async function requireShownRun(
-  shelf: Shelf,
+  partition: CollectionPartition,
   { document_id, target }: StoredEntry,
   lot: readonly RowLine[],
 ): Promise<void> {
-  const record = document_id === null ? undefined : (await shelf.read(document_id))?.record;
+  const record = document_id === null ? undefined : (await partition.read(document_id))?.record;
   const shown = record === undefined ? null : shownIn(record, Number(target.slice(target.lastIndexOf(".") + 1)));
   const run = Number(lot[0]?.id.split(".").at(-2));
   if (shown !== null && shown.run > run)
@@ -134,37 +146,37 @@ async function requireShownRun(
 }
 
 async function restoreTriples(
-  { parts }: KeepPieces,
-  shelf: Shelf,
+  { deps }: KeepDependencies,
+  partition: CollectionPartition,
   { entry_id, target, document_id }: StoredEntry,
 ): Promise<void> {
-  const { scope, place } = shelf;
+  const { scope, place } = partition;
   const source = readSource(target);
-  const record = source === undefined ? undefined : (await shelf.read(source.documentId))?.record;
+  const record = source === undefined ? undefined : (await partition.read(source.documentId))?.record;
   const newer = record?.graph?.sources ?? [];
   if (source !== undefined && newer.length > 0 && !newer.includes(sourceMark(source)))
     throw conflict(
       `Document ${document_id} was read anew since then (${newer.join(", ")}); these triples are of ${sourceMark(source)}.`,
     );
-  await parts.triples.open(scope, place.incarnation);
+  await deps.triples.open(scope, place.incarnation);
   for await (const lot of lots(
-    readLines<QuadLine>(copyOf(parts, scope, entry_id), entry_id),
+    readLines<QuadLine>(copyOf(deps, scope, entry_id), entry_id),
     quarantineLimits.quadsMax,
   )) {
     const byPart = new Map<number, Quad[]>();
     for (const { quad, parts: numbers } of lot)
       for (const part of numbers) byPart.set(part, [...(byPart.get(part) ?? []), quad]);
     for (const [part, insert] of byPart)
-      await parts.triples.write(scope, place.incarnation, { insert, source: { source: target, part } });
+      await deps.triples.write(scope, place.incarnation, { insert, source: { source: target, part } });
   }
 }
 
-async function restoreGeneration({ parts }: KeepPieces, scope: Scope, { target }: StoredEntry): Promise<void> {
-  const { status } = await parts.vectors.remains(scope, target);
+async function restoreGeneration({ deps }: KeepDependencies, scope: Scope, { target }: StoredEntry): Promise<void> {
+  const { status } = await deps.vectors.remains(scope, target);
   if (status === "active") return;
   if (status !== "trashed")
     throw new PinakesError("GONE", `The vectors ${target} were purged; they cannot be restored.`);
-  await parts.vectors.undelete(scope, target);
+  await deps.vectors.undelete(scope, target);
 }
 
 async function* lots<T>(lines: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {

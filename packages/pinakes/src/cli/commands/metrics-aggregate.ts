@@ -3,7 +3,7 @@ import { aggregates, type Aggregate, type AggregateResult, type AggregateRow } f
 import { UsageError, type Given, type Options } from "../terminal/command.ts";
 import { count, grid, inTime, type Cell } from "../terminal/layout.ts";
 import { rangeOf, rangeOptions } from "./metrics-time.ts";
-import { nothingIn, type Place } from "../store-location.ts";
+import { nothingIn, type StoreLocation } from "../store-location.ts";
 import { suggest } from "../terminal/suggest.ts";
 import { styled, type Terminal } from "../terminal/terminal.ts";
 
@@ -114,7 +114,7 @@ function oneOf<Value extends string>(option: string, text: string, known: readon
 export function aggregateText(
   terminal: Terminal,
   { items, rows_aggregated, from, to }: AggregateResult,
-  place: Place,
+  place: StoreLocation,
 ): string {
   const time = `from ${from} to ${to}`;
   const last = styled(terminal, "dim", `Of ${count(rows_aggregated, "row")}, ${time}.`);

@@ -1,6 +1,6 @@
 /** `pinakes search`: passages that answer a question, with where they stand. */
 import { searchModes, type Hit, type JsonObject, type SearchAnswer, type SearchOutcome } from "@pinakes/client";
-import { knowledgeLimits, type SearchPlace } from "../../knowledge/index.ts";
+import { knowledgeLimits, type SearchTarget } from "../../knowledge/index.ts";
 import { withClient } from "../client-session.ts";
 import { defineCommand, splitList, type Group } from "../terminal/command.ts";
 import { emphasised, snippet } from "../terminal/emphasis.ts";
@@ -103,7 +103,7 @@ const noAnswer: Readonly<Record<Exclude<SearchOutcome, "ok">, string>> = {
 };
 
 /** A collection, or a whole repository. */
-function readPlace(place: string): SearchPlace {
+function readPlace(place: string): SearchTarget {
   return place.includes("/") ? readAddress(place) : { repository: place };
 }
 

@@ -10,7 +10,7 @@ interface Waiting {
   readonly refuse: (reason: unknown) => void;
 }
 
-export class FairPlaces {
+export class FairSlots {
   readonly #shareMax: number;
   readonly #queuedMax: number;
   /** In the order of their turns. */

@@ -1,7 +1,7 @@
 /** Small files that were made to be slow: every one is read or refused with a reason long before its deadline, and none by it. */
 import { afterAll, describe, expect, it } from "vitest";
 import type { FileType } from "../../ports/parser.ts";
-import { FairPlaces } from "./fair-slots.ts";
+import { FairSlots } from "./fair-slots.ts";
 import { openParser } from "./index.ts";
 import { parserLimits } from "./limits.ts";
 import { flattenDeepBlocks } from "./markdown/markdown-nesting.ts";
@@ -135,7 +135,7 @@ it("a file has time by its size", () => {
 
 describe("places between workspaces", () => {
   it("go round: one file of B is served after at most one more of A, however many A brought", async () => {
-    const places = new FairPlaces(1, 100);
+    const places = new FairSlots(1, 100);
     const served: string[] = [];
     const want = (share: string, name: string) => places.take(share).then(() => void served.push(name));
     await places.take("a");
@@ -156,7 +156,7 @@ describe("places between workspaces", () => {
   });
 
   it("are never all held by one: with slow files of A in work, B's file does not wait for any of them", async () => {
-    const places = new FairPlaces(3, 100);
+    const places = new FairSlots(3, 100);
     await places.take("a");
     await places.take("a");
     let third = false;
@@ -168,7 +168,7 @@ describe("places between workspaces", () => {
   });
 
   it("an aborted wait leaves the line", async () => {
-    const places = new FairPlaces(1, 1);
+    const places = new FairSlots(1, 1);
     await places.take("a");
     const abort = new AbortController();
     const gone = places.take("b", abort.signal);

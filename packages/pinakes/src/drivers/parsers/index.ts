@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { fileTypes, type ParsedText, type Parser, type ParseInput, type ParseOptions } from "../../ports/parser.ts";
-import { FairPlaces } from "./fair-slots.ts";
+import { FairSlots } from "./fair-slots.ts";
 import { parserLimits } from "./limits.ts";
 import { ParseWorker, type WorkerLimits } from "./worker.ts";
 
@@ -35,14 +35,14 @@ function checkRange(name: string, value: number, max: number): void {
 }
 
 class ParserPool implements Parser {
-  readonly #places: FairPlaces;
+  readonly #places: FairSlots;
   readonly #limits: WorkerLimits;
   readonly #idle: ParseWorker[] = [];
   readonly #busy = new Set<ParseWorker>();
   #closed = false;
 
   constructor(threads: number, limits: WorkerLimits) {
-    this.#places = new FairPlaces(threads, parserLimits.queuedParsesMax);
+    this.#places = new FairSlots(threads, parserLimits.queuedParsesMax);
     this.#limits = limits;
   }
 

@@ -27,7 +27,7 @@ import { settleAllClaims } from "./holders.ts";
 import { partitionKeyOf, type Names } from "./names.ts";
 import { sendChanges, sendWrites } from "./rows.ts";
 
-export interface CommitParts {
+export interface CommitDependencies {
   readonly database: Database;
   readonly names: Names;
   readonly catalog: Catalog;
@@ -38,7 +38,7 @@ const planCharsPerTurn = 1_048_576;
 
 /** Waits until the partition is free. */
 export async function commitAlone(
-  parts: CommitParts,
+  parts: CommitDependencies,
   container: string,
   request: CommitRequest,
 ): Promise<CommitOutcome> {
@@ -53,7 +53,7 @@ export async function commitAlone(
  * gets undefined, and has written nothing.
  */
 export async function commitGroup(
-  parts: CommitParts,
+  parts: CommitDependencies,
   container: string,
   requests: readonly CommitRequest[],
 ): Promise<(CommitOutcome | undefined)[]> {
@@ -62,7 +62,7 @@ export async function commitGroup(
 
 async function attempt(
   transaction: Transaction,
-  { names, catalog }: CommitParts,
+  { names, catalog }: CommitDependencies,
   container: string,
   requests: readonly CommitRequest[],
   wait: boolean,

@@ -26,7 +26,7 @@ import { plainEtag, upload, withSignal } from "./upload.ts";
 
 export type S3Library = typeof s3;
 
-export interface S3Place {
+export interface S3Location {
   readonly bucket: string;
   /** Put before every key, with its own separator; may be empty. */
   readonly prefix: string;
@@ -38,9 +38,9 @@ export class S3ObjectDriver implements ObjectDriver {
   readonly capabilities: ObjectStoreCapabilities;
   readonly #s3: S3Library;
   readonly #client: s3.S3Client;
-  readonly #place: S3Place;
+  readonly #place: S3Location;
 
-  constructor(library: S3Library, client: s3.S3Client, place: S3Place, conditionalPut: boolean) {
+  constructor(library: S3Library, client: s3.S3Client, place: S3Location, conditionalPut: boolean) {
     this.#s3 = library;
     this.#client = client;
     this.#place = place;

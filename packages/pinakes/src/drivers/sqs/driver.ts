@@ -39,7 +39,7 @@ const buriedMax = 10;
 /** Whether producers without Pinakes write into this queue of this tenant, too. */
 export type PlainQueues = (tenant: string, queue: string) => boolean;
 
-export interface SqsDriverParts {
+export interface SqsDriverOptions {
   readonly api: SQS;
   readonly queues: SqsQueues;
   readonly attempts: AttemptRecords;
@@ -61,9 +61,9 @@ export class SqsDriver implements QueueDriver {
     timing: "service",
     durable: true,
   };
-  readonly #parts: SqsDriverParts;
+  readonly #parts: SqsDriverOptions;
 
-  constructor(parts: SqsDriverParts) {
+  constructor(parts: SqsDriverOptions) {
     this.#parts = parts;
   }
 

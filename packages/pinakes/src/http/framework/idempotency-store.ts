@@ -6,7 +6,7 @@
  * - the lease is the etag: who was outrun can neither finish nor renew.
  */
 import { z } from "zod";
-import { defineContainer, type Repository } from "../../containers/index.ts";
+import { defineContainer, type Container } from "../../containers/index.ts";
 import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { idempotencyLimits, type Begun, type Claim, type IdempotencyStore, type StoredAnswer } from "./idempotency.ts";
@@ -39,7 +39,7 @@ const container = defineContainer({
 });
 const attemptsMax = 5;
 
-type Records = Repository<z.output<typeof KeyRecord>, z.input<typeof KeyRecord>, "claim", {}>;
+type Records = Container<z.output<typeof KeyRecord>, z.input<typeof KeyRecord>, "claim", {}>;
 
 export async function openIdempotencyStore(
   items: ItemStore,

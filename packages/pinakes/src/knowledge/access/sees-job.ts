@@ -1,7 +1,7 @@
 /** Whether a caller may see a job: the one decision of its collection, as for every other read. */
 import type { Caller } from "../../domain/caller.ts";
 import { decideCollection } from "./access.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import type { JobRecord } from "../jobs/jobs.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { JobRecord } from "../jobs/jobs.ts";
  * collection is left, or never was (an evaluation), who started it is told how it ended.
  */
 export async function seesJob(
-  library: Library,
+  catalog: CatalogRecords,
   caller: Caller,
   {
     repository_id,
@@ -19,10 +19,10 @@ export async function seesJob(
   }: Pick<JobRecord, "repository_id" | "collection_id" | "incarnation" | "created_by">,
 ): Promise<boolean> {
   if (caller.role === "admin") return true;
-  const [repository, current] = await library.both(caller.scope, repository_id, collection_id);
+  const [repository, current] = await catalog.both(caller.scope, repository_id, collection_id);
   // Another life of the same id says nothing about who may see this one.
   const other = incarnation !== undefined && current?.record.incarnation !== incarnation;
-  const collection = other ? await library.life(caller.scope, { repository_id, collection_id, incarnation }) : current;
+  const collection = other ? await catalog.life(caller.scope, { repository_id, collection_id, incarnation }) : current;
   if (repository === undefined || collection === undefined) return created_by === caller.userId;
   return decideCollection(caller, repository.record, collection.record).level !== null;
 }

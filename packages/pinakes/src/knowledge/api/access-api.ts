@@ -3,15 +3,15 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { decideCollection, decideRepository, type Decision, type Level } from "../access/access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Services } from "./services.ts";
 
 export class AccessApi {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #of: Services;
 
   constructor(services: Services) {
-    this.#parts = services.parts;
+    this.#deps = services.deps;
     this.#of = services;
   }
 
@@ -33,7 +33,7 @@ export class AccessApi {
   actAs(caller: Caller, user: { readonly user_id: string; readonly groups?: readonly string[] | undefined }): Caller {
     const { tenant } = requireCaller(caller);
     if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "as_user: only admins look as somebody else.");
-    return this.#parts.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
+    return this.#deps.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
   }
 
   async #open(

@@ -11,34 +11,34 @@ import {
   type QueryMore,
   type QueryWishes,
 } from "../collections/query-options.ts";
-import type { SearchPlace } from "../collections/query-options.ts";
+import type { SearchTarget } from "../collections/query-options.ts";
 import { checkSearch, type SearchInput } from "../search/search-input.ts";
 import type { SearchResult } from "../search/search-result.ts";
 
-type Pieces = Pick<Services, "parts" | "collections" | "repositories" | "search" | "activity">;
+type Dependencies = Pick<Services, "deps" | "collections" | "repositories" | "search" | "activity">;
 
 export async function answerQuery(
-  pieces: Pieces,
+  services: Dependencies,
   caller: Caller,
   input: SearchInput & QueryWishes,
   recordOf: (name: CollectionName) => Promise<CollectionView>,
 ): Promise<SearchResult & QueryMore> {
   const scope = requireCaller(caller);
   const { include_metadata, unknown_collections, ...given } = input;
-  const { input: asked, warnings } = withCatalogLimit(given, pieces.parts.quotas.catalogHitsMax);
+  const { input: asked, warnings } = withCatalogLimit(given, services.deps.quotas.catalogHitsMax);
   const lenient = unknown_collections === "empty" && asked.collections !== undefined;
-  const open = ({ repository, collection }: SearchPlace): Promise<unknown> =>
+  const open = ({ repository, collection }: SearchTarget): Promise<unknown> =>
     collection === undefined
-      ? pieces.repositories.get(caller, repository)
-      : openToQuery(pieces, caller, repository, collection);
+      ? services.repositories.get(caller, repository)
+      : openToQuery(services, caller, repository, collection);
   const { known, missing } = lenient
     ? await knownAmong(asked.collections ?? [], open)
     : { known: asked.collections, missing: [] };
   const result =
     lenient && known?.length === 0
       ? nothingFound(asked)
-      : await pieces.search.search(caller, { ...asked, collections: known });
-  pieces.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
+      : await services.search.search(caller, { ...asked, collections: known });
+  services.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
   // Of whole repositories, and of everything, those in which something was found.
   const wide = known === undefined || known.some(({ collection }) => collection === undefined);
   const named = [

@@ -2,13 +2,13 @@
 import type { Caller } from "../../domain/caller.ts";
 import { invalid } from "../../domain/errors.ts";
 import { archived } from "../access/open-collection.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import type { JobView } from "../views.ts";
 import type { Services } from "./services.ts";
 import { startJob } from "./start-job.ts";
 
 export async function beginDeletingDocuments(
-  { parts, collections, jobs, queue }: Pick<Services, "parts" | "collections" | "jobs" | "queue">,
+  { deps, collections, jobs, queue }: Pick<Services, "deps" | "collections" | "jobs" | "queue">,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
@@ -24,6 +24,6 @@ export async function beginDeletingDocuments(
     throw invalid(
       `confirm: must be the id of the collection, ${JSON.stringify(collection_id)}: all its documents are deleted.`,
     );
-  await queue.watch(new Shelf(parts.items, caller.scope, collection));
+  await queue.watch(new CollectionPartition(deps.items, caller.scope, collection));
   return startJob(jobs, caller, { kind: "delete-documents", repository_id, collection_id, incarnation }, false);
 }

@@ -6,11 +6,11 @@ import { requireEtag } from "../records/conditions.ts";
 import { decideCollection, requirePurge } from "../access/access.ts";
 import { lifeOf } from "../records/life-of.ts";
 import { archived } from "../access/open-collection.ts";
-import { isLive, type Library } from "../records/catalog-records.ts";
+import { isLive, type CatalogRecords } from "../records/catalog-records.ts";
 import type { CollectionRecord, RepositoryRecord } from "../records/records.ts";
 import type { Services } from "./services.ts";
 import { jobView, recordEtag, type JobView } from "../views.ts";
-import { tellJob } from "../jobs/operation-jobs.ts";
+import { updateJob } from "../jobs/operation-jobs.ts";
 import { startJob } from "./start-job.ts";
 
 export interface DeleteOptions {
@@ -81,7 +81,7 @@ export async function deleteCollection(
   invariant(begun !== undefined, "INTERNAL", "a purge without a time is always due");
   // Asked for again, it does not wait for its next try.
   const operation = begun.status === "failed" ? await lifecycle.retry(caller.scope, life) : begun;
-  const job = await tellJob(jobs, caller.scope, operation);
+  const job = await updateJob(jobs, caller.scope, operation);
   lifecycle.driveSoon(caller.scope, life);
   return jobView(job);
 }
@@ -89,12 +89,12 @@ export async function deleteCollection(
 /** Returns when it is restored. */
 export async function restoreCollection(
   {
-    library,
+    catalog,
     collections,
     deletion,
     jobs,
     operations,
-  }: Pick<Services, "library" | "collections" | "deletion" | "jobs" | "operations">,
+  }: Pick<Services, "catalog" | "collections" | "deletion" | "jobs" | "operations">,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
@@ -107,7 +107,7 @@ export async function restoreCollection(
       if (!hasCode(error, "NOT_FOUND")) throw error;
       throw (await operations.gone(caller, repositoryId, collectionId)) ?? error;
     });
-  if (isLive(collection)) throw await notDeleted(library, caller, repository, collection);
+  if (isLive(collection)) throw await notDeleted(catalog, caller, repository, collection);
   deletion.requireRestorable(collection);
   const job = await startJob(jobs, caller, { kind: "restore", ...lifeOf(collection) }, true);
   if (job.status !== "succeeded")
@@ -116,13 +116,13 @@ export async function restoreCollection(
 
 /** Names the life that was meant, where there is one that the caller could restore. */
 async function notDeleted(
-  library: Library,
+  catalog: CatalogRecords,
   caller: Caller,
   repository: RepositoryRecord,
   now: CollectionRecord,
 ): Promise<PinakesError> {
   const { repository_id, collection_id, status } = now;
-  const former = (await library.displaced(caller.scope, repository_id, collection_id)).find(
+  const former = (await catalog.displaced(caller.scope, repository_id, collection_id)).find(
     ({ record }) => record.status === "DELETED" && decideCollection(caller, repository, record).level === "ADMIN",
   );
   const hint =
@@ -137,7 +137,7 @@ export interface ReindexInput {
 }
 
 export async function reindexCollection(
-  { parts, collections, jobs }: Pick<Services, "parts" | "collections" | "jobs">,
+  { deps, collections, jobs }: Pick<Services, "deps" | "collections" | "jobs">,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
@@ -148,7 +148,7 @@ export async function reindexCollection(
     action: "Re-indexing",
   });
   if (collection.status === "ARCHIVED") throw archived(collection);
-  if (embedding_model !== undefined) await parts.embedders.get(embedding_model);
+  if (embedding_model !== undefined) await deps.embedders.get(embedding_model);
   const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
   return startJob(jobs, caller, { kind: "reindex", ...lifeOf(collection), ...fields }, false);
 }

@@ -25,15 +25,15 @@ import type { CollectionQuery } from "../collections/list-collections.ts";
 export type CollectionChoice = Pick<OpenOptions, "deleted" | "incarnation">;
 
 export class CollectionsApi {
-  readonly #pieces: Services;
+  readonly #services: Services;
 
-  constructor(pieces: Services) {
-    this.#pieces = pieces;
+  constructor(services: Services) {
+    this.#services = services;
   }
 
   async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
-    const opened = await this.#pieces.pipelines.createWith(caller, input.pipelines ?? [], (complete) =>
-      this.#pieces.collections.create(caller, repositoryId, input, complete),
+    const opened = await this.#services.pipelines.createWith(caller, input.pipelines ?? [], (complete) =>
+      this.#services.collections.create(caller, repositoryId, input, complete),
     );
     const warnings = await this.#warnings(opened);
     return { ...collectionView(opened, undefined, 0), ...(warnings.length === 0 ? {} : { warnings }) };
@@ -45,7 +45,7 @@ export class CollectionsApi {
     collectionId: string,
     options: CollectionChoice = {},
   ): Promise<CollectionView> {
-    return this.#view(caller, await this.#pieces.collections.open(caller, repositoryId, collectionId, options));
+    return this.#view(caller, await this.#services.collections.open(caller, repositoryId, collectionId, options));
   }
 
   async list(
@@ -53,14 +53,14 @@ export class CollectionsApi {
     { include_total, ...query }: CollectionQuery & Totalled = {},
   ): Promise<ListPage<CollectionView>> {
     const asked = await this.#withRepository(caller, query);
-    const page = await this.#pieces.lists.list(caller, asked);
+    const page = await this.#services.lists.list(caller, asked);
     const items = await Promise.all(page.items.map((opened) => this.#view(caller, opened)));
-    const total = include_total === true ? { total: await this.#pieces.lists.count(caller, asked) } : {};
+    const total = include_total === true ? { total: await this.#services.lists.count(caller, asked) } : {};
     return { items, next_cursor: page.cursor ?? null, ...total };
   }
 
   async count(caller: Caller, query: CollectionQuery = {}): Promise<number> {
-    return this.#pieces.lists.count(caller, await this.#withRepository(caller, query));
+    return this.#services.lists.count(caller, await this.#withRepository(caller, query));
   }
 
   async update(
@@ -72,7 +72,7 @@ export class CollectionsApi {
   ): Promise<CollectionChange> {
     const opened = await conditionOn(
       `Collection "${collectionId}"`,
-      this.#pieces.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch)),
+      this.#services.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch)),
     );
     const shown = await this.#view(caller, opened);
     const stale = patch.chunking_strategy !== undefined && shown.document_count > 0;
@@ -88,11 +88,11 @@ export class CollectionsApi {
   /** Only of what the collection itself says: defaults are cut down without a word. */
   async #warnings({ repository, collection }: OpenCollection): Promise<readonly string[]> {
     if (collection.chunking_strategy === null) return [];
-    return chunkingWarnings(this.#pieces.parts, effectiveChunking(repository, collection), collection.embedding_model);
+    return chunkingWarnings(this.#services.deps, effectiveChunking(repository, collection), collection.embedding_model);
   }
 
   async archive(caller: Caller, repositoryId: string, collectionId: string, ifMatch?: string): Promise<CollectionView> {
-    const archived = this.#pieces.archiving.archive(caller, {
+    const archived = this.#services.archiving.archive(caller, {
       repositoryId,
       collectionId,
       ifMatch: recordEtag(ifMatch),
@@ -106,7 +106,7 @@ export class CollectionsApi {
     collectionId: string,
     ifMatch?: string,
   ): Promise<CollectionView> {
-    const unarchived = this.#pieces.archiving.unarchive(caller, {
+    const unarchived = this.#services.archiving.unarchive(caller, {
       repositoryId,
       collectionId,
       ifMatch: recordEtag(ifMatch),
@@ -121,7 +121,7 @@ export class CollectionsApi {
     collectionId: string,
     options: DeleteOptions = {},
   ): Promise<JobView> {
-    return deleteCollection(this.#pieces, caller, repositoryId, collectionId, options);
+    return deleteCollection(this.#services, caller, repositoryId, collectionId, options);
   }
 
   /** The life that was deleted last, or the one that is named. GONE when its time is over. */
@@ -131,7 +131,7 @@ export class CollectionsApi {
     collectionId: string,
     options: Pick<DeleteOptions, "incarnation"> = {},
   ): Promise<CollectionView> {
-    await restoreCollection(this.#pieces, caller, repositoryId, collectionId, options);
+    await restoreCollection(this.#services, caller, repositoryId, collectionId, options);
     return this.get(caller, repositoryId, collectionId);
   }
 
@@ -142,7 +142,7 @@ export class CollectionsApi {
     collectionId: string,
     input: ReindexInput = {},
   ): Promise<JobView> {
-    return reindexCollection(this.#pieces, caller, repositoryId, collectionId, input);
+    return reindexCollection(this.#services, caller, repositoryId, collectionId, input);
   }
 
   /** What the counters say, and what counting gives. With `repair` they are set right. */
@@ -153,15 +153,15 @@ export class CollectionsApi {
     options: { repair?: boolean } = {},
   ): Promise<CollectionUsage> {
     const needed = options.repair === true ? "ADMIN" : "READ";
-    const { collection } = await this.#pieces.collections.open(caller, repositoryId, collectionId, {
+    const { collection } = await this.#services.collections.open(caller, repositoryId, collectionId, {
       needed,
       action: "Counting anew",
     });
-    return usageOf(this.#pieces, caller, collection, options);
+    return usageOf(this.#services, caller, collection, options);
   }
 
   async #view(caller: Caller, opened: OpenCollection): Promise<CollectionView> {
-    return shownCollection(this.#pieces.parts, caller.scope, opened);
+    return shownCollection(this.#services.deps, caller.scope, opened);
   }
 
   /** Whose id the list's query has; one that the caller may not see is not there. */
@@ -169,7 +169,7 @@ export class CollectionsApi {
     if (query.repositoryId === undefined) return query;
     requireCaller(caller);
     if (query.repositoryId === personalAlias) return { ...query, repositoryId: personalRepositoryId(caller.userId) };
-    const { record } = await this.#pieces.repositories.get(caller, query.repositoryId);
+    const { record } = await this.#services.repositories.get(caller, query.repositoryId);
     return { ...query, repositoryId: record.repository_id };
   }
 }

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { Life } from "../../lifecycle/index.ts";
+import type { Incarnation } from "../../lifecycle/index.ts";
 import type { Change } from "../../ports/item-store.ts";
 import { decideCollection } from "../access/access.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import {
   collectionsContainer,
   documentsContainer,
@@ -18,7 +18,7 @@ import {
 } from "../records/records.ts";
 import type { JobRecord } from "../jobs/jobs.ts";
 import { seesJob } from "../access/sees-job.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 export interface KnowledgeEvent {
   readonly id: string;
@@ -42,8 +42,8 @@ const pollMsDefault = 500;
 const changesPerPage = 100;
 
 export async function* followEvents(
-  parts: KnowledgeParts,
-  library: Library,
+  deps: KnowledgeDependencies,
+  catalog: CatalogRecords,
   caller: Caller,
   options: FollowEvents,
 ): AsyncGenerator<KnowledgeEvent, void> {
@@ -52,17 +52,17 @@ export async function* followEvents(
   let cursors = options.after === undefined ? {} : readId(options.after);
   for (const feed of feeds) {
     if (cursors[feed] !== undefined) continue;
-    const { cursor } = await parts.items.changes(scope, feed, { from: "now", limit: 1 });
+    const { cursor } = await deps.items.changes(scope, feed, { from: "now", limit: 1 });
     cursors = { ...cursors, [feed]: cursor };
   }
   const isStopped = () => signal.aborted;
   while (!isStopped()) {
     let idle = true;
     for (const feed of feeds) {
-      const page = await parts.items.changes(scope, feed, { cursor: cursors[feed], limit: changesPerPage });
+      const page = await deps.items.changes(scope, feed, { cursor: cursors[feed], limit: changesPerPage });
       for (const change of page.changes) {
         if (isStopped()) return;
-        const event = await eventOf(library, caller, feed, change);
+        const event = await eventOf(catalog, caller, feed, change);
         // Within a page the place is that of the page's beginning: after a reconnect some may come twice, none is missed.
         if (event !== undefined) yield { ...event, id: makeId(cursors) };
       }
@@ -75,7 +75,12 @@ export async function* followEvents(
 
 type Unplaced = Omit<KnowledgeEvent, "id">;
 
-async function eventOf(library: Library, caller: Caller, feed: string, change: Change): Promise<Unplaced | undefined> {
+async function eventOf(
+  catalog: CatalogRecords,
+  caller: Caller,
+  feed: string,
+  change: Change,
+): Promise<Unplaced | undefined> {
   const { document, at } = change;
   if (document === undefined) return undefined;
   const kind = document["kind"];
@@ -83,7 +88,7 @@ async function eventOf(library: Library, caller: Caller, feed: string, change: C
   const workspace_id = caller.scope.tenant;
   if (feed === "jobs") {
     const job = document as unknown as JobRecord;
-    if (!(await seesJob(library, caller, job))) return undefined;
+    if (!(await seesJob(catalog, caller, job))) return undefined;
     const over = job.status !== "queued" && job.status !== "running";
     const { job_id, status, progress, error, repository_id, collection_id } = job;
     const data = { kind: job.kind, status, progress, error };
@@ -98,7 +103,7 @@ async function eventOf(library: Library, caller: Caller, feed: string, change: C
   if (kind === "document") {
     const record = document as unknown as DocumentRecord;
     const { document_id, repository_id, collection_id, status, error, progress, version, name } = record;
-    if (!(await sees(library, caller, record))) return undefined;
+    if (!(await sees(catalog, caller, record))) return undefined;
     const resource = { document_id, repository_id, collection_id };
     return {
       type: "document.status",
@@ -111,7 +116,7 @@ async function eventOf(library: Library, caller: Caller, feed: string, change: C
   if (kind === "collection") {
     const record = document as unknown as CollectionRecord;
     const { repository_id, collection_id, status, name } = record;
-    if (!(await sees(library, caller, record))) return undefined;
+    if (!(await sees(catalog, caller, record))) return undefined;
     return {
       type: "collection.status",
       workspace_id,
@@ -124,11 +129,11 @@ async function eventOf(library: Library, caller: Caller, feed: string, change: C
 }
 
 /** Decided anew for each event: a group that is taken away stops the stream. */
-async function sees(library: Library, caller: Caller, life: Life): Promise<boolean> {
-  const [repository, current] = await library.both(caller.scope, life.repository_id, life.collection_id);
+async function sees(catalog: CatalogRecords, caller: Caller, life: Incarnation): Promise<boolean> {
+  const [repository, current] = await catalog.both(caller.scope, life.repository_id, life.collection_id);
   // Of another life of the same id, its own record decides.
   const collection =
-    current?.record.incarnation === life.incarnation ? current : await library.life(caller.scope, life);
+    current?.record.incarnation === life.incarnation ? current : await catalog.life(caller.scope, life);
   if (repository === undefined || collection === undefined) return false;
   return decideCollection(caller, repository.record, collection.record).level !== null;
 }

@@ -4,11 +4,11 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { Documents } from "../documents/documents.ts";
 import { notFound } from "../access/access.ts";
 import type { Collections } from "../collections/collections.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import { checkLimit } from "../collections/list-collections.ts";
 import { checkAskedId } from "../records/names.ts";
 import type { ListPage, Paging } from "../records/paging.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { jobView, type JobView } from "../views.ts";
 import { documentIdsOf, withDocuments, type DocumentResult } from "../jobs/ingest-jobs.ts";
 import type { JobRecord, Jobs } from "../jobs/jobs.ts";
@@ -16,9 +16,9 @@ import type { OperationsApi } from "./operations-api.ts";
 import { isOperationJob } from "../jobs/operation-jobs.ts";
 import { seesJob } from "../access/sees-job.ts";
 
-export interface JobsApiPieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+export interface JobsApiDependencies {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly jobs: Jobs;
   readonly collections: Collections;
   readonly documents: Documents;
@@ -26,10 +26,10 @@ export interface JobsApiPieces {
 }
 
 export class JobsApi {
-  readonly #pieces: JobsApiPieces;
+  readonly #services: JobsApiDependencies;
 
-  constructor(pieces: JobsApiPieces) {
-    this.#pieces = pieces;
+  constructor(services: JobsApiDependencies) {
+    this.#services = services;
   }
 
   async get(caller: Caller, jobId: string): Promise<JobView> {
@@ -43,9 +43,9 @@ export class JobsApi {
     const items: JobView[] = [];
     let { cursor } = paging;
     do {
-      const page = await this.#pieces.jobs.list(scope, { limit: limit - items.length, cursor });
+      const page = await this.#services.jobs.list(scope, { limit: limit - items.length, cursor });
       for (const job of page.items)
-        if (await seesJob(this.#pieces.library, caller, job)) items.push(await this.#view(caller, job));
+        if (await seesJob(this.#services.catalog, caller, job)) items.push(await this.#view(caller, job));
       cursor = page.cursor;
     } while (cursor !== undefined && items.length < limit);
     return { items, next_cursor: cursor ?? null };
@@ -55,21 +55,21 @@ export class JobsApi {
   async retry(caller: Caller, jobId: string): Promise<JobView> {
     const job = await this.#own(caller, jobId, "Trying it again");
     if (isOperationJob(job)) {
-      await this.#pieces.operations.retry(caller, jobId);
+      await this.#services.operations.retry(caller, jobId);
       return this.get(caller, jobId);
     }
-    if (job.kind !== "ingest") return jobView(await this.#pieces.jobs.retry(caller.scope, jobId));
+    if (job.kind !== "ingest") return jobView(await this.#services.jobs.retry(caller.scope, jobId));
     const { repository_id, collection_id } = job;
-    const opened = await this.#pieces.collections.open(caller, repository_id, collection_id, {
+    const opened = await this.#services.collections.open(caller, repository_id, collection_id, {
       needed: "WRITE",
       action: "Trying it again",
     });
-    const { result } = await withDocuments(this.#pieces.parts, this.#pieces.library, caller.scope, job);
+    const { result } = await withDocuments(this.#services.deps, this.#services.catalog, caller.scope, job);
     const failed = ((result?.["documents"] ?? []) as readonly DocumentResult[]).filter(
       ({ status }) => status === "failed",
     );
     if (failed.length === 0) throw new PinakesError("CONFLICT", `No document of job "${jobId}" has failed.`);
-    for (const { document_id } of failed) await this.#pieces.documents.reindex(caller, opened, document_id);
+    for (const { document_id } of failed) await this.#services.documents.reindex(caller, opened, document_id);
     return this.get(caller, jobId);
   }
 
@@ -85,20 +85,20 @@ export class JobsApi {
         "CONFLICT",
         `Job "${jobId}" goes on until it is done: what is removed in one store cannot come back because another one waits.`,
       );
-    return jobView(await this.#pieces.jobs.cancel(caller.scope, jobId));
+    return jobView(await this.#services.jobs.cancel(caller.scope, jobId));
   }
 
   async #view(caller: Caller, job: JobRecord): Promise<JobView> {
     return jobView(
-      job.kind === "ingest" ? await withDocuments(this.#pieces.parts, this.#pieces.library, caller.scope, job) : job,
+      job.kind === "ingest" ? await withDocuments(this.#services.deps, this.#services.catalog, caller.scope, job) : job,
     );
   }
 
   async #visible(caller: Caller, jobId: string): Promise<JobRecord> {
     const scope = requireCaller(caller);
     checkAskedId(jobId, "job_id");
-    const job = await this.#pieces.jobs.read(scope, jobId);
-    if (job === undefined || !(await seesJob(this.#pieces.library, caller, job))) throw notFound(`job "${jobId}"`);
+    const job = await this.#services.jobs.read(scope, jobId);
+    if (job === undefined || !(await seesJob(this.#services.catalog, caller, job))) throw notFound(`job "${jobId}"`);
     return job;
   }
 

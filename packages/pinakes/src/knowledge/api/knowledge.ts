@@ -10,7 +10,7 @@ import type { Evaluations } from "../../evaluation/evaluations.ts";
 import type { PipelinesApi } from "../../pipelines/index.ts";
 import { TransferApi } from "../../transfer/index.ts";
 import type { Activity } from "../activity.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Grants } from "../documents/grants.ts";
 import type { GraphApi } from "../graph/graph-api.ts";
 import { dayMs, trashMs } from "../limits.ts";
@@ -27,7 +27,7 @@ import { SearchApi } from "./search-api.ts";
 import type { Services } from "./services.ts";
 
 export class Knowledge {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #services: Services;
   readonly repositories: RepositoriesApi;
   readonly collections: CollectionsApi;
@@ -60,7 +60,7 @@ export class Knowledge {
   readonly transfer: TransferApi;
 
   constructor(services: Services) {
-    this.#parts = services.parts;
+    this.#deps = services.deps;
     this.#services = services;
     this.repositories = new RepositoriesApi(services);
     this.collections = new CollectionsApi(services);
@@ -82,12 +82,12 @@ export class Knowledge {
   }
 
   get models(): readonly Pick<EmbeddingModel, "id" | "provider">[] {
-    return this.#parts.embedders.models;
+    return this.#deps.embedders.models;
   }
 
   /** Days for which a deleted collection can be restored; 0: not at all. */
   get trashDays(): number {
-    return (this.#parts.trashMs ?? trashMs) / dayMs;
+    return (this.#deps.trashMs ?? trashMs) / dayMs;
   }
 
   /** The queues of the workspace with their depths. */
@@ -97,6 +97,6 @@ export class Knowledge {
 
   /** Events of everything that the caller may see, until the signal. */
   events(caller: Caller, options: FollowEvents): AsyncGenerator<KnowledgeEvent, void> {
-    return followEvents(this.#parts, this.#services.library, caller, options);
+    return followEvents(this.#deps, this.#services.catalog, caller, options);
   }
 }

@@ -6,13 +6,13 @@ import type { Scope } from "../../domain/scope.ts";
 import { operationItemId, type Lifecycle, type Operation, type OperationStatus } from "../../lifecycle/index.ts";
 import { notFound } from "../access/access.ts";
 import { personalAlias, personalRepositoryId } from "../records/ids.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import { lifeOf } from "../records/life-of.ts";
 import { checkLimit } from "../collections/list-collections.ts";
 import { checkAskedId } from "../records/names.ts";
 import { collectionsContainer } from "../records/records.ts";
 import type { ListPage, Paging } from "../records/paging.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { operationView, type OperationView } from "../views.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { seesJob } from "../access/sees-job.ts";
@@ -25,18 +25,18 @@ export interface OperationQuery extends Paging {
   readonly repository?: string | undefined;
 }
 
-export interface OperationsApiPieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+export interface OperationsApiDependencies {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly jobs: Jobs;
   readonly lifecycle: Lifecycle;
 }
 
 export class OperationsApi {
-  readonly #pieces: OperationsApiPieces;
+  readonly #services: OperationsApiDependencies;
 
-  constructor(pieces: OperationsApiPieces) {
-    this.#pieces = pieces;
+  constructor(services: OperationsApiDependencies) {
+    this.#services = services;
   }
 
   /** Newest first. */
@@ -55,7 +55,7 @@ export class OperationsApi {
     const items: OperationView[] = [];
     let { cursor } = query;
     do {
-      const page = await this.#pieces.parts.items.query(scope, collectionsContainer.name, {
+      const page = await this.#services.deps.items.query(scope, collectionsContainer.name, {
         index: "allByCreated",
         equals: { kind: "operation" },
         order: "desc",
@@ -65,7 +65,7 @@ export class OperationsApi {
       });
       for (const { document } of page.items) {
         const operation = document as unknown as Operation;
-        if (await seesJob(this.#pieces.library, caller, operation)) items.push(operationView(operation));
+        if (await seesJob(this.#services.catalog, caller, operation)) items.push(operationView(operation));
       }
       cursor = page.cursor;
     } while (cursor !== undefined && items.length < limit);
@@ -79,8 +79,8 @@ export class OperationsApi {
   /** At once, whatever failed before. */
   async retry(caller: Caller, operationId: string): Promise<OperationView> {
     const { scope, operation } = await this.#own(caller, operationId);
-    const next = await this.#pieces.lifecycle.retry(scope, operation);
-    this.#pieces.lifecycle.driveSoon(scope, lifeOf(operation));
+    const next = await this.#services.lifecycle.retry(scope, operation);
+    this.#services.lifecycle.driveSoon(scope, lifeOf(operation));
     return operationView(next);
   }
 
@@ -91,7 +91,7 @@ export class OperationsApi {
     let operation: Operation | undefined;
     let cursor: string | undefined;
     do {
-      const page = await this.#pieces.parts.items.query(scope, collectionsContainer.name, {
+      const page = await this.#services.deps.items.query(scope, collectionsContainer.name, {
         equals: { repository_id },
         range: { prefix: operationItemId("") },
         filter: { collection_id: collectionId, action: "delete-collection", status: "done" },
@@ -111,9 +111,10 @@ export class OperationsApi {
     const scope = requireCaller(caller);
     checkAskedId(operationId, "operation_id");
     const what = `operation "${operationId}"`;
-    const place = (await this.#pieces.jobs.read(scope, operationId)) ?? (await this.#listed(scope, operationId));
-    if (place?.incarnation === undefined || !(await seesJob(this.#pieces.library, caller, place))) throw notFound(what);
-    const found = await this.#pieces.lifecycle.read(scope, {
+    const place = (await this.#services.jobs.read(scope, operationId)) ?? (await this.#listed(scope, operationId));
+    if (place?.incarnation === undefined || !(await seesJob(this.#services.catalog, caller, place)))
+      throw notFound(what);
+    const found = await this.#services.lifecycle.read(scope, {
       repository_id: place.repository_id,
       incarnation: place.incarnation,
     });
@@ -125,7 +126,7 @@ export class OperationsApi {
   async #listed(scope: Scope, operation_id: string): Promise<Operation | undefined> {
     let cursor: string | undefined;
     do {
-      const page = await this.#pieces.parts.items.query(scope, collectionsContainer.name, {
+      const page = await this.#services.deps.items.query(scope, collectionsContainer.name, {
         index: "allByCreated",
         equals: { kind: "operation" },
         order: "desc",

@@ -13,7 +13,7 @@ import type { DeadMessage } from "./dead-messages.ts";
 import type { DropBoxLetters } from "./drop-box-letters.ts";
 import { deadUnknown, type TopicLetters, type TopicView } from "./topic-letters.ts";
 import { notFound } from "../access/access.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { CollectionView } from "../views.ts";
 import type { IngestQueue } from "../documents/ingest-queue.ts";
 import { sharedQueue } from "../documents/lanes.ts";
@@ -44,16 +44,16 @@ export class QueuesApi {
   readonly #queue: IngestQueue;
   readonly #topics: TopicLetters;
   readonly #dropBox: DropBoxLetters;
-  readonly #parts: Pick<KnowledgeParts, "items" | "clock">;
+  readonly #deps: Pick<KnowledgeDependencies, "items" | "clock">;
 
   constructor(
     queue: IngestQueue,
     others: { readonly topics: TopicLetters; readonly dropBox: DropBoxLetters },
-    parts: Pick<KnowledgeParts, "items" | "clock">,
+    deps: Pick<KnowledgeDependencies, "items" | "clock">,
   ) {
     this.#queue = queue;
     ({ topics: this.#topics, dropBox: this.#dropBox } = others);
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   /** From the counters of the workspace's collections, page by page. */
@@ -63,7 +63,7 @@ export class QueuesApi {
   ): Promise<readonly QueueView[]> {
     const scope = admin(caller);
     const dead = deadUnknown(this.#queue.queue) ?? { dead: (await this.#documents(scope)).length };
-    const { items, clock } = this.#parts;
+    const { items, clock } = this.#deps;
     const sums = { waiting: 0, in_progress: 0, failed: 0 };
     let oldest: number | undefined;
     let cursor: string | undefined;
@@ -88,7 +88,7 @@ export class QueuesApi {
 
   /** How far the workspace's deletes are behind; `secondsMax` is the age at which that is warned of. */
   async lag(caller: Caller, secondsMax: number): Promise<DeletionLag> {
-    return deletionLag(this.#parts, admin(caller), secondsMax);
+    return deletionLag(this.#deps, admin(caller), secondsMax);
   }
 
   async dead(caller: Caller, queue: string): Promise<readonly (DeadDocument | DeadMessage)[]> {

@@ -8,16 +8,16 @@ import type { Stored } from "../records/catalog-records.ts";
 import type { RepositoryRecord } from "../records/records.ts";
 import type { NewRepository, RepositoryPatch } from "../collections/repositories.ts";
 import type { ListPage, Paging, Totalled } from "../records/paging.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Services } from "./services.ts";
 import { repositoryView, type JobView, type RepositoryView } from "../views.ts";
 
 export class RepositoriesApi {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #of: Services;
 
   constructor(services: Services) {
-    this.#parts = services.parts;
+    this.#deps = services.deps;
     this.#of = services;
   }
 
@@ -61,7 +61,7 @@ export class RepositoriesApi {
   async #changed(stored: Stored<RepositoryRecord>): Promise<RepositoryView> {
     const { chunking_strategy, embedding_model } = stored.record;
     const warnings =
-      chunking_strategy === null ? [] : await chunkingWarnings(this.#parts, chunking_strategy, embedding_model);
+      chunking_strategy === null ? [] : await chunkingWarnings(this.#deps, chunking_strategy, embedding_model);
     return { ...repositoryView(stored), ...(warnings.length === 0 ? {} : { warnings }) };
   }
 }

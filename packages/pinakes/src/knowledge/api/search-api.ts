@@ -5,7 +5,7 @@ import { verifyCitations, type CitationCheck, type CitationToVerify } from "../s
 import type { TripleInput } from "../graph/triple-view.ts";
 import { type Level } from "../access/access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { answerQuery } from "./answer-query.ts";
 import type { ProvenanceView } from "../search/provenance.ts";
 import type { QueryMore, QueryWishes } from "../collections/query-options.ts";
@@ -16,13 +16,13 @@ import { embedTexts, previewChunks, type Embedded, type PreviewInput } from "../
 import type { CollectionsApi } from "./collections-api.ts";
 
 export class SearchApi {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #of: Services;
   readonly #collections: Pick<CollectionsApi, "get">;
 
   constructor(services: Services, collections: Pick<CollectionsApi, "get">) {
     this.#collections = collections;
-    this.#parts = services.parts;
+    this.#deps = services.deps;
     this.#of = services;
   }
 
@@ -37,7 +37,7 @@ export class SearchApi {
       answerQuery(this.#of, caller, input, ({ repository, collection }) =>
         this.#collections.get(caller, repository, collection),
       );
-    return this.#parts.places?.searches.within(tenant, run, signal) ?? run();
+    return this.#deps.places?.searches.within(tenant, run, signal) ?? run();
   }
 
   /** Which passages of which documents state a triple. */
@@ -72,13 +72,13 @@ export class SearchApi {
   /** How a text would be cut, without storing anything. */
   async previewChunking(caller: Caller, input: PreviewInput): Promise<readonly Chunk[]> {
     const { tenant } = requireCaller(caller);
-    return previewChunks(this.#parts, tenant, input);
+    return previewChunks(this.#deps, tenant, input);
   }
 
   /** The texts as vectors of a model; the default one when absent. */
   async embed(caller: Caller, texts: readonly string[], model?: string): Promise<Embedded> {
     requireCaller(caller);
-    return embedTexts(this.#parts, texts, model);
+    return embedTexts(this.#deps, texts, model);
   }
 
   async #open(

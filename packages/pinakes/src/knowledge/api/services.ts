@@ -13,7 +13,7 @@ import type { IngestQueue } from "../documents/ingest-queue.ts";
 import { QueuesApi } from "./queues-api.ts";
 import { Reindexer } from "../ingest/reindex.ts";
 import type { KnowledgeWork } from "../records/work-registry.ts";
-import type { Life, Lifecycle, Participant } from "../../lifecycle/index.ts";
+import type { Incarnation, Lifecycle, Participant } from "../../lifecycle/index.ts";
 import { JobsApi } from "./jobs-api.ts";
 import { Later, type JobRecord, type Jobs } from "../jobs/jobs.ts";
 import { OperationsApi } from "./operations-api.ts";
@@ -22,21 +22,21 @@ import { TopicLetters } from "./topic-letters.ts";
 import { CollectionArchiving } from "../deletion/archive-collection.ts";
 import { Collections } from "../collections/collections.ts";
 import { CollectionLists } from "../collections/gather-collections.ts";
-import { Intake } from "../../transfer/migration-target.ts";
+import { MigrationTarget } from "../../transfer/migration-target.ts";
 import { CollectionDeletion } from "../deletion/delete-collection.ts";
 import { RepositoryDeletion } from "../deletion/delete-repository.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import { Repositories } from "../collections/repositories.ts";
 import { RawVectors } from "../raw-vectors/raw-vectors.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { PipelinesApi, type Pipelines } from "../../pipelines/index.ts";
 import { Quarantine } from "../../audit/quarantine/index.ts";
 import { Search } from "../search/search.ts";
 import { CollectionMover, ImportUndo } from "../../transfer/index.ts";
 
-export interface KnowledgePieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+export interface KnowledgeCore {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly queue: IngestQueue;
   readonly registry: KnowledgeWork;
   readonly jobs: Jobs;
@@ -46,7 +46,7 @@ export interface KnowledgePieces {
   readonly stores: readonly Participant[];
 }
 
-export interface Services extends KnowledgePieces {
+export interface Services extends KnowledgeCore {
   readonly repositories: Repositories;
   readonly collections: Collections;
   readonly lists: CollectionLists;
@@ -66,31 +66,31 @@ export interface Services extends KnowledgePieces {
   readonly graph: GraphApi;
   readonly audit: Audit;
   readonly quarantine: Quarantine;
-  readonly intake: Intake;
+  readonly migrationTarget: MigrationTarget;
 }
 
-export function assembleServices(pieces: KnowledgePieces): Services {
-  const { parts, library, queue, registry, jobs, lifecycle, stores } = pieces;
-  const repositories = new Repositories(parts, library);
-  const collections = new Collections(parts, library, repositories);
-  const documents = new Documents(parts, queue);
-  const uploads = new Uploads(parts, queue);
-  const search = new Search(parts, collections, library, repositories);
-  const deletion = new CollectionDeletion({ parts, library, collections, registry, lifecycle, stores, jobs });
-  const lists = new CollectionLists(parts, library);
-  const operations = new OperationsApi({ parts, library, jobs, lifecycle });
-  const repositoryDeletion = new RepositoryDeletion(parts, library, deletion, lifecycle);
+export function assembleServices(services: KnowledgeCore): Services {
+  const { deps, catalog, queue, registry, jobs, lifecycle, stores } = services;
+  const repositories = new Repositories(deps, catalog);
+  const collections = new Collections(deps, catalog, repositories);
+  const documents = new Documents(deps, queue);
+  const uploads = new Uploads(deps, queue);
+  const search = new Search(deps, collections, catalog, repositories);
+  const deletion = new CollectionDeletion({ deps, catalog, collections, registry, lifecycle, stores, jobs });
+  const lists = new CollectionLists(deps, catalog);
+  const operations = new OperationsApi({ deps, catalog, jobs, lifecycle });
+  const repositoryDeletion = new RepositoryDeletion(deps, catalog, deletion, lifecycle);
   registerJobs(jobs, {
     deletion,
     repositories: repositoryDeletion,
-    reindexer: new Reindexer(parts, library),
-    library,
+    reindexer: new Reindexer(deps, catalog),
+    catalog,
     lifecycle,
     documents,
-    parts,
+    deps,
   });
   return {
-    ...pieces,
+    ...services,
     repositories,
     collections,
     lists,
@@ -99,32 +99,32 @@ export function assembleServices(pieces: KnowledgePieces): Services {
     search,
     deletion,
     repositoryDeletion,
-    archiving: new CollectionArchiving({ parts, library, collections, registry, lifecycle, jobs }),
-    evaluations: new Evaluations(parts, {
+    archiving: new CollectionArchiving({ deps, catalog, collections, registry, lifecycle, jobs }),
+    evaluations: new Evaluations(deps, {
       jobs,
       open: (caller, repositoryId, collectionId) => collections.open(caller, repositoryId, collectionId),
       search: (caller, input) => search.search(caller, input),
     }),
-    jobsApi: new JobsApi({ parts, library, jobs, collections, documents, operations: operations }),
+    jobsApi: new JobsApi({ deps, catalog, jobs, collections, documents, operations: operations }),
     operations,
-    pipelinesApi: new PipelinesApi(pieces.pipelines, collections),
+    pipelinesApi: new PipelinesApi(services.pipelines, collections),
     queues: new QueuesApi(
       queue,
-      { topics: new TopicLetters(parts, lifecycle), dropBox: new DropBoxLetters(parts) },
-      parts,
+      { topics: new TopicLetters(deps, lifecycle), dropBox: new DropBoxLetters(deps) },
+      deps,
     ),
-    grants: new Grants(parts, { collections, repositories, uploads, documents }),
-    rows: new RawVectors(parts, collections, repositories),
-    intake: new Intake(parts, {
-      library,
+    grants: new Grants(deps, { collections, repositories, uploads, documents }),
+    rows: new RawVectors(deps, collections, repositories),
+    migrationTarget: new MigrationTarget(deps, {
+      catalog,
       collections,
       repositories,
-      moves: new CollectionMover({ ...pieces, collections, repositories, deletion }),
-      imports: new ImportUndo({ ...pieces, collections, documents, deletion }),
+      moves: new CollectionMover({ ...services, collections, repositories, deletion }),
+      imports: new ImportUndo({ ...services, collections, documents, deletion }),
     }),
-    audit: new Audit({ parts, library, queue, registry, jobs, lifecycle, deletion }),
-    quarantine: new Quarantine({ parts, library, lifecycle }),
-    graph: new GraphApi(parts, { collections, repositories }),
+    audit: new Audit({ deps, catalog, queue, registry, jobs, lifecycle, deletion }),
+    quarantine: new Quarantine({ deps, catalog, lifecycle }),
+    graph: new GraphApi(deps, { collections, repositories }),
   };
 }
 
@@ -132,20 +132,20 @@ interface Runs {
   readonly deletion: CollectionDeletion;
   readonly repositories: RepositoryDeletion;
   readonly reindexer: Reindexer;
-  readonly library: Library;
+  readonly catalog: CatalogRecords;
   readonly lifecycle: Lifecycle;
   readonly documents: Documents;
-  readonly parts: KnowledgeParts;
+  readonly deps: KnowledgeDependencies;
 }
 
 function registerJobs(jobs: Jobs, run: Runs): void {
   jobs.register("delete", async (scope, job) =>
-    run.deletion.trash(scope, await lifeOfJob(run.library, scope, job), job),
+    run.deletion.trash(scope, await lifeOfJob(run.catalog, scope, job), job),
   );
-  jobs.register("restore", async (scope, job) => run.deletion.restore(scope, await lifeOfJob(run.library, scope, job)));
+  jobs.register("restore", async (scope, job) => run.deletion.restore(scope, await lifeOfJob(run.catalog, scope, job)));
   // Purges are operations now, which nobody runs as a job: this is for one that an earlier version began.
   jobs.register("purge", async (scope, job) => {
-    const life = await lifeOfJob(run.library, scope, job);
+    const life = await lifeOfJob(run.catalog, scope, job);
     const { input, job_id: operationId, created_by: createdBy } = job;
     if (
       (await run.deletion.begin(scope, life, {
@@ -167,11 +167,11 @@ function registerJobs(jobs: Jobs, run: Runs): void {
 
 /** A job of before does not say which life it means: it is the one that has the id. */
 async function lifeOfJob(
-  library: Library,
+  catalog: CatalogRecords,
   scope: Scope,
   { repository_id, collection_id, incarnation }: JobRecord,
-): Promise<Life> {
-  const life = incarnation ?? (await library.collection(scope, repository_id, collection_id))?.record.incarnation;
+): Promise<Incarnation> {
+  const life = incarnation ?? (await catalog.collection(scope, repository_id, collection_id))?.record.incarnation;
   if (life === undefined)
     throw new PinakesError("NOT_FOUND", `There is no collection "${collection_id}" in repository "${repository_id}".`);
   return { repository_id, collection_id, incarnation: life };

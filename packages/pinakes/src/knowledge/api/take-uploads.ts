@@ -7,18 +7,18 @@ import type { Services } from "./services.ts";
 import { documentView, type UploadedDocument } from "../views.ts";
 import type { UploadInput } from "../documents/upload.ts";
 
-type Pieces = Pick<Services, "parts" | "collections" | "repositories" | "uploads" | "activity" | "jobs">;
+type Dependencies = Pick<Services, "deps" | "collections" | "repositories" | "uploads" | "activity" | "jobs">;
 
 export async function takeUpload(
-  pieces: Pieces,
+  services: Dependencies,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
   input: UploadInput,
 ): Promise<UploadedDocument> {
-  const opened = await openOrCreate(pieces, caller, repositoryId, collectionId, input);
-  const { unchanged, duplicate_of, ...stored } = await pieces.uploads.upload(caller, opened, input);
-  pieces.activity.add(caller.scope, { uploads: 1, upload_bytes: stored.record.size_bytes });
+  const opened = await openOrCreate(services, caller, repositoryId, collectionId, input);
+  const { unchanged, duplicate_of, ...stored } = await services.uploads.upload(caller, opened, input);
+  services.activity.add(caller.scope, { uploads: 1, upload_bytes: stored.record.size_bytes });
   return {
     ...documentView(stored),
     ...(unchanged ? { unchanged } : {}),
@@ -28,35 +28,35 @@ export async function takeUpload(
 
 /** The collection, where the caller may add documents to it. */
 export async function openForUploads(
-  pieces: Pieces,
+  services: Dependencies,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
 ): Promise<OpenCollection> {
-  const opened = await openOrCreate(pieces, caller, repositoryId, collectionId);
+  const opened = await openOrCreate(services, caller, repositoryId, collectionId);
   if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
   return opened;
 }
 
 /** What `run` takes belongs to one job, also where it fails half-way. */
 export async function takeUploads<T>(
-  pieces: Pieces,
+  services: Dependencies,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
   run: (take: (input: UploadInput) => Promise<UploadedDocument>) => Promise<T>,
 ): Promise<{ readonly job_id: string | null; readonly result: T }> {
-  const opened = await openForUploads(pieces, caller, repositoryId, collectionId);
-  const job_id = pieces.parts.newId();
+  const opened = await openForUploads(services, caller, repositoryId, collectionId);
+  const job_id = services.deps.newId();
   const ids: string[] = [];
   try {
     const result = await run(async (input) => {
-      const document = await takeUpload(pieces, caller, repositoryId, collectionId, { ...input, job_id });
+      const document = await takeUpload(services, caller, repositoryId, collectionId, { ...input, job_id });
       ids.push(document.document_id);
       return document;
     });
     return { job_id: ids.length === 0 ? null : job_id, result };
   } finally {
-    if (ids.length > 0) await noteIngest(pieces.jobs, caller, opened, job_id, ids);
+    if (ids.length > 0) await noteIngest(services.jobs, caller, opened, job_id, ids);
   }
 }

@@ -8,7 +8,7 @@ import { isJsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { lifecycleTenant, type Lifecycle } from "../../lifecycle/index.ts";
 import type { DeadLetter, Queue } from "../../ports/queue.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { deadMessages, discardMessage, redriveMessage, type DeadMessage, type Letterbox } from "./dead-messages.ts";
 import { ageSeconds, unfinishedOperations } from "../deletion/deletion-lag.ts";
 
@@ -17,14 +17,14 @@ export type TopicView = QueueView;
 const sharedWorkspace = "default";
 
 export class TopicLetters {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #lifecycle: Lifecycle;
   readonly #scope: Scope;
 
-  constructor(parts: KnowledgeParts, lifecycle: Lifecycle) {
-    this.#parts = parts;
+  constructor(deps: KnowledgeDependencies, lifecycle: Lifecycle) {
+    this.#deps = deps;
     this.#lifecycle = lifecycle;
-    this.#scope = parts.system.forTenant(lifecycleTenant);
+    this.#scope = deps.system.forTenant(lifecycleTenant);
   }
 
   /** One for each store that takes part, and that of the replies. */
@@ -35,11 +35,11 @@ export class TopicLetters {
 
   /** What waits is counted by the workspace's operations, since a message of another workspace is nobody's business. */
   async summary(scope: Scope): Promise<readonly TopicView[]> {
-    const { items, clock } = this.#parts;
+    const { items, clock } = this.#deps;
     const rows = (await unfinishedOperations(items, scope)).flatMap(({ status, stores, created_at }) =>
       stores.map((row) => ({ ...row, stuck: status === "failed", since: Date.parse(created_at) })),
     );
-    const unknown = deadUnknown(this.#parts.queue);
+    const unknown = deadUnknown(this.#deps.queue);
     const views: TopicView[] = [];
     for (const name of await this.topics()) {
       const own = rows.filter(({ topic, status }) => topic === name && (status === "waiting" || status === "sent"));
@@ -68,7 +68,7 @@ export class TopicLetters {
 
   #box({ tenant }: Scope, topic: string): Letterbox {
     return {
-      queue: this.#parts.queue,
+      queue: this.#deps.queue,
       scope: this.#scope,
       name: topic,
       isOwn: (letter) => workspaceOf(letter) === tenant,

@@ -5,17 +5,17 @@ import { lifeOf } from "../records/life-of.ts";
 import type { CollectionRecord } from "../records/records.ts";
 import type { Services } from "./services.ts";
 import { recount } from "../records/recount.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 
 /** Whether the caller may is decided before. */
 export async function usageOf(
-  { parts, stores, rows }: Pick<Services, "parts" | "stores" | "rows">,
+  { deps, stores, rows }: Pick<Services, "deps" | "stores" | "rows">,
   caller: Caller,
   collection: CollectionRecord,
   options: { repair?: boolean },
 ): Promise<CollectionUsage> {
-  const counted = await recount(parts.items, new Shelf(parts.items, caller.scope, collection), options);
-  const { quads } = await parts.triples.usage(caller.scope, collection.incarnation);
+  const counted = await recount(deps.items, new CollectionPartition(deps.items, caller.scope, collection), options);
+  const { quads } = await deps.triples.usage(caller.scope, collection.incarnation);
   const held = await Promise.all(
     stores.map(async (one) => [one.store, await one.count(caller.scope, lifeOf(collection))] as const),
   );

@@ -26,7 +26,7 @@ export function recursiveCutter(cutting: Cutting, separators: readonly string[])
   };
 }
 
-interface Place {
+interface Cut {
   readonly separator: string;
   readonly offset: number;
 }
@@ -38,7 +38,7 @@ function cutOffset(separator: string): number {
   return blanks === 0 ? separator.length : blanks;
 }
 
-function lastCut(cutting: Cutting, { separator, offset }: Place, fresh: number, limit: number): number {
+function lastCut(cutting: Cutting, { separator, offset }: Cut, fresh: number, limit: number): number {
   // A slice, since lastIndexOf on the whole text would look back to its beginning for a separator that is not there.
   const window = cutting.text.slice(fresh, limit + separator.length);
   for (let last = limit - fresh - offset; last >= 0; last -= 1) {

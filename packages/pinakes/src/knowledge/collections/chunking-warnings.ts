@@ -2,11 +2,11 @@
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { limitWarning } from "../chunking/index.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 /** Nothing where the model cannot be opened now: that is no reason to refuse settings. */
 export async function chunkingWarnings(
-  { embedders }: Pick<KnowledgeParts, "embedders">,
+  { embedders }: Pick<KnowledgeDependencies, "embedders">,
   strategy: ChunkingStrategy,
   model: string,
 ): Promise<readonly string[]> {

@@ -4,7 +4,7 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { checkChatModel } from "../extraction/index.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { NewPipeline } from "../records/new-pipeline.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
 import { decideCollection, notFound, requireLevel, type Level } from "../access/access.ts";
@@ -12,7 +12,7 @@ import { checkPatchFields } from "../records/check-fields.ts";
 import { checkFields, type CollectionFields } from "../records/collection-fields.ts";
 import { requireNotHeld } from "../records/hold.ts";
 import { personalAlias, personalRepositoryId } from "../records/ids.ts";
-import { collectionDocument, isLive, type Library, type Stored } from "../records/catalog-records.ts";
+import { collectionDocument, isLive, type CatalogRecords, type Stored } from "../records/catalog-records.ts";
 import { NameTaken, repositoryWords } from "../records/name-taken.ts";
 import { checkAskedId, checkAskedKey, checkId } from "../records/names.ts";
 import { markedName, named, newCollection } from "../records/new-collection.ts";
@@ -48,7 +48,7 @@ export interface OpenOptions {
   readonly incarnation?: string | undefined;
 }
 
-interface NewLife {
+interface NewIncarnation {
   /** The deleted life that has the id. */
   readonly former: Stored<CollectionRecord> | undefined;
   /** Somebody gave the name: then it is that one or none. */
@@ -69,16 +69,16 @@ const changeable = [
 const fixed = ["collection_id", "repository_id", "embedding_model", "created_by", "created_at"] as const;
 
 export class Collections {
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
+  readonly #deps: KnowledgeDependencies;
+  readonly #catalog: CatalogRecords;
   readonly #repositories: Repositories;
   readonly #tags: TagRows;
 
-  constructor(parts: KnowledgeParts, library: Library, repositories: Repositories) {
-    this.#parts = parts;
-    this.#library = library;
+  constructor(deps: KnowledgeDependencies, catalog: CatalogRecords, repositories: Repositories) {
+    this.#deps = deps;
+    this.#catalog = catalog;
     this.#repositories = repositories;
-    this.#tags = new TagRows(parts.items);
+    this.#tags = new TagRows(deps.items);
   }
 
   /** `complete` may add to the record before it is stored, and throws what forbids it. */
@@ -120,7 +120,7 @@ export class Collections {
     former: Stored<CollectionRecord> | undefined,
   ): Promise<{ readonly former: Stored<CollectionRecord> | undefined } | undefined> {
     if (!PinakesError.isInstance(error) || error.context.batch?.index !== 1) return undefined;
-    const now = await this.#library.collection(scope, repository_id, collection_id);
+    const now = await this.#catalog.collection(scope, repository_id, collection_id);
     if (now !== undefined && !isLive(now.record) && now.etag !== former?.etag) return { former: now };
     return former !== undefined && now === undefined ? { former: undefined } : undefined;
   }
@@ -138,7 +138,7 @@ export class Collections {
     if (options.incarnation !== undefined) checkAskedId(options.incarnation, "incarnation");
     // Looking makes nothing: who has no repository of their own has no collection in it.
     const repository = repositoryId === personalAlias ? personalRepositoryId(caller.userId) : repositoryId;
-    const [parent, current] = await this.#library.both(scope, repository, collectionId);
+    const [parent, current] = await this.#catalog.both(scope, repository, collectionId);
     const found =
       options.deleted === true
         ? await this.#deleted(scope, repository, collectionId, current, options.incarnation)
@@ -165,8 +165,8 @@ export class Collections {
     incarnation: string | undefined,
   ): Promise<Stored<CollectionRecord> | undefined> {
     if (incarnation !== undefined && current?.record.incarnation !== incarnation)
-      return this.#library.life(scope, { repository_id, collection_id, incarnation });
-    return current ?? (await this.#library.displaced(scope, repository_id, collection_id))[0];
+      return this.#catalog.life(scope, { repository_id, collection_id, incarnation });
+    return current ?? (await this.#catalog.displaced(scope, repository_id, collection_id))[0];
   }
 
   async update(
@@ -206,8 +206,8 @@ export class Collections {
         throw invalid("name: the default collection cannot be renamed.");
       if (collection.is_default && patch.private === true)
         throw invalid("private: the default collection is never private.");
-      const checked = checkFields(patch, repository, this.#parts.quotas, [collection.collection_id, collection.name]);
-      checkChatModel(checked.graph, this.#parts.chat);
+      const checked = checkFields(patch, repository, this.#deps.quotas, [collection.collection_id, collection.name]);
+      checkChatModel(checked.graph, this.#deps.chat);
       // The name that it had before anybody gave it one.
       return patch.name === null ? { ...checked, name: unnamed(collection) } : checked;
     });
@@ -226,7 +226,7 @@ export class Collections {
       const found = await this.open(caller, repositoryId, collectionId, { needed: "ADMIN", action });
       const { repository, collection } = found;
       const fields = change(collection, repository);
-      const updated_at = laterThan(collection.updated_at, this.#parts.clock.now());
+      const updated_at = laterThan(collection.updated_at, this.#deps.clock.now());
       const next = named({ ...collection, ...fields, updated_at });
       try {
         const etag = await this.#replace(caller, collection, next, ifMatch ?? found.etag);
@@ -255,7 +255,7 @@ export class Collections {
     const [first = [], ...more] = await this.#tags.removing(scope, next, lost);
     let etag = ifMatch;
     for (const rows of [first, ...more]) {
-      const { results } = await this.#library.batch(scope, next.repository_id, [
+      const { results } = await this.#catalog.batch(scope, next.repository_id, [
         { op: "replace", document: collectionDocument(next), ifMatch: etag },
         ...rows,
       ]);
@@ -269,10 +269,10 @@ export class Collections {
     scope: Scope,
     repository: RepositoryRecord,
     record: CollectionRecord,
-    { former, isNamed }: NewLife,
+    { former, isNamed }: NewIncarnation,
   ): Promise<Stored<CollectionRecord>> {
     try {
-      const { results } = await this.#library.batch(
+      const { results } = await this.#catalog.batch(
         scope,
         repository.repository_id,
         this.newLife(repository, record, former),
@@ -315,25 +315,25 @@ export class Collections {
   }
 
   #collectionsMax({ owner }: RepositoryRecord): number {
-    const { catalogsPerUserMax, collectionsPerRepositoryMax } = this.#parts.quotas;
+    const { catalogsPerUserMax, collectionsPerRepositoryMax } = this.#deps.quotas;
     return owner === null ? collectionsPerRepositoryMax : catalogsPerUserMax;
   }
 
   #newRecord(caller: Caller, repository: RepositoryRecord, input: NewCollection): CollectionRecord {
     const { embedding_model = repository.embedding_model } = input;
-    if (!this.#parts.embedders.models.some(({ id }) => id === embedding_model)) {
-      const known = this.#parts.embedders.models.map(({ id }) => id).join(", ");
+    if (!this.#deps.embedders.models.some(({ id }) => id === embedding_model)) {
+      const known = this.#deps.embedders.models.map(({ id }) => id).join(", ");
       throw invalid(`embedding_model: ${show(embedding_model)} is not configured; there are ${known}.`);
     }
     if (!hasName(input) && input.collection_id === undefined) throw invalid("name: is missing.");
     const collectionId = input.collection_id === undefined ? undefined : checkId(input.collection_id, "collection_id");
-    const fields = checkFields(input, repository, this.#parts.quotas, [collectionId]);
-    checkChatModel(fields.graph, this.#parts.chat);
+    const fields = checkFields(input, repository, this.#deps.quotas, [collectionId]);
+    checkChatModel(fields.graph, this.#deps.chat);
     return newCollection({
       repository,
       caller: caller.userId,
-      incarnation: this.#parts.newId(),
-      now: isoTime(this.#parts.clock.now()),
+      incarnation: this.#deps.newId(),
+      now: isoTime(this.#deps.clock.now()),
       ...(collectionId === undefined ? {} : { collectionId }),
       fields: { ...(repository.owner === null ? {} : { private: true }), ...fields, embedding_model },
     });
@@ -346,7 +346,7 @@ export class Collections {
     if (index === 0)
       return new PinakesError("CONFLICT", `Repository "${record.repository_id}" is being deleted.`, { cause: error });
     if (index === 2) {
-      const repository = (await this.#library.repository(caller.scope, record.repository_id))?.record;
+      const repository = (await this.#catalog.repository(caller.scope, record.repository_id))?.record;
       const max = repository === undefined ? 0 : this.#collectionsMax(repository);
       return new PinakesError(
         "LIMIT_EXCEEDED",
@@ -355,7 +355,7 @@ export class Collections {
       );
     }
     if (error.code !== "CONFLICT" || error instanceof NameTaken) return error;
-    const [parent, same] = await this.#library.both(caller.scope, record.repository_id, record.collection_id);
+    const [parent, same] = await this.#catalog.both(caller.scope, record.repository_id, record.collection_id);
     if (parent !== undefined && same !== undefined && isLive(same.record))
       return new PinakesError(
         "CONFLICT",

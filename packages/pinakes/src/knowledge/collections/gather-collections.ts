@@ -8,12 +8,12 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { compileFilter } from "../../domain/filter.ts";
 import { compareUtf8 } from "../../domain/json.ts";
 import type { Item } from "../../ports/item-store.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import { SealedCursors } from "../records/sealed-cursors.ts";
 import { knowledgeLimits } from "../limits.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import {
   checkLimit,
   filterOf,
@@ -45,16 +45,16 @@ interface Placed {
 }
 
 export class CollectionLists {
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
+  readonly #deps: KnowledgeDependencies;
+  readonly #catalog: CatalogRecords;
   readonly #cursors: SealedCursors;
   readonly #rows: TagRows;
 
-  constructor(parts: KnowledgeParts, library: Library) {
-    this.#parts = parts;
-    this.#library = library;
-    this.#cursors = new SealedCursors(parts);
-    this.#rows = new TagRows(parts.items);
+  constructor(deps: KnowledgeDependencies, catalog: CatalogRecords) {
+    this.#deps = deps;
+    this.#catalog = catalog;
+    this.#cursors = new SealedCursors(deps);
+    this.#rows = new TagRows(deps.items);
   }
 
   async list(caller: Caller, query: CollectionQuery): Promise<CollectionPage> {
@@ -66,7 +66,7 @@ export class CollectionLists {
     const from = cursor === undefined ? undefined : await this.#cursors.open(scope, question, cursor);
     if (tags.length === 0 && !isRanked(query)) {
       // The place is that of an index here; who asks, and what, it belongs to all the same.
-      const found = await listCollections(this.#parts.items, this.#library, caller, {
+      const found = await listCollections(this.#deps.items, this.#catalog, caller, {
         ...query,
         cursor: from as string | undefined,
       });
@@ -101,7 +101,7 @@ export class CollectionLists {
 
   async #placed(caller: Caller, query: CollectionQuery, tags: readonly string[]): Promise<readonly Placed[]> {
     const items = tags.length === 0 ? await this.#walked(caller, query) : await this.#tagged(caller, query, tags);
-    const opened = await visibleAmong(this.#library, caller, items);
+    const opened = await visibleAmong(this.#catalog, caller, items);
     const stats = isRanked(query) ? await this.#stats(caller, opened) : [];
     const since = query.unused_since === undefined ? "9" : isoTime(Date.parse(query.unused_since));
     return opened.flatMap((one, i): readonly Placed[] => {
@@ -128,7 +128,7 @@ export class CollectionLists {
     const found: Item[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.#parts.items.query(caller.scope, collectionsContainer.name, {
+      const page = await this.#deps.items.query(caller.scope, collectionsContainer.name, {
         ...plan,
         limit: 500,
         cursor,
@@ -142,7 +142,7 @@ export class CollectionLists {
 
   /** By the rows of the tags; the records decide. */
   async #tagged(caller: Caller, query: CollectionQuery, tags: readonly string[]): Promise<readonly Item[]> {
-    await requireTagRows(this.#parts, caller.scope);
+    await requireTagRows(this.#deps, caller.scope);
     const rows = new Map<string, TagRow>();
     // Who has all of them has the first.
     for (const tag of query.tag_match === "any" ? tags : tags.slice(0, 1)) {
@@ -169,7 +169,7 @@ export class CollectionLists {
         { partition: [repository_id], id: itemIds.collection(collection_id) },
         { partition: [repository_id], id: itemIds.displaced(collection_id, incarnation) },
       ]);
-      const records = await this.#parts.items.readMany(caller.scope, collectionsContainer.name, keys);
+      const records = await this.#deps.items.readMany(caller.scope, collectionsContainer.name, keys);
       for (const [i, { incarnation }] of some.entries())
         for (const item of records.slice(i * 2, i * 2 + 2))
           if (item?.document["incarnation"] === incarnation) found.push(item);
@@ -181,10 +181,11 @@ export class CollectionLists {
     const found: (StatsRecord | undefined)[] = [];
     for (let at = 0; at < opened.length; at += 100) {
       const keys = opened.slice(at, at + 100).map(({ collection }) => {
-        const { repository_id, incarnation } = new Shelf(this.#parts.items, caller.scope, collection).place;
+        const { repository_id, incarnation } = new CollectionPartition(this.#deps.items, caller.scope, collection)
+          .place;
         return { partition: [repository_id, incarnation], id: itemIds.stats };
       });
-      const items = await this.#parts.items.readMany(caller.scope, documentsContainer.name, keys);
+      const items = await this.#deps.items.readMany(caller.scope, documentsContainer.name, keys);
       found.push(...items.map((item) => item?.document as unknown as StatsRecord | undefined));
     }
     return found;

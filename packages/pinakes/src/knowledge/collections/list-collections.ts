@@ -12,7 +12,7 @@ import type { Item, ItemStore, Query, SessionTokens } from "../../ports/item-sto
 import { knowledgeLimits } from "../limits.ts";
 import { decideCollection } from "../access/access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import {
   collectionsContainer,
   collectionStatuses,
@@ -51,7 +51,7 @@ export interface CollectionPage {
 
 export async function listCollections(
   items: ItemStore,
-  library: Library,
+  catalog: CatalogRecords,
   caller: Caller,
   query: CollectionQuery,
 ): Promise<CollectionPage> {
@@ -63,7 +63,7 @@ export async function listCollections(
   let { cursor } = query;
   do {
     const page = await items.query(scope, collectionsContainer.name, { ...plan, limit: limit - found.length, cursor });
-    found.push(...(await visibleAmong(library, caller, page.items, repositories)));
+    found.push(...(await visibleAmong(catalog, caller, page.items, repositories)));
     cursor = page.cursor;
   } while (cursor !== undefined && found.length < limit);
   return { items: found, ...(cursor === undefined ? {} : { cursor }) };
@@ -129,17 +129,17 @@ export function checkLimit(limit: number | undefined): number {
 
 /** Those that the caller may see, with the access decision. */
 export async function visibleAmong(
-  library: Library,
+  catalog: CatalogRecords,
   caller: Caller,
   items: readonly Item[],
   repositories = new Map<string, RepositoryRecord>(),
 ): Promise<readonly OpenCollection[]> {
-  await loadRepositories(library, caller, items, repositories);
+  await loadRepositories(catalog, caller, items, repositories);
   return items.flatMap((item) => visibleTo(caller, item, repositories) ?? []);
 }
 
 async function loadRepositories(
-  library: Library,
+  catalog: CatalogRecords,
   caller: Caller,
   page: readonly Item[],
   known: Map<string, RepositoryRecord>,
@@ -148,7 +148,7 @@ async function loadRepositories(
     page.map(({ document }) => document["repository_id"] as string).filter((id) => !known.has(id)),
   );
   if (missing.size === 0) return;
-  for (const [id, repository] of await library.repositories(caller.scope, [...missing])) known.set(id, repository);
+  for (const [id, repository] of await catalog.repositories(caller.scope, [...missing])) known.set(id, repository);
 }
 
 function visibleTo(

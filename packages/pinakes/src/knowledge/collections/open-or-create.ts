@@ -6,22 +6,22 @@
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode } from "../../domain/errors.ts";
 import { noteUse } from "./uses.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Collections } from "./collections.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import { NameTaken } from "../records/name-taken.ts";
 import { checkFileName } from "../records/names.ts";
 import type { Repositories } from "./repositories.ts";
 
-export interface UsePieces {
-  readonly parts: Pick<KnowledgeParts, "items" | "clock" | "log">;
+export interface OpenOrCreateDependencies {
+  readonly deps: Pick<KnowledgeDependencies, "items" | "clock" | "log">;
   readonly collections: Collections;
   readonly repositories: Repositories;
 }
 
 /** For what is about to load something. A file whose name is refused makes nothing. */
 export async function openOrCreate(
-  pieces: UsePieces,
+  services: OpenOrCreateDependencies,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
@@ -29,8 +29,8 @@ export async function openOrCreate(
   action = "Adding documents",
 ): Promise<OpenCollection> {
   const needed = { needed: "WRITE", action } as const;
-  return used(pieces, caller, repositoryId, collectionId, {
-    open: () => pieces.collections.open(caller, repositoryId, collectionId, needed),
+  return used(services, caller, repositoryId, collectionId, {
+    open: () => services.collections.open(caller, repositoryId, collectionId, needed),
     setting: "auto_create",
     check: () => void (file !== undefined && checkFileName(file.name)),
   });
@@ -38,15 +38,15 @@ export async function openOrCreate(
 
 /** For what only asks. */
 export async function openToQuery(
-  pieces: UsePieces,
+  services: OpenOrCreateDependencies,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
   action = "Reading",
 ): Promise<OpenCollection> {
   const needed = { needed: "READ", action } as const;
-  return used(pieces, caller, repositoryId, collectionId, {
-    open: () => pieces.collections.open(caller, repositoryId, collectionId, needed),
+  return used(services, caller, repositoryId, collectionId, {
+    open: () => services.collections.open(caller, repositoryId, collectionId, needed),
     setting: "create_on_query",
     check: () => {},
   });
@@ -60,7 +60,7 @@ interface Use {
 }
 
 async function used(
-  pieces: UsePieces,
+  services: OpenOrCreateDependencies,
   caller: Caller,
   repositoryId: string,
   collectionId: string,
@@ -68,13 +68,13 @@ async function used(
 ): Promise<OpenCollection> {
   const opened = await use
     .open()
-    .catch((error: unknown) => created(pieces, caller, repositoryId, collectionId, use, error));
-  await noteUse(pieces.parts, caller.scope, opened.collection);
+    .catch((error: unknown) => created(services, caller, repositoryId, collectionId, use, error));
+  await noteUse(services.deps, caller.scope, opened.collection);
   return opened;
 }
 
 async function created(
-  { collections, repositories }: UsePieces,
+  { collections, repositories }: OpenOrCreateDependencies,
   caller: Caller,
   repositoryId: string,
   collectionId: string,

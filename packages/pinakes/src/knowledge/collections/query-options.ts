@@ -13,7 +13,7 @@ export interface QueryWishes {
 }
 
 /** A collection, or all of a repository that the caller may read. */
-export interface SearchPlace {
+export interface SearchTarget {
   readonly repository: string;
   readonly collection?: string | undefined;
 }
@@ -23,7 +23,7 @@ export interface CollectionName {
   readonly collection: string;
 }
 
-export interface QueryMore<Name extends SearchPlace = SearchPlace> {
+export interface QueryMore<Name extends SearchTarget = SearchTarget> {
   /** With `include_metadata`. */
   readonly collections?: readonly CollectionView[];
   /** With `unknown_collections: "empty"`: whether all that were named are there. */
@@ -32,7 +32,7 @@ export interface QueryMore<Name extends SearchPlace = SearchPlace> {
 }
 
 /** Which of them are there for the caller, and which are not. */
-export async function knownAmong<Name extends SearchPlace>(
+export async function knownAmong<Name extends SearchTarget>(
   names: readonly Name[],
   open: (name: Name) => Promise<unknown>,
 ): Promise<{ readonly known: readonly Name[]; readonly missing: readonly Name[] }> {

@@ -7,7 +7,7 @@ import type { Operation } from "../../ports/item-store.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import { checkChatModel, readGraphSettings, type GraphSettings } from "../extraction/index.ts";
 import { knowledgeLimits } from "../limits.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { decideRepository, notFound, requireLevel, type Level } from "../access/access.ts";
 import { checkPatchFields } from "../records/check-fields.ts";
 import { newCollection } from "../records/new-collection.ts";
@@ -16,7 +16,7 @@ import {
   collectionDocument,
   countDocument,
   repositoryDocument,
-  type Library,
+  type CatalogRecords,
   type Stored,
 } from "../records/catalog-records.ts";
 import { checkMergedTags, checkMetadata, noMetadata } from "../records/metadata.ts";
@@ -54,12 +54,12 @@ const changeable = [
 const fixed = ["repository_id", "embedding_model", "created_by", "created_at"] as const;
 
 export class Repositories {
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
+  readonly #deps: KnowledgeDependencies;
+  readonly #catalog: CatalogRecords;
 
-  constructor(parts: KnowledgeParts, library: Library) {
-    this.#parts = parts;
-    this.#library = library;
+  constructor(deps: KnowledgeDependencies, catalog: CatalogRecords) {
+    this.#deps = deps;
+    this.#catalog = catalog;
   }
 
   /** Admins only; who else may make collections in it is `allow_user_collections`. */
@@ -67,7 +67,7 @@ export class Repositories {
     const scope = requireCaller(caller);
     if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Making a repository needs the role admin.");
     const repository_id =
-      input.repository_id === undefined ? this.#parts.newId() : checkId(input.repository_id, "repository_id");
+      input.repository_id === undefined ? this.#deps.newId() : checkId(input.repository_id, "repository_id");
     if (repository_id === personalAlias || isPersonalId(repository_id))
       throw invalid(`repository_id: ${show(repository_id)} is kept for users' own repositories; choose another.`);
     const record = this.#record(caller, { ...input, repository_id }, null);
@@ -79,14 +79,14 @@ export class Repositories {
   async personal(caller: Caller): Promise<Stored<RepositoryRecord>> {
     const scope = requireCaller(caller);
     const repository_id = personalRepositoryId(caller.userId);
-    const known = await this.#library.repository(scope, repository_id);
+    const known = await this.#catalog.repository(scope, repository_id);
     if (known !== undefined) return known;
     const record = this.#record(caller, { repository_id, name: "Personal" }, caller.userId);
     try {
       return await this.#store(scope, record, false);
     } catch (error) {
       // Made by somebody else meanwhile: two requests of one user.
-      const made = await this.#library.repository(scope, repository_id);
+      const made = await this.#catalog.repository(scope, repository_id);
       if (made === undefined) throw error;
       return made;
     }
@@ -101,7 +101,7 @@ export class Repositories {
     const scope = requireCaller(caller);
     if (repositoryId === personalAlias) return this.personal(caller);
     checkAskedKey(repositoryId, "repository_id");
-    const found = await this.#library.repository(scope, repositoryId);
+    const found = await this.#catalog.repository(scope, repositoryId);
     const what = `repository "${repositoryId}"`;
     if (found === undefined) throw notFound(what);
     requireLevel(decideRepository(caller, found.record), needed, what, action);
@@ -117,7 +117,7 @@ export class Repositories {
     const items: Stored<RepositoryRecord>[] = [];
     let { cursor } = options;
     do {
-      const page = await this.#parts.items.query(scope, collectionsContainer.name, {
+      const page = await this.#deps.items.query(scope, collectionsContainer.name, {
         index: "allByCreated",
         equals: { kind: "repository" },
         order: "desc",
@@ -159,7 +159,7 @@ export class Repositories {
       const next = this.#changed(record, patch);
       if (patch.metadata !== undefined) await this.#checkTags(scope, next);
       try {
-        const { results } = await this.#library.batch(scope, record.repository_id, [
+        const { results } = await this.#catalog.batch(scope, record.repository_id, [
           { op: "replace", document: repositoryDocument(next), ifMatch: ifMatch ?? etag },
         ]);
         return { record: next, etag: results[0]?.etag as string };
@@ -172,7 +172,7 @@ export class Repositories {
   /** No collection may have more tags than there can be, those of its repository included. */
   async #checkTags(scope: Caller["scope"], { repository_id, metadata }: RepositoryRecord): Promise<void> {
     for (let cursor: string | undefined; ;) {
-      const page = await this.#parts.items.query(scope, collectionsContainer.name, {
+      const page = await this.#deps.items.query(scope, collectionsContainer.name, {
         equals: { repository_id },
         range: { prefix: itemIds.collection("") },
         limit: 200,
@@ -189,7 +189,7 @@ export class Repositories {
 
   #changed(record: RepositoryRecord, patch: RepositoryPatch): RepositoryRecord {
     const fields = this.#fields(patch);
-    const next = { ...record, ...fields, updated_at: laterThan(record.updated_at, this.#parts.clock.now()) };
+    const next = { ...record, ...fields, updated_at: laterThan(record.updated_at, this.#deps.clock.now()) };
     return { ...next, sort_name: nameKey(next.name), search_text: searchText(next) };
   }
 
@@ -215,13 +215,13 @@ export class Repositories {
       ...(name === undefined ? {} : { name: checkName(name) }),
       ...(description === undefined
         ? {}
-        : { description: checkDescription(description, this.#parts.quotas.descriptionCharsMax) }),
+        : { description: checkDescription(description, this.#deps.quotas.descriptionCharsMax) }),
       ...(allowed_groups === undefined ? {} : { allowed_groups: checkGroups(allowed_groups) }),
       ...(allow_user_collections === undefined ? {} : { allow_user_collections }),
       ...(auto_create === undefined ? {} : { auto_create }),
       ...(create_on_query === undefined ? {} : { create_on_query }),
       ...(chunking_strategy === undefined ? {} : { chunking_strategy: strategyOrNull(chunking_strategy) }),
-      ...(graph === undefined ? {} : { graph: graphOrNull(graph, this.#parts.chat) }),
+      ...(graph === undefined ? {} : { graph: graphOrNull(graph, this.#deps.chat) }),
       ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
     };
   }
@@ -231,7 +231,7 @@ export class Repositories {
     input: NewRepository & { readonly repository_id: string },
     owner: string | null,
   ): RepositoryRecord {
-    const now = isoTime(this.#parts.clock.now());
+    const now = isoTime(this.#deps.clock.now());
     const record = {
       kind: "repository" as const,
       repository_id: input.repository_id,
@@ -239,7 +239,7 @@ export class Repositories {
       sort_name: "",
       search_text: "",
       description: "",
-      embedding_model: input.embedding_model ?? this.#parts.embedders.defaultModel,
+      embedding_model: input.embedding_model ?? this.#deps.embedders.defaultModel,
       allowed_groups: null,
       allow_user_collections: true,
       auto_create: false,
@@ -257,8 +257,8 @@ export class Repositories {
   }
 
   async #checkModel(model: string): Promise<void> {
-    if (this.#parts.embedders.models.some(({ id }) => id === model)) return;
-    const known = this.#parts.embedders.models.map(({ id }) => id).join(", ");
+    if (this.#deps.embedders.models.some(({ id }) => id === model)) return;
+    const known = this.#deps.embedders.models.map(({ id }) => id).join(", ");
     throw invalid(`embedding_model: ${show(model)} is not configured; there are ${known}.`);
   }
 
@@ -272,9 +272,12 @@ export class Repositories {
       { op: "create", document: countDocument(record.repository_id, withDefault ? 1 : 0) },
     ];
     if (withDefault)
-      operations.push({ op: "create", document: collectionDocument(defaultCollection(record, this.#parts.newId())) });
+      operations.push({
+        op: "create",
+        document: collectionDocument(defaultCollection(record, this.#deps.newId())),
+      });
     try {
-      const { results } = await this.#library.batch(scope, record.repository_id, operations);
+      const { results } = await this.#catalog.batch(scope, record.repository_id, operations);
       return { record, etag: results[0]?.etag as string };
     } catch (error) {
       if (!hasCode(error, "CONFLICT")) throw error;
@@ -297,7 +300,7 @@ function defaultCollection(repository: RepositoryRecord, incarnation: string): C
   });
 }
 
-function graphOrNull(input: unknown, chat: KnowledgeParts["chat"]): GraphSettings | null {
+function graphOrNull(input: unknown, chat: KnowledgeDependencies["chat"]): GraphSettings | null {
   const graph = input === null ? null : readGraphSettings(input);
   checkChatModel(graph, chat);
   return graph;

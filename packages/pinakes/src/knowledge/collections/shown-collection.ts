@@ -1,20 +1,20 @@
 /** A collection that was opened, as callers see it: with its counters, and with the rows that callers embedded themselves. */
 import type { Scope } from "../../domain/scope.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import { countOwnRows } from "./count-rows.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { collectionView, type CollectionView } from "../views.ts";
 
 export async function shownCollection(
-  parts: Pick<KnowledgeParts, "items" | "vectors">,
+  deps: Pick<KnowledgeDependencies, "items" | "vectors">,
   scope: Scope,
   opened: OpenCollection,
 ): Promise<CollectionView> {
   const { collection } = opened;
   const [stats, rows] = await Promise.all([
-    new Shelf(parts.items, scope, collection).stats(),
-    countOwnRows(parts, scope, collection.incarnation),
+    new CollectionPartition(deps.items, scope, collection).stats(),
+    countOwnRows(deps, scope, collection.incarnation),
   ]);
   return collectionView(opened, stats, rows);
 }

@@ -7,43 +7,43 @@ import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { itemIds, type CollectionRecord } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 
 /** Uses within this time are one use. */
 export const useEveryMs = 600_000;
 /** Collections that a process remembers to have noted; what is forgotten costs one read. */
 const rememberedMax = 10_000;
 
-type Parts = Pick<KnowledgeParts, "items" | "clock" | "log">;
+type Dependencies = Pick<KnowledgeDependencies, "items" | "clock" | "log">;
 const noted = new WeakMap<ItemStore, Map<string, number>>();
 
 /** Not for callers: every load and every query notes its own use. */
-export async function noteUse(parts: Parts, scope: Scope, collection: CollectionRecord): Promise<void> {
-  const now = parts.clock.now();
-  const known = notesOf(parts.items);
+export async function noteUse(deps: Dependencies, scope: Scope, collection: CollectionRecord): Promise<void> {
+  const now = deps.clock.now();
+  const known = notesOf(deps.items);
   const key = `${scope.tenant}/${collection.incarnation}`;
   if (now - (known.get(key) ?? -Infinity) < useEveryMs) return;
   if (known.size >= rememberedMax) known.clear();
   known.set(key, now);
   try {
-    await write(parts, scope, collection, now);
+    await write(deps, scope, collection, now);
   } catch (error) {
     known.delete(key);
     if (isOver(error)) return;
-    parts.log(
+    deps.log(
       `the use of collection ${collection.collection_id} was not noted: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
 }
 
-async function write({ items }: Parts, scope: Scope, collection: CollectionRecord, now: number): Promise<void> {
-  const shelf = new Shelf(items, scope, collection);
-  await shelf.ensure(collection.status === "ARCHIVED" ? "ARCHIVED" : "ACTIVE");
-  const last = (await shelf.stats())?.record.last_used_at;
+async function write({ items }: Dependencies, scope: Scope, collection: CollectionRecord, now: number): Promise<void> {
+  const partition = new CollectionPartition(items, scope, collection);
+  await partition.ensure(collection.status === "ARCHIVED" ? "ARCHIVED" : "ACTIVE");
+  const last = (await partition.stats())?.record.last_used_at;
   // Another process noted it a moment ago.
   if (typeof last === "string" && now - Date.parse(last) < useEveryMs) return;
-  await shelf.clean([
+  await partition.clean([
     { op: "check", id: itemIds.fence, where: { status: { in: ["ACTIVE", "ARCHIVED"] } } },
     { op: "patch", id: itemIds.stats, patch: [{ op: "set", path: "/last_used_at", value: isoTime(now) }] },
   ]);

@@ -5,21 +5,21 @@ import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Lifecycle, StoredOperation } from "../../lifecycle/index.ts";
 import { operationItemId } from "../../lifecycle/index.ts";
 import type { Operation as ItemOperation } from "../../ports/item-store.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import type { KnowledgeWork } from "../records/work-registry.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { decideCollection } from "../access/access.ts";
 import { lifeOf } from "../records/life-of.ts";
 import type { Collections } from "../collections/collections.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import { collectionDocument, type Library } from "../records/catalog-records.ts";
+import { collectionDocument, type CatalogRecords } from "../records/catalog-records.ts";
 import { named } from "../records/new-collection.ts";
 import { laterThan } from "../records/times.ts";
 
-export interface ArchivingPieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+export interface ArchivingDependencies {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly collections: Collections;
   readonly registry: KnowledgeWork;
   readonly lifecycle: Lifecycle;
@@ -33,24 +33,24 @@ export interface ToArchive {
 }
 
 export class CollectionArchiving {
-  readonly #pieces: ArchivingPieces;
+  readonly #services: ArchivingDependencies;
 
-  constructor(pieces: ArchivingPieces) {
-    this.#pieces = pieces;
+  constructor(services: ArchivingDependencies) {
+    this.#services = services;
   }
 
   async archive(caller: Caller, which: ToArchive): Promise<OpenCollection> {
-    const { parts, lifecycle, registry } = this.#pieces;
+    const { deps, lifecycle, registry } = this.#services;
     const archived = await this.#change(caller, which, "ARCHIVED", async (found, next, earlier) => {
       const { collection } = found;
       const operation = await lifecycle.plan({
         ...lifeOf(collection),
-        operation_id: parts.newId(),
+        operation_id: deps.newId(),
         action: "archive-collection",
         created_by: caller.userId,
         allow_partial: true,
       });
-      await registry.mark({ kind: "operation", tenant: caller.scope.tenant, ...lifeOf(collection) }, parts.clock.now());
+      await registry.mark({ kind: "operation", tenant: caller.scope.tenant, ...lifeOf(collection) }, deps.clock.now());
       await lifecycle.begin(caller.scope, operation, [next], earlier);
     });
     lifecycle.driveSoon(caller.scope, lifeOf(archived.collection));
@@ -64,8 +64,8 @@ export class CollectionArchiving {
         earlier === undefined
           ? []
           : [{ op: "delete", id: operationItemId(collection.incarnation), ifMatch: earlier.etag } as const];
-      await this.#pieces.library.batch(caller.scope, collection.repository_id, [next, ...end]);
-      if (earlier !== undefined) await this.#pieces.jobs.supersede(caller.scope, earlier.operation.operation_id);
+      await this.#services.catalog.batch(caller.scope, collection.repository_id, [next, ...end]);
+      if (earlier !== undefined) await this.#services.jobs.supersede(caller.scope, earlier.operation.operation_id);
     });
   }
 
@@ -75,13 +75,17 @@ export class CollectionArchiving {
     status: "ACTIVE" | "ARCHIVED",
     write: (found: OpenCollection, next: ItemOperation, earlier: StoredOperation | undefined) => Promise<void>,
   ): Promise<OpenCollection> {
-    const { parts, collections, lifecycle } = this.#pieces;
+    const { deps, collections, lifecycle } = this.#services;
     const action = status === "ARCHIVED" ? "Archiving" : "Unarchiving";
     for (;;) {
       const found = await collections.open(caller, repositoryId, collectionId, { needed: "ADMIN", action });
       const { collection } = found;
       if (collection.is_default && status === "ARCHIVED") throw invalid("The default collection cannot be archived.");
-      const record = named({ ...collection, status, updated_at: laterThan(collection.updated_at, parts.clock.now()) });
+      const record = named({
+        ...collection,
+        status,
+        updated_at: laterThan(collection.updated_at, deps.clock.now()),
+      });
       const earlier = await lifecycle.read(caller.scope, collection);
       try {
         await write(
@@ -93,8 +97,8 @@ export class CollectionArchiving {
         if (!isConflict(error) || (ifMatch !== undefined && error.context.batch?.index === 0)) throw error;
         continue;
       }
-      await new Shelf(parts.items, caller.scope, record).setStatus(status);
-      const [repository, stored] = await this.#pieces.library.both(caller.scope, record.repository_id, collectionId);
+      await new CollectionPartition(deps.items, caller.scope, record).setStatus(status);
+      const [repository, stored] = await this.#services.catalog.both(caller.scope, record.repository_id, collectionId);
       const parent = repository?.record ?? found.repository;
       return {
         repository: parent,

@@ -10,15 +10,15 @@ import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { isConflict } from "../../runtime/expected-errors.ts";
-import type { Life, Lifecycle, Operation, Participant } from "../../lifecycle/index.ts";
+import type { Incarnation, Lifecycle, Operation, Participant } from "../../lifecycle/index.ts";
 import type { Operation as ItemOperation } from "../../ports/item-store.ts";
 import { restMs, type KnowledgeWork } from "../records/work-registry.ts";
 import type { JobRecord, Jobs } from "../jobs/jobs.ts";
 import { dayMs, trashMs } from "../limits.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { lifeOf } from "../records/life-of.ts";
 import type { Collections } from "../collections/collections.ts";
-import { collectionDocument, isLive, type Library, type Stored } from "../records/catalog-records.ts";
+import { collectionDocument, isLive, type CatalogRecords, type Stored } from "../records/catalog-records.ts";
 import { named } from "../records/new-collection.ts";
 import { itemIds, type CollectionRecord } from "../records/records.ts";
 import { isoTime, laterThan } from "../records/times.ts";
@@ -29,9 +29,9 @@ import { isoTime, laterThan } from "../records/times.ts";
  */
 export const storeSpareMs = 30 * dayMs;
 
-export interface DeletionPieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+export interface DeletionDependencies {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly collections: Collections;
   readonly registry: KnowledgeWork;
   readonly lifecycle: Lifecycle;
@@ -50,18 +50,18 @@ export interface BeginPurge {
 }
 
 export class CollectionDeletion {
-  readonly #pieces: DeletionPieces;
+  readonly #services: DeletionDependencies;
 
-  constructor(pieces: DeletionPieces) {
-    this.#pieces = pieces;
+  constructor(services: DeletionDependencies) {
+    this.#services = services;
   }
 
   /** How long a deleted collection can be had back. */
   get trashMs(): number {
-    return this.#pieces.parts.trashMs ?? trashMs;
+    return this.#services.deps.trashMs ?? trashMs;
   }
 
-  async trash(scope: Scope, life: Life, job?: Pick<JobRecord, "attempts" | "created_at">): Promise<JsonObject> {
+  async trash(scope: Scope, life: Incarnation, job?: Pick<JobRecord, "attempts" | "created_at">): Promise<JsonObject> {
     const found = await this.#read(scope, life);
     const { collection_id } = life;
     const changed = { mode: "soft", collection_id, changed_since: true };
@@ -77,7 +77,7 @@ export class CollectionDeletion {
   }
 
   /** Only while the migration still holds it (RFC 0009). False where it does not any more, or somebody brought it back meanwhile. */
-  async trashHeld(scope: Scope, life: Life, migration_id: string): Promise<boolean> {
+  async trashHeld(scope: Scope, life: Incarnation, migration_id: string): Promise<boolean> {
     for (;;) {
       const found = await this.#read(scope, life);
       if (isLive(found.record) && found.record.hold?.migration_id !== migration_id) return false;
@@ -92,16 +92,16 @@ export class CollectionDeletion {
    * The stores are made what the record says, until it says the same before and after. A purge that began sees to everything itself. Can be
    * repeated, by anybody. Answers with the record; undefined where it is gone.
    */
-  async follow(scope: Scope, life: Life): Promise<CollectionRecord | undefined> {
-    const { library } = this.#pieces;
+  async follow(scope: Scope, life: Incarnation): Promise<CollectionRecord | undefined> {
+    const { catalog } = this.#services;
     for (;;) {
-      const record = (await library.life(scope, life))?.record;
+      const record = (await catalog.life(scope, life))?.record;
       if (record === undefined || (record.status !== "DELETED" && !isLive(record))) return record;
       const changing = isLive(record)
         ? this.#bringBack(scope, record, record.status === "ARCHIVED")
         : this.#fence(scope, record);
       const done = await changing.then(() => true, overtaken);
-      const now = (await library.life(scope, life))?.record;
+      const now = (await catalog.life(scope, life))?.record;
       if (done && now?.status === record.status && now.purge_at === record.purge_at) return now;
     }
   }
@@ -110,8 +110,8 @@ export class CollectionDeletion {
    * The stores first: the record makes it readable, when all of it is back. `still` is asked between the read and what follows from it: who was
    * overtaken throws there.
    */
-  async restore(scope: Scope, life: Life, still: () => Promise<void> = async () => {}): Promise<JsonObject> {
-    const { parts, library, collections } = this.#pieces;
+  async restore(scope: Scope, life: Incarnation, still: () => Promise<void> = async () => {}): Promise<JsonObject> {
+    const { deps, catalog, collections } = this.#services;
     const { record, etag } = await this.#read(scope, life);
     await still();
     const done = { mode: "restore", collection_id: life.collection_id };
@@ -120,8 +120,8 @@ export class CollectionDeletion {
       await this.follow(scope, life);
       return done;
     }
-    requireRestorable(record, parts.clock.now());
-    const [repository, current] = await library.both(scope, life.repository_id, life.collection_id);
+    requireRestorable(record, deps.clock.now());
+    const [repository, current] = await catalog.both(scope, life.repository_id, life.collection_id);
     if (repository === undefined)
       throw new PinakesError("NOT_FOUND", `There is no repository "${life.repository_id}".`);
     if (record.displaced === true && current !== undefined && isLive(current.record)) throw idTaken(record);
@@ -129,7 +129,7 @@ export class CollectionDeletion {
     await this.#lookSoon(scope, record);
     await this.#bringBack(scope, record, archived);
     const { displaced: _, ...rest } = record;
-    const updated_at = laterThan(record.updated_at, parts.clock.now());
+    const updated_at = laterThan(record.updated_at, deps.clock.now());
     const next = named({
       ...rest,
       status: archived ? "ARCHIVED" : "ACTIVE",
@@ -139,7 +139,7 @@ export class CollectionDeletion {
       updated_at,
     });
     try {
-      await library.batch(scope, life.repository_id, [
+      await catalog.batch(scope, life.repository_id, [
         { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
         collections.countUp(repository.record),
         ...this.#takePlace(next, record, etag, current),
@@ -157,8 +157,8 @@ export class CollectionDeletion {
    * The commit point of a purge: the record says DELETE_IN_PROGRESS and the operation is there, in one batch. One that is under way
    * already is answered with. Undefined: it was restored, so it is not due any more.
    */
-  async begin(scope: Scope, life: Life, options: BeginPurge): Promise<Operation | undefined> {
-    const { parts, lifecycle, registry } = this.#pieces;
+  async begin(scope: Scope, life: Incarnation, options: BeginPurge): Promise<Operation | undefined> {
+    const { deps, lifecycle, registry } = this.#services;
     for (;;) {
       const found = await this.#read(scope, life);
       const { record } = found;
@@ -171,12 +171,12 @@ export class CollectionDeletion {
       if (earlier?.operation.action === "delete-collection") return earlier.operation;
       const operation = await lifecycle.plan({
         ...lifeOf(record),
-        operation_id: options.operationId ?? parts.newId(),
+        operation_id: options.operationId ?? deps.newId(),
         action: "delete-collection",
         created_by: options.createdBy,
         allow_partial: options.allowPartial,
       });
-      const at = parts.clock.now();
+      const at = deps.clock.now();
       const entry = { kind: "operation" as const, tenant: scope.tenant, ...lifeOf(record) };
       await registry.mark(entry, at);
       try {
@@ -186,22 +186,22 @@ export class CollectionDeletion {
         continue;
       }
       // The sweep takes away entries that stood for nothing for so long.
-      if (parts.clock.now() - at > restMs / 2) await registry.mark(entry, parts.clock.now());
+      if (deps.clock.now() - at > restMs / 2) await registry.mark(entry, deps.clock.now());
       if (earlier !== undefined && earlier.operation.status !== "done")
-        await this.#pieces.jobs.supersede(scope, earlier.operation.operation_id);
+        await this.#services.jobs.supersede(scope, earlier.operation.operation_id);
       return operation;
     }
   }
 
   /** What is there of a life that callers may have back, or may not any more. */
   requireRestorable(record: CollectionRecord): void {
-    requireRestorable(record, this.#pieces.parts.clock.now());
+    requireRestorable(record, this.#services.deps.clock.now());
   }
 
   /** From this batch on nobody reads or writes it, and its name is free. */
   async #hide(scope: Scope, found: Stored<CollectionRecord>): Promise<Stored<CollectionRecord>> {
     const record = this.#hidden(found.record, "DELETED");
-    const { results } = await this.#pieces.library.batch(scope, record.repository_id, hiding(found, record));
+    const { results } = await this.#services.catalog.batch(scope, record.repository_id, hiding(found, record));
     return { record, etag: results[0]?.etag as string };
   }
 
@@ -214,13 +214,13 @@ export class CollectionDeletion {
 
   /** The sweep looks whether the stores are what the record says, when this is surely over; then it waits for `purge_at`. */
   async #lookSoon(scope: Scope, record: CollectionRecord): Promise<void> {
-    const { registry, parts } = this.#pieces;
-    const due = Math.min(parts.clock.now() + restMs, Date.parse(record.purge_at as string));
+    const { registry, deps } = this.#services;
+    const due = Math.min(deps.clock.now() + restMs, Date.parse(record.purge_at as string));
     await registry.mark({ kind: "purge", tenant: scope.tenant, ...lifeOf(record) }, due);
   }
 
   #hidden(record: CollectionRecord, status: "DELETED" | "DELETE_IN_PROGRESS"): CollectionRecord {
-    const now = this.#pieces.parts.clock.now();
+    const now = this.#services.deps.clock.now();
     return named({
       ...record,
       status,
@@ -252,13 +252,13 @@ export class CollectionDeletion {
   /** Everything but the record. Can be repeated. */
   async #bringBack(scope: Scope, record: CollectionRecord, archived: boolean): Promise<void> {
     // What was under way when it was deleted goes on.
-    await this.#pieces.registry.mark({ kind: "documents", tenant: scope.tenant, ...lifeOf(record) });
+    await this.#services.registry.mark({ kind: "documents", tenant: scope.tenant, ...lifeOf(record) });
     // The documents' fence last: it is what lets writers in.
-    for (const store of this.#pieces.stores.toReversed()) await store.unfence(scope, record, { archived });
+    for (const store of this.#services.stores.toReversed()) await store.unfence(scope, record, { archived });
   }
 
   async #fence(scope: Scope, record: CollectionRecord): Promise<void> {
-    for (const store of this.#pieces.stores)
+    for (const store of this.#services.stores)
       await store.fence(scope, record, { purgeAt: Date.parse(record.purge_at as string) + storeSpareMs });
   }
 
@@ -268,8 +268,8 @@ export class CollectionDeletion {
     await this.follow(scope, record);
   }
 
-  async #read(scope: Scope, life: Life): Promise<Stored<CollectionRecord>> {
-    const found = await this.#pieces.library.life(scope, life);
+  async #read(scope: Scope, life: Incarnation): Promise<Stored<CollectionRecord>> {
+    const found = await this.#services.catalog.life(scope, life);
     if (found === undefined)
       throw new PinakesError(
         "NOT_FOUND",
@@ -289,7 +289,7 @@ export class CollectionDeletion {
         { cause: error },
       );
     if (index === 2 && error.code === "CONFLICT") {
-      const current = await this.#pieces.library.collection(scope, repository_id, collection_id);
+      const current = await this.#services.catalog.collection(scope, repository_id, collection_id);
       if (current !== undefined && current.record.incarnation !== record.incarnation && isLive(current.record))
         return idTaken(record, error);
       return new PinakesError(

@@ -2,24 +2,29 @@
 import { hasCode } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { Life, Lifecycle } from "../../lifecycle/index.ts";
+import type { Incarnation, Lifecycle } from "../../lifecycle/index.ts";
 import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { lifeOf } from "../records/life-of.ts";
 import type { CollectionDeletion } from "./delete-collection.ts";
-import { repositoryDocument, type Library } from "../records/catalog-records.ts";
+import { repositoryDocument, type CatalogRecords } from "../records/catalog-records.ts";
 import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "../records/records.ts";
 import { laterThan } from "../records/times.ts";
 
 export class RepositoryDeletion {
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
+  readonly #deps: KnowledgeDependencies;
+  readonly #catalog: CatalogRecords;
   readonly #collections: CollectionDeletion;
   readonly #lifecycle: Lifecycle;
 
-  constructor(parts: KnowledgeParts, library: Library, collections: CollectionDeletion, lifecycle: Lifecycle) {
-    this.#parts = parts;
-    this.#library = library;
+  constructor(
+    deps: KnowledgeDependencies,
+    catalog: CatalogRecords,
+    collections: CollectionDeletion,
+    lifecycle: Lifecycle,
+  ) {
+    this.#deps = deps;
+    this.#catalog = catalog;
     this.#collections = collections;
     this.#lifecycle = lifecycle;
   }
@@ -36,7 +41,7 @@ export class RepositoryDeletion {
     }
     await tools.tell({ done: total, total });
     for (;;) {
-      const { done } = await this.#parts.items.deletePartition(scope, collectionsContainer.name, [repository_id], {
+      const { done } = await this.#deps.items.deletePartition(scope, collectionsContainer.name, [repository_id], {
         limit: 500,
       });
       if (done) return { mode: "purge", collections: total };
@@ -57,7 +62,7 @@ export class RepositoryDeletion {
   }
 
   /** A store that is down is waited for: the job goes on when the collection is gone. */
-  async #purge(scope: Scope, life: Life, createdBy: string): Promise<void> {
+  async #purge(scope: Scope, life: Incarnation, createdBy: string): Promise<void> {
     try {
       await this.#collections.begin(scope, life, { createdBy, withDefault: true });
     } catch (error) {
@@ -80,15 +85,15 @@ export class RepositoryDeletion {
     isMeant: (found: RepositoryRecord) => boolean = () => true,
   ): Promise<boolean> {
     for (;;) {
-      const found = await this.#library.repository(scope, repositoryId);
+      const found = await this.#catalog.repository(scope, repositoryId);
       if (found === undefined || !isMeant(found.record)) return false;
       const record: RepositoryRecord = {
         ...found.record,
         status,
-        updated_at: laterThan(found.record.updated_at, this.#parts.clock.now()),
+        updated_at: laterThan(found.record.updated_at, this.#deps.clock.now()),
       };
       try {
-        await this.#library.batch(scope, repositoryId, [
+        await this.#catalog.batch(scope, repositoryId, [
           { op: "replace", document: repositoryDocument(record), ifMatch: found.etag },
         ]);
         return true;
@@ -99,11 +104,11 @@ export class RepositoryDeletion {
   }
 
   /** Reads the partition itself: one that an index does not show yet would be left over. */
-  async #lives(scope: Scope, repositoryId: string): Promise<readonly Life[]> {
-    const lives: Life[] = [];
+  async #lives(scope: Scope, repositoryId: string): Promise<readonly Incarnation[]> {
+    const lives: Incarnation[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.#parts.items.query(scope, collectionsContainer.name, {
+      const page = await this.#deps.items.query(scope, collectionsContainer.name, {
         equals: { repository_id: repositoryId },
         range: { prefix: itemIds.collection("") },
         limit: 500,

@@ -1,13 +1,13 @@
 /** The catalogue as the lifecycle sees it: what of a collection's record changes with an operation, and who is told. */
 import type { Scope } from "../../domain/scope.ts";
-import type { Catalogue, Life, Operation } from "../../lifecycle/index.ts";
+import type { Catalogue, Incarnation, Operation } from "../../lifecycle/index.ts";
 import type { Operation as ItemOperation } from "../../ports/item-store.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import { tellJob } from "../jobs/operation-jobs.ts";
+import { updateJob } from "../jobs/operation-jobs.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { personalRepositoryId } from "../records/ids.ts";
-import { collectionDocument, collectionItemId, isLive, type Library } from "../records/catalog-records.ts";
+import { collectionDocument, collectionItemId, isLive, type CatalogRecords } from "../records/catalog-records.ts";
 import { named } from "../records/new-collection.ts";
 import { collectionsContainer } from "../records/records.ts";
 import { lifeOf } from "../records/life-of.ts";
@@ -19,41 +19,44 @@ const defaultWorkspace = "default";
 
 export class LifecycleCatalog implements Catalogue {
   readonly container = collectionsContainer.name;
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
+  readonly #deps: KnowledgeDependencies;
+  readonly #catalog: CatalogRecords;
   readonly #jobs: Jobs;
 
-  constructor(parts: KnowledgeParts, library: Library, jobs: Jobs) {
-    this.#parts = parts;
-    this.#library = library;
+  constructor(deps: KnowledgeDependencies, catalog: CatalogRecords, jobs: Jobs) {
+    this.#deps = deps;
+    this.#catalog = catalog;
     this.#jobs = jobs;
   }
 
   async beside(scope: Scope, operation: Operation): Promise<readonly ItemOperation[]> {
     if (operation.action !== "delete-collection") return [];
-    const found = await this.#library.life(scope, operation);
+    const found = await this.#catalog.life(scope, operation);
     // Nothing else removes a record; where it is gone all the same, the operation may still end.
     if (found === undefined) return [];
     const { record, etag } = found;
     if (operation.status === "done") {
       // Before the record, which says which they are.
-      await new TagRows(this.#parts.items).end(scope, record);
+      await new TagRows(this.#deps.items).end(scope, record);
       return [{ op: "delete", id: collectionItemId(record), ifMatch: etag }];
     }
     const status = operation.status === "failed" ? "DELETE_FAILED" : "DELETE_IN_PROGRESS";
     if (record.status === status) return [];
-    const next = named({ ...record, status, updated_at: laterThan(record.updated_at, this.#parts.clock.now()) });
+    const next = named({ ...record, status, updated_at: laterThan(record.updated_at, this.#deps.clock.now()) });
     return [{ op: "replace", document: collectionDocument(next), ifMatch: etag }];
   }
 
-  async livesOf(user: string, collection: string): Promise<readonly { readonly scope: Scope; readonly life: Life }[]> {
-    const scope = this.#parts.system.forTenant(defaultWorkspace);
+  async livesOf(
+    user: string,
+    collection: string,
+  ): Promise<readonly { readonly scope: Scope; readonly life: Incarnation }[]> {
+    const scope = this.#deps.system.forTenant(defaultWorkspace);
     const repository = personalRepositoryId(user);
     if (!/^[\w.-]+$/.test(collection)) return [];
-    const first = await this.#library.collection(scope, repository, collection);
+    const first = await this.#catalog.collection(scope, repository, collection);
     const all = [
       ...(first === undefined ? [] : [first]),
-      ...(await this.#library.displaced(scope, repository, collection)),
+      ...(await this.#catalog.displaced(scope, repository, collection)),
     ];
     return all
       .filter(({ record }) => !isLive(record) && record.status !== "DELETED")
@@ -61,7 +64,7 @@ export class LifecycleCatalog implements Catalogue {
   }
 
   async knows(scope: Scope, incarnation: string): Promise<boolean> {
-    const { items } = await this.#parts.items.query(scope, this.container, {
+    const { items } = await this.#deps.items.query(scope, this.container, {
       index: "byIncarnation",
       equals: { incarnation, kind: "collection" },
       limit: 1,
@@ -71,13 +74,13 @@ export class LifecycleCatalog implements Catalogue {
 
   /** A purge refuses this name for ever, also where it never held a row (stores/vectors-store.ts). */
   async ended(scope: Scope, incarnation: string): Promise<boolean> {
-    return (await this.#parts.vectors.remains(scope, ownVectorsName(incarnation))).status === "deleted";
+    return (await this.#deps.vectors.remains(scope, ownVectorsName(incarnation))).status === "deleted";
   }
 
   async told(scope: Scope, operation: Operation): Promise<void> {
     // Nobody waits for an archiving: it is told of only when it does not get on, and then to its end.
     const quiet = operation.action === "archive-collection" && operation.status !== "failed";
     if (quiet && (await this.#jobs.read(scope, operation.operation_id)) === undefined) return;
-    await tellJob(this.#jobs, scope, operation);
+    await updateJob(this.#jobs, scope, operation);
   }
 }

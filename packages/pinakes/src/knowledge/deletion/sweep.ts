@@ -3,14 +3,14 @@ import type { Scope } from "../../domain/scope.ts";
 import type { LifecycleMetrics } from "../../lifecycle/index.ts";
 import { restMs, type KnowledgeWork, type RegisteredUnfinished } from "../records/work-registry.ts";
 import type { Watchdog } from "../ingest/watchdog.ts";
-import { tellJob } from "../jobs/operation-jobs.ts";
+import { updateJob } from "../jobs/operation-jobs.ts";
 import { lifeOf } from "../records/life-of.ts";
 import { isLive } from "../records/catalog-records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Services } from "../api/services.ts";
 
-export interface SweepPieces extends Pick<Services, "deletion" | "jobs" | "library" | "lifecycle"> {
-  readonly parts: KnowledgeParts;
+export interface SweepDependencies extends Pick<Services, "deletion" | "jobs" | "catalog" | "lifecycle"> {
+  readonly deps: KnowledgeDependencies;
   readonly registry: KnowledgeWork;
   readonly watchdog: Watchdog;
 }
@@ -18,19 +18,19 @@ export interface SweepPieces extends Pick<Services, "deletion" | "jobs" | "libra
 type Found = { -readonly [Name in keyof LifecycleMetrics["unfinished"]]: LifecycleMetrics["unfinished"][Name] };
 
 export class Sweep {
-  readonly #pieces: SweepPieces;
+  readonly #services: SweepDependencies;
 
-  constructor(pieces: SweepPieces) {
-    this.#pieces = pieces;
+  constructor(services: SweepDependencies) {
+    this.#services = services;
   }
 
   /** What fails does not stop the rest; the last error is thrown at the end. */
   async run(signal: AbortSignal): Promise<void> {
-    const { registry, parts, lifecycle } = this.#pieces;
+    const { registry, deps, lifecycle } = this.#services;
     let error: Error | undefined;
     const found: Found = { running: 0, failed: 0, oldestMs: 0 };
     const busyLanes = new Map<string, boolean>();
-    for await (const entry of registry.due(parts.clock.now())) {
+    for await (const entry of registry.due(deps.clock.now())) {
       if (signal.aborted) return;
       try {
         await this.#carryOn(entry, signal, found, busyLanes);
@@ -48,8 +48,8 @@ export class Sweep {
     found: Found,
     busyLanes: Map<string, boolean>,
   ): Promise<void> {
-    const { parts, watchdog } = this.#pieces;
-    const scope = parts.system.forTenant(entry.tenant);
+    const { deps, watchdog } = this.#services;
+    const scope = deps.system.forTenant(entry.tenant);
     switch (entry.kind) {
       case "documents":
         return watchdog.sweepDocuments(entry, signal, busyLanes);
@@ -63,17 +63,17 @@ export class Sweep {
   }
 
   async #operation(scope: Scope, entry: RegisteredUnfinished, found: Found): Promise<void> {
-    const { lifecycle, parts, registry } = this.#pieces;
+    const { lifecycle, deps, registry } = this.#services;
     const operation = await lifecycle.carryOn(scope, lifeOf(entry));
     if (operation === undefined || operation.status === "done") return registry.remove(entry);
     found[operation.status] += 1;
     // The lag of deletions: nobody waits for an archiving.
     if (operation.action === "delete-collection")
-      found.oldestMs = Math.max(found.oldestMs, parts.clock.now() - Date.parse(operation.created_at));
+      found.oldestMs = Math.max(found.oldestMs, deps.clock.now() - Date.parse(operation.created_at));
   }
 
   async #job(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
-    const { jobs, registry } = this.#pieces;
+    const { jobs, registry } = this.#services;
     const state = await jobs.stateOf(scope, entry.incarnation);
     if (state === "alive") return;
     // One that waits for something else goes on at a later sweep.
@@ -86,9 +86,9 @@ export class Sweep {
    * on the way. A live one is looked at once more when the trash would have ended: somebody may have slept before closing its stores.
    */
   async #trashed(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
-    const { library, deletion, parts, registry } = this.#pieces;
-    const found = await library.life(scope, entry);
-    const now = parts.clock.now();
+    const { catalog, deletion, deps, registry } = this.#services;
+    const found = await catalog.life(scope, entry);
+    const now = deps.clock.now();
     if (found?.record.status === "DELETED" && Date.parse(found.record.purge_at as string) <= now) {
       // Where it was restored in this moment, the entry stays, and the next sweep looks at it.
       if (await this.#purge(scope, entry, found.record.purge_at as string)) await registry.remove(entry);
@@ -103,10 +103,10 @@ export class Sweep {
 
   /** False: it is not due any more. */
   async #purge(scope: Scope, entry: RegisteredUnfinished, dueAt: string): Promise<boolean> {
-    const { deletion, jobs, lifecycle } = this.#pieces;
+    const { deletion, jobs, lifecycle } = this.#services;
     const operation = await deletion.begin(scope, lifeOf(entry), { createdBy: "system", dueAt });
     if (operation === undefined) return false;
-    await tellJob(jobs, scope, operation);
+    await updateJob(jobs, scope, operation);
     await lifecycle.carryOn(scope, lifeOf(entry));
     return true;
   }

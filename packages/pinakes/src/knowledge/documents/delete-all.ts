@@ -8,62 +8,66 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { JobRecord, JobTools } from "../jobs/jobs.ts";
 import { removeLeftovers } from "./removals.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import { documentsContainer, type DocumentRecord } from "../records/records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Documents } from "./documents.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 
 const pageItems = 100;
 
-interface Pieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+interface Dependencies {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
   readonly documents: Documents;
 }
 
 export async function deleteAllDocuments(
-  { parts, library, documents }: Pieces,
+  { deps, catalog, documents }: Dependencies,
   scope: Scope,
   job: JobRecord,
   tools: JobTools,
 ): Promise<JsonObject> {
   const { repository_id, collection_id, incarnation, created_at } = job;
-  const collection = (await library.collection(scope, repository_id, collection_id))?.record;
+  const collection = (await catalog.collection(scope, repository_id, collection_id))?.record;
   if (collection === undefined || collection.incarnation !== incarnation || collection.status !== "ACTIVE")
     throw new PinakesError("NOT_FOUND", `There is no active collection "${collection_id}".`);
-  const shelf = new Shelf(parts.items, scope, collection);
+  const partition = new CollectionPartition(deps.items, scope, collection);
   // What an earlier try deleted stays counted, also what it could no longer tell of: the first look told how many there are.
   const { total } = job.progress;
-  const here = (await shelf.stats())?.record.document_count ?? 0;
+  const here = (await partition.stats())?.record.document_count ?? 0;
   let done = Math.max(job.progress.done, total - here);
-  if (total === 0) await tell(shelf, tools, done);
+  if (total === 0) await tell(partition, tools, done);
   for (;;) {
     let removed = 0;
-    for await (const id of olderThan(parts, shelf, created_at)) {
+    for await (const id of olderThan(deps, partition, created_at)) {
       tools.signal.throwIfAborted();
-      if (!(await documents.removeOld(shelf, id, created_at))) continue;
+      if (!(await documents.removeOld(partition, id, created_at))) continue;
       removed += 1;
       done += 1;
-      if (done % pageItems === 0) await tell(shelf, tools, done);
+      if (done % pageItems === 0) await tell(partition, tools, done);
     }
-    await removeLeftovers(parts, shelf, tools.signal);
-    await tell(shelf, tools, done);
+    await removeLeftovers(deps, partition, tools.signal);
+    await tell(partition, tools, done);
     // An index may lag behind: the last look must have found nothing.
     if (removed === 0) break;
   }
-  return { deleted: done, remaining: (await shelf.stats())?.record.document_count ?? 0 };
+  return { deleted: done, remaining: (await partition.stats())?.record.document_count ?? 0 };
 }
 
-async function tell(shelf: Shelf, tools: JobTools, done: number): Promise<void> {
-  await tools.tell({ done, total: done + ((await shelf.stats())?.record.document_count ?? 0) });
+async function tell(partition: CollectionPartition, tools: JobTools, done: number): Promise<void> {
+  await tools.tell({ done, total: done + ((await partition.stats())?.record.document_count ?? 0) });
 }
 
-async function* olderThan({ items }: KnowledgeParts, shelf: Shelf, until: string): AsyncGenerator<string> {
-  const equals = { incarnation: shelf.place.incarnation, kind: "document" };
+async function* olderThan(
+  { items }: KnowledgeDependencies,
+  partition: CollectionPartition,
+  until: string,
+): AsyncGenerator<string> {
+  const equals = { incarnation: partition.place.incarnation, kind: "document" };
   let cursor: string | undefined;
   do {
-    const page = await items.query(shelf.scope, documentsContainer.name, {
+    const page = await items.query(partition.scope, documentsContainer.name, {
       index: "byUploaded",
       equals,
       order: "asc",

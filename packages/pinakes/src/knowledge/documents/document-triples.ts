@@ -12,7 +12,7 @@ import { sourceMark } from "./graph-support.ts";
 import { chunkId } from "./passages.ts";
 import type { DocumentRecord, IndexedVersion } from "../records/records.ts";
 import type { ListPage } from "../records/paging.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 /** Triples of the document that are looked at for one answer, with those that are left out. */
 export const lookedThroughTriplesMax = 2_000;
@@ -35,7 +35,7 @@ interface Asked {
 }
 
 export async function documentTriples(
-  parts: Pick<KnowledgeParts, "triples">,
+  deps: Pick<KnowledgeDependencies, "triples">,
   cursors: SealedCursors,
   { scope, space, record, shown, limit, cursor }: Asked,
 ): Promise<ListPage<DocumentTriple>> {
@@ -50,7 +50,7 @@ export async function documentTriples(
   do {
     const want = limit - items.length;
     const page = await shownAmong(
-      (rows) => statedBy(parts, scope, space, source, { limit: rows, cursor: place }),
+      (rows) => statedBy(deps, scope, space, source, { limit: rows, cursor: place }),
       want,
       Math.min(Math.max(want, width), left),
     );
@@ -88,7 +88,7 @@ async function shownAmong(
 }
 
 async function statedBy(
-  { triples }: Pick<KnowledgeParts, "triples">,
+  { triples }: Pick<KnowledgeDependencies, "triples">,
   scope: Scope,
   space: string,
   source: string,

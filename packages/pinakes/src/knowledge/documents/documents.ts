@@ -25,11 +25,11 @@ import {
   type VersionInfo,
 } from "../records/records.ts";
 import type { ListPage, Paging } from "../records/paging.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { checkTextQuery, textWindow, type TextQuery, type TextWindow } from "./document-text.ts";
 import { documentTriples, type DocumentTriple } from "./document-triples.ts";
 import { toIndexAnew } from "./index-anew.ts";
-import { emptyStats, Shelf } from "../records/collection-partition.ts";
+import { emptyStats, CollectionPartition } from "../records/collection-partition.ts";
 import { contentKey } from "./upload.ts";
 
 export interface DocumentQuery {
@@ -51,19 +51,19 @@ export interface Content {
 }
 
 export class Documents {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #queue: IngestQueue;
   readonly #cursors: SealedCursors;
 
-  constructor(parts: KnowledgeParts, queue: IngestQueue) {
-    this.#parts = parts;
+  constructor(deps: KnowledgeDependencies, queue: IngestQueue) {
+    this.#deps = deps;
     this.#queue = queue;
-    this.#cursors = new SealedCursors(parts);
+    this.#cursors = new SealedCursors(deps);
   }
 
   async get(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
     checkAskedId(documentId, "document_id");
-    const found = await this.#shelf(caller, opened).read(documentId);
+    const found = await this.#partition(caller, opened).read(documentId);
     if (found === undefined)
       throw notFound(`document "${documentId}" in collection "${opened.collection.collection_id}"`);
     return found;
@@ -79,7 +79,7 @@ export class Documents {
     if (status !== undefined && !documentStatuses.includes(status))
       throw invalid(`status: must be one of ${documentStatuses.join(", ")}, got ${show(status)}.`);
     const { incarnation } = opened.collection;
-    const page = await this.#parts.items.query(caller.scope, documentsContainer.name, {
+    const page = await this.#deps.items.query(caller.scope, documentsContainer.name, {
       ...(status === undefined
         ? { index: "byUploaded", equals: { incarnation, kind: "document" } }
         : { index: "byStatus", equals: { incarnation, kind: "document", status } }),
@@ -96,7 +96,7 @@ export class Documents {
   /** All that `list` would show: from the counters, unless a part of the name was asked for. */
   async count(caller: Caller, opened: OpenCollection, { status, q, session }: DocumentQuery): Promise<number> {
     if (q === undefined) {
-      const stats = (await this.#shelf(caller, opened).stats())?.record ?? emptyStats;
+      const stats = (await this.#partition(caller, opened).stats())?.record ?? emptyStats;
       return status === undefined ? stats.document_count : stats.by_status[status];
     }
     let count = 0;
@@ -110,11 +110,11 @@ export class Documents {
   }
 
   /** Without asking who may: for work that was admitted. False where it is not there any more, or is newer than `until`. */
-  async removeOld(shelf: Shelf, documentId: string, until: string): Promise<boolean> {
+  async removeOld(partition: CollectionPartition, documentId: string, until: string): Promise<boolean> {
     for (;;) {
-      const found = await shelf.read(documentId);
+      const found = await partition.read(documentId);
       if (found === undefined || found.record.uploaded_at > until) return false;
-      if (await succeeds(this.#remove(shelf, found.record, found.etag), "PRECONDITION_FAILED")) return true;
+      if (await succeeds(this.#remove(partition, found.record, found.etag), "PRECONDITION_FAILED")) return true;
     }
   }
 
@@ -122,8 +122,8 @@ export class Documents {
   async delete(caller: Caller, opened: OpenCollection, documentId: string, ifMatch?: string): Promise<DocumentRecord> {
     const { decision, collection } = opened;
     if (collection.status === "ARCHIVED") throw archived(collection);
-    const shelf = this.#shelf(caller, opened);
-    await this.#queue.watch(shelf);
+    const partition = this.#partition(caller, opened);
+    await this.#queue.watch(partition);
     for (;;) {
       const { record, etag } = await this.get(caller, opened, documentId);
       if (decision.level === "READ" || (decision.level === "WRITE" && record.uploaded_by !== caller.userId))
@@ -132,8 +132,8 @@ export class Documents {
           `Document "${documentId}" is another user's; deleting it needs ADMIN access to the collection.`,
         );
       try {
-        await this.#remove(shelf, record, ifMatch ?? etag);
-        await removeLeftovers(this.#parts, shelf);
+        await this.#remove(partition, record, ifMatch ?? etag);
+        await removeLeftovers(this.#deps, partition);
         return record;
       } catch (error) {
         if (ifMatch !== undefined || !hasCode(error, "PRECONDITION_FAILED")) throw error;
@@ -141,9 +141,9 @@ export class Documents {
     }
   }
 
-  async #remove(shelf: Shelf, record: DocumentRecord, ifMatch: string): Promise<void> {
+  async #remove(partition: CollectionPartition, record: DocumentRecord, ifMatch: string): Promise<void> {
     const { document_id, live, source_key, versions, version } = record;
-    const { generation } = (await shelf.fence())?.record ?? { generation: 1 };
+    const { generation } = (await partition.fence())?.record ?? { generation: 1 };
     const numbers = [...new Set([version, ...versions.map((entry) => entry.version)])];
     const left = {
       chunks: [...shownRanges(record), ...unfinishedChunks(record, generation)],
@@ -151,18 +151,18 @@ export class Documents {
         record.source.type === "existing"
           ? []
           : numbers.flatMap((number) => [
-              contentKey(shelf, document_id, number),
-              ...derivedKeys(shelf, document_id, number),
+              contentKey(partition, document_id, number),
+              ...derivedKeys(partition, document_id, number),
             ]),
-      now: this.#parts.clock.now(),
+      now: this.#deps.clock.now(),
     };
-    await shelf.write([
+    await partition.write([
       { op: "delete", id: itemIds.document(document_id), ifMatch },
       { op: "delete", id: itemIds.source(source_key) },
-      shelf.move({ from: record.status, bytes: -record.size_bytes, chunks: -(live?.chunk_count ?? 0) }),
-      removal(shelf, record, "deleted", left),
+      partition.move({ from: record.status, bytes: -record.size_bytes, chunks: -(live?.chunk_count ?? 0) }),
+      removal(partition, record, "deleted", left),
       ...(record.source.type === "existing"
-        ? [{ op: "upsert", document: shelf.document(itemIds.kept(document_id), kept(document_id)) } as const]
+        ? [{ op: "upsert", document: partition.document(itemIds.kept(document_id), kept(document_id)) } as const]
         : []),
     ]);
   }
@@ -170,8 +170,8 @@ export class Documents {
   /** A failed document again, or an indexed one anew: with the chunking the collection has now. */
   async reindex(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
-    const shelf = this.#shelf(caller, opened);
-    await this.#queue.watch(shelf);
+    const partition = this.#partition(caller, opened);
+    await this.#queue.watch(partition);
     for (;;) {
       const { record, etag } = await this.get(caller, opened, documentId);
       if (record.sha256 === undefined || record.status === "uploading")
@@ -179,16 +179,16 @@ export class Documents {
           "CONFLICT",
           `The bytes of document "${documentId}" never arrived. Upload it again, with replace=true.`,
         );
-      const chunks = unfinishedChunks(record, (await shelf.fence())?.record.generation ?? 1);
-      const now = this.#parts.clock.now();
+      const chunks = unfinishedChunks(record, (await partition.fence())?.record.generation ?? 1);
+      const now = this.#deps.clock.now();
       const next = toIndexAnew(record, now);
       try {
-        const { results } = await shelf.write([
-          { op: "replace", document: shelf.document(itemIds.document(documentId), next), ifMatch: etag },
-          ...(chunks.length === 0 ? [] : [removal(shelf, record, "overtaken", { chunks, now })]),
-          ...(record.status === "pending" ? [] : [shelf.move({ from: record.status, to: "pending" })]),
+        const { results } = await partition.write([
+          { op: "replace", document: partition.document(itemIds.document(documentId), next), ifMatch: etag },
+          ...(chunks.length === 0 ? [] : [removal(partition, record, "overtaken", { chunks, now })]),
+          ...(record.status === "pending" ? [] : [partition.move({ from: record.status, to: "pending" })]),
         ]);
-        await this.#queue.send(shelf, next);
+        await this.#queue.send(partition, next);
         return { record: next, etag: results[1]?.etag as string };
       } catch (error) {
         if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
@@ -206,9 +206,9 @@ export class Documents {
         ? `content of document "${documentId}" yet`
         : `version ${wanted} of document "${documentId}" any more`;
     if (version === undefined) throw notFound(what);
-    const body = await this.#parts.objects.stream(
+    const body = await this.#deps.objects.stream(
       caller.scope,
-      contentKey(this.#shelf(caller, opened), documentId, version.version),
+      contentKey(this.#partition(caller, opened), documentId, version.version),
     );
     if (body === undefined) throw notFound(what);
     return { document: record, version, body };
@@ -222,8 +222,8 @@ export class Documents {
     { after = -1, limit = knowledgeLimits.pageItemsDefault }: { after?: number; limit?: number },
   ): Promise<{ items: readonly Passage[]; total: number; next?: number }> {
     const { record } = await this.get(caller, opened, documentId);
-    const shelf = this.#shelf(caller, opened);
-    const shown = shownIn(record, await this.#generation(shelf));
+    const partition = this.#partition(caller, opened);
+    const shown = shownIn(record, await this.#generation(partition));
     if (shown === null) return { items: [], total: 0 };
     const { run, chunk_count, generation } = shown;
     const indexes = Array.from(
@@ -231,7 +231,7 @@ export class Documents {
       (_, i) => after + 1 + i,
     );
     const ids = indexes.map((index) => chunkId(documentId, run, index));
-    const rows = ids.length === 0 ? [] : await this.#parts.vectors.get(caller.scope, shelf.vectors(generation), ids);
+    const rows = ids.length === 0 ? [] : await this.#deps.vectors.get(caller.scope, partition.vectors(generation), ids);
     const items = rows.flatMap((row, i): Passage[] => {
       if (row === undefined) return [];
       const { start, end, page, section } = row.metadata as {
@@ -258,17 +258,17 @@ export class Documents {
 
   /** The text that citations point into. */
   async text(caller: Caller, opened: OpenCollection, documentId: string, version: number): Promise<string | undefined> {
-    return (await readParsedText(this.#parts.objects, this.#shelf(caller, opened), documentId, version))?.text;
+    return (await readParsedText(this.#deps.objects, this.#partition(caller, opened), documentId, version))?.text;
   }
 
   /** The same for people who look at it: a window of it, with pages and headings. */
   async textWindow(caller: Caller, opened: OpenCollection, documentId: string, query: TextQuery): Promise<TextWindow> {
     checkTextQuery(query);
     const { record } = await this.get(caller, opened, documentId);
-    const shelf = this.#shelf(caller, opened);
-    const version = query.version ?? shownIn(record, await this.#generation(shelf))?.version;
+    const partition = this.#partition(caller, opened);
+    const version = query.version ?? shownIn(record, await this.#generation(partition))?.version;
     if (version === undefined) throw notFound(`text of document "${documentId}" yet: it is ${record.status}`);
-    const parsed = await readParsedText(this.#parts.objects, shelf, documentId, version);
+    const parsed = await readParsedText(this.#deps.objects, partition, documentId, version);
     if (parsed === undefined) throw notFound(`text of version ${version} of document "${documentId}"`);
     return textWindow(documentId, version, parsed, query);
   }
@@ -281,9 +281,9 @@ export class Documents {
     { limit, cursor }: Paging,
   ): Promise<ListPage<DocumentTriple>> {
     const { record } = await this.get(caller, opened, documentId);
-    const shown = shownIn(record, await this.#generation(this.#shelf(caller, opened)));
+    const shown = shownIn(record, await this.#generation(this.#partition(caller, opened)));
     const { incarnation: space } = opened.collection;
-    return documentTriples(this.#parts, this.#cursors, {
+    return documentTriples(this.#deps, this.#cursors, {
       scope: caller.scope,
       space,
       record,
@@ -293,12 +293,12 @@ export class Documents {
     });
   }
 
-  async #generation(shelf: Shelf): Promise<number> {
-    return (await shelf.fence())?.record.generation ?? 1;
+  async #generation(partition: CollectionPartition): Promise<number> {
+    return (await partition.fence())?.record.generation ?? 1;
   }
 
-  #shelf(caller: Caller, { collection }: OpenCollection): Shelf {
-    return new Shelf(this.#parts.items, caller.scope, collection);
+  #partition(caller: Caller, { collection }: OpenCollection): CollectionPartition {
+    return new CollectionPartition(this.#deps.items, caller.scope, collection);
   }
 }
 

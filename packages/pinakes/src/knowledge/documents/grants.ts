@@ -15,7 +15,7 @@ import { openOrCreate } from "../collections/open-or-create.ts";
 import type { Repositories } from "../collections/repositories.ts";
 import { grantsContainer } from "../records/grants-container.ts";
 import { isoTime } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { documentView, type DocumentView } from "../views.ts";
 import type { Content, Documents } from "./documents.ts";
 import type { Uploads } from "./upload.ts";
@@ -47,7 +47,7 @@ interface GrantRecord {
 }
 
 export class Grants {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #collections: Collections;
   readonly #repositories: Repositories;
   readonly #uploads: Uploads;
@@ -55,20 +55,24 @@ export class Grants {
   readonly #scope: Scope;
 
   constructor(
-    parts: KnowledgeParts,
-    pieces: { collections: Collections; repositories: Repositories; uploads: Uploads; documents: Documents },
+    deps: KnowledgeDependencies,
+    services: { collections: Collections; repositories: Repositories; uploads: Uploads; documents: Documents },
   ) {
-    this.#parts = parts;
-    this.#collections = pieces.collections;
-    this.#repositories = pieces.repositories;
-    this.#uploads = pieces.uploads;
-    this.#documents = pieces.documents;
-    this.#scope = parts.system.forTenant(knowledgeTenant);
+    this.#deps = deps;
+    this.#collections = services.collections;
+    this.#repositories = services.repositories;
+    this.#uploads = services.uploads;
+    this.#documents = services.documents;
+    this.#scope = deps.system.forTenant(knowledgeTenant);
   }
 
   async upload(caller: Caller, repositoryId: string, collectionId: string, input: UploadGrant): Promise<Grant> {
-    const pieces = { parts: this.#parts, collections: this.#collections, repositories: this.#repositories };
-    const opened = await openOrCreate(pieces, caller, repositoryId, collectionId, input);
+    const services = {
+      deps: this.#deps,
+      collections: this.#collections,
+      repositories: this.#repositories,
+    };
+    const opened = await openOrCreate(services, caller, repositoryId, collectionId, input);
     const { expires_in_seconds, ...rest } = input;
     this.#uploads.check(opened, rest);
     return this.#make(caller, "upload", opened.collection, rest as unknown as JsonObject, expires_in_seconds);
@@ -78,7 +82,7 @@ export class Grants {
   async useUpload(token: string, body: AsyncIterable<Uint8Array>): Promise<DocumentView> {
     const { item, record } = await this.#find(token, "upload");
     try {
-      await this.#parts.items.write(this.#scope, grantsContainer.name, [item.id], {
+      await this.#deps.items.write(this.#scope, grantsContainer.name, [item.id], {
         op: "delete",
         id: item.id,
         ifMatch: item.etag,
@@ -142,24 +146,24 @@ export class Grants {
     const id = hashOf(token);
     const user = { id: caller.userId, groups: caller.groups, role: caller.role };
     const record: GrantRecord = { kind, tenant: caller.scope.tenant, user, repository_id, collection_id, input };
-    await this.#parts.items.write(this.#scope, grantsContainer.name, [id], {
+    await this.#deps.items.write(this.#scope, grantsContainer.name, [id], {
       op: "create",
       document: { id, grant: id, ttl: seconds, ...(record as unknown as JsonObject) },
     });
-    const expires_at = isoTime(this.#parts.clock.now() + seconds * 1000);
+    const expires_at = isoTime(this.#deps.clock.now() + seconds * 1000);
     return { url: `/v1/${kind}s/${token}`, expires_at, expires_in_seconds: seconds };
   }
 
   async #find(token: string, kind: GrantRecord["kind"]): Promise<{ item: Item; record: GrantRecord }> {
     const id = hashOf(token);
-    const item = await this.#parts.items.read(this.#scope, grantsContainer.name, { partition: [id], id });
+    const item = await this.#deps.items.read(this.#scope, grantsContainer.name, { partition: [id], id });
     const record = item?.document as unknown as GrantRecord | undefined;
     if (item === undefined || record?.kind !== kind) throw gone();
     return { item, record };
   }
 
   #callerOf({ tenant, user }: GrantRecord): Caller {
-    return this.#parts.callerOf({ tenant, userId: user.id, groups: user.groups, role: user.role });
+    return this.#deps.callerOf({ tenant, userId: user.id, groups: user.groups, role: user.role });
   }
 }
 

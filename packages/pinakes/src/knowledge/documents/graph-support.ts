@@ -5,10 +5,10 @@
  */
 import { hasCode } from "../../domain/errors.ts";
 import type { Quad } from "../../domain/rdf.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { Extraction } from "../extraction/index.ts";
 import type { DocumentGraph, DocumentRecord, IndexedVersion } from "../records/records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 const writeQuadsMax = 5_000;
 const writeCharsMax = 8_388_608;
@@ -54,8 +54,8 @@ export function parted(
 }
 
 export async function writeGraph(
-  parts: Pick<KnowledgeParts, "triples">,
-  shelf: Shelf,
+  deps: Pick<KnowledgeDependencies, "triples">,
+  partition: CollectionPartition,
   documentId: string,
   mark: string,
   {
@@ -65,12 +65,12 @@ export async function writeGraph(
   }: { readonly extraction: Extraction; readonly signal: AbortSignal; readonly told: () => Promise<void> },
 ): Promise<void> {
   if (extraction.parts.size === 0) return;
-  const { incarnation } = shelf.place;
-  await parts.triples.open(shelf.scope, incarnation);
+  const { incarnation } = partition.place;
+  await deps.triples.open(partition.scope, incarnation);
   for (const [part, quads] of extraction.parts)
-    for (const insert of pieces(quads)) {
+    for (const insert of inserts(quads)) {
       signal.throwIfAborted();
-      await parts.triples.write(shelf.scope, incarnation, {
+      await deps.triples.write(partition.scope, incarnation, {
         insert,
         source: { source: `${documentId}.${mark}`, part },
       });
@@ -80,24 +80,24 @@ export async function writeGraph(
 
 /** What these alone supported goes with them. False: the collection is in the trash, where nothing changes until it is restored. */
 export async function removeSources(
-  parts: Pick<KnowledgeParts, "triples">,
-  shelf: Shelf,
+  deps: Pick<KnowledgeDependencies, "triples">,
+  partition: CollectionPartition,
   documentId: string,
   marks: readonly string[],
 ): Promise<boolean> {
   for (const mark of marks) {
     try {
-      await parts.triples.removeSource(shelf.scope, shelf.place.incarnation, `${documentId}.${mark}`);
+      await deps.triples.removeSource(partition.scope, partition.place.incarnation, `${documentId}.${mark}`);
     } catch (error) {
       if (!hasCode(error, "NOT_FOUND", "CONFLICT")) throw error;
       // Never opened, or purged: there is nothing any more.
-      if (error.code === "CONFLICT" && (await shelf.fence())?.record.status !== "PURGED") return false;
+      if (error.code === "CONFLICT" && (await partition.fence())?.record.status !== "PURGED") return false;
     }
   }
   return true;
 }
 
-function* pieces(quads: readonly Quad[]): Generator<readonly Quad[]> {
+function* inserts(quads: readonly Quad[]): Generator<readonly Quad[]> {
   let from = 0;
   let chars = 0;
   for (const [i, { s, p, o, g }] of quads.entries()) {

@@ -1,7 +1,7 @@
 /** Documents on their way to the workers, in a queue of each workspace's own. The record is the truth; a message only says where to look. */
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { DeadKey, Queue, ReceivedMessage } from "../../ports/queue.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { DocumentRecord } from "../records/records.ts";
 import { knowledgeTenant, type KnowledgeWork } from "../records/work-registry.ts";
 import { laneOf, Lanes, sharedQueue } from "./lanes.ts";
@@ -36,24 +36,28 @@ export class IngestQueue {
   }
 
   /** Before anything of the collection is begun: from here on the watchdog looks after it. */
-  async watch(shelf: Shelf): Promise<void> {
-    await this.#registry.mark({ kind: "documents", tenant: shelf.scope.tenant, ...shelf.place });
+  async watch(partition: CollectionPartition): Promise<void> {
+    await this.#registry.mark({ kind: "documents", tenant: partition.scope.tenant, ...partition.place });
   }
 
   /** A message that gets lost here is sent again by the watchdog, so its loss is no error of the caller's. */
-  async send(shelf: Shelf, { document_id, run, attempts }: DocumentRecord, again = ""): Promise<void> {
-    const { repository_id, collection_id, incarnation } = shelf.place;
+  async send(
+    partition: CollectionPartition,
+    { document_id, run, attempts }: DocumentRecord,
+    again = "",
+  ): Promise<void> {
+    const { repository_id, collection_id, incarnation } = partition.place;
     const body: IngestMessage = {
-      tenant: shelf.scope.tenant,
+      tenant: partition.scope.tenant,
       repository_id,
       collection_id,
       incarnation,
       document_id,
       run,
     };
-    const group = `${shelf.scope.tenant}:${document_id}`;
+    const group = `${partition.scope.tenant}:${document_id}`;
     try {
-      const lane = laneOf(shelf.scope.tenant);
+      const lane = laneOf(partition.scope.tenant);
       await this.queue.send(this.scope, lane, {
         body: { ...body },
         group,

@@ -2,45 +2,45 @@
 import { PinakesError } from "../../domain/errors.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { DocumentRecord } from "../records/records.ts";
 
 const format = 1;
 
-export function textKey(shelf: Shelf, documentId: string, version: number): string {
-  return `${shelf.prefix}${documentId}/${version}/text`;
+export function textKey(partition: CollectionPartition, documentId: string, version: number): string {
+  return `${partition.prefix}${documentId}/${version}/text`;
 }
 
 /** See model-answers.ts. */
-export function answersKey(shelf: Shelf, documentId: string, version: number): string {
-  return `${shelf.prefix}${documentId}/${version}/answers`;
+export function answersKey(partition: CollectionPartition, documentId: string, version: number): string {
+  return `${partition.prefix}${documentId}/${version}/answers`;
 }
 
 /** Everything that is made of a version's bytes. */
-export function derivedKeys(shelf: Shelf, documentId: string, version: number): readonly string[] {
-  return [textKey(shelf, documentId, version), answersKey(shelf, documentId, version)];
+export function derivedKeys(partition: CollectionPartition, documentId: string, version: number): readonly string[] {
+  return [textKey(partition, documentId, version), answersKey(partition, documentId, version)];
 }
 
 export async function saveParsedText(
   objects: ObjectStore,
-  shelf: Shelf,
+  partition: CollectionPartition,
   { document_id, version }: Pick<DocumentRecord, "document_id" | "version">,
   parsed: ParsedText,
 ): Promise<void> {
   await objects.put(
-    shelf.scope,
-    textKey(shelf, document_id, version),
+    partition.scope,
+    textKey(partition, document_id, version),
     Buffer.from(JSON.stringify({ format, ...parsed }), "utf8"),
   );
 }
 
 export async function readParsedText(
   objects: ObjectStore,
-  shelf: Shelf,
+  partition: CollectionPartition,
   documentId: string,
   version: number,
 ): Promise<ParsedText | undefined> {
-  const bytes = await objects.get(shelf.scope, textKey(shelf, documentId, version));
+  const bytes = await objects.get(partition.scope, textKey(partition, documentId, version));
   if (bytes === undefined) return undefined;
   const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as ParsedText & { readonly format: number };
   if (stored.format !== format)

@@ -4,9 +4,9 @@ import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { AppendInput } from "../../vectors/index.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { ChunkRange } from "../records/records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 const deletesPerDelta = 5_000;
 const throttledMs = 250;
@@ -18,7 +18,7 @@ export function chunkId(documentId: string, run: number, index: number): string 
 
 /** Waits while the compactor catches up. */
 export async function appendRows(
-  { vectors }: Pick<KnowledgeParts, "vectors">,
+  { vectors }: Pick<KnowledgeDependencies, "vectors">,
   scope: Scope,
   collection: string,
   input: AppendInput,
@@ -37,8 +37,8 @@ export async function appendRows(
 
 /** Vectors that are gone altogether need no removal of rows. */
 export async function deleteChunks(
-  parts: Pick<KnowledgeParts, "vectors">,
-  shelf: Shelf,
+  deps: Pick<KnowledgeDependencies, "vectors">,
+  partition: CollectionPartition,
   documentId: string,
   ranges: readonly ChunkRange[],
   signal?: AbortSignal,
@@ -48,7 +48,10 @@ export async function deleteChunks(
       const ids = Array.from({ length: Math.min(deletesPerDelta, chunk_count - at) }, (_, i) =>
         chunkId(documentId, run, at + i),
       );
-      await tolerate(appendRows(parts, shelf.scope, shelf.vectors(generation), { delete: ids }, signal), "NOT_FOUND");
+      await tolerate(
+        appendRows(deps, partition.scope, partition.vectors(generation), { delete: ids }, signal),
+        "NOT_FOUND",
+      );
     }
   }
 }

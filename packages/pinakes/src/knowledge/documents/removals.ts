@@ -1,9 +1,9 @@
 /** Carries out what the records say has still to go: passages, objects, then triples, and the record of it last. */
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { itemIds, type ChunkRange, type DocumentRecord, type RemovalRecord } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { removeSources } from "./graph-support.ts";
 import { deleteChunks } from "./passages.ts";
 
@@ -12,7 +12,7 @@ const keysPerDelete = 1_000;
 
 /** What is left over, written in the batch that makes it so. `why` and the run make the id: each of them happens once. */
 export function removal(
-  shelf: Shelf,
+  partition: CollectionPartition,
   { document_id, run, graph }: Pick<DocumentRecord, "document_id" | "run" | "graph">,
   why:
     | "replaced"
@@ -41,7 +41,7 @@ export function removal(
     ...(sources.length === 0 ? {} : { sources }),
     at: isoTime(now),
   };
-  return { op: "create", document: shelf.document(itemIds.removal(document_id, `${run}.${why}`), record) };
+  return { op: "create", document: partition.document(itemIds.removal(document_id, `${run}.${why}`), record) };
 }
 
 /** The passages that a run which is not the live one may have stored: before the first of them it says how many there will be. */
@@ -58,21 +58,21 @@ export function shownRanges({ live, prepared }: Pick<DocumentRecord, "live" | "p
 
 /** Tells how many there were. Can be repeated, by anybody, at any time. */
 export async function removeLeftovers(
-  parts: Pick<KnowledgeParts, "objects" | "vectors" | "triples">,
-  shelf: Shelf,
+  deps: Pick<KnowledgeDependencies, "objects" | "vectors" | "triples">,
+  partition: CollectionPartition,
   signal?: AbortSignal,
 ): Promise<number> {
   let removed = 0;
   for (;;) {
-    const removals = await shelf.removals(removalsPerRound);
+    const removals = await partition.removals(removalsPerRound);
     for (const { id, record } of removals) {
       signal?.throwIfAborted();
-      await deleteChunks(parts, shelf, record.document_id, record.chunks, signal);
+      await deleteChunks(deps, partition, record.document_id, record.chunks, signal);
       for (let at = 0; at < record.object_keys.length; at += keysPerDelete)
-        await parts.objects.delete(shelf.scope, record.object_keys.slice(at, at + keysPerDelete));
+        await deps.objects.delete(partition.scope, record.object_keys.slice(at, at + keysPerDelete));
       // The record stays for when the collection is restored.
-      if (!(await removeSources(parts, shelf, record.document_id, record.sources ?? []))) return removed;
-      await shelf.clean([{ op: "delete", id }]).catch((error: unknown) => ignoreMissing(error));
+      if (!(await removeSources(deps, partition, record.document_id, record.sources ?? []))) return removed;
+      await partition.clean([{ op: "delete", id }]).catch((error: unknown) => ignoreMissing(error));
       removed += 1;
     }
     if (removals.length < removalsPerRound) return removed;

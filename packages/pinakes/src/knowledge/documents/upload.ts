@@ -21,11 +21,20 @@ import { checkFileName } from "../records/names.ts";
 import { itemIds, type DocumentRecord, type DocumentSource, type RepositoryRecord } from "../records/records.ts";
 import { requireStillTaking, requireTaking } from "../records/taking.ts";
 import { isoTime } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { checkDocumentMetadata } from "./document-metadata.ts";
 import { MeasuredBody } from "./measured-body.ts";
 import { noteUse } from "../collections/uses.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
+import {
+  asBefore,
+  type Begun,
+  duplicate,
+  isUnchanged,
+  leaseLeftMs,
+  neverArrived,
+  UploadUnderWay,
+} from "./upload-state.ts";
 
 export interface UploadInput {
   readonly name: string;
@@ -62,23 +71,23 @@ export interface UploadResult extends Stored<DocumentRecord> {
 const catalogTypes: readonly FileType[] = ["pdf", "docx", "txt", "md", "csv"];
 
 export class Uploads {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #queue: IngestQueue;
 
-  constructor(parts: KnowledgeParts, queue: IngestQueue) {
-    this.#parts = parts;
+  constructor(deps: KnowledgeDependencies, queue: IngestQueue) {
+    this.#deps = deps;
     this.#queue = queue;
   }
 
   async upload(caller: Caller, opened: OpenCollection, input: UploadInput): Promise<UploadResult> {
     const checked = this.check(opened, input);
-    const shelf = new Shelf(this.#parts.items, caller.scope, opened.collection);
-    await shelf.ensure();
-    await noteUse(this.#parts, caller.scope, opened.collection);
-    await this.#queue.watch(shelf);
-    const begun = await this.#begin(caller, opened, shelf, checked, input);
-    const result = await this.#receive(shelf, begun, checked, input);
-    await requireStillTaking(this.#parts.items, caller.scope, shelf.place);
+    const partition = new CollectionPartition(this.#deps.items, caller.scope, opened.collection);
+    await partition.ensure();
+    await noteUse(this.#deps, caller.scope, opened.collection);
+    await this.#queue.watch(partition);
+    const begun = await this.#begin(caller, opened, partition, checked, input);
+    const result = await this.#receive(partition, begun, checked, input);
+    await requireStillTaking(this.#deps.items, caller.scope, partition.place);
     return result;
   }
 
@@ -112,14 +121,14 @@ export class Uploads {
   async #begin(
     caller: Caller,
     opened: OpenCollection,
-    shelf: Shelf,
+    partition: CollectionPartition,
     checked: CheckedUpload,
     input: UploadInput,
   ): Promise<Begun> {
     for (;;) {
-      const known = await shelf.documentOf(sourceKey(checked.source.uri));
+      const known = await partition.documentOf(sourceKey(checked.source.uri));
       if (known !== undefined && input.replace !== true && !neverArrived(known.record)) {
-        const leftMs = leaseLeftMs(known.record, this.#parts.clock.now());
+        const leftMs = leaseLeftMs(known.record, this.#deps.clock.now());
         if (leftMs === undefined) throw duplicate(known.record);
         // Its process died, and nobody but a retry comes: the upload is taken over.
         if (leftMs > 0) throw new UploadUnderWay(known.record, leftMs);
@@ -131,8 +140,8 @@ export class Uploads {
         );
       try {
         return known === undefined
-          ? await this.#create(caller, opened, shelf, checked, input)
-          : await this.#replace(caller, shelf, checked, known, input);
+          ? await this.#create(caller, opened, partition, checked, input)
+          : await this.#replace(caller, partition, checked, known, input);
       } catch (error) {
         // Somebody uploaded the same name at the same time: look again.
         const raced =
@@ -146,16 +155,16 @@ export class Uploads {
   async #create(
     caller: Caller,
     { repository, collection }: OpenCollection,
-    shelf: Shelf,
+    partition: CollectionPartition,
     checked: CheckedUpload,
     input: UploadInput,
   ): Promise<Begun> {
-    const { documentsPerCatalogMax, documentsPerCollectionMax } = this.#parts.quotas;
+    const { documentsPerCatalogMax, documentsPerCollectionMax } = this.#deps.quotas;
     const countMax = repository.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const record: DocumentRecord = {
       kind: "document",
-      document_id: this.#parts.newId(),
+      document_id: this.#deps.newId(),
       collection_id: collection.collection_id,
       repository_id: repository.repository_id,
       incarnation: collection.incarnation,
@@ -172,16 +181,16 @@ export class Uploads {
     const operations: Operation[] = [
       {
         op: "create",
-        document: shelf.document(itemIds.source(record.source_key), {
+        document: partition.document(itemIds.source(record.source_key), {
           kind: "source",
           document_id: record.document_id,
         }),
       },
-      { op: "create", document: shelf.document(itemIds.document(record.document_id), next) },
-      shelf.move({ to: "uploading", countMax }),
+      { op: "create", document: partition.document(itemIds.document(record.document_id), next) },
+      partition.move({ to: "uploading", countMax }),
     ];
     try {
-      const { results } = await shelf.write(operations);
+      const { results } = await partition.write(operations);
       return { record: next, etag: results[2]?.etag as string, before: undefined };
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.context.batch?.index !== 3) throw error;
@@ -195,28 +204,29 @@ export class Uploads {
 
   async #replace(
     caller: Caller,
-    shelf: Shelf,
+    partition: CollectionPartition,
     checked: CheckedUpload,
     known: Stored<DocumentRecord>,
     input: UploadInput,
   ): Promise<Begun> {
     const { record } = known;
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const next: DocumentRecord = {
       ...record,
       ...this.#fresh(caller, checked, input, now),
       version: record.version + 1,
       run: record.run + 1,
     };
-    const chunks = unfinishedChunks(record, (await shelf.fence())?.record.generation ?? 1);
+    const chunks = unfinishedChunks(record, (await partition.fence())?.record.generation ?? 1);
     // Bytes of an upload that was overtaken before it committed them.
-    const object_keys = record.status === "uploading" ? [contentKey(shelf, record.document_id, record.version)] : [];
-    const { results } = await shelf.write([
-      { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: known.etag },
-      shelf.move({ from: record.status, to: "uploading" }),
+    const object_keys =
+      record.status === "uploading" ? [contentKey(partition, record.document_id, record.version)] : [];
+    const { results } = await partition.write([
+      { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: known.etag },
+      partition.move({ from: record.status, to: "uploading" }),
       ...(chunks.length + object_keys.length === 0
         ? []
-        : [removal(shelf, record, "overtaken", { chunks, object_keys, now })]),
+        : [removal(partition, record, "overtaken", { chunks, object_keys, now })]),
     ]);
     return { record: next, etag: results[1]?.etag as string, before: record };
   }
@@ -240,22 +250,27 @@ export class Uploads {
   }
 
   /** The bytes, then the record that says that they are here. */
-  async #receive(shelf: Shelf, begun: Begun, checked: CheckedUpload, input: UploadInput): Promise<UploadResult> {
+  async #receive(
+    partition: CollectionPartition,
+    begun: Begun,
+    checked: CheckedUpload,
+    input: UploadInput,
+  ): Promise<UploadResult> {
     const { record } = begun;
-    const key = contentKey(shelf, record.document_id, record.version);
-    const body = new MeasuredBody(bytesOf(input.body), this.#parts.quotas.fileBytesMax, checked.name);
+    const key = contentKey(partition, record.document_id, record.version);
+    const body = new MeasuredBody(bytesOf(input.body), this.#deps.quotas.fileBytesMax, checked.name);
     let stored: Stored<DocumentRecord>;
     try {
-      await this.#parts.objects.put(shelf.scope, key, this.#alive(shelf, begun, body));
+      await this.#deps.objects.put(partition.scope, key, this.#alive(partition, begun, body));
       if (body.bytes === 0) throw invalid(`"${checked.name}" is empty.`);
-      if (isUnchanged(begun, body.sha256)) return await this.#keep(shelf, begun, key);
-      stored = await this.#commit(shelf, begun, body);
+      if (isUnchanged(begun, body.sha256)) return await this.#keep(partition, begun, key);
+      stored = await this.#commit(partition, begun, body);
     } catch (error) {
-      await this.#undo(shelf, begun, key, error);
+      await this.#undo(partition, begun, key, error);
       throw error;
     }
-    await this.#queue.send(shelf, stored.record);
-    const duplicate_of = await this.#duplicateOf(shelf, stored.record);
+    await this.#queue.send(partition, stored.record);
+    const duplicate_of = await this.#duplicateOf(partition, stored.record);
     return { ...stored, unchanged: false, ...(duplicate_of === undefined ? {} : { duplicate_of }) };
   }
 
@@ -263,13 +278,13 @@ export class Uploads {
    * A sign of life now and then, so that a slow upload is told from a dead one; by a timer, since a client may pause. The last one is over before
    * the body is, so that nothing else changes the record behind it.
    */
-  async *#alive(shelf: Shelf, begun: Begun, body: MeasuredBody): AsyncGenerator<Uint8Array> {
-    let last = this.#parts.clock.now();
+  async *#alive(partition: CollectionPartition, begun: Begun, body: MeasuredBody): AsyncGenerator<Uint8Array> {
+    let last = this.#deps.clock.now();
     let beating: Promise<void> = Promise.resolve();
     const beat = () => {
-      last = this.#parts.clock.now();
+      last = this.#deps.clock.now();
       beating = beating.then(async () => {
-        begun.etag = await this.#touch(shelf, begun, last);
+        begun.etag = await this.#touch(partition, begun, last);
       });
       // It is thrown where the next bytes are waited for.
       beating.catch(() => {});
@@ -278,7 +293,7 @@ export class Uploads {
     timer.unref();
     try {
       for await (const chunk of body) {
-        if (this.#parts.clock.now() - last > uploadBeatMs) beat();
+        if (this.#deps.clock.now() - last > uploadBeatMs) beat();
         await beating;
         yield chunk;
       }
@@ -289,8 +304,8 @@ export class Uploads {
     await beating;
   }
 
-  async #touch(shelf: Shelf, { record, etag }: Begun, now: number): Promise<string> {
-    const { results } = await shelf.write([
+  async #touch(partition: CollectionPartition, { record, etag }: Begun, now: number): Promise<string> {
+    const { results } = await partition.write([
       {
         op: "patch",
         id: itemIds.document(record.document_id),
@@ -302,11 +317,11 @@ export class Uploads {
   }
 
   async #commit(
-    shelf: Shelf,
+    partition: CollectionPartition,
     { record, etag, before }: Begun,
     { sha256, bytes }: { sha256: string; bytes: number },
   ): Promise<Stored<DocumentRecord>> {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const { version, uploaded_at, uploaded_by } = record;
     const versions = [{ version, size_bytes: bytes, sha256, uploaded_at, uploaded_by }, ...record.versions];
     const next: DocumentRecord = {
@@ -320,20 +335,20 @@ export class Uploads {
     const object_keys = versions
       .slice(knowledgeLimits.versionsKeptMax)
       .flatMap((old) => [
-        contentKey(shelf, record.document_id, old.version),
-        ...derivedKeys(shelf, record.document_id, old.version),
+        contentKey(partition, record.document_id, old.version),
+        ...derivedKeys(partition, record.document_id, old.version),
       ]);
-    const { results } = await shelf.write([
-      { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
-      shelf.move({ from: "uploading", to: "pending", bytes: bytes - (before?.size_bytes ?? 0) }),
+    const { results } = await partition.write([
+      { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: etag },
+      partition.move({ from: "uploading", to: "pending", bytes: bytes - (before?.size_bytes ?? 0) }),
       // The worker that ingests this version carries it out.
-      ...(object_keys.length === 0 ? [] : [removal(shelf, record, "old-versions", { object_keys, now })]),
+      ...(object_keys.length === 0 ? [] : [removal(partition, record, "old-versions", { object_keys, now })]),
     ]);
     return { record: next, etag: results[1]?.etag as string };
   }
 
   /** The document as it was before this upload. */
-  async #keep(shelf: Shelf, { record, etag, before }: Begun, key: string): Promise<UploadResult> {
+  async #keep(partition: CollectionPartition, { record, etag, before }: Begun, key: string): Promise<UploadResult> {
     invariant(before !== undefined, "INTERNAL", "only a document that was there can be unchanged");
     // The source may say anew how these bytes are recognised: a file that was only touched is not read again.
     const next: DocumentRecord = {
@@ -341,22 +356,27 @@ export class Uploads {
       source: record.source,
       version: record.version,
       run: record.run,
-      touched_at: this.#parts.clock.now(),
+      touched_at: this.#deps.clock.now(),
     };
-    const { results } = await shelf.write([
-      { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
-      shelf.move({ from: "uploading", to: before.status }),
+    const { results } = await partition.write([
+      { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: etag },
+      partition.move({ from: "uploading", to: before.status }),
     ]);
-    await this.#parts.objects.delete(shelf.scope, [key]);
+    await this.#deps.objects.delete(partition.scope, [key]);
     return { record: next, etag: results[1]?.etag as string, unchanged: true };
   }
 
   /** Refused: as if it had never been sent. Broken off: the document says so, and can be sent again. */
-  async #undo(shelf: Shelf, { record, etag, before }: Begun, key: string, error: unknown): Promise<void> {
+  async #undo(
+    partition: CollectionPartition,
+    { record, etag, before }: Begun,
+    key: string,
+    error: unknown,
+  ): Promise<void> {
     const refused = hasCode(error, "INVALID", "LIMIT_EXCEEDED");
     const id = itemIds.document(record.document_id);
     const reason = `The upload broke off: ${error instanceof Error ? error.message : String(error)}`;
-    const touched_at = this.#parts.clock.now();
+    const touched_at = this.#deps.clock.now();
     const next: DocumentRecord =
       refused && before !== undefined
         ? asBefore(before, record, touched_at)
@@ -366,34 +386,38 @@ export class Uploads {
         ? [
             { op: "delete", id, ifMatch: etag },
             { op: "delete", id: itemIds.source(record.source_key) },
-            shelf.move({ from: "uploading" }),
+            partition.move({ from: "uploading" }),
           ]
         : [
-            { op: "replace", document: shelf.document(id, next), ifMatch: etag },
-            shelf.move({ from: "uploading", to: next.status }),
+            { op: "replace", document: partition.document(id, next), ifMatch: etag },
+            partition.move({ from: "uploading", to: next.status }),
           ];
     try {
-      await shelf.clean(operations).catch(overtaken);
-      await this.#dropBytes(shelf, record, key);
-      if (next.status === "pending") await this.#queue.send(shelf, next);
+      await partition.clean(operations).catch(overtaken);
+      await this.#dropBytes(partition, record, key);
+      if (next.status === "pending") await this.#queue.send(partition, next);
     } catch (cause) {
       // The caller is told the first error; the watchdog sees to what is left.
-      this.#parts.log(
+      this.#deps.log(
         `upload of document ${record.document_id} could not be undone: ${cause instanceof Error ? cause.message : String(cause)}`,
       );
     }
   }
 
   /** Unless the commit went through, and only its answer was lost. */
-  async #dropBytes(shelf: Shelf, { document_id, version }: DocumentRecord, key: string): Promise<void> {
-    const found = await shelf.read(document_id);
+  async #dropBytes(
+    partition: CollectionPartition,
+    { document_id, version }: DocumentRecord,
+    key: string,
+  ): Promise<void> {
+    const found = await partition.read(document_id);
     if (found?.record.versions.some((entry) => entry.version === version) === true) return;
-    await this.#parts.objects.delete(shelf.scope, [key]);
+    await this.#deps.objects.delete(partition.scope, [key]);
   }
 
   /** For information, so an index that is late does no harm. */
-  async #duplicateOf(shelf: Shelf, record: DocumentRecord): Promise<string | undefined> {
-    const { items } = await this.#parts.items.query(shelf.scope, "documents", {
+  async #duplicateOf(partition: CollectionPartition, record: DocumentRecord): Promise<string | undefined> {
+    const { items } = await this.#deps.items.query(partition.scope, "documents", {
       index: "bySha256",
       equals: { incarnation: record.incarnation, kind: "document", sha256: record.sha256 as string },
       limit: 2,
@@ -404,9 +428,6 @@ export class Uploads {
 
 /** Between two signs of life of an upload, whether bytes come or not. */
 const uploadBeatMs = 5_000;
-/** Without a sign of life for so long, a retry of the upload takes it over; the watchdog fails it later (`uploadDeadMs`). */
-export const uploadLeaseMs = 15_000;
-
 export interface CheckedUpload {
   readonly name: string;
   readonly source: DocumentSource;
@@ -415,14 +436,8 @@ export interface CheckedUpload {
   readonly metadata: JsonObject;
 }
 
-interface Begun {
-  readonly record: DocumentRecord;
-  etag: string;
-  readonly before: DocumentRecord | undefined;
-}
-
-export function contentKey(shelf: Shelf, documentId: string, version: number): string {
-  return `${shelf.prefix}${documentId}/${version}/content`;
+export function contentKey(partition: CollectionPartition, documentId: string, version: number): string {
+  return `${partition.prefix}${documentId}/${version}/content`;
 }
 
 export function typeOf(name: string, { owner }: RepositoryRecord): FileType {
@@ -432,62 +447,13 @@ export function typeOf(name: string, { owner }: RepositoryRecord): FileType {
   throw invalid(`${show(name)}: files of this type are not taken; there are ${allowed.join(", ")}.`);
 }
 
-function isUnchanged({ record, before }: Begun, sha256: string): boolean {
-  if (before === undefined || before.status !== "indexed" || before.sha256 !== sha256) return false;
-  const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-  return (
-    same(before.metadata, record.metadata) &&
-    same(before.chunking_override, record.chunking_override) &&
-    before.name === record.name
-  );
-}
-
-/** As it was before an upload that was refused. What was being ingested begins again: the upload has taken over its run. */
-function asBefore(before: DocumentRecord, { version, run }: DocumentRecord, touched_at: number): DocumentRecord {
-  const onItsWay = before.status === "pending" || before.status === "indexing";
-  return {
-    ...before,
-    version,
-    run,
-    ...(onItsWay ? { status: "pending" as const, attempts: 0, progress: null, touched_at } : {}),
-  };
-}
-
 /** Somebody else changed or deleted the document: it is theirs. */
 function overtaken(error: unknown): void {
   if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
-}
-
-/** What is left of the lease of a first upload that is under way; undefined where there is none. One that replaces a document needs replace=true. */
-function leaseLeftMs({ status, versions, touched_at }: DocumentRecord, now: number): number | undefined {
-  return status === "uploading" && versions.length === 0 ? touched_at + uploadLeaseMs - now : undefined;
-}
-
-class UploadUnderWay extends PinakesError {
-  readonly retryAfterMs: number;
-
-  constructor({ name, document_id }: DocumentRecord, retryAfterMs: number) {
-    const seconds = Math.ceil(retryAfterMs / 1_000);
-    const detail = `A document "${name}" is being uploaded: ${document_id}. If that upload broke off, send it again in ${seconds} s; or with replace=true.`;
-    super("CONFLICT", detail, { retryable: true });
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
-/** An upload that broke off left nothing but its name: sending the file again is what its error asks for. */
-function neverArrived({ status, versions }: DocumentRecord): boolean {
-  return status === "failed" && versions.length === 0;
 }
 
 async function* bytesOf(body: UploadInput["body"]): AsyncGenerator<Uint8Array> {
   if (typeof body === "string") yield Buffer.from(body, "utf8");
   else if (body instanceof Uint8Array) yield body;
   else yield* body;
-}
-
-function duplicate({ name, document_id }: DocumentRecord): PinakesError {
-  return new PinakesError(
-    "CONFLICT",
-    `A document "${name}" is here already (names ignore case): ${document_id}. Send it with replace=true to take its place.`,
-  );
 }

@@ -5,19 +5,19 @@
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, invalid, PinakesError } from "../../domain/errors.ts";
-import type { Places } from "../../domain/query-slots.ts";
+import type { Slots } from "../../domain/query-slots.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
 import type { QuadPage, QuadPattern } from "../../ports/triple-store.ts";
 import { rdfFormats, writeRdf, type RdfWriteFormat } from "../../rdf/index.ts";
 import { createSparql, hideGraphs, tripleStoreSource, type SparqlOptions } from "../../sparql/index.ts";
 import { labelsGraph } from "../extraction/index.ts";
-import { knowledgeLimits, openPlaces } from "../limits.ts";
+import { knowledgeLimits, openSlots } from "../limits.ts";
 import type { Collections } from "../collections/collections.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
-import { openOrCreate, openToQuery, type UsePieces } from "../collections/open-or-create.ts";
+import { openOrCreate, openToQuery, type OpenOrCreateDependencies } from "../collections/open-or-create.ts";
 import type { Repositories } from "../collections/repositories.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { knownAmong, type CollectionName, type QueryMore, type QueryWishes } from "../collections/query-options.ts";
 import { shownCollection } from "../collections/shown-collection.ts";
 import type { CollectionView } from "../views.ts";
@@ -80,31 +80,31 @@ export interface TripleRemoval extends PatternInput {
 }
 
 export class GraphApi {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #collections: Collections;
-  readonly #pieces: UsePieces;
+  readonly #services: OpenOrCreateDependencies;
   readonly #cursors: SealedCursors;
-  readonly #places: Places;
+  readonly #places: Slots;
   readonly #sparql = createSparql({ limits: { updateQuadsMax: graphLimits.updateQuadsMax } });
 
   constructor(
-    parts: KnowledgeParts,
+    deps: KnowledgeDependencies,
     { collections, repositories }: { readonly collections: Collections; readonly repositories: Repositories },
   ) {
-    this.#parts = parts;
+    this.#deps = deps;
     this.#collections = collections;
-    this.#pieces = { parts, collections, repositories };
-    this.#cursors = new SealedCursors(parts);
-    this.#places = parts.places ?? openPlaces(parts.quotas);
+    this.#services = { deps, collections, repositories };
+    this.#cursors = new SealedCursors(deps);
+    this.#places = deps.places ?? openSlots(deps.quotas);
   }
 
   /** The first triples for a collection that is not there make it, where the repository says so, as the first document does. */
   async loadTriples(caller: Caller, repositoryId: string, collectionId: string, input: LoadInput): Promise<LoadResult> {
     requireCaller(caller);
     const load = checkLoad(input);
-    const opened = await openOrCreate(this.#pieces, caller, repositoryId, collectionId, undefined, "Adding triples");
-    const { atomicQuadsMax } = this.#parts.triples.capabilities;
-    return loadTriples(load, this.#writer(caller, opened), { atomicQuadsMax, newId: this.#parts.newId });
+    const opened = await openOrCreate(this.#services, caller, repositoryId, collectionId, undefined, "Adding triples");
+    const { atomicQuadsMax } = this.#deps.triples.capabilities;
+    return loadTriples(load, this.#writer(caller, opened), { atomicQuadsMax, newId: this.#deps.newId });
   }
 
   async matchTriples(
@@ -229,7 +229,7 @@ export class GraphApi {
     });
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     // What only takes away needs no collection: an update makes none.
-    await noteUse(this.#parts, caller.scope, opened.collection);
+    await noteUse(this.#deps, caller.scope, opened.collection);
     const writer = this.#writer(caller, opened);
     const { inserted, removed } = await this.#sparql.update(
       this.#source(caller, [opened]),
@@ -256,7 +256,7 @@ export class GraphApi {
   }
 
   async #readable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
-    return openToQuery(this.#pieces, caller, repositoryId, collectionId, "Reading triples");
+    return openToQuery(this.#services, caller, repositoryId, collectionId, "Reading triples");
   }
 
   /** Each once, in the order they were named. One that is not to be had refuses all, unless it may be missing; one that is forbidden does. */
@@ -297,12 +297,12 @@ export class GraphApi {
 
   #writer(caller: Caller, { collection }: OpenCollection): SpaceWriter {
     if (collection.status === "ARCHIVED") throw archived(collection);
-    return new SpaceWriter(this.#parts, caller.scope, collection);
+    return new SpaceWriter(this.#deps, caller.scope, collection);
   }
 
   #source(caller: Caller, all: readonly OpenCollection[]) {
     const spaces = all.map(({ collection }) => collection.incarnation);
-    return hideGraphs(tripleStoreSource(this.#parts.triples, caller.scope, spaces), [labelsGraph]);
+    return hideGraphs(tripleStoreSource(this.#deps.triples, caller.scope, spaces), [labelsGraph]);
   }
 
   async #match(
@@ -314,7 +314,7 @@ export class GraphApi {
       ...options
     }: { readonly limit: number; readonly cursor?: string | undefined; readonly all?: boolean },
   ): Promise<Pick<QuadPage, "quads" | "cursor">> {
-    const { triples } = this.#parts;
+    const { triples } = this.#deps;
     try {
       if (all || pattern.g !== undefined)
         return await triples.match(caller.scope, collection.incarnation, pattern, options);
@@ -363,7 +363,7 @@ export class GraphApi {
   }
 
   async #requireUnnamed(caller: Caller, { collection }: OpenCollection, format: string): Promise<void> {
-    const page = await this.#parts.triples.graphs(caller.scope, collection.incarnation, { limit: 2 });
+    const page = await this.#deps.triples.graphs(caller.scope, collection.incarnation, { limit: 2 });
     const graphs = page.graphs.filter((name) => name !== labelsGraph);
     if (graphs.length > 0)
       throw invalid(
@@ -372,7 +372,7 @@ export class GraphApi {
   }
 
   async #record(caller: Caller, opened: OpenCollection): Promise<CollectionView> {
-    return shownCollection(this.#parts, caller.scope, opened);
+    return shownCollection(this.#deps, caller.scope, opened);
   }
 }
 

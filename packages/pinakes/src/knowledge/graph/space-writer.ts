@@ -7,22 +7,22 @@ import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { QuadChange, QuadChanges } from "../../ports/triple-store.ts";
 import { noteLateWrite } from "../records/late-writes.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import { lifeOf } from "../records/life-of.ts";
 import { archived } from "../access/open-collection.ts";
 import { requireNotHeld } from "../records/hold.ts";
-import { Library } from "../records/catalog-records.ts";
+import { CatalogRecords } from "../records/catalog-records.ts";
 import type { CollectionRecord } from "../records/records.ts";
 import { requireStillTaking } from "../records/taking.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 export class SpaceWriter {
-  readonly #parts: Pick<KnowledgeParts, "items" | "triples">;
+  readonly #deps: Pick<KnowledgeDependencies, "items" | "triples">;
   readonly #scope: Scope;
   readonly #collection: CollectionRecord;
 
-  constructor(parts: Pick<KnowledgeParts, "items" | "triples">, scope: Scope, collection: CollectionRecord) {
-    this.#parts = parts;
+  constructor(deps: Pick<KnowledgeDependencies, "items" | "triples">, scope: Scope, collection: CollectionRecord) {
+    this.#deps = deps;
     this.#scope = scope;
     this.#collection = collection;
   }
@@ -33,12 +33,12 @@ export class SpaceWriter {
       // The space is fenced or was purged.
       throw hasCode(error, "CONFLICT") ? this.#tooLate(error) : error;
     });
-    await requireStillTaking(this.#parts.items, this.#scope, this.#collection);
+    await requireStillTaking(this.#deps.items, this.#scope, this.#collection);
     return changes;
   }
 
   async #writeOpened(change: QuadChange): Promise<QuadChanges> {
-    const { triples } = this.#parts;
+    const { triples } = this.#deps;
     const { incarnation } = this.#collection;
     try {
       return await triples.write(this.#scope, incarnation, change);
@@ -50,10 +50,10 @@ export class SpaceWriter {
   }
 
   async #requireActive(): Promise<void> {
-    const { items } = this.#parts;
+    const { items } = this.#deps;
     const [fence, now] = await Promise.all([
-      new Shelf(items, this.#scope, this.#collection).fence(),
-      new Library(items).life(this.#scope, lifeOf(this.#collection)),
+      new CollectionPartition(items, this.#scope, this.#collection).fence(),
+      new CatalogRecords(items).life(this.#scope, lifeOf(this.#collection)),
     ]);
     const status = fence?.record.status ?? "ACTIVE";
     if (status === "ARCHIVED") throw archived(this.#collection);
@@ -62,7 +62,7 @@ export class SpaceWriter {
   }
 
   #tooLate(cause?: unknown): PinakesError {
-    noteLateWrite(this.#parts.items);
+    noteLateWrite(this.#deps.items);
     return new PinakesError(
       "CONFLICT",
       `Collection "${this.#collection.collection_id}" takes no triples: it was deleted meanwhile.`,

@@ -2,7 +2,7 @@
 import type { Chunk } from "../../domain/chunking.ts";
 import type { ChatModels } from "../../ports/chat-model.ts";
 import type { ParsedText } from "../../ports/parser.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import {
   checkChatModel,
   effectiveGraph,
@@ -15,11 +15,11 @@ import {
   type GraphSettings,
 } from "../extraction/index.ts";
 import type { CollectionRecord, DocumentGraph, DocumentRecord, RepositoryRecord } from "../records/records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { readAnswers, saveAnswers } from "./model-answers.ts";
 
 export interface GraphWork {
-  readonly shelf: Shelf;
+  readonly partition: CollectionPartition;
   readonly repository: RepositoryRecord;
   readonly collection: CollectionRecord;
   readonly document: DocumentRecord;
@@ -35,15 +35,15 @@ export interface ExtractedGraph extends Extraction {
   readonly told: Omit<DocumentGraph, "sources">;
 }
 
-type GraphParts = Pick<KnowledgeParts, "objects" | "chat">;
+type GraphDependencies = Pick<KnowledgeDependencies, "objects" | "chat">;
 
-export async function extractGraph(parts: GraphParts, work: GraphWork): Promise<ExtractedGraph> {
+export async function extractGraph(deps: GraphDependencies, work: GraphWork): Promise<ExtractedGraph> {
   const { repository, collection, document, parsed, chunks, signal } = work;
   const settings = effectiveGraph(repository, collection);
   const failed: FailedPassage[] = [];
   const asks = settings.extract === "llm" && isProse(document.file_type);
   const model: ExtractionInput["model"] = asks
-    ? async (facts, names) => void failed.push(...(await askModel(parts, work, settings, facts, names)))
+    ? async (facts, names) => void failed.push(...(await askModel(deps, work, settings, facts, names)))
     : undefined;
   const extraction = await extractDocument({ place: collection, document, parsed, chunks, settings, signal, model });
   const { triples, warnings } = extraction;
@@ -60,22 +60,22 @@ export async function extractGraph(parts: GraphParts, work: GraphWork): Promise<
 type AskWith = Parameters<NonNullable<ExtractionInput["model"]>>;
 
 async function askModel(
-  parts: GraphParts,
+  deps: GraphDependencies,
   work: GraphWork,
   settings: GraphSettings,
   ...[facts, names]: AskWith
 ): Promise<readonly FailedPassage[]> {
-  const { shelf, document, version, chunks, signal, alive } = work;
+  const { partition, document, version, chunks, signal, alive } = work;
   // It may have been configured when the setting was made, and not be now.
-  checkChatModel(settings, parts.chat);
-  const chat = await (parts.chat as ChatModels).get(settings.model);
+  checkChatModel(settings, deps.chat);
+  const chat = await (deps.chat as ChatModels).get(settings.model);
   // A new version often holds passages of the one before.
   const versions = [...new Set([...(document.live === null ? [] : [document.live.version]), version])];
-  const answers = await readAnswers(parts.objects, shelf, document.document_id, versions);
+  const answers = await readAnswers(deps.objects, partition, document.document_id, versions);
   const before = answers.size;
   try {
     return await extractFacts({ chunks, chat, types: settings.entity_types, signal, answers, alive }, facts, names);
   } finally {
-    if (answers.size > before) await saveAnswers(parts.objects, shelf, document.document_id, version, answers);
+    if (answers.size > before) await saveAnswers(deps.objects, partition, document.document_id, version, answers);
   }
 }

@@ -9,10 +9,10 @@ import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import { chunkDocument, clampedStrategy } from "../chunking/index.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import { contentKey } from "../documents/upload.ts";
 import { effectiveChunking } from "../records/collection-fields.ts";
-import type { Library, Stored } from "../records/catalog-records.ts";
+import type { CatalogRecords, Stored } from "../records/catalog-records.ts";
 import {
   itemIds,
   type CollectionRecord,
@@ -22,7 +22,7 @@ import {
   type VersionInfo,
 } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { extractGraph, type ExtractedGraph } from "./extract-graph.ts";
 import { parted, removeSources, sourceMark, withSource, writeGraph } from "../documents/graph-support.ts";
 import { derivedKeys, saveParsedText } from "../documents/parsed-text.ts";
@@ -38,7 +38,7 @@ const progressMs = 1_000;
 export class Overtaken extends Error {}
 
 export interface Ingestion {
-  readonly shelf: Shelf;
+  readonly partition: CollectionPartition;
   readonly documentId: string;
   readonly run: number;
   readonly signal: AbortSignal;
@@ -47,17 +47,17 @@ export interface Ingestion {
 }
 
 export class DocumentIngester {
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
+  readonly #deps: KnowledgeDependencies;
+  readonly #catalog: CatalogRecords;
 
-  constructor(parts: KnowledgeParts, library: Library) {
-    this.#parts = parts;
-    this.#library = library;
+  constructor(deps: KnowledgeDependencies, catalog: CatalogRecords) {
+    this.#deps = deps;
+    this.#catalog = catalog;
   }
 
   /** Throws what stood in the way; the worker decides whether to try again. */
   async ingest(work: Ingestion): Promise<DocumentRecord | undefined> {
-    const { repository, collection } = await this.#owners(work.shelf);
+    const { repository, collection } = await this.#owners(work.partition);
     const begun = await this.#begin(work, collection.embedding_model);
     if (begun === undefined) {
       await this.#takeBackLate(work);
@@ -68,10 +68,10 @@ export class DocumentIngester {
     let chunks: readonly Chunk[] = [];
     try {
       const parsed = await this.#parse(work, record);
-      const cut = await cutDocument(this.#parts, parsed, strategy, begun.model, work.signal);
+      const cut = await cutDocument(this.#deps, parsed, strategy, begun.model, work.signal);
       ({ chunks } = cut);
       const { version } = newestVersion(record);
-      const graph = await extractGraph(this.#parts, {
+      const graph = await extractGraph(this.#deps, {
         ...work,
         repository,
         collection,
@@ -90,45 +90,50 @@ export class DocumentIngester {
 
   /** A re-index of the collection writes into documents that are being ingested: this try is over, but not the run. */
   async #isStillOurs(
-    { shelf, documentId, run }: Ingestion,
+    { partition, documentId, run }: Ingestion,
     { current }: Begun,
     { cause }: Overtaken,
   ): Promise<boolean> {
     if (!hasCode(cause, "PRECONDITION_FAILED")) return false;
-    const record = (await shelf.read(documentId))?.record;
+    const record = (await partition.read(documentId))?.record;
     return record?.run === run && record.status === "indexing" && record.attempts === current.record.attempts;
   }
 
   /** Who replaced or deleted the document meanwhile could not know of what was stored after that. */
   async #takeBack(
-    { shelf, documentId, run }: Ingestion,
+    { partition, documentId, run }: Ingestion,
     { current, generation }: Begun,
     chunk_count: number,
   ): Promise<void> {
-    const found = await shelf.read(documentId);
+    const found = await partition.read(documentId);
     // Another try of the same run writes the very same passages.
     if (found?.record.run === run) return;
-    await deleteChunks(this.#parts, shelf, documentId, [{ run, chunk_count, generation }]);
-    await this.#withdraw(shelf, documentId, run, [sourceMark({ run, generation })]);
+    await deleteChunks(this.#deps, partition, documentId, [{ run, chunk_count, generation }]);
+    await this.#withdraw(partition, documentId, run, [sourceMark({ run, generation })]);
     const { version } = newestVersion(current.record);
     if (found?.record.versions.some((entry) => entry.version === version) === true) return;
-    await this.#parts.objects.delete(shelf.scope, derivedKeys(shelf, documentId, version));
+    await this.#deps.objects.delete(partition.scope, derivedKeys(partition, documentId, version));
   }
 
   /** The same, where the process died before it could: the message comes again, and is not done until this is. */
-  async #takeBackLate({ shelf, documentId, run }: Ingestion): Promise<void> {
-    const found = (await shelf.read(documentId))?.record;
+  async #takeBackLate({ partition, documentId, run }: Ingestion): Promise<void> {
+    const found = (await partition.read(documentId))?.record;
     if (found !== undefined && (found.run <= run || found.live?.run === run || found.prepared?.run === run)) return;
-    const { generation: newest = 0 } = (await shelf.fence())?.record ?? {};
+    const { generation: newest = 0 } = (await partition.fence())?.record ?? {};
     const marks = Array.from({ length: newest }, (_, i) => sourceMark({ run, generation: i + 1 }));
-    await this.#withdraw(shelf, documentId, run, marks);
+    await this.#withdraw(partition, documentId, run, marks);
   }
 
   /** In the trash it has to wait until the collection is restored: then a record says so. */
-  async #withdraw(shelf: Shelf, document_id: string, run: number, sources: readonly string[]): Promise<void> {
-    if (await removeSources(this.#parts, shelf, document_id, sources)) return;
-    await shelf
-      .clean([removal(shelf, { document_id, run }, "late", { sources, now: this.#parts.clock.now() })])
+  async #withdraw(
+    partition: CollectionPartition,
+    document_id: string,
+    run: number,
+    sources: readonly string[],
+  ): Promise<void> {
+    if (await removeSources(this.#deps, partition, document_id, sources)) return;
+    await partition
+      .clean([removal(partition, { document_id, run }, "late", { sources, now: this.#deps.clock.now() })])
       .catch((error: unknown) => {
         // A former try has said so.
         if (!hasCode(error, "CONFLICT")) throw error;
@@ -137,10 +142,10 @@ export class DocumentIngester {
 
   /** Says that the document has failed, for good. */
   async fail(work: Ingestion, reason: string): Promise<void> {
-    const found = await work.shelf.read(work.documentId);
+    const found = await work.partition.read(work.documentId);
     if (found === undefined || found.record.run !== work.run || isOver(found.record)) return;
     const { record, etag } = found;
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const { graph, stale } = parted(record, "goes");
     const next: DocumentRecord = {
       ...record,
@@ -150,21 +155,21 @@ export class DocumentIngester {
       touched_at: now,
       ...(graph === undefined ? {} : { graph }),
     };
-    const { generation } = (await work.shelf.fence())?.record ?? { generation: 1 };
+    const { generation } = (await work.partition.fence())?.record ?? { generation: 1 };
     const chunks = unfinishedChunks(record, generation);
-    await work.shelf.write([
+    await work.partition.write([
       this.#replace(work, next, etag),
-      work.shelf.move({ from: record.status, to: "failed", syncedAt: this.#now() }),
+      work.partition.move({ from: record.status, to: "failed", syncedAt: this.#now() }),
       ...(chunks.length + stale.length === 0
         ? []
-        : [removal(work.shelf, record, "failed", { chunks, sources: stale, now })]),
+        : [removal(work.partition, record, "failed", { chunks, sources: stale, now })]),
     ]);
-    if (chunks.length + stale.length > 0) await removeLeftovers(this.#parts, work.shelf);
+    if (chunks.length + stale.length > 0) await removeLeftovers(this.#deps, work.partition);
   }
 
   /** A try that was interrupted, for reasons that are not the document's, does not count: the document waits for its turn again. */
   async giveBack(work: Ingestion): Promise<void> {
-    const found = await work.shelf.read(work.documentId);
+    const found = await work.partition.read(work.documentId);
     if (found?.record.run !== work.run || found.record.status !== "indexing") return;
     const { record, etag } = found;
     const attempts = Math.max(0, record.attempts - 1);
@@ -174,22 +179,25 @@ export class DocumentIngester {
       status: "pending",
       attempts,
       interrupted,
-      touched_at: this.#parts.clock.now(),
+      touched_at: this.#deps.clock.now(),
     };
-    await work.shelf.write([this.#replace(work, next, etag), work.shelf.move({ from: "indexing", to: "pending" })]);
+    await work.partition.write([
+      this.#replace(work, next, etag),
+      work.partition.move({ from: "indexing", to: "pending" }),
+    ]);
   }
 
   /** Remembers why a try failed; the document stays on its way. */
   async note(work: Ingestion, reason: string): Promise<void> {
-    const found = await work.shelf.read(work.documentId);
+    const found = await work.partition.read(work.documentId);
     if (found === undefined || found.record.run !== work.run || isOver(found.record)) return;
-    await work.shelf.write([
-      this.#replace(work, { ...found.record, error: reason, touched_at: this.#parts.clock.now() }, found.etag),
+    await work.partition.write([
+      this.#replace(work, { ...found.record, error: reason, touched_at: this.#deps.clock.now() }, found.etag),
     ]);
   }
 
   async #begin(work: Ingestion, model: string): Promise<Begun | undefined> {
-    const found = await work.shelf.read(work.documentId);
+    const found = await work.partition.read(work.documentId);
     if (
       found === undefined ||
       found.record.run !== work.run ||
@@ -197,7 +205,7 @@ export class DocumentIngester {
       found.record.status === "uploading"
     )
       return undefined;
-    const fence = await work.shelf.fence();
+    const fence = await work.partition.fence();
     if (fence?.record.status !== "ACTIVE") return undefined;
     const { record } = found;
     if (record.attempts >= attemptsMax) {
@@ -214,24 +222,26 @@ export class DocumentIngester {
       attempts: record.attempts + 1,
       // How many passages a former try may have stored stays known.
       progress: record.progress === null ? null : { done: 0, total: record.progress.total },
-      touched_at: this.#parts.clock.now(),
+      touched_at: this.#deps.clock.now(),
     };
-    const { results } = await work.shelf.write([
+    const { results } = await work.partition.write([
       this.#replace(work, next, found.etag),
-      ...(record.status === "indexing" ? [] : [work.shelf.move({ from: record.status, to: "indexing" })]),
+      ...(record.status === "indexing" ? [] : [work.partition.move({ from: record.status, to: "indexing" })]),
     ]);
     return {
       current: { record: next, etag: results[1]?.etag as string },
       generation: fence.record.generation,
       model: fence.record.embedding_model ?? model,
       formerTotal: record.progress?.total ?? 0,
-      toldAt: this.#parts.clock.now(),
+      toldAt: this.#deps.clock.now(),
     };
   }
 
-  async #owners(shelf: Shelf): Promise<{ repository: RepositoryRecord; collection: CollectionRecord }> {
-    const { repository_id, collection_id, incarnation } = shelf.place;
-    const [repository, collection] = await this.#library.both(shelf.scope, repository_id, collection_id);
+  async #owners(
+    partition: CollectionPartition,
+  ): Promise<{ repository: RepositoryRecord; collection: CollectionRecord }> {
+    const { repository_id, collection_id, incarnation } = partition.place;
+    const [repository, collection] = await this.#catalog.both(partition.scope, repository_id, collection_id);
     if (repository === undefined || collection === undefined || collection.record.incarnation !== incarnation)
       throw new Overtaken("the collection is gone");
     return { repository: repository.record, collection: collection.record };
@@ -239,22 +249,26 @@ export class DocumentIngester {
 
   async #parse(work: Ingestion, record: DocumentRecord): Promise<ParsedText> {
     const { version } = newestVersion(record);
-    const bytes = await this.#parts.objects.get(work.shelf.scope, contentKey(work.shelf, record.document_id, version), {
-      signal: work.signal,
-    });
+    const bytes = await this.#deps.objects.get(
+      work.partition.scope,
+      contentKey(work.partition, record.document_id, version),
+      {
+        signal: work.signal,
+      },
+    );
     if (bytes === undefined)
       throw invalid("The bytes of the document are not in the object store any more. Upload it again.");
-    const parsed = await this.#parts.parser.parse(
+    const parsed = await this.#deps.parser.parse(
       { bytes, fileType: record.file_type },
-      { signal: work.signal, share: work.shelf.scope.tenant },
+      { signal: work.signal, share: work.partition.scope.tenant },
     );
-    await saveParsedText(this.#parts.objects, work.shelf, { document_id: record.document_id, version }, parsed);
+    await saveParsedText(this.#deps.objects, work.partition, { document_id: record.document_id, version }, parsed);
     await work.alive();
     return parsed;
   }
 
   async #index(work: Ingestion, begun: Begun, { chunks, graph }: Made, userId: string): Promise<void> {
-    const { shelf, signal } = work;
+    const { partition, signal } = work;
     const mark = sourceMark({ run: begun.current.record.run, generation: begun.generation });
     const again = begun.current.record.graph?.sources.includes(mark) === true;
     if (graph.parts.size > 0)
@@ -264,15 +278,15 @@ export class DocumentIngester {
       };
     await this.#tell(work, begun, { done: 0, total: chunks.length }, true);
     const { record } = begun.current;
-    await storePassages(this.#parts, {
-      shelf,
+    await storePassages(this.#deps, {
+      partition,
       record,
       version: newestVersion(record).version,
       run: record.run,
       userId,
       generation: begun.generation,
       chunks,
-      embedder: await this.#parts.embedders.get(begun.model),
+      embedder: await this.#deps.embedders.get(begun.model),
       deltaId: `${record.document_id}.${record.run}.${record.attempts}${record.interrupted === undefined ? "" : `.i${record.interrupted}`}`,
       signal,
       told: (done) => this.#tell(work, begun, { done, total: chunks.length }),
@@ -285,26 +299,28 @@ export class DocumentIngester {
       );
       for (let at = 0; at < extra.length; at += 5_000)
         await appendRows(
-          this.#parts,
-          shelf.scope,
-          shelf.vectors(begun.generation),
+          this.#deps,
+          partition.scope,
+          partition.vectors(begun.generation),
           { delete: extra.slice(at, at + 5_000) },
           signal,
         );
     }
     // … and may have found other triples, with settings that have changed since.
-    if (again) await removeSources(this.#parts, shelf, record.document_id, [mark]);
+    if (again) await removeSources(this.#deps, partition, record.document_id, [mark]);
     const told = () => this.#tell(work, begun, { done: chunks.length, total: chunks.length });
-    await this.#guarded(writeGraph(this.#parts, shelf, record.document_id, mark, { extraction: graph, signal, told }));
+    await this.#guarded(
+      writeGraph(this.#deps, partition, record.document_id, mark, { extraction: graph, signal, told }),
+    );
   }
 
   /** Progress for whoever watches, and a sign of life for the watchdog; at most once a second. */
   async #tell(work: Ingestion, begun: Begun, progress: { done: number; total: number }, now = false): Promise<void> {
-    const at = this.#parts.clock.now();
+    const at = this.#deps.clock.now();
     if (!now && at - begun.toldAt < progressMs) return;
     begun.toldAt = at;
     const next: DocumentRecord = { ...begun.current.record, progress, touched_at: at };
-    const { results } = await this.#guarded(work.shelf.write([this.#replace(work, next, begun.current.etag)]));
+    const { results } = await this.#guarded(work.partition.write([this.#replace(work, next, begun.current.etag)]));
     begun.current = { record: next, etag: results[1]?.etag as string };
     await work.alive();
   }
@@ -332,7 +348,7 @@ export class DocumentIngester {
       live,
       prepared: null,
       indexed_at: now,
-      touched_at: this.#parts.clock.now(),
+      touched_at: this.#deps.clock.now(),
     };
     const former = record.live;
     const left = shownRanges(record);
@@ -341,7 +357,7 @@ export class DocumentIngester {
       kept === undefined ? next : { ...next, graph: { sources: kept.sources, ...graph.told } };
     const operations: Operation[] = [
       this.#replace(work, stored, etag),
-      work.shelf.move({
+      work.partition.move({
         from: "indexing",
         to: "indexed",
         chunks: chunkCount - (former?.chunk_count ?? 0),
@@ -350,9 +366,13 @@ export class DocumentIngester {
     ];
     if (left.length + stale.length > 0)
       operations.push(
-        removal(work.shelf, record, "replaced", { chunks: left, sources: stale, now: this.#parts.clock.now() }),
+        removal(work.partition, record, "replaced", {
+          chunks: left,
+          sources: stale,
+          now: this.#deps.clock.now(),
+        }),
       );
-    await this.#guarded(work.shelf.write(operations, begun.generation));
+    await this.#guarded(work.partition.write(operations, begun.generation));
     return stored;
   }
 
@@ -369,13 +389,13 @@ export class DocumentIngester {
   #replace(work: Ingestion, record: DocumentRecord, etag: string): Operation {
     return {
       op: "replace",
-      document: work.shelf.document(itemIds.document(record.document_id), record),
+      document: work.partition.document(itemIds.document(record.document_id), record),
       ifMatch: etag,
     };
   }
 
   #now(): string {
-    return isoTime(this.#parts.clock.now());
+    return isoTime(this.#deps.clock.now());
   }
 }
 
@@ -386,13 +406,13 @@ export interface CutDocument extends Required<Pick<IndexedVersion, "chunking_str
 
 /** Into passages; a document without any cannot be found, and says so. */
 export async function cutDocument(
-  parts: Pick<KnowledgeParts, "embedders">,
+  deps: Pick<KnowledgeDependencies, "embedders">,
   parsed: ParsedText,
   strategy: ChunkingStrategy,
   model: string,
   signal: AbortSignal,
 ): Promise<CutDocument> {
-  const embedder = await parts.embedders.get(model);
+  const embedder = await deps.embedders.get(model);
   const { tokensMax } = embedder.model;
   const tokenizer = await embedder.tokenizer();
   const chunking_strategy = clampedStrategy(strategy, tokensMax);

@@ -11,8 +11,8 @@ import { hasCode } from "../../domain/errors.ts";
 import { reasonOf } from "../../domain/log.ts";
 import type { ReceivedMessage } from "../../ports/queue.ts";
 import type { Activity } from "../activity.ts";
-import { Shelf } from "../records/collection-partition.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { attemptsMax, Overtaken, type DocumentIngester, type Ingestion } from "./ingest-document.ts";
 import { readMessage, type IngestQueue } from "../documents/ingest-queue.ts";
 import type { Lane } from "../documents/lanes.ts";
@@ -61,7 +61,7 @@ export interface IngestWorkerOptions {
 
 export class IngestWorker {
   readonly metrics: IngestMetrics = { indexed: 0, failed: 0, retried: 0, yielded: 0, active: 0 };
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #queue: IngestQueue;
   readonly #ingester: DocumentIngester;
   readonly #owner: string;
@@ -73,8 +73,13 @@ export class IngestWorker {
   readonly #active = new Set<Promise<void>>();
   #guest: Guest | undefined;
 
-  constructor(parts: KnowledgeParts, queue: IngestQueue, ingester: DocumentIngester, options: IngestWorkerOptions) {
-    this.#parts = parts;
+  constructor(
+    deps: KnowledgeDependencies,
+    queue: IngestQueue,
+    ingester: DocumentIngester,
+    options: IngestWorkerOptions,
+  ) {
+    this.#deps = deps;
     this.#queue = queue;
     this.#ingester = ingester;
     this.#owner = options.owner;
@@ -166,7 +171,7 @@ export class IngestWorker {
     if (guest === undefined) return;
     // A message that cannot be given back comes back when its lease runs out.
     await this.#queue.queue.release(this.#queue.scope, guest.message.receipt).catch((error: unknown) => {
-      this.#parts.log(
+      this.#deps.log(
         `${aboutMessage(guest.message)} could not be given back to its queue: ${reasonOf(error)}`,
         "warn",
         { message: guest.message.id },
@@ -198,7 +203,7 @@ export class IngestWorker {
     } catch (error) {
       // The message comes back when its lease runs out.
       this.metrics.lastError = error instanceof Error ? error.message : String(error);
-      this.#parts.log(`ingestion of ${aboutMessage(message)} stopped and is tried again: ${reasonOf(error)}`, "error", {
+      this.#deps.log(`ingestion of ${aboutMessage(message)} stopped and is tried again: ${reasonOf(error)}`, "error", {
         message: message.id,
       });
     } finally {
@@ -216,15 +221,21 @@ export class IngestWorker {
   async #work(message: ReceivedMessage, lane: Lane, signal: AbortSignal): Promise<void> {
     const { queue, scope } = this.#queue;
     const { tenant, document_id, run, ...place } = readMessage(message);
-    const shelf = new Shelf(this.#parts.items, this.#parts.system.forTenant(tenant), place);
-    const work: Ingestion = { shelf, documentId: document_id, run, signal, alive: async () => signal.throwIfAborted() };
+    const partition = new CollectionPartition(this.#deps.items, this.#deps.system.forTenant(tenant), place);
+    const work: Ingestion = {
+      partition,
+      documentId: document_id,
+      run,
+      signal,
+      alive: async () => signal.throwIfAborted(),
+    };
     try {
       const done = await this.#ingester.ingest(work);
       if (done !== undefined) {
         this.metrics.indexed += 1;
-        this.#activity.add(shelf.scope, { documents_indexed: 1 });
+        this.#activity.add(partition.scope, { documents_indexed: 1 });
       }
-      await removeLeftovers(this.#parts, shelf, signal);
+      await removeLeftovers(this.#deps, partition, signal);
       await queue.done(scope, message.receipt);
     } catch (error) {
       if (error instanceof Overtaken || signal.reason instanceof Overtaken)
@@ -238,7 +249,7 @@ export class IngestWorker {
   async #giveBack(message: ReceivedMessage, lane: Lane, work: Ingestion): Promise<void> {
     // Where that fails the try counts, and the document is no worse off than after a crash.
     await this.#ingester.giveBack(work).catch((error: unknown) => {
-      this.#parts.log(`the interrupted try of ${aboutMessage(message)} counts as one: ${reasonOf(error)}`, "warn", {
+      this.#deps.log(`the interrupted try of ${aboutMessage(message)} counts as one: ${reasonOf(error)}`, "warn", {
         message: message.id,
       });
     });
@@ -251,12 +262,12 @@ export class IngestWorker {
     const reason = error instanceof Error ? error.message : String(error);
     this.metrics.lastError = reason;
     const final = hasCode(error, "INVALID", "LIMIT_EXCEEDED", "NOT_SUPPORTED");
-    const attempts = (await work.shelf.read(work.documentId))?.record.attempts ?? attemptsMax;
+    const attempts = (await work.partition.read(work.documentId))?.record.attempts ?? attemptsMax;
     this.#tell(work, reason, { attempt: attempts, over: final || attempts >= attemptsMax });
     if (final || attempts >= attemptsMax) {
       await this.#ingester.fail(work, final ? reason : `Given up after ${attempts} tries. The last one: ${reason}`);
       this.metrics.failed += 1;
-      this.#activity.add(work.shelf.scope, { documents_failed: 1 });
+      this.#activity.add(work.partition.scope, { documents_failed: 1 });
       return queue.done(scope, message.receipt);
     }
     await this.#ingester.note(work, reason);
@@ -268,15 +279,15 @@ export class IngestWorker {
 
   /** One line for each try that failed: what failed, where, and why. */
   #tell(
-    { shelf, documentId }: Ingestion,
+    { partition, documentId }: Ingestion,
     reason: string,
     { attempt, over }: { readonly attempt: number; readonly over: boolean },
   ): void {
-    const { repository_id, collection_id } = shelf.place;
-    const { tenant } = shelf.scope;
+    const { repository_id, collection_id } = partition.place;
+    const { tenant } = partition.scope;
     const line = `document ${documentId} of ${tenant}/${repository_id}/${collection_id} failed (attempt ${attempt}${over ? "" : ", is tried again"}): ${reasonOf(reason)}`;
     const fields = { workspace: tenant, repository_id, collection_id, document_id: documentId, attempt };
-    this.#parts.log(line, over ? "error" : "warn", fields);
+    this.#deps.log(line, over ? "error" : "warn", fields);
   }
 }
 

@@ -1,7 +1,7 @@
 /** What a model answered about the passages of a version, kept beside its text: a passage that was answered is not asked for again. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { PassageAnswer } from "../extraction/index.ts";
 import { answersKey } from "../documents/parsed-text.ts";
 
@@ -9,13 +9,13 @@ const format = 1;
 
 export async function readAnswers(
   objects: ObjectStore,
-  shelf: Shelf,
+  partition: CollectionPartition,
   documentId: string,
   versions: readonly number[],
 ): Promise<Map<string, PassageAnswer>> {
   const answers = new Map<string, PassageAnswer>();
   for (const version of versions) {
-    const bytes = await objects.get(shelf.scope, answersKey(shelf, documentId, version));
+    const bytes = await objects.get(partition.scope, answersKey(partition, documentId, version));
     if (bytes === undefined) continue;
     const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as {
       readonly format: number;
@@ -33,14 +33,14 @@ export async function readAnswers(
 
 export async function saveAnswers(
   objects: ObjectStore,
-  shelf: Shelf,
+  partition: CollectionPartition,
   documentId: string,
   version: number,
   answers: ReadonlyMap<string, PassageAnswer>,
 ): Promise<void> {
   await objects.put(
-    shelf.scope,
-    answersKey(shelf, documentId, version),
+    partition.scope,
+    answersKey(partition, documentId, version),
     Buffer.from(JSON.stringify({ format, answers: [...answers] }), "utf8"),
   );
 }

@@ -4,11 +4,11 @@
  * takes that back itself; where its process dies first, this record is how the next one, or the watchdog, knows of it.
  */
 import { hasCode } from "../../domain/errors.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { documentsContainer, type ChunkRange } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { removeSources, sourceMark } from "../documents/graph-support.ts";
 import { deleteChunks } from "../documents/passages.ts";
 
@@ -23,18 +23,18 @@ interface Preparation extends ChunkRange {
 
 /** Before anything of it is stored, and again before the first triple: its age counts from then. */
 export function beginPreparation(
-  shelf: Shelf,
+  partition: CollectionPartition,
   document_id: string,
   { run, chunk_count, generation }: ChunkRange,
   now: number,
 ): Operation {
   const record: Preparation = { kind: "preparing", document_id, run, chunk_count, generation, at: isoTime(now) };
-  return { op: "upsert", document: shelf.document(idOf(record), record) };
+  return { op: "upsert", document: partition.document(idOf(record), record) };
 }
 
 /** In the batch from which on the document's record names what was stored, or after everything was taken back. */
 export function endPreparation(
-  shelf: Shelf,
+  partition: CollectionPartition,
   document_id: string,
   { run, chunk_count, generation }: ChunkRange,
 ): Operation {
@@ -50,15 +50,15 @@ function idOf({ document_id, run, generation }: ChunkRange & { readonly document
  * still be written to, so it waits, as does all of a collection in the trash; tells how many wait.
  */
 export async function removeAbandoned(
-  parts: Pick<KnowledgeParts, "items" | "vectors" | "triples">,
-  shelf: Shelf,
+  deps: Pick<KnowledgeDependencies, "items" | "vectors" | "triples">,
+  partition: CollectionPartition,
   { begunBefore, signal }: { readonly begunBefore: number; readonly signal?: AbortSignal | undefined },
 ): Promise<number> {
-  const { repository_id, incarnation } = shelf.place;
+  const { repository_id, incarnation } = partition.place;
   let waiting = 0;
   let cursor: string | undefined;
   do {
-    const page = await parts.items.query(shelf.scope, documentsContainer.name, {
+    const page = await deps.items.query(partition.scope, documentsContainer.name, {
       equals: { repository_id, incarnation },
       range: { prefix: idPrefix },
       limit: pageItemsMax,
@@ -67,10 +67,11 @@ export async function removeAbandoned(
     for (const { id, etag, document } of page.items) {
       signal?.throwIfAborted();
       const { document_id, run, chunk_count, generation, at } = document as unknown as Preparation;
-      if ((await shelf.read(document_id))?.record.live?.run === run) continue;
+      if ((await partition.read(document_id))?.record.live?.run === run) continue;
       const done =
-        Date.parse(at) <= begunBefore && (await takeBack(parts, shelf, document_id, { run, chunk_count, generation }));
-      if (!done || !(await forgotten(shelf, id, etag))) waiting += 1;
+        Date.parse(at) <= begunBefore &&
+        (await takeBack(deps, partition, document_id, { run, chunk_count, generation }));
+      if (!done || !(await forgotten(partition, id, etag))) waiting += 1;
     }
     ({ cursor } = page);
   } while (cursor !== undefined);
@@ -78,9 +79,9 @@ export async function removeAbandoned(
 }
 
 /** False: somebody is at it again. */
-async function forgotten(shelf: Shelf, id: string, ifMatch: string): Promise<boolean> {
+async function forgotten(partition: CollectionPartition, id: string, ifMatch: string): Promise<boolean> {
   try {
-    await shelf.clean([{ op: "delete", id, ifMatch }]);
+    await partition.clean([{ op: "delete", id, ifMatch }]);
     return true;
   } catch (error) {
     if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
@@ -90,11 +91,11 @@ async function forgotten(shelf: Shelf, id: string, ifMatch: string): Promise<boo
 
 /** False: the collection is in the trash, where nothing changes. */
 export async function takeBack(
-  parts: Pick<KnowledgeParts, "vectors" | "triples">,
-  shelf: Shelf,
+  deps: Pick<KnowledgeDependencies, "vectors" | "triples">,
+  partition: CollectionPartition,
   document_id: string,
   range: ChunkRange,
 ): Promise<boolean> {
-  await deleteChunks(parts, shelf, document_id, [range]);
-  return removeSources(parts, shelf, document_id, [sourceMark(range)]);
+  await deleteChunks(deps, partition, document_id, [range]);
+  return removeSources(deps, partition, document_id, [sourceMark(range)]);
 }

@@ -12,10 +12,10 @@ import type { JsonObject } from "../../domain/json.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { succeeds } from "../../runtime/expected-errors.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
 import { effectiveChunking } from "../records/collection-fields.ts";
-import type { Library, Stored } from "../records/catalog-records.ts";
+import type { CatalogRecords, Stored } from "../records/catalog-records.ts";
 import {
   itemIds,
   type ChunkRange,
@@ -26,7 +26,7 @@ import {
   type RepositoryRecord,
 } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { extractGraph } from "./extract-graph.ts";
 import { parted, removeSources, sourceMark, withSource, writeGraph } from "../documents/graph-support.ts";
 import { cutDocument } from "./ingest-document.ts";
@@ -40,7 +40,7 @@ const atOnce = 4;
 const roundsMax = 100;
 
 interface Reindexing {
-  readonly shelf: Shelf;
+  readonly partition: CollectionPartition;
   readonly repository: RepositoryRecord;
   readonly collection: CollectionRecord;
   readonly next: { readonly generation: number; readonly embedding_model: string };
@@ -48,12 +48,12 @@ interface Reindexing {
 }
 
 export class Reindexer {
-  readonly #parts: KnowledgeParts;
-  readonly #library: Library;
+  readonly #deps: KnowledgeDependencies;
+  readonly #catalog: CatalogRecords;
 
-  constructor(parts: KnowledgeParts, library: Library) {
-    this.#parts = parts;
-    this.#library = library;
+  constructor(deps: KnowledgeDependencies, catalog: CatalogRecords) {
+    this.#deps = deps;
+    this.#catalog = catalog;
   }
 
   async reindex(
@@ -62,21 +62,24 @@ export class Reindexer {
     model: string | undefined,
     tools: JobTools,
   ): Promise<JsonObject> {
-    const [repository, collection] = await this.#library.both(scope, repository_id, collection_id);
+    const [repository, collection] = await this.#catalog.both(scope, repository_id, collection_id);
     // Another life may have the id by the time that a job has waited for.
     const meant = incarnation === undefined || collection?.record.incarnation === incarnation;
     if (repository === undefined || collection?.record.status !== "ACTIVE" || !meant)
       throw new PinakesError("NOT_FOUND", `There is no active collection "${collection_id}".`);
-    const shelf = new Shelf(this.#parts.items, scope, collection.record);
-    if (((await shelf.fence())?.record.next ?? null) === null) await this.#requireFree(shelf);
-    const { record: fence } = await shelf.ensure();
+    const partition = new CollectionPartition(this.#deps.items, scope, collection.record);
+    if (((await partition.fence())?.record.next ?? null) === null) await this.#requireFree(partition);
+    const { record: fence } = await partition.ensure();
     // A try of this job that died is over, however short a while ago that was.
-    await removeAbandoned(this.#parts, shelf, { begunBefore: this.#parts.clock.now(), signal: tools.signal });
+    await removeAbandoned(this.#deps, partition, {
+      begunBefore: this.#deps.clock.now(),
+      signal: tools.signal,
+    });
     // One that ended right after its switch has left some as they were.
-    await settleReindex({ parts: this.#parts, library: this.#library }, shelf, fence);
-    const begun = await this.#begin(shelf, model ?? fence.embedding_model ?? collection.record.embedding_model);
+    await settleReindex({ deps: this.#deps, catalog: this.#catalog }, partition, fence);
+    const begun = await this.#begin(partition, model ?? fence.embedding_model ?? collection.record.embedding_model);
     const work: Reindexing = {
-      shelf,
+      partition,
       repository: repository.record,
       collection: collection.record,
       next: begun,
@@ -84,7 +87,7 @@ export class Reindexer {
     };
     for (let round = 1; ; round += 1) {
       invariant(round <= roundsMax, "UNAVAILABLE", "Documents changed again and again during the re-index; try again.");
-      const stats = await shelf.stats();
+      const stats = await partition.stats();
       const { prepared, waiting } = await this.#prepareAll(work);
       if (waiting === 0 && stats !== undefined && (await this.#switch(work, stats.etag)))
         return this.#settle(work, prepared);
@@ -92,21 +95,21 @@ export class Reindexer {
   }
 
   /** One that was begun before is carried on, unless it is for another model. */
-  async #begin(shelf: Shelf, model: string): Promise<Reindexing["next"]> {
-    const found = await shelf.fence();
+  async #begin(partition: CollectionPartition, model: string): Promise<Reindexing["next"]> {
+    const found = await partition.fence();
     invariant(found !== undefined, "INTERNAL", "the fence was put there");
     const { next = null, generation } = found.record;
     if (next?.embedding_model === model) return next;
-    if (next === null) await this.#requireFree(shelf);
+    if (next === null) await this.#requireFree(partition);
     const fresh = { generation: Math.max(generation, next?.generation ?? 0) + 1, embedding_model: model };
     const fence = (wanted: FenceRecord["next"], ifMatch: string) =>
-      shelf.clean([
-        { op: "replace", document: shelf.document(itemIds.fence, { ...found.record, next: wanted }), ifMatch },
+      partition.clean([
+        { op: "replace", document: partition.document(itemIds.fence, { ...found.record, next: wanted }), ifMatch },
       ]);
     const { results } = await fence(fresh, found.etag);
     if (next !== null) return fresh;
     try {
-      await this.#requireFree(shelf);
+      await this.#requireFree(partition);
     } catch (error) {
       // The migration waits for what has begun: this has not.
       await fence(null, results[0]?.etag as string);
@@ -115,8 +118,8 @@ export class Reindexer {
     return fresh;
   }
 
-  async #requireFree({ scope, place }: Shelf): Promise<void> {
-    const hold = (await this.#library.life(scope, place))?.record.hold;
+  async #requireFree({ scope, place }: CollectionPartition): Promise<void> {
+    const hold = (await this.#catalog.life(scope, place))?.record.hold;
     if (hold !== undefined)
       throw new Later(
         `Collection "${place.collection_id}" takes no writes while migration "${hold.migration_id}" is under way. After that it is re-indexed where it stays; where it moves, ask for it in the new place.`,
@@ -128,7 +131,7 @@ export class Reindexer {
     let prepared = 0;
     let waiting = 0;
     const open: Stored<DocumentRecord>[] = [];
-    for await (const found of documentsOf(this.#parts, work.shelf)) {
+    for await (const found of documentsOf(this.#deps, work.partition)) {
       if (found.record.live === null) continue;
       if (isPrepared(found.record, work.next.generation)) prepared += 1;
       else open.push(found);
@@ -150,41 +153,41 @@ export class Reindexer {
   }
 
   async #prepare(work: Reindexing, found: Stored<DocumentRecord>): Promise<boolean> {
-    const { shelf, next, tools } = work;
+    const { partition, next, tools } = work;
     let { record, etag } = found;
     const live = record.live as IndexedVersion;
-    const parsed = await readParsedText(this.#parts.objects, shelf, record.document_id, live.version);
+    const parsed = await readParsedText(this.#deps.objects, partition, record.document_id, live.version);
     if (parsed === undefined)
       throw new PinakesError(
         "CORRUPT",
         `The text of document ${record.document_id} is missing. Upload it again, with replace=true.`,
       );
     const strategy = record.chunking_override ?? effectiveChunking(work.repository, work.collection);
-    const { chunks, ...cut } = await cutDocument(this.#parts, parsed, strategy, next.embedding_model, tools.signal);
+    const { chunks, ...cut } = await cutDocument(this.#deps, parsed, strategy, next.embedding_model, tools.signal);
     const range = { run: live.run, chunk_count: chunks.length, generation: next.generation };
-    const begin = () => beginPreparation(shelf, record.document_id, range, this.#parts.clock.now());
-    await shelf.write([begin()]);
-    await storePassages(this.#parts, {
-      shelf,
+    const begin = () => beginPreparation(partition, record.document_id, range, this.#deps.clock.now());
+    await partition.write([begin()]);
+    await storePassages(this.#deps, {
+      partition,
       record,
       version: live.version,
       run: live.run,
       userId: work.repository.owner ?? record.uploaded_by,
       generation: next.generation,
       chunks,
-      embedder: await this.#parts.embedders.get(next.embedding_model),
-      deltaId: `${record.document_id}.${live.run}.${this.#parts.newId()}`,
+      embedder: await this.#deps.embedders.get(next.embedding_model),
+      deltaId: `${record.document_id}.${live.run}.${this.#deps.newId()}`,
       signal: tools.signal,
       told: async () => tools.signal.throwIfAborted(),
     });
     const mark = sourceMark(range);
-    const indexed_at = isoTime(this.#parts.clock.now());
+    const indexed_at = isoTime(this.#deps.clock.now());
     const prepared: IndexedVersion = { ...live, ...range, ...cut, indexed_at };
     const id = itemIds.document(record.document_id);
     const replaced = (changed: DocumentRecord) =>
-      ({ op: "replace", document: shelf.document(id, changed), ifMatch: etag }) as const;
+      ({ op: "replace", document: partition.document(id, changed), ifMatch: etag }) as const;
     try {
-      const extraction = await extractGraph(this.#parts, {
+      const extraction = await extractGraph(this.#deps, {
         ...work,
         document: record,
         version: live.version,
@@ -196,47 +199,49 @@ export class Reindexer {
       const before = record.graph?.sources.includes(mark) === true;
       if (extraction.parts.size > 0 && !before) {
         const listed = { ...record, graph: withSource(record, mark) };
-        etag = (await shelf.write([replaced(listed), begin()])).results[1]?.etag as string;
+        etag = (await partition.write([replaced(listed), begin()])).results[1]?.etag as string;
         record = listed;
       }
-      if (before) await removeSources(this.#parts, shelf, record.document_id, [mark]);
+      if (before) await removeSources(this.#deps, partition, record.document_id, [mark]);
       const writing = { extraction, signal: tools.signal, told: async () => {} };
-      await writeGraph(this.#parts, shelf, record.document_id, mark, writing);
+      await writeGraph(this.#deps, partition, record.document_id, mark, writing);
       const { graph, stale } = parted({ ...record, prepared }, "stays");
-      const now = this.#parts.clock.now();
+      const now = this.#deps.clock.now();
       const listed = graph === undefined ? {} : { graph: { sources: graph.sources, ...extraction.told } };
-      await shelf.write([
+      await partition.write([
         replaced({ ...record, prepared, ...listed }),
-        ...(stale.length === 0 ? [] : [removal(shelf, record, `prepared-${next.generation}`, { sources: stale, now })]),
-        endPreparation(shelf, record.document_id, range),
+        ...(stale.length === 0
+          ? []
+          : [removal(partition, record, `prepared-${next.generation}`, { sources: stale, now })]),
+        endPreparation(partition, record.document_id, range),
       ]);
       return true;
     } catch (error) {
       // Replaced or deleted meanwhile: what it is now is looked at in the next round.
       if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
-      await this.#undoPreparation(shelf, record.document_id, range);
+      await this.#undoPreparation(partition, record.document_id, range);
       return false;
     }
   }
 
   /** Removes what was prepared if another run is live by now. In the trash it stays, recorded, until the collection is restored. */
-  async #undoPreparation(shelf: Shelf, documentId: string, range: ChunkRange): Promise<void> {
-    const now = (await shelf.read(documentId))?.record;
-    if (now?.live?.run !== range.run && (await takeBack(this.#parts, shelf, documentId, range)))
-      await shelf.clean([endPreparation(shelf, documentId, range)]).catch(ignoreMissing);
+  async #undoPreparation(partition: CollectionPartition, documentId: string, range: ChunkRange): Promise<void> {
+    const now = (await partition.read(documentId))?.record;
+    if (now?.live?.run !== range.run && (await takeBack(this.#deps, partition, documentId, range)))
+      await partition.clean([endPreparation(partition, documentId, range)]).catch(ignoreMissing);
   }
 
   /** Only if no document came, went or changed since they were all looked at. */
-  async #switch({ shelf, next }: Reindexing, statsEtag: string): Promise<boolean> {
-    const found = await shelf.fence();
+  async #switch({ partition, next }: Reindexing, statsEtag: string): Promise<boolean> {
+    const found = await partition.fence();
     if (found?.record.status !== "ACTIVE")
       throw new PinakesError("CONFLICT", "The collection was archived or deleted meanwhile.");
     const { generation, embedding_model } = next;
     const fence: FenceRecord = { ...found.record, generation, embedding_model, next: null };
     return succeeds(
-      shelf.clean([
+      partition.clean([
         { op: "check", id: itemIds.stats, ifMatch: statsEtag },
-        { op: "replace", document: shelf.document(itemIds.fence, fence), ifMatch: found.etag },
+        { op: "replace", document: partition.document(itemIds.fence, fence), ifMatch: found.etag },
       ]),
       "PRECONDITION_FAILED",
     );
@@ -244,10 +249,10 @@ export class Reindexer {
 
   /** What was prepared is what is live; the old generation goes. */
   async #settle(work: Reindexing, documents: number): Promise<JsonObject> {
-    const { shelf, next } = work;
-    await settleReindex({ parts: this.#parts, library: this.#library }, shelf, next);
+    const { partition, next } = work;
+    await settleReindex({ deps: this.#deps, catalog: this.#catalog }, partition, next);
     for (let generation = 1; generation < next.generation; generation += 1) {
-      await this.#parts.vectors.purge(shelf.scope, shelf.vectors(generation)).catch((error: unknown) => {
+      await this.#deps.vectors.purge(partition.scope, partition.vectors(generation)).catch((error: unknown) => {
         if (!hasCode(error, "NOT_FOUND")) throw error;
       });
     }

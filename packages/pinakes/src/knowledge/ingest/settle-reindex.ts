@@ -4,45 +4,45 @@
  * on condition of what was read, so whoever comes second changes nothing.
  */
 import { hasCode } from "../../domain/errors.ts";
-import type { Shelf } from "../records/collection-partition.ts";
-import { collectionDocument, type Library, type Stored } from "../records/catalog-records.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
+import { collectionDocument, type CatalogRecords, type Stored } from "../records/catalog-records.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type FenceRecord } from "../records/records.ts";
 import { laterThan } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { parted } from "../documents/graph-support.ts";
 import { removal, removeLeftovers } from "../documents/removals.ts";
 
 const pageDocuments = 200;
 
-interface SettlePieces {
-  readonly parts: KnowledgeParts;
-  readonly library: Library;
+interface SettleDependencies {
+  readonly deps: KnowledgeDependencies;
+  readonly catalog: CatalogRecords;
 }
 
 /** By what the fence says. Nothing happens where all of it is settled. */
 export async function settleReindex(
-  { parts, library }: SettlePieces,
-  shelf: Shelf,
+  { deps, catalog }: SettleDependencies,
+  partition: CollectionPartition,
   { generation, embedding_model }: Pick<FenceRecord, "generation" | "embedding_model">,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (embedding_model !== undefined) await recordModel({ parts, library }, shelf, embedding_model);
-  for await (const found of documentsOf(parts, shelf)) {
+  if (embedding_model !== undefined) await recordModel({ deps, catalog }, partition, embedding_model);
+  for await (const found of documentsOf(deps, partition)) {
     signal?.throwIfAborted();
-    if (found.record.prepared?.generation === generation) await settleDocument(parts, shelf, found);
+    if (found.record.prepared?.generation === generation) await settleDocument(deps, partition, found);
   }
   // Also what a process that died here has left.
-  await removeLeftovers(parts, shelf, signal);
+  await removeLeftovers(deps, partition, signal);
 }
 
 export async function* documentsOf(
-  { items }: Pick<KnowledgeParts, "items">,
-  shelf: Shelf,
+  { items }: Pick<KnowledgeDependencies, "items">,
+  partition: CollectionPartition,
 ): AsyncGenerator<Stored<DocumentRecord>> {
   let cursor: string | undefined;
   do {
-    const page = await items.query(shelf.scope, documentsContainer.name, {
-      equals: { repository_id: shelf.place.repository_id, incarnation: shelf.place.incarnation },
+    const page = await items.query(partition.scope, documentsContainer.name, {
+      equals: { repository_id: partition.place.repository_id, incarnation: partition.place.incarnation },
       range: { prefix: itemIds.document("") },
       limit: pageDocuments,
       cursor,
@@ -56,8 +56,8 @@ export async function* documentsOf(
 }
 
 async function settleDocument(
-  { clock }: KnowledgeParts,
-  shelf: Shelf,
+  { clock }: KnowledgeDependencies,
+  partition: CollectionPartition,
   { record, etag }: Stored<DocumentRecord>,
 ): Promise<void> {
   const { prepared } = record;
@@ -65,17 +65,17 @@ async function settleDocument(
   const settled: DocumentRecord = { ...record, live: prepared, prepared: null, indexed_at: prepared.indexed_at };
   const chunks = prepared.chunk_count - (record.live?.chunk_count ?? 0);
   const { graph, stale } = parted(settled, "stays");
-  const document = shelf.document(itemIds.document(record.document_id), {
+  const document = partition.document(itemIds.document(record.document_id), {
     ...settled,
     ...(graph === undefined ? {} : { graph }),
   });
   try {
-    await shelf.clean([
+    await partition.clean([
       { op: "replace", document, ifMatch: etag },
-      ...(chunks === 0 ? [] : [shelf.move({ from: record.status, to: record.status, chunks })]),
+      ...(chunks === 0 ? [] : [partition.move({ from: record.status, to: record.status, chunks })]),
       ...(stale.length === 0
         ? []
-        : [removal(shelf, record, `settled-${prepared.generation}`, { sources: stale, now: clock.now() })]),
+        : [removal(partition, record, `settled-${prepared.generation}`, { sources: stale, now: clock.now() })]),
     ]);
   } catch (error) {
     // Replaced, deleted or settled meanwhile, which saw to it.
@@ -83,17 +83,21 @@ async function settleDocument(
   }
 }
 
-async function recordModel({ parts, library }: SettlePieces, { scope, place }: Shelf, model: string): Promise<void> {
+async function recordModel(
+  { deps, catalog }: SettleDependencies,
+  { scope, place }: CollectionPartition,
+  model: string,
+): Promise<void> {
   for (;;) {
-    const found = await library.life(scope, place);
+    const found = await catalog.life(scope, place);
     if (found === undefined || found.record.embedding_model === model) return;
     const record = {
       ...found.record,
       embedding_model: model,
-      updated_at: laterThan(found.record.updated_at, parts.clock.now()),
+      updated_at: laterThan(found.record.updated_at, deps.clock.now()),
     };
     try {
-      await library.batch(scope, place.repository_id, [
+      await catalog.batch(scope, place.repository_id, [
         { op: "replace", document: collectionDocument(record), ifMatch: found.etag },
       ]);
       return;

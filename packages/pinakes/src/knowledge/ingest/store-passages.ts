@@ -2,16 +2,16 @@
 import type { Chunk } from "../../domain/chunking.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Embedder } from "../../ports/embedder.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { DocumentRecord } from "../records/records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { appendRows, chunkId } from "../documents/passages.ts";
 
 const embedTextsMax = 32;
 const rowsPerDelta = 512;
 
 export interface PassagesToStore {
-  readonly shelf: Shelf;
+  readonly partition: CollectionPartition;
   readonly record: Pick<DocumentRecord, "document_id" | "collection_id" | "name" | "file_type" | "metadata">;
   readonly version: number;
   readonly run: number;
@@ -27,10 +27,16 @@ export interface PassagesToStore {
   readonly told: (done: number) => Promise<void>;
 }
 
-export async function storePassages(parts: Pick<KnowledgeParts, "vectors">, work: PassagesToStore): Promise<void> {
-  const { shelf, record, run, chunks, embedder, signal } = work;
-  const target = shelf.vectors(work.generation);
-  await parts.vectors.create(shelf.scope, target, { dims: embedder.model.dims, metric: embedder.model.metric });
+export async function storePassages(
+  deps: Pick<KnowledgeDependencies, "vectors">,
+  work: PassagesToStore,
+): Promise<void> {
+  const { partition, record, run, chunks, embedder, signal } = work;
+  const target = partition.vectors(work.generation);
+  await deps.vectors.create(partition.scope, target, {
+    dims: embedder.model.dims,
+    metric: embedder.model.metric,
+  });
   for (let at = 0, part = 0; at < chunks.length; at += rowsPerDelta, part += 1) {
     const slice = chunks.slice(at, at + rowsPerDelta);
     const vectors: Float32Array[] = [];
@@ -45,7 +51,7 @@ export async function storePassages(parts: Pick<KnowledgeParts, "vectors">, work
       text: chunk.text,
       metadata: passageMetadata(work, chunk),
     }));
-    await appendRows(parts, shelf.scope, target, { deltaId: `${work.deltaId}.${part}`, upsert }, signal);
+    await appendRows(deps, partition.scope, target, { deltaId: `${work.deltaId}.${part}`, upsert }, signal);
   }
 }
 

@@ -3,11 +3,11 @@
  * that died, and finishes removals. Runs in every process; doing it twice does no harm.
  */
 import { hasCode } from "../../domain/errors.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import { contentKey } from "../documents/upload.ts";
 import { documentsContainer, itemIds, type DocumentRecord } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { IngestQueue } from "../documents/ingest-queue.ts";
 import { removeAbandoned } from "./preparations.ts";
 import { removal, removeLeftovers } from "../documents/removals.ts";
@@ -21,12 +21,12 @@ export const pendingLateMs = 30_000;
 export const indexingDeadMs = 600_000;
 
 export class Watchdog {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #queue: IngestQueue;
   readonly #registry: KnowledgeWork;
 
-  constructor(parts: KnowledgeParts, queue: IngestQueue, registry: KnowledgeWork) {
-    this.#parts = parts;
+  constructor(deps: KnowledgeDependencies, queue: IngestQueue, registry: KnowledgeWork) {
+    this.#deps = deps;
     this.#queue = queue;
     this.#registry = registry;
   }
@@ -37,14 +37,14 @@ export class Watchdog {
     signal: AbortSignal,
     busyLanes = new Map<string, boolean>(),
   ): Promise<void> {
-    const shelf = new Shelf(this.#parts.items, this.#parts.system.forTenant(entry.tenant), entry);
-    const fence = await shelf.fence();
+    const partition = new CollectionPartition(this.#deps.items, this.#deps.system.forTenant(entry.tenant), entry);
+    const fence = await partition.fence();
     const gone = fence?.record.status === "DELETED" || fence?.record.status === "PURGED";
-    if (fence !== undefined && !gone) await this.#documents(shelf, fence.record.status === "ACTIVE", signal);
-    await removeLeftovers(this.#parts, shelf, signal);
-    const begunBefore = this.#parts.clock.now() - indexingDeadMs;
-    const abandoned = gone ? 0 : await removeAbandoned(this.#parts, shelf, { begunBefore, signal });
-    const stats = (await shelf.stats())?.record;
+    if (fence !== undefined && !gone) await this.#documents(partition, fence.record.status === "ACTIVE", signal);
+    await removeLeftovers(this.#deps, partition, signal);
+    const begunBefore = this.#deps.clock.now() - indexingDeadMs;
+    const abandoned = gone ? 0 : await removeAbandoned(this.#deps, partition, { begunBefore, signal });
+    const stats = (await partition.stats())?.record;
     const underWay =
       stats === undefined ? 0 : stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing;
     if (underWay + abandoned > 0 && !gone) return;
@@ -64,10 +64,10 @@ export class Watchdog {
   }
 
   /** Reads the partition itself, not an index: what an index shows late would be found late. */
-  async #documents(shelf: Shelf, active: boolean, signal: AbortSignal): Promise<void> {
-    const { repository_id, incarnation } = shelf.place;
+  async #documents(partition: CollectionPartition, active: boolean, signal: AbortSignal): Promise<void> {
+    const { repository_id, incarnation } = partition.place;
     for (let cursor: string | undefined; ;) {
-      const page = await this.#parts.items.query(shelf.scope, documentsContainer.name, {
+      const page = await this.#deps.items.query(partition.scope, documentsContainer.name, {
         equals: { repository_id, incarnation },
         range: { prefix: itemIds.document("") },
         filter: { status: { in: ["uploading", "pending", "indexing"] } },
@@ -76,43 +76,43 @@ export class Watchdog {
       });
       for (const { document, etag } of page.items) {
         signal.throwIfAborted();
-        await this.#look(shelf, active, document as unknown as DocumentRecord, etag);
+        await this.#look(partition, active, document as unknown as DocumentRecord, etag);
       }
       cursor = page.cursor;
       if (cursor === undefined) return;
     }
   }
 
-  async #look(shelf: Shelf, active: boolean, record: DocumentRecord, etag: string): Promise<void> {
-    const now = this.#parts.clock.now();
+  async #look(partition: CollectionPartition, active: boolean, record: DocumentRecord, etag: string): Promise<void> {
+    const now = this.#deps.clock.now();
     const silentMs = now - record.touched_at;
     if (record.status === "uploading" && silentMs > uploadDeadMs)
-      return this.#fail(shelf, record, etag, "The upload broke off. Send the file again.");
+      return this.#fail(partition, record, etag, "The upload broke off. Send the file again.");
     // An archived collection indexes nothing; what waits there is sent again when it is active again.
     if (!active) return;
     if (record.status === "pending" && silentMs > pendingLateMs)
-      return this.#queue.send(shelf, record, `:w${Math.floor(now / pendingLateMs)}`);
+      return this.#queue.send(partition, record, `:w${Math.floor(now / pendingLateMs)}`);
     if (record.status === "indexing" && silentMs > indexingDeadMs)
-      return this.#queue.send(shelf, record, `:w${Math.floor(now / indexingDeadMs)}`);
+      return this.#queue.send(partition, record, `:w${Math.floor(now / indexingDeadMs)}`);
   }
 
   async #fail(
-    shelf: Shelf,
+    partition: CollectionPartition,
     { id: _, ...record }: DocumentRecord & { id?: string },
     etag: string,
     error: string,
   ): Promise<void> {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const next: DocumentRecord = { ...record, status: "failed", error, touched_at: now };
     try {
       // Bytes that came, but were never committed, are nobody's.
       const object_keys = record.versions.some(({ version }) => version === record.version)
         ? []
-        : [contentKey(shelf, record.document_id, record.version)];
-      await shelf.clean([
-        { op: "replace", document: shelf.document(itemIds.document(record.document_id), next), ifMatch: etag },
-        shelf.move({ from: record.status, to: "failed", syncedAt: isoTime(now) }),
-        ...(object_keys.length === 0 ? [] : [removal(shelf, record, "failed", { object_keys, now })]),
+        : [contentKey(partition, record.document_id, record.version)];
+      await partition.clean([
+        { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: etag },
+        partition.move({ from: record.status, to: "failed", syncedAt: isoTime(now) }),
+        ...(object_keys.length === 0 ? [] : [removal(partition, record, "failed", { object_keys, now })]),
       ]);
     } catch (error_) {
       // It lives after all.

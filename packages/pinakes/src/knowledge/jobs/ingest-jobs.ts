@@ -5,10 +5,10 @@
 import type { JobStatus } from "@pinakes/client";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { Shelf } from "../records/collection-partition.ts";
-import type { Library } from "../records/catalog-records.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import type { DocumentRecord } from "../records/records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { JobRecord } from "./jobs.ts";
 
 export interface DocumentResult {
@@ -22,12 +22,12 @@ export interface DocumentResult {
 
 /** The job with the state of its documents as they are now. */
 export async function withDocuments(
-  parts: KnowledgeParts,
-  library: Library,
+  deps: KnowledgeDependencies,
+  catalog: CatalogRecords,
   scope: Scope,
   job: JobRecord,
 ): Promise<JobRecord> {
-  const results = await documentResults(parts, library, scope, job);
+  const results = await documentResults(deps, catalog, scope, job);
   const failed = results.filter(({ status }) => status === "failed");
   const underWay = results.filter(
     ({ status }) => status === "uploading" || status === "pending" || status === "indexing",
@@ -51,8 +51,8 @@ export function documentIdsOf({ input }: JobRecord): readonly string[] {
 }
 
 async function documentResults(
-  parts: KnowledgeParts,
-  library: Library,
+  deps: KnowledgeDependencies,
+  catalog: CatalogRecords,
   scope: Scope,
   job: JobRecord,
 ): Promise<readonly DocumentResult[]> {
@@ -60,10 +60,11 @@ async function documentResults(
   const { repository_id, collection_id, incarnation } = job;
   const found =
     incarnation === undefined
-      ? library.collection(scope, repository_id, collection_id)
-      : library.life(scope, { repository_id, collection_id, incarnation });
+      ? catalog.collection(scope, repository_id, collection_id)
+      : catalog.life(scope, { repository_id, collection_id, incarnation });
   const collection = (await found)?.record;
-  const records = collection === undefined ? [] : await new Shelf(parts.items, scope, collection).readMany(ids);
+  const records =
+    collection === undefined ? [] : await new CollectionPartition(deps.items, scope, collection).readMany(ids);
   return ids.map((document_id, i) => {
     const record = records[i];
     if (record === undefined) return { document_id, name: null, status: "gone", error: null, attempts: 0 };

@@ -12,7 +12,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { KnowledgeWork } from "../records/work-registry.ts";
 import { isoTime } from "../records/times.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 export const jobKinds = [
   "ingest",
@@ -94,20 +94,20 @@ const silentMsMax = 60_000;
 const beatMs = 15_000;
 
 export class Jobs {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #registry: KnowledgeWork;
   readonly #runners = new Map<JobKind, JobRunner>();
   readonly #underWay = new Map<string, Promise<JobRecord>>();
   readonly #stopping = new AbortController();
   #records!: JobRecords;
 
-  constructor(parts: KnowledgeParts, registry: KnowledgeWork) {
-    this.#parts = parts;
+  constructor(deps: KnowledgeDependencies, registry: KnowledgeWork) {
+    this.#deps = deps;
     this.#registry = registry;
   }
 
   async open(): Promise<this> {
-    this.#records = await jobsContainer.open(this.#parts.items);
+    this.#records = await jobsContainer.open(this.#deps.items);
     return this;
   }
 
@@ -119,23 +119,23 @@ export class Jobs {
   async start(
     scope: Scope,
     input: NewJob,
-    { job_id = this.#parts.newId(), ended }: { readonly job_id?: string; readonly ended?: () => void } = {},
+    { job_id = this.#deps.newId(), ended }: { readonly job_id?: string; readonly ended?: () => void } = {},
   ): Promise<JobRecord> {
     const { repository_id, collection_id } = input;
     await this.#registry.mark(
       { kind: "job", tenant: scope.tenant, repository_id, collection_id, incarnation: job_id },
-      this.#parts.clock.now() + silentMsMax,
+      this.#deps.clock.now() + silentMsMax,
     );
     const job = await this.note(scope, input, job_id);
     void this.run(scope, job_id)
-      .catch((error: unknown) => this.#parts.log(`job ${job_id} of ${scope.tenant}: ${reasonOf(error)}`, "error"))
+      .catch((error: unknown) => this.#deps.log(`job ${job_id} of ${scope.tenant}: ${reasonOf(error)}`, "error"))
       .finally(ended);
     return job;
   }
 
   /** The record alone, of what nobody here has to run. */
-  async note(scope: Scope, input: NewJob, job_id = this.#parts.newId()): Promise<JobRecord> {
-    const now = isoTime(this.#parts.clock.now());
+  async note(scope: Scope, input: NewJob, job_id = this.#deps.newId()): Promise<JobRecord> {
+    const now = isoTime(this.#deps.clock.now());
     const { kind, repository_id, collection_id, incarnation, created_by } = input;
     return this.#records.create(scope, {
       id: job_id,
@@ -181,7 +181,7 @@ export class Jobs {
   async stateOf(scope: Scope, jobId: string): Promise<"over" | "alive" | "silent"> {
     const job = await this.read(scope, jobId);
     if (job === undefined || (job.status !== "queued" && job.status !== "running")) return "over";
-    return this.#parts.clock.now() - Date.parse(job.updated_at) < silentMsMax ? "alive" : "silent";
+    return this.#deps.clock.now() - Date.parse(job.updated_at) < silentMsMax ? "alive" : "silent";
   }
 
   /** Runs it to its end; a job that is already running here is joined. */
@@ -229,7 +229,7 @@ export class Jobs {
       0,
     );
     void this.run(scope, jobId).catch((error: unknown) =>
-      this.#parts.log(`job ${jobId} of ${scope.tenant}: ${reasonOf(error)}`, "error"),
+      this.#deps.log(`job ${jobId} of ${scope.tenant}: ${reasonOf(error)}`, "error"),
     );
     return job;
   }
@@ -297,7 +297,7 @@ export class Jobs {
     const again = passing && job.attempts < attemptsMax;
     const { job_id, kind, attempts, repository_id, collection_id } = job;
     const line = `job ${job_id} (${kind}) of ${scope.tenant}/${repository_id}/${collection_id} failed (attempt ${attempts}${again ? ", is tried again" : ""}): ${reasonOf(error)}`;
-    this.#parts.log(line, again ? "warn" : "error", {
+    this.#deps.log(line, again ? "warn" : "error", {
       workspace: scope.tenant,
       job_id,
       kind,
@@ -313,7 +313,7 @@ export class Jobs {
   async #update(scope: Scope, jobId: string, change: (job: JobRecord) => JobRecord): Promise<JobRecord> {
     return this.#records.update(scope, { job_id: jobId, id: jobId }, (record) => {
       const { _etag, _ts, ...job } = record;
-      return { ...change(job), updated_at: isoTime(this.#parts.clock.now()) };
+      return { ...change(job), updated_at: isoTime(this.#deps.clock.now()) };
     });
   }
 }

@@ -22,7 +22,7 @@ export function isOperationJob({ kind }: Pick<JobRecord, "kind">): boolean {
 }
 
 /** Can be repeated; what is over stays over. */
-export async function tellJob(jobs: Jobs, scope: Scope, operation: Operation): Promise<JobRecord> {
+export async function updateJob(jobs: Jobs, scope: Scope, operation: Operation): Promise<JobRecord> {
   const { operation_id, action, repository_id, collection_id, incarnation, created_by, stores } = operation;
   const over = stores.filter(({ status }) => status === "confirmed" || status === "left").length;
   return jobs.tell(

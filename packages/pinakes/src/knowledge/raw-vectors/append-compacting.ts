@@ -2,7 +2,7 @@
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { AppendInput } from "../../vectors/index.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 interface Compacting {
   readonly signal: AbortSignal;
@@ -11,7 +11,7 @@ interface Compacting {
 }
 
 export async function appendCompacting(
-  { vectors }: Pick<KnowledgeParts, "vectors">,
+  { vectors }: Pick<KnowledgeDependencies, "vectors">,
   scope: Scope,
   name: string,
   delta: AppendInput,

@@ -7,44 +7,44 @@
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
-import type { DropBoxPlace } from "../../vectors/index.ts";
+import type { DropBoxLocation } from "../../vectors/index.ts";
 import type { Collections } from "../collections/collections.ts";
 import type { Repositories } from "../collections/repositories.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
 
 export const dropBoxRepository = "drop-box";
 const userId = "drop-box";
 
-interface Pieces {
-  readonly parts: KnowledgeParts;
+interface Dependencies {
+  readonly deps: KnowledgeDependencies;
   readonly collections: Collections;
   readonly repositories: Repositories;
 }
 
-export async function dropBoxPlace(pieces: Pieces, scope: Scope, named: string): Promise<DropBoxPlace> {
-  const { parts } = pieces;
+export async function dropBoxPlace(services: Dependencies, scope: Scope, named: string): Promise<DropBoxLocation> {
+  const { deps } = services;
   const [first = "", second, ...more] = named.split("/");
   if (more.length > 0 || first === "" || second === "")
     throw invalid(`collection: must be "repository/collection" or "collection", got ${show(named)}.`);
-  if (second === undefined && (await parts.vectors.settings(scope, named)) !== undefined) {
-    parts.log(
+  if (second === undefined && (await deps.vectors.settings(scope, named)) !== undefined) {
+    deps.log(
       `drop-box: the vectors "${named}" of ${scope.tenant} belong to no collection, so searches do not find their rows; announce "repository/collection"`,
     );
     return { vectors: named };
   }
   const [repositoryId, collectionId] = second === undefined ? [dropBoxRepository, first] : [first, second];
-  const { collection } = await openOrMake(pieces, scope, repositoryId, collectionId, second === undefined);
+  const { collection } = await openOrMake(services, scope, repositoryId, collectionId, second === undefined);
   if (collection.status === "ARCHIVED") throw archived(collection);
-  const shelf = new Shelf(parts.items, scope, collection);
+  const partition = new CollectionPartition(deps.items, scope, collection);
   return {
     vectors: ownVectorsName(collection.incarnation),
     create: true,
     // The first rows make their vectors, which a delete that came meanwhile did not see.
     beforePart: async () => {
-      const status = (await shelf.fence())?.record.status ?? "ACTIVE";
+      const status = (await partition.fence())?.record.status ?? "ACTIVE";
       if (status !== "ACTIVE")
         throw new PinakesError(
           "CONFLICT",
@@ -55,23 +55,23 @@ export async function dropBoxPlace(pieces: Pieces, scope: Scope, named: string):
 }
 
 async function openOrMake(
-  pieces: Pieces,
+  services: Dependencies,
   scope: Scope,
   repositoryId: string,
   collectionId: string,
   makeRepository: boolean,
 ): Promise<OpenCollection> {
-  const caller = pieces.parts.callerOf({ tenant: scope.tenant, userId, role: "admin" });
+  const caller = services.deps.callerOf({ tenant: scope.tenant, userId, role: "admin" });
   const open = () =>
-    pieces.collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Taking in a delta" });
+    services.collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Taking in a delta" });
   try {
     return await open();
   } catch (error) {
     if (!hasCode(error, "NOT_FOUND")) throw error;
   }
   if (makeRepository)
-    await unlessThere(pieces.repositories.create(caller, { repository_id: repositoryId, name: "Drop box" }));
-  await unlessThere(pieces.collections.create(caller, repositoryId, { collection_id: collectionId }));
+    await unlessThere(services.repositories.create(caller, { repository_id: repositoryId, name: "Drop box" }));
+  await unlessThere(services.collections.create(caller, repositoryId, { collection_id: collectionId }));
   return open();
 }
 

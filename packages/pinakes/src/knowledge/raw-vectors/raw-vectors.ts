@@ -13,15 +13,15 @@ import type { Filter } from "../../domain/filter.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { CompactionResult } from "../../vectors/index.ts";
 import { noteLateWrite } from "../records/late-writes.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import type { Collections } from "../collections/collections.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
-import { openOrCreate, openToQuery, type UsePieces } from "../collections/open-or-create.ts";
+import { openOrCreate, openToQuery, type OpenOrCreateDependencies } from "../collections/open-or-create.ts";
 import type { CollectionRecord } from "../records/records.ts";
 import type { Repositories } from "../collections/repositories.ts";
 import { requireStillTaking } from "../records/taking.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { shownCollection } from "../collections/shown-collection.ts";
 
 export type { Manifest };
@@ -29,13 +29,13 @@ export type { Manifest };
 type Compacted = CompactionResult | { readonly outcome: "empty" };
 
 export class RawVectors {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #collections: Collections;
-  readonly #pieces: UsePieces;
+  readonly #services: OpenOrCreateDependencies;
 
-  constructor(parts: KnowledgeParts, collections: Collections, repositories: Repositories) {
-    this.#pieces = { parts, collections, repositories };
-    this.#parts = parts;
+  constructor(deps: KnowledgeDependencies, collections: Collections, repositories: Repositories) {
+    this.#services = { deps, collections, repositories };
+    this.#deps = deps;
     this.#collections = collections;
   }
 
@@ -51,7 +51,7 @@ export class RawVectors {
     const opened =
       dims === 0
         ? await this.#writable(caller, repositoryId, collectionId)
-        : await openOrCreate(this.#pieces, caller, repositoryId, collectionId, undefined, "Writing vectors");
+        : await openOrCreate(this.#services, caller, repositoryId, collectionId, undefined, "Writing vectors");
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     if (dims === 0) throw invalid("items: must be a list of rows with vectors.");
     const upsert = input.items.map(({ id, vector, text, metadata }) => ({
@@ -87,11 +87,11 @@ export class RawVectors {
   ): Promise<RowQueryAnswer> {
     const { tenant } = requireCaller(caller);
     const run = () => this.#query(caller, repositoryId, collectionId, input);
-    return this.#parts.places?.searches.within(tenant, run, signal) ?? run();
+    return this.#deps.places?.searches.within(tenant, run, signal) ?? run();
   }
 
   async #query(caller: Caller, repositoryId: string, collectionId: string, input: RowQuery): Promise<RowQueryAnswer> {
-    const opened = await openToQuery(this.#pieces, caller, repositoryId, collectionId);
+    const opened = await openToQuery(this.#services, caller, repositoryId, collectionId);
     const { filter, min_score, include_vectors, include_metadata, ...query } = input;
     const found = await this.#found(caller, opened, {
       ...query,
@@ -100,16 +100,16 @@ export class RawVectors {
       includeVectors: include_vectors,
     });
     if (include_metadata !== true) return found;
-    return { ...found, collection: await shownCollection(this.#parts, caller.scope, opened) };
+    return { ...found, collection: await shownCollection(this.#deps, caller.scope, opened) };
   }
 
   async #found(
     caller: Caller,
     opened: OpenCollection,
-    query: Parameters<KnowledgeParts["vectors"]["query"]>[2],
+    query: Parameters<KnowledgeDependencies["vectors"]["query"]>[2],
   ): Promise<RowQueryAnswer> {
     try {
-      const { hits, mode } = await this.#parts.vectors.query(caller.scope, nameOf(opened), query);
+      const { hits, mode } = await this.#deps.vectors.query(caller.scope, nameOf(opened), query);
       return {
         hits: hits.map(({ vector, ...hit }) => ({ ...hit, ...(vector === undefined ? {} : { vector: [...vector] }) })),
         mode_used: mode,
@@ -123,7 +123,7 @@ export class RawVectors {
   /** What a row says; undefined where there is none, or it has no text. */
   async text(caller: Caller, repositoryId: string, collectionId: string, rowId: string): Promise<string | undefined> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId);
-    const [row] = await this.#parts.vectors.get(caller.scope, nameOf(opened), [rowId]);
+    const [row] = await this.#deps.vectors.get(caller.scope, nameOf(opened), [rowId]);
     return row?.text;
   }
 
@@ -138,7 +138,7 @@ export class RawVectors {
   }
 
   async #made(caller: Caller, name: string): Promise<VectorsMade | null> {
-    const { vectors } = this.#parts;
+    const { vectors } = this.#deps;
     try {
       const [stats, versions, count] = await Promise.all([
         vectors.stats(caller.scope, name),
@@ -170,7 +170,7 @@ export class RawVectors {
 
   async #compacted(caller: Caller, name: string): Promise<Compacted> {
     try {
-      return await this.#parts.vectors.compact(caller.scope, name, { all: true });
+      return await this.#deps.vectors.compact(caller.scope, name, { all: true });
     } catch (error) {
       if (isMissing(error)) return { outcome: "empty" };
       throw error;
@@ -179,11 +179,11 @@ export class RawVectors {
 
   /** Vectors of passages that searches read, and rows of callers' own. The caller was let in already. */
   async count(caller: Caller, collection: CollectionRecord): Promise<number> {
-    const shelf = new Shelf(this.#parts.items, caller.scope, collection);
-    const generation = (await shelf.fence())?.record.generation ?? 1;
+    const partition = new CollectionPartition(this.#deps.items, caller.scope, collection);
+    const generation = (await partition.fence())?.record.generation ?? 1;
     let count = 0;
-    for (const name of [shelf.vectors(generation), ownVectorsName(collection.incarnation)]) {
-      count += await this.#parts.vectors.count(caller.scope, name).catch((error: unknown) => {
+    for (const name of [partition.vectors(generation), ownVectorsName(collection.incarnation)]) {
+      count += await this.#deps.vectors.count(caller.scope, name).catch((error: unknown) => {
         if (isMissing(error)) return 0;
         throw error;
       });
@@ -192,8 +192,8 @@ export class RawVectors {
   }
 
   async #passages(caller: Caller, { collection }: OpenCollection): Promise<string> {
-    const shelf = new Shelf(this.#parts.items, caller.scope, collection);
-    return shelf.vectors((await shelf.fence())?.record.generation ?? 1);
+    const partition = new CollectionPartition(this.#deps.items, caller.scope, collection);
+    return partition.vectors((await partition.fence())?.record.generation ?? 1);
   }
 
   async #writable(caller: Caller, repositoryId: string, collectionId: string): Promise<OpenCollection> {
@@ -208,16 +208,16 @@ export class RawVectors {
   async #append(
     caller: Caller,
     opened: OpenCollection,
-    delta: Parameters<KnowledgeParts["vectors"]["append"]>[2],
+    delta: Parameters<KnowledgeDependencies["vectors"]["append"]>[2],
     dims?: number,
   ): Promise<RowsWritten> {
     const name = nameOf(opened);
     const append = async (): Promise<RowsWritten> => {
-      const { deltaId, session, repeated, duplicates } = await this.#parts.vectors.append(caller.scope, name, delta);
+      const { deltaId, session, repeated, duplicates } = await this.#deps.vectors.append(caller.scope, name, delta);
       return { delta_id: deltaId, session, repeated, duplicates };
     };
     const written = await this.#appended(caller, opened, append, name, dims);
-    await requireStillTaking(this.#parts.items, caller.scope, opened.collection);
+    await requireStillTaking(this.#deps.items, caller.scope, opened.collection);
     return written;
   }
 
@@ -242,7 +242,7 @@ export class RawVectors {
       await this.#stillTaken(caller, opened);
       return append().catch((cause: unknown) => {
         // Made, and gone again: its collection has ended.
-        if (isMissing(cause)) noteLateWrite(this.#parts.items);
+        if (isMissing(cause)) noteLateWrite(this.#deps.items);
         throw cause;
       });
     }
@@ -250,10 +250,11 @@ export class RawVectors {
 
   /** The first rows make their vectors, which a delete that came meanwhile did not see: the fence, which it sets before, is asked once more. */
   async #stillTaken(caller: Caller, { collection }: OpenCollection): Promise<void> {
-    const status = (await new Shelf(this.#parts.items, caller.scope, collection).fence())?.record.status ?? "ACTIVE";
+    const status =
+      (await new CollectionPartition(this.#deps.items, caller.scope, collection).fence())?.record.status ?? "ACTIVE";
     if (status === "ACTIVE") return;
     if (status === "ARCHIVED") throw archived(collection);
-    noteLateWrite(this.#parts.items);
+    noteLateWrite(this.#deps.items);
     throw new PinakesError(
       "CONFLICT",
       `Collection "${collection.collection_id}" takes no rows: it was deleted meanwhile.`,
@@ -262,7 +263,7 @@ export class RawVectors {
 
   async #create(caller: Caller, name: string, dims: number): Promise<void> {
     // Somebody else's first rows came at the same time.
-    await tolerate(this.#parts.vectors.create(caller.scope, name, { dims }), "CONFLICT");
+    await tolerate(this.#deps.vectors.create(caller.scope, name, { dims }), "CONFLICT");
   }
 }
 

@@ -3,7 +3,7 @@ import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { BatchResult, Item, ItemStore, Operation } from "../../ports/item-store.ts";
-import type { Life } from "../../lifecycle/index.ts";
+import type { Incarnation } from "../../lifecycle/index.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { hasNameKey, NameTaken } from "./name-taken.ts";
 import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "./records.ts";
@@ -13,7 +13,7 @@ export interface Stored<Record> {
   readonly etag: string;
 }
 
-export class Library {
+export class CatalogRecords {
   readonly #items: ItemStore;
 
   constructor(items: ItemStore) {
@@ -42,7 +42,7 @@ export class Library {
   /** One life of a collection, whether it has the id now or another one does. */
   async life(
     scope: Scope,
-    { repository_id, collection_id, incarnation }: Life,
+    { repository_id, collection_id, incarnation }: Incarnation,
   ): Promise<Stored<CollectionRecord> | undefined> {
     const first = await this.collection(scope, repository_id, collection_id);
     if (first?.record.incarnation === incarnation) return first;

@@ -22,7 +22,7 @@ import {
   type StatsRecord,
 } from "./records.ts";
 
-export type Place = Pick<CollectionRecord, "repository_id" | "collection_id" | "incarnation">;
+export type IncarnationKey = Pick<CollectionRecord, "repository_id" | "collection_id" | "incarnation">;
 
 /** How the counters move when a document changes. */
 export interface StatsMove {
@@ -44,12 +44,12 @@ export const emptyStats: StatsRecord = {
   last_sync_at: null,
 };
 
-export class Shelf {
+export class CollectionPartition {
   readonly scope: Scope;
-  readonly place: Place;
+  readonly place: IncarnationKey;
   readonly #items: ItemStore;
 
-  constructor(items: ItemStore, scope: Scope, { repository_id, collection_id, incarnation }: Place) {
+  constructor(items: ItemStore, scope: Scope, { repository_id, collection_id, incarnation }: IncarnationKey) {
     this.#items = items;
     this.scope = scope;
     // Of these fields alone: what else a record has must not slip into what is made of the place.

@@ -1,6 +1,6 @@
 /** Which incarnation of a collection a record belongs to. */
-import type { Life } from "../../lifecycle/index.ts";
+import type { Incarnation } from "../../lifecycle/index.ts";
 
-export function lifeOf({ repository_id, collection_id, incarnation }: Life): Life {
+export function lifeOf({ repository_id, collection_id, incarnation }: Incarnation): Incarnation {
   return { repository_id, collection_id, incarnation };
 }

@@ -6,7 +6,7 @@ import { defaultCollectionId } from "./ids.ts";
 import { noMetadata } from "./metadata.ts";
 import { nameKey } from "./names.ts";
 
-export interface NewCollectionParts {
+export interface NewCollectionInput {
   readonly repository: RepositoryRecord;
   readonly caller: string;
   readonly incarnation: string;
@@ -28,7 +28,7 @@ export function newCollection({
   isDefault = false,
   collectionId,
   fields = {},
-}: NewCollectionParts): CollectionRecord {
+}: NewCollectionInput): CollectionRecord {
   const collection_id = collectionId ?? (isDefault ? defaultCollectionId(repository.embedding_model) : incarnation);
   const record: CollectionRecord = {
     kind: "collection",

@@ -3,7 +3,7 @@ import type { CollectionUsage, DocumentCounts } from "@pinakes/client";
 import { hasCode } from "../../domain/errors.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type StatsRecord } from "./records.ts";
-import { emptyStats, type Shelf } from "./collection-partition.ts";
+import { emptyStats, type CollectionPartition } from "./collection-partition.ts";
 
 export type Counted = DocumentCounts;
 export type Usage = Omit<CollectionUsage, "triples" | "stores">;
@@ -12,13 +12,13 @@ const attemptsMax = 10;
 
 export async function recount(
   items: ItemStore,
-  shelf: Shelf,
+  partition: CollectionPartition,
   { repair = false }: { repair?: boolean } = {},
 ): Promise<Usage> {
   for (let attempt = 1; ; attempt += 1) {
-    const before = await shelf.stats();
-    const recounted = await countAll(items, shelf);
-    const after = await shelf.stats();
+    const before = await partition.stats();
+    const recounted = await countAll(items, partition);
+    const after = await partition.stats();
     // Documents came or went while we counted: the figures are not of one moment.
     if (before?.etag !== after?.etag && attempt < attemptsMax) continue;
     const kept = pickCounted(after?.record ?? emptyStats);
@@ -27,8 +27,8 @@ export async function recount(
     if (consistent || !repair || after === undefined || before?.etag !== after.etag)
       return { ...kept, recounted, consistent, repaired: false };
     try {
-      const document = shelf.document(itemIds.stats, { ...after.record, ...recounted });
-      await shelf.clean([{ op: "replace", document, ifMatch: after.etag }]);
+      const document = partition.document(itemIds.stats, { ...after.record, ...recounted });
+      await partition.clean([{ op: "replace", document, ifMatch: after.etag }]);
       return { ...recounted, recounted, consistent: true, repaired: true };
     } catch (error) {
       if (!hasCode(error, "PRECONDITION_FAILED") || attempt >= attemptsMax) throw error;
@@ -37,15 +37,15 @@ export async function recount(
 }
 
 /** Reads the partition itself: an index may be late. */
-export async function countAll(items: ItemStore, shelf: Shelf): Promise<Counted> {
+export async function countAll(items: ItemStore, partition: CollectionPartition): Promise<Counted> {
   const by_status = { ...emptyStats.by_status };
   let document_count = 0;
   let total_size_bytes = 0;
   let chunk_count = 0;
   let cursor: string | undefined;
   do {
-    const page = await items.query(shelf.scope, documentsContainer.name, {
-      equals: { repository_id: shelf.place.repository_id, incarnation: shelf.place.incarnation },
+    const page = await items.query(partition.scope, documentsContainer.name, {
+      equals: { repository_id: partition.place.repository_id, incarnation: partition.place.incarnation },
       range: { prefix: itemIds.document("") },
       limit: 500,
       cursor,

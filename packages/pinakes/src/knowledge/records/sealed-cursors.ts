@@ -9,7 +9,7 @@ import type { Scope } from "../../domain/scope.ts";
 import { decryptToken, encryptToken } from "../../runtime/tokens.ts";
 import { grantsContainer } from "./grants-container.ts";
 import { knowledgeTenant } from "./work-registry.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 const keyBytes = 32;
 const cursorCharsMax = 65_536;
@@ -17,11 +17,11 @@ const cursorCharsMax = 65_536;
 const keyId = "triple-cursors";
 
 export class SealedCursors {
-  readonly #parts: Pick<KnowledgeParts, "items" | "system">;
+  readonly #deps: Pick<KnowledgeDependencies, "items" | "system">;
   #key: Promise<Uint8Array> | undefined;
 
-  constructor(parts: Pick<KnowledgeParts, "items" | "system">) {
-    this.#parts = parts;
+  constructor(deps: Pick<KnowledgeDependencies, "items" | "system">) {
+    this.#deps = deps;
   }
 
   /** `question` names everything that the place belongs to. */
@@ -46,7 +46,7 @@ export class SealedCursors {
 
   /** Made once, by whoever is first, and shared by all processes over the store. */
   async #readKey(): Promise<Uint8Array> {
-    const { items, system } = this.#parts;
+    const { items, system } = this.#deps;
     const scope = system.forTenant(knowledgeTenant);
     const key = { partition: [keyId], id: keyId };
     const stored = await items.read(scope, grantsContainer.name, key);

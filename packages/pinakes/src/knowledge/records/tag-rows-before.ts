@@ -1,26 +1,26 @@
 /** Rows for tags of collections that were there before there were rows: made once for each workspace, when somebody first asks for a tag. */
 import type { Scope } from "../../domain/scope.ts";
 import { knowledgeTenant } from "./work-registry.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { collectionsContainer, itemIds, type CollectionRecord } from "./records.ts";
 import { TagRows } from "./tag-rows.ts";
 
-type Parts = Pick<KnowledgeParts, "items" | "system">;
+type Dependencies = Pick<KnowledgeDependencies, "items" | "system">;
 
 /** No repository has it as its id. */
 const partition = "~tag-rows";
 const rememberedMax = 10_000;
-const known = new WeakMap<Parts["items"], Set<string>>();
+const known = new WeakMap<Dependencies["items"], Set<string>>();
 
-export async function requireTagRows(parts: Parts, scope: Scope): Promise<void> {
-  const done = known.get(parts.items) ?? new Set<string>();
-  known.set(parts.items, done);
+export async function requireTagRows(deps: Dependencies, scope: Scope): Promise<void> {
+  const done = known.get(deps.items) ?? new Set<string>();
+  known.set(deps.items, done);
   if (done.has(scope.tenant)) return;
-  const system = parts.system.forTenant(knowledgeTenant);
+  const system = deps.system.forTenant(knowledgeTenant);
   const id = scope.tenant;
-  if ((await parts.items.read(system, collectionsContainer.name, { partition: [partition], id })) === undefined) {
-    await fill(parts, scope);
-    await parts.items.write(system, collectionsContainer.name, [partition], {
+  if ((await deps.items.read(system, collectionsContainer.name, { partition: [partition], id })) === undefined) {
+    await fill(deps, scope);
+    await deps.items.write(system, collectionsContainer.name, [partition], {
       op: "upsert",
       document: { id, repository_id: partition, kind: "tag-rows" },
     });
@@ -29,7 +29,7 @@ export async function requireTagRows(parts: Parts, scope: Scope): Promise<void> 
   done.add(scope.tenant);
 }
 
-async function fill({ items }: Parts, scope: Scope): Promise<void> {
+async function fill({ items }: Dependencies, scope: Scope): Promise<void> {
   const rows = new TagRows(items);
   let cursor: string | undefined;
   do {

@@ -7,7 +7,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { noteLateWrite } from "./late-writes.ts";
-import { Library } from "./catalog-records.ts";
+import { CatalogRecords } from "./catalog-records.ts";
 import type { CollectionRecord, RepositoryRecord } from "./records.ts";
 
 type Life = Pick<CollectionRecord, "repository_id" | "collection_id" | "incarnation">;
@@ -19,9 +19,9 @@ export function requireTaking({ repository_id, status }: Pick<RepositoryRecord, 
 
 /** After the write, before the answer. A collection in the trash keeps what it got; one that is being purged does not. */
 export async function requireStillTaking(items: ItemStore, scope: Scope, life: Life): Promise<void> {
-  const library = new Library(items);
-  const [repository, current] = await library.both(scope, life.repository_id, life.collection_id);
-  const found = current?.record.incarnation === life.incarnation ? current : await library.life(scope, life);
+  const catalog = new CatalogRecords(items);
+  const [repository, current] = await catalog.both(scope, life.repository_id, life.collection_id);
+  const found = current?.record.incarnation === life.incarnation ? current : await catalog.life(scope, life);
   const purged =
     found === undefined || found.record.status === "DELETE_IN_PROGRESS" || found.record.status === "DELETE_FAILED";
   if (repository?.record.status === "ACTIVE" && !purged) return;

@@ -4,10 +4,10 @@ import { hasCode } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
 import { termOf } from "../../domain/rdf.ts";
 import type { QueryHit, VectorRow } from "../../vectors/index.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import { tripleView } from "../graph/triple-view.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { graphSearchLimits } from "./graph-limits.ts";
 import type { Found } from "./rank-hits.ts";
 import type { GraphEdge, GraphFound } from "./search-graph.ts";
@@ -15,7 +15,7 @@ import type { Citation, GraphEdgeView, GraphEntityView } from "./search-result.t
 
 interface Joining {
   readonly opened: OpenCollection;
-  readonly shelf: Shelf;
+  readonly partition: CollectionPartition;
   readonly generation: number;
   readonly model: string;
   readonly filter: Filter | undefined;
@@ -33,11 +33,11 @@ export interface Joined {
 }
 
 export async function joinGraph(
-  parts: Pick<KnowledgeParts, "vectors">,
+  deps: Pick<KnowledgeDependencies, "vectors">,
   caller: Caller,
   candidates: readonly Found[],
   graph: GraphFound,
-  { opened, shelf, generation, model, filter, limit }: Joining,
+  { opened, partition, generation, model, filter, limit }: Joining,
 ): Promise<Joined> {
   const known = new Map<string, Passage>(candidates.map(({ hit }) => [hit.id, hit]));
   const shown = graph.edges.slice(0, limit);
@@ -47,9 +47,9 @@ export async function joinGraph(
   ]);
   const matches = filter === undefined ? () => true : compileFilter(filter);
   const rows = await readRows(
-    parts,
+    deps,
     caller,
-    shelf.vectors(generation),
+    partition.vectors(generation),
     [...wanted].filter((id) => !known.has(id)),
   );
   for (const row of rows) if (matches(row.metadata)) known.set(row.id, row);
@@ -97,14 +97,14 @@ function edgeView(
 
 /** Nothing where the vectors are another generation's by now. */
 async function readRows(
-  parts: Pick<KnowledgeParts, "vectors">,
+  deps: Pick<KnowledgeDependencies, "vectors">,
   caller: Caller,
   vectors: string,
   ids: readonly string[],
 ): Promise<readonly VectorRow[]> {
   if (ids.length === 0) return [];
   try {
-    return (await parts.vectors.get(caller.scope, vectors, ids)).filter((row) => row !== undefined);
+    return (await deps.vectors.get(caller.scope, vectors, ids)).filter((row) => row !== undefined);
   } catch (error) {
     if (hasCode(error, "NOT_FOUND")) return [];
     throw error;

@@ -1,6 +1,6 @@
 /** Which of the passages that the vectors found exist: the documents' records decide. */
 import type { QueryHit } from "../../vectors/index.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import { shownIn, type DocumentRecord } from "../records/records.ts";
 
 interface LiveHits {
@@ -11,14 +11,14 @@ interface LiveHits {
 
 /** Those whose document shows them. In the past, of a document that is still here, what it showed last. */
 export async function liveHits(
-  shelf: Shelf,
+  partition: CollectionPartition,
   hits: readonly QueryHit[],
   generation: number,
   past: boolean,
 ): Promise<LiveHits> {
   const ids = [...new Set(hits.map(({ metadata }) => metadata["document_id"] as string))];
   const documents = new Map(
-    (await shelf.readMany(ids)).flatMap((document) =>
+    (await partition.readMany(ids)).flatMap((document) =>
       document === undefined ? [] : [[document.document_id, document] as const],
     ),
   );

@@ -2,7 +2,7 @@
 import type { SearchOutcome } from "@pinakes/client";
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { inParallel } from "../../runtime/in-parallel.ts";
 import { atOnce, type Target } from "./search-scope.ts";
 
@@ -11,33 +11,33 @@ import { atOnce, type Target } from "./search-scope.ts";
  * help; `empty`: there is nothing to search; `no_match`: there is, and nothing of it answers the question. Of an answer without hits.
  */
 export async function outcomeOf(
-  parts: Pick<KnowledgeParts, "vectors">,
+  deps: Pick<KnowledgeDependencies, "vectors">,
   scope: Scope,
   targets: readonly Target[],
 ): Promise<SearchOutcome> {
-  const states = await inParallel(targets, atOnce, (target) => stateOf(parts, scope, target));
+  const states = await inParallel(targets, atOnce, (target) => stateOf(deps, scope, target));
   if (states.includes("indexing")) return "indexing";
   return states.includes("no_match") ? "no_match" : "empty";
 }
 
 async function stateOf(
-  { vectors }: Pick<KnowledgeParts, "vectors">,
+  { vectors }: Pick<KnowledgeDependencies, "vectors">,
   scope: Scope,
-  { shelf, generation, rows }: Target,
+  { partition, generation, rows }: Target,
 ): Promise<SearchOutcome> {
-  const stats = (await shelf.stats())?.record;
+  const stats = (await partition.stats())?.record;
   if (stats !== undefined && stats.by_status.uploading + stats.by_status.pending + stats.by_status.indexing > 0)
     return "indexing";
   if ((stats?.chunk_count ?? 0) > 0) return "no_match";
   const names = [
-    ...(generation === undefined ? [] : [shelf.vectors(generation)]),
+    ...(generation === undefined ? [] : [partition.vectors(generation)]),
     ...(rows === undefined ? [] : [rows.name]),
   ];
   for (const name of names) if (await holdsRows(vectors, scope, name)) return "no_match";
   return "empty";
 }
 
-async function holdsRows(vectors: KnowledgeParts["vectors"], scope: Scope, name: string): Promise<boolean> {
+async function holdsRows(vectors: KnowledgeDependencies["vectors"], scope: Scope, name: string): Promise<boolean> {
   try {
     return (await vectors.count(scope, name)) > 0;
   } catch (error) {

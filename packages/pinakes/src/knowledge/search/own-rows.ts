@@ -7,22 +7,22 @@ import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { TermCounts } from "../../vectors/index.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Found } from "./rank-hits.ts";
 import type { CheckedSearch } from "./search-input.ts";
 
 /** Where the rows of a collection are. */
-export interface OwnRowsPlace {
+export interface RawRows {
   readonly name: string;
   readonly dims: number;
 }
 
 /** Undefined where the collection has none: most have not, and are asked nothing more. */
 export async function ownRowsOf(
-  { vectors }: KnowledgeParts,
+  { vectors }: KnowledgeDependencies,
   scope: Scope,
   incarnation: string,
-): Promise<OwnRowsPlace | undefined> {
+): Promise<RawRows | undefined> {
   const name = ownVectorsName(incarnation);
   const settings = await vectors.settings(scope, name);
   return settings === undefined ? undefined : { name, dims: settings.dims };
@@ -34,10 +34,10 @@ export interface OwnQuestion {
 }
 
 export async function findOwnRows(
-  { vectors }: KnowledgeParts,
+  { vectors }: KnowledgeDependencies,
   scope: Scope,
   { opened, model }: Pick<Found, "opened" | "model">,
-  { name, dims }: OwnRowsPlace,
+  { name, dims }: RawRows,
   query: CheckedSearch,
   { vector, elsewhere }: OwnQuestion,
 ): Promise<readonly Found[]> {

@@ -8,13 +8,13 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Quad } from "../../domain/rdf.ts";
 import type { VectorRow } from "../../vectors/index.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import { tripleView } from "../graph/triple-view.ts";
 import { stableHash } from "../extraction/index.ts";
 import { chunkId } from "../documents/passages.ts";
 import { readSource } from "../documents/graph-support.ts";
 import { shownIn, type DocumentRecord, type IndexedVersion } from "../records/records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Citation } from "./search-result.ts";
 
 export type { ProvenanceView };
@@ -27,26 +27,26 @@ interface Stating {
 
 /** NOT_FOUND where the triple is not there, or only a run that nobody sees states it. */
 export async function provenanceOf(
-  parts: Pick<KnowledgeParts, "triples" | "vectors">,
+  deps: Pick<KnowledgeDependencies, "triples" | "vectors">,
   caller: Caller,
-  { shelf, generation }: { readonly shelf: Shelf; readonly generation: number },
+  { partition, generation }: { readonly partition: CollectionPartition; readonly generation: number },
   quad: Quad,
 ): Promise<ProvenanceView> {
-  const { incarnation } = shelf.place;
-  const there = await parts.triples.count(caller.scope, incarnation, quad, { max: 1 });
-  const [supports = []] = there === 0 ? [] : await parts.triples.supports(caller.scope, incarnation, [quad]);
-  const [asserted = false] = there === 0 ? [] : await parts.triples.asserted(caller.scope, incarnation, [quad]);
+  const { incarnation } = partition.place;
+  const there = await deps.triples.count(caller.scope, incarnation, quad, { max: 1 });
+  const [supports = []] = there === 0 ? [] : await deps.triples.supports(caller.scope, incarnation, [quad]);
+  const [asserted = false] = there === 0 ? [] : await deps.triples.asserted(caller.scope, incarnation, [quad]);
   const sources = supports.flatMap(({ source, part }) => {
     const from = readSource(source);
     return from === undefined || from.generation !== generation ? [] : [{ ...from, part }];
   });
   const ids = [...new Set(sources.map(({ documentId }) => documentId))];
-  const records = new Map((await shelf.readMany(ids)).map((document, i) => [ids[i] as string, document]));
+  const records = new Map((await partition.readMany(ids)).map((document, i) => [ids[i] as string, document]));
   const live = sources.filter(({ documentId, run }) => shownOf(records.get(documentId), generation)?.run === run);
   if (there === 0 || (!asserted && live.length === 0))
     throw new PinakesError("NOT_FOUND", "The collection does not hold this triple.");
   const chunks = live.map(({ documentId, run, part }) => chunkId(documentId, run, part));
-  const rows = chunks.length === 0 ? [] : await parts.vectors.get(caller.scope, shelf.vectors(generation), chunks);
+  const rows = chunks.length === 0 ? [] : await deps.vectors.get(caller.scope, partition.vectors(generation), chunks);
   const stating = rows.flatMap((row, i): Stating[] => {
     const document = records.get(live[i]?.documentId as string);
     const shown = shownOf(document, generation);

@@ -5,11 +5,11 @@
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode } from "../../domain/errors.ts";
 import type { Support } from "../../ports/triple-store.ts";
-import type { Shelf } from "../records/collection-partition.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import { chunkId } from "../documents/passages.ts";
 import { readSource } from "../documents/graph-support.ts";
 import { shownIn, type DocumentRecord } from "../records/records.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { expandGraph, type Edge, type ShownSupports } from "./expand-graph.ts";
 import { findEntities, type GraphSpace, type Seed } from "./find-entities.ts";
 import { graphSearchLimits } from "./graph-limits.ts";
@@ -34,17 +34,17 @@ export interface GraphQuestion {
 
 /** Undefined: the collection has no triples. */
 export async function searchGraph(
-  parts: Pick<KnowledgeParts, "triples">,
+  deps: Pick<KnowledgeDependencies, "triples">,
   caller: Caller,
-  { shelf, generation }: { readonly shelf: Shelf; readonly generation: number },
+  { partition, generation }: { readonly partition: CollectionPartition; readonly generation: number },
   { query, hops }: GraphQuestion,
 ): Promise<GraphFound | undefined> {
-  const graph: GraphSpace = { triples: parts.triples, scope: caller.scope, space: shelf.place.incarnation };
+  const graph: GraphSpace = { triples: deps.triples, scope: caller.scope, space: partition.place.incarnation };
   try {
     if ((await graph.triples.count(graph.scope, graph.space, {}, { max: 1 })) === 0) return undefined;
     const seeds = await findEntities(graph, query);
     const documents = new Map<string, DocumentRecord | undefined>();
-    const edges = await expandGraph(graph, seeds, hops, shownSupports(shelf, generation, documents));
+    const edges = await expandGraph(graph, seeds, hops, shownSupports(partition, generation, documents));
     return found(seeds, edges, documents);
   } catch (error) {
     // It went into the trash meanwhile: what is left of this search decides.
@@ -55,14 +55,14 @@ export async function searchGraph(
 
 /** By the records of the documents, as everywhere: a support of a run that is not shown counts for nothing. */
 function shownSupports(
-  shelf: Shelf,
+  partition: CollectionPartition,
   generation: number,
   documents: Map<string, DocumentRecord | undefined>,
 ): ShownSupports {
   return async (lists) => {
     const ids = new Set(lists.flat().flatMap(({ source }) => readSource(source)?.documentId ?? []));
     const missing = [...ids].filter((id) => !documents.has(id));
-    const records = await shelf.readMany(missing);
+    const records = await partition.readMany(missing);
     for (const [i, id] of missing.entries()) documents.set(id, records[i]);
     return lists.map((supports) => {
       if (supports.length === 0) return [];

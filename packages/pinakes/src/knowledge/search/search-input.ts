@@ -1,5 +1,5 @@
 /** What a search asks for, checked before anything is read. */
-import type { SearchPlace } from "../collections/query-options.ts";
+import type { SearchTarget } from "../collections/query-options.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
 import { knowledgeLimits } from "../limits.ts";
@@ -10,7 +10,7 @@ import type { SearchMode } from "./search-result.ts";
 export interface SearchInput {
   readonly query: string;
   /** Absent: every collection the caller may read. */
-  readonly collections?: readonly SearchPlace[] | undefined;
+  readonly collections?: readonly SearchTarget[] | undefined;
   readonly mode?: SearchMode | undefined;
   readonly limit?: number | undefined;
   readonly filter?: Filter | undefined;
@@ -42,7 +42,7 @@ export interface GraphInput {
 
 export interface CheckedSearch {
   readonly query: string;
-  readonly collections: readonly SearchPlace[] | undefined;
+  readonly collections: readonly SearchTarget[] | undefined;
   readonly mode: SearchMode;
   readonly limit: number;
   readonly filter: Filter | undefined;

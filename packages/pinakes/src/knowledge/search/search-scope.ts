@@ -1,17 +1,17 @@
 /** Which collections a search is over: those that are named, those of whole repositories, or all that the caller may read. */
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import { knowledgeLimits } from "../limits.ts";
 import type { Collections } from "../collections/collections.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import { listCollections } from "../collections/list-collections.ts";
 import { openToQuery } from "../collections/open-or-create.ts";
 import type { Repositories } from "../collections/repositories.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { inParallel } from "../../runtime/in-parallel.ts";
-import { ownRowsOf, type OwnRowsPlace } from "./own-rows.ts";
+import { ownRowsOf, type RawRows } from "./own-rows.ts";
 import type { CollectionName } from "../collections/query-options.ts";
 import type { CheckedSearch } from "./search-input.ts";
 
@@ -21,38 +21,38 @@ export const atOnce = 16;
 /** A collection with the vectors that answer for it; without a generation nothing was ever put into it. */
 export interface Target {
   readonly opened: OpenCollection;
-  readonly shelf: Shelf;
+  readonly partition: CollectionPartition;
   readonly generation: number | undefined;
   readonly model: string;
   /** Rows that callers embedded themselves; undefined where there are none. */
-  readonly rows: OwnRowsPlace | undefined;
+  readonly rows: RawRows | undefined;
 }
 
-export interface ScopePieces {
-  readonly parts: KnowledgeParts;
+export interface ScopeDependencies {
+  readonly deps: KnowledgeDependencies;
   readonly collections: Collections;
-  readonly library: Library;
+  readonly catalog: CatalogRecords;
   readonly repositories: Repositories;
 }
 
 /** Which vectors of each collection answer, and of which model they are. */
 export async function findTargets(
-  pieces: ScopePieces,
+  services: ScopeDependencies,
   caller: Caller,
   query: CheckedSearch,
 ): Promise<readonly Target[]> {
-  const opened = await openPlaces(pieces, caller, query);
+  const opened = await openPlaces(services, caller, query);
   // One that is named twice is searched once.
   const each = new Map(opened.map((one) => [`${one.collection.repository_id}/${one.collection.incarnation}`, one]));
   return inParallel([...each.values()], atOnce, async (one) => {
-    const shelf = new Shelf(pieces.parts.items, caller.scope, one.collection);
+    const partition = new CollectionPartition(services.deps.items, caller.scope, one.collection);
     const [fence, rows] = await Promise.all([
-      shelf.fence(),
-      ownRowsOf(pieces.parts, caller.scope, one.collection.incarnation),
+      partition.fence(),
+      ownRowsOf(services.deps, caller.scope, one.collection.incarnation),
     ]);
     return {
       opened: one,
-      shelf,
+      partition,
       generation: fence?.record.generation,
       model: fence?.record.embedding_model ?? one.collection.embedding_model,
       rows,
@@ -61,27 +61,27 @@ export async function findTargets(
 }
 
 async function openPlaces(
-  pieces: ScopePieces,
+  services: ScopeDependencies,
   caller: Caller,
   query: CheckedSearch,
 ): Promise<readonly OpenCollection[]> {
-  if (query.collections === undefined) return listed(pieces, caller, query, undefined);
+  if (query.collections === undefined) return listed(services, caller, query, undefined);
   const opened = await inParallel(query.collections, atOnce, async (place) => {
     if (place.collection !== undefined)
-      return [await openNamed(pieces, caller, query, { repository: place.repository, collection: place.collection })];
-    const { record } = await pieces.repositories.get(caller, place.repository);
-    return listed(pieces, caller, query, record.repository_id);
+      return [await openNamed(services, caller, query, { repository: place.repository, collection: place.collection })];
+    const { record } = await services.repositories.get(caller, place.repository);
+    return listed(services, caller, query, record.repository_id);
   });
   return opened.flat();
 }
 
 async function openNamed(
-  pieces: ScopePieces,
+  services: ScopeDependencies,
   caller: Caller,
   query: CheckedSearch,
   place: CollectionName,
 ): Promise<OpenCollection> {
-  const opened = await openToQuery(pieces, caller, place.repository, place.collection);
+  const opened = await openToQuery(services, caller, place.repository, place.collection);
   if (opened.collection.status === "ACTIVE" || query.archived) return opened;
   throw new PinakesError(
     "CONFLICT",
@@ -91,7 +91,7 @@ async function openNamed(
 
 /** Page by page, however many there are. */
 async function listed(
-  { parts, library }: ScopePieces,
+  { deps, catalog }: ScopeDependencies,
   caller: Caller,
   query: CheckedSearch,
   repositoryId: string | undefined,
@@ -100,7 +100,7 @@ async function listed(
   for (const status of query.archived ? (["ACTIVE", "ARCHIVED"] as const) : (["ACTIVE"] as const)) {
     let cursor: string | undefined;
     do {
-      const page = await listCollections(parts.items, library, caller, {
+      const page = await listCollections(deps.items, catalog, caller, {
         repositoryId,
         status,
         limit: knowledgeLimits.pageItemsMax,

@@ -14,14 +14,14 @@ import type { Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
 import { vectorLimits, type QueryHit, type TermCounts } from "../../vectors/index.ts";
-import { Shelf } from "../records/collection-partition.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import { noteUse } from "../collections/uses.ts";
 import { readTriple, type TripleInput } from "../graph/triple-view.ts";
 import { knowledgeLimits } from "../limits.ts";
 import type { Collections } from "../collections/collections.ts";
-import type { Library } from "../records/catalog-records.ts";
+import type { CatalogRecords } from "../records/catalog-records.ts";
 import type { Repositories } from "../collections/repositories.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 import { questionWeight } from "./calibration.ts";
 import { countEverywhere, type Counted } from "./count-elsewhere.ts";
 import { embedQuestion, type Embedded } from "./embed-question.ts";
@@ -36,7 +36,7 @@ import { provenanceOf, type ProvenanceView } from "./provenance.ts";
 import { searchGraph } from "./search-graph.ts";
 import { checkSearch, type CheckedSearch, type SearchInput } from "./search-input.ts";
 import type { SearchResult, SkippedCollection } from "./search-result.ts";
-import { atOnce, findTargets, type ScopePieces, type Target } from "./search-scope.ts";
+import { atOnce, findTargets, type ScopeDependencies, type Target } from "./search-scope.ts";
 import { isUnknownField, unknownFieldOf } from "./unknown-fields.ts";
 
 const candidatesMin = 100;
@@ -68,14 +68,19 @@ interface Failure {
 class Switched extends Error {}
 
 export class Search {
-  readonly #parts: KnowledgeParts;
+  readonly #deps: KnowledgeDependencies;
   readonly #collections: Collections;
-  readonly #scope: ScopePieces;
+  readonly #scope: ScopeDependencies;
 
-  constructor(parts: KnowledgeParts, collections: Collections, library: Library, repositories: Repositories) {
-    this.#parts = parts;
+  constructor(
+    deps: KnowledgeDependencies,
+    collections: Collections,
+    catalog: CatalogRecords,
+    repositories: Repositories,
+  ) {
+    this.#deps = deps;
     this.#collections = collections;
-    this.#scope = { parts, collections, library, repositories };
+    this.#scope = { deps, collections, catalog, repositories };
   }
 
   async search(caller: Caller, input: SearchInput): Promise<SearchResult> {
@@ -98,9 +103,9 @@ export class Search {
     triple: TripleInput,
   ): Promise<ProvenanceView> {
     const { collection } = await this.#collections.open(caller, repositoryId, collectionId);
-    const shelf = new Shelf(this.#parts.items, caller.scope, collection);
-    const generation = (await shelf.fence())?.record.generation ?? 1;
-    return provenanceOf(this.#parts, caller, { shelf, generation }, readTriple(triple, 0));
+    const partition = new CollectionPartition(this.#deps.items, caller.scope, collection);
+    const generation = (await partition.fence())?.record.generation ?? 1;
+    return provenanceOf(this.#deps, caller, { partition, generation }, readTriple(triple, 0));
   }
 
   async #search(caller: Caller, query: CheckedSearch): Promise<SearchResult> {
@@ -110,7 +115,7 @@ export class Search {
     const targets = await findTargets(this.#scope, caller, query);
     // Side by side: where the question is embedded, counting its words takes no time of its own.
     const [embedded, counted] = await Promise.all([
-      embedQuestion(this.#parts.embedders, query, targets),
+      embedQuestion(this.#deps.embedders, query, targets),
       this.#counted(caller, query, targets),
     ]);
     const { found, graphs, skipped, unknownFields } = await this.#gather(caller, query, targets, embedded, counted);
@@ -122,12 +127,14 @@ export class Search {
     const searched = targets.filter((target) => !skipped.some((one) => one.target === target));
     // A search over everything uses those in which it found something.
     const shown = new Set(hits.map(({ repository_id, collection_id }) => `${repository_id}/${collection_id}`));
-    const used = searched.filter(({ shelf: { place } }) => shown.has(`${place.repository_id}/${place.collection_id}`));
-    await Promise.all(used.map(({ opened }) => noteUse(this.#parts, caller.scope, opened.collection)));
+    const used = searched.filter(({ partition: { place } }) =>
+      shown.has(`${place.repository_id}/${place.collection_id}`),
+    );
+    await Promise.all(used.map(({ opened }) => noteUse(this.#deps, caller.scope, opened.collection)));
     const totalMs = performance.now() - began;
     return {
       hits,
-      outcome: hits.length > 0 ? "ok" : await outcomeOf(this.#parts, caller.scope, searched),
+      outcome: hits.length > 0 ? "ok" : await outcomeOf(this.#deps, caller.scope, searched),
       ...(skipped.length === 0
         ? {}
         : { skipped: [...new Map(skipped.map((one) => [one.target, one])).values()].map(skippedView) }),
@@ -204,17 +211,24 @@ export class Search {
 
   /** What vectors and keywords found in one collection, and what the graph adds. */
   async #joined(caller: Caller, target: Target, query: CheckedSearch, question: Question): Promise<Joined> {
-    const { opened, shelf, generation, model } = target;
+    const { opened, partition, generation, model } = target;
     const [candidates, graph] = await Promise.all([
       query.mode === "graph" ? [] : this.#candidates(caller, target, query, question),
       query.graph === undefined || generation === undefined
         ? undefined
-        : searchGraph(this.#parts, caller, { shelf, generation }, { query: query.query, hops: query.graph.hops }),
+        : searchGraph(this.#deps, caller, { partition, generation }, { query: query.query, hops: query.graph.hops }),
     ]);
     if (graph === undefined || generation === undefined)
       return { found: candidates, entities: [], edges: [], added: 0, asked: false };
     const { filter, graph: { limit } = { limit: 0 } } = query;
-    return joinGraph(this.#parts, caller, candidates, graph, { opened, shelf, generation, model, filter, limit });
+    return joinGraph(this.#deps, caller, candidates, graph, {
+      opened,
+      partition,
+      generation,
+      model,
+      filter,
+      limit,
+    });
   }
 
   async #ownRows(
@@ -228,7 +242,7 @@ export class Search {
       rows === undefined
         ? []
         : await findOwnRows(
-            this.#parts,
+            this.#deps,
             caller.scope,
             { opened, model },
             rows,
@@ -243,11 +257,11 @@ export class Search {
     if (query.mode === "vector" || query.mode === "graph")
       return countEverywhere([], () => Promise.reject(new Error("not asked")));
     const { query: text, asOf } = query;
-    const names = targets.flatMap(({ shelf, generation, rows }) => [
-      ...(generation === undefined ? [] : [shelf.vectors(generation)]),
+    const names = targets.flatMap(({ partition, generation, rows }) => [
+      ...(generation === undefined ? [] : [partition.vectors(generation)]),
       ...(rows === undefined ? [] : [rows.name]),
     ]);
-    return countEverywhere(names, (name) => this.#parts.vectors.countTerms(caller.scope, name, text, { asOf }));
+    return countEverywhere(names, (name) => this.#deps.vectors.countTerms(caller.scope, name, text, { asOf }));
   }
 
   /** The best of one collection. Asks for more, and anew, while some of them turn out to be of documents that changed or went. */
@@ -257,12 +271,12 @@ export class Search {
     query: CheckedSearch,
     question: Question,
   ): Promise<readonly Found[]> {
-    const { opened, shelf, generation, model } = target;
+    const { opened, partition, generation, model } = target;
     if (generation === undefined) return [];
     let limit = candidatesOf(query);
     for (let round_ = 1; ; round_ += 1) {
-      const hits = await this.#query(caller, shelf.vectors(generation), { ...query, limit }, question);
-      const { live, overtaken } = await liveHits(shelf, hits, generation, query.asOf !== undefined);
+      const hits = await this.#query(caller, partition.vectors(generation), { ...query, limit }, question);
+      const { live, overtaken } = await liveHits(partition, hits, generation, query.asOf !== undefined);
       const enough = live.length === hits.length || live.length >= query.limit || (hits.length < limit && !overtaken);
       // Passages that are not shown, or none at all, may be those of a generation that was the collection's a moment ago.
       if (live.length < hits.length || hits.length === 0) await sameGeneration(target);
@@ -282,7 +296,7 @@ export class Search {
     const elsewhere = question.elsewhere.get(collection);
     const mode = query.mode === "graph" ? "keyword" : query.mode;
     try {
-      const { hits } = await this.#parts.vectors.query(caller.scope, collection, {
+      const { hits } = await this.#deps.vectors.query(caller.scope, collection, {
         mode,
         limit,
         ...(vector === undefined ? {} : { vector }),
@@ -310,8 +324,8 @@ export class Search {
     const collections = await inParallel(
       targets,
       atOnce,
-      async ({ opened: { collection, decision }, shelf, generation = 1, model, rows }) => {
-        const count = async (filter?: Filter) => this.#count(caller, shelf.vectors(generation), filter);
+      async ({ opened: { collection, decision }, partition, generation = 1, model, rows }) => {
+        const count = async (filter?: Filter) => this.#count(caller, partition.vectors(generation), filter);
         const passages = await count();
         const matching = query.filter === undefined ? passages : await count(query.filter);
         const { repository_id, collection_id } = collection;
@@ -333,7 +347,7 @@ export class Search {
 
   async #count(caller: Caller, name: string, filter?: Filter): Promise<number> {
     try {
-      return await this.#parts.vectors.count(caller.scope, name, filter === undefined ? {} : { filter });
+      return await this.#deps.vectors.count(caller.scope, name, filter === undefined ? {} : { filter });
     } catch (error) {
       // The search itself said already if no collection knows the field: here it leaves nothing of this one.
       if (isUnknownField(error) || hasCode(error, "NOT_FOUND")) return 0;
@@ -383,8 +397,8 @@ function explainGraph(joined: readonly Joined[], { graph }: CheckedSearch): Json
   };
 }
 
-async function sameGeneration({ shelf, generation }: Target): Promise<void> {
-  if ((await shelf.fence())?.record.generation !== generation)
+async function sameGeneration({ partition, generation }: Target): Promise<void> {
+  if ((await partition.fence())?.record.generation !== generation)
     throw new Switched("the collection was re-indexed meanwhile");
 }
 

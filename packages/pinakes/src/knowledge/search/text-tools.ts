@@ -2,7 +2,7 @@
 import type { Chunk } from "../../domain/chunking.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { chunkDocument, readChunkingStrategy } from "../chunking/index.ts";
-import type { KnowledgeParts } from "../dependencies.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
 
 export interface PreviewInput {
   readonly text: string;
@@ -16,7 +16,7 @@ export interface Embedded {
   readonly tokens: number;
 }
 
-type Tools = Pick<KnowledgeParts, "parser" | "embedders">;
+type Tools = Pick<KnowledgeDependencies, "parser" | "embedders">;
 
 const previewBytesMax = 1_048_576;
 

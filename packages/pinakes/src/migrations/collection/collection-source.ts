@@ -6,11 +6,11 @@ import { z } from "zod";
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { Caller } from "../../domain/caller.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { CopyPlace, LifeRow, Move } from "../../knowledge/index.ts";
+import type { CopyProgress, IncarnationRow, Move } from "../../knowledge/index.ts";
 import { canonicalText, isSame, type Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, type EntrySides } from "../entry-source.ts";
-import type { MigrationParts } from "../dependencies.ts";
+import type { MigrationDependencies } from "../dependencies.ts";
 import type {
   Copied,
   CopyStep,
@@ -19,7 +19,7 @@ import type {
   Held,
   Inventory,
   MigrationSource,
-  OwnPlace,
+  InPlaceTarget,
   Reading,
   UnitName,
 } from "../source.ts";
@@ -50,10 +50,10 @@ export interface SettledSpec {
 
 export async function settleCollection(
   spec: CollectionSpec,
-  parts: MigrationParts,
+  deps: MigrationDependencies,
   caller: Caller,
 ): Promise<JsonObject> {
-  const { from, to } = await parts.intake.moves.resolve(caller, spec);
+  const { from, to } = await deps.intake.moves.resolve(caller, spec);
   return {
     kind: spec.kind,
     repository: from.repository_id,
@@ -72,18 +72,18 @@ export function moveOf({ repository, collection, incarnation, to }: SettledSpec)
 }
 
 export class CollectionSource implements MigrationSource, EntrySides {
-  readonly place: OwnPlace;
-  readonly #parts: MigrationParts;
+  readonly place: InPlaceTarget;
+  readonly #deps: MigrationDependencies;
   readonly #caller: Caller;
   readonly #spec: SettledSpec;
   readonly #move: Move;
 
-  constructor(spec: SettledSpec, parts: MigrationParts, caller: Caller) {
+  constructor(spec: SettledSpec, deps: MigrationDependencies, caller: Caller) {
     this.#spec = spec;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#caller = caller;
     this.#move = moveOf(spec);
-    const { moves } = parts.intake;
+    const { moves } = deps.intake;
     const { scope, userId } = caller;
     this.place = {
       retainMs: moves.trashMs,
@@ -101,7 +101,7 @@ export class CollectionSource implements MigrationSource, EntrySides {
 
   async *units(): AsyncGenerator<FoundUnit> {
     const { repository, collection, to, allow_partial = false } = this.#spec;
-    const { created_at, problems } = await this.#parts.intake.moves.inspect(
+    const { created_at, problems } = await this.#deps.intake.moves.inspect(
       this.#caller.scope,
       this.#move,
       allow_partial,
@@ -129,18 +129,18 @@ export class CollectionSource implements MigrationSource, EntrySides {
 
   async *entries(_: UnitName, { signal, problem, progress }: Reading): AsyncGenerator<Entry> {
     const options = { scope: this.#caller.scope, move: this.#move, signal, beat: () => progress() };
-    const wanted = this.#parts.intake.moves.wanted(options, (where, reason) => problem({ where, reason }));
+    const wanted = this.#deps.intake.moves.wanted(options, (where, reason) => problem({ where, reason }));
     for await (const row of wanted) yield entryOf(row);
   }
 
   async *held(_: UnitName, { scope, place, signal, progress }: Held): AsyncGenerator<Entry> {
-    for await (const row of this.#parts.intake.moves.held({ scope, signal, beat: () => progress?.() }, place))
+    for await (const row of this.#deps.intake.moves.held({ scope, signal, beat: () => progress?.() }, place))
       yield entryOf(row);
   }
 
   async *copy(_: UnitName, { scope, place, deltas, checkpoint, signal, progress }: CopyStep): AsyncGenerator<Copied> {
-    const from = checkpoint as CopyPlace | undefined;
-    for await (const step of this.#parts.intake.moves.copy(
+    const from = checkpoint as CopyProgress | undefined;
+    for await (const step of this.#deps.intake.moves.copy(
       { scope, move: this.#move, signal, beat: () => progress() },
       place,
       deltas,
@@ -157,7 +157,7 @@ export class CollectionSource implements MigrationSource, EntrySides {
   /** Nothing is lost by it: what was written to the new one since goes to the trash with it, and only when that is said. */
   async #requireBack({ migration_id, switched, force, verified, signal, progress, mine }: GivingBack): Promise<void> {
     if (!switched) return;
-    const { moves } = this.#parts.intake;
+    const { moves } = this.#deps.intake;
     const { scope } = this.#caller;
     await moves.requireWayBack(scope, this.#move, migration_id, mine);
     const place = await moves.findTarget(scope, this.#move, migration_id);
@@ -183,6 +183,6 @@ export class CollectionSource implements MigrationSource, EntrySides {
   }
 }
 
-function entryOf({ key, value }: LifeRow): Entry {
+function entryOf({ key, value }: IncarnationRow): Entry {
   return { key, text: `${JSON.stringify(key)}${canonicalText(value)}` };
 }

@@ -8,7 +8,7 @@ export const movesContainer: ContainerDefinition = Object.freeze({ name: "engine
 const movesTenant = "pinakes.moves";
 const move = "move";
 
-export interface MovePlace {
+export interface MoveProgress {
   readonly cursor: string | undefined;
   readonly copied: number;
   readonly done: boolean;
@@ -28,13 +28,13 @@ export class MoveRecord {
     return new MoveRecord(items, system.forTenant(movesTenant));
   }
 
-  async read(part: string): Promise<MovePlace> {
+  async read(part: string): Promise<MoveProgress> {
     const item = await this.#items.read(this.#scope, movesContainer.name, { partition: [move], id: part });
-    const { cursor, copied = 0, done = false } = (item?.document ?? {}) as unknown as Partial<MovePlace>;
+    const { cursor, copied = 0, done = false } = (item?.document ?? {}) as unknown as Partial<MoveProgress>;
     return { cursor, copied, done };
   }
 
-  async write(part: string, place: MovePlace): Promise<void> {
+  async write(part: string, place: MoveProgress): Promise<void> {
     await this.#items.write(this.#scope, movesContainer.name, [move], {
       op: "upsert",
       document: { id: part, move, ...(place as unknown as JsonObject) },

@@ -10,7 +10,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { folderReader, type ImportReport, type TransferReader } from "../../knowledge/index.ts";
 import { ContentHash, type Measured } from "../content-hash.ts";
 import type { Differences } from "../differences.ts";
-import type { MigrationParts } from "../dependencies.ts";
+import type { MigrationDependencies } from "../dependencies.ts";
 import type { Clearing, Copied, CopyStep, FoundUnit, Inventory, MigrationSource, Reading } from "../source.ts";
 
 export const LisaSpec = z.strictObject({
@@ -24,13 +24,13 @@ export type LisaSpec = z.infer<typeof LisaSpec>;
 
 export class LisaSource implements MigrationSource {
   readonly #spec: LisaSpec;
-  readonly #parts: MigrationParts;
+  readonly #deps: MigrationDependencies;
   readonly #caller: Caller;
   readonly #reader: TransferReader;
 
-  constructor(spec: LisaSpec, parts: MigrationParts, caller: Caller, folder: string) {
+  constructor(spec: LisaSpec, deps: MigrationDependencies, caller: Caller, folder: string) {
     this.#spec = spec;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#caller = caller;
     this.#reader = folderReader(folder);
   }
@@ -77,7 +77,7 @@ export class LisaSource implements MigrationSource {
 
   /** What came with it goes: its collections to the trash, its documents out of the collections of others. The repositories stay. */
   async clear(_: unknown, { label, force, signal }: Clearing): Promise<void> {
-    await this.#parts.intake.imports.undo(this.#caller, this.#reader, { mark: label, force, signal });
+    await this.#deps.intake.imports.undo(this.#caller, this.#reader, { mark: label, force, signal });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -86,7 +86,7 @@ export class LisaSource implements MigrationSource {
     dry_run: boolean,
     options: { readonly signal?: AbortSignal; readonly mark?: string } = {},
   ): Promise<ImportReport> {
-    return this.#parts.knowledge.transfer.import(this.#caller, this.#reader, {
+    return this.#deps.knowledge.transfer.import(this.#caller, this.#reader, {
       dry_run,
       models: this.#spec.models,
       ...options,

@@ -10,12 +10,12 @@ import { z } from "zod";
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { IntakeTarget } from "../../knowledge/index.ts";
+import type { TargetAddress } from "../../knowledge/index.ts";
 import type { Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, type EntrySides } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
-import type { MigrationParts } from "../dependencies.ts";
+import type { MigrationDependencies } from "../dependencies.ts";
 import { heldQuads } from "../quads.ts";
 import { entryOf } from "../rows/check-row.ts";
 import { linesOf, parse } from "../rows/json-lines.ts";
@@ -42,13 +42,13 @@ const registeredName = /\.(?:own|\d+)$/;
 
 export class UnregisteredSource implements MigrationSource, EntrySides {
   readonly #spec: UnregisteredSpec;
-  readonly #parts: MigrationParts;
+  readonly #deps: MigrationDependencies;
   readonly #scope: Scope;
   readonly #listing: string | undefined;
 
-  constructor(spec: UnregisteredSpec, parts: MigrationParts, scope: Scope, listing: string | undefined) {
+  constructor(spec: UnregisteredSpec, deps: MigrationDependencies, scope: Scope, listing: string | undefined) {
     this.#spec = spec;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#scope = scope;
     this.#listing = listing;
   }
@@ -71,14 +71,14 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
 
   async *entries({ keep }: UnitName, { signal }: Reading): AsyncGenerator<Entry> {
     const { space, vectors } = keep as unknown as Keep;
-    if (space !== null) yield* quadEntries(heldQuads(this.#parts.triples, this.#scope, space, signal));
-    if (vectors !== null) for await (const row of this.#parts.vectors.rows(this.#scope, vectors)) yield entryOf(row);
+    if (space !== null) yield* quadEntries(heldQuads(this.#deps.triples, this.#scope, space, signal));
+    if (vectors !== null) for await (const row of this.#deps.vectors.rows(this.#scope, vectors)) yield entryOf(row);
   }
 
   async *held({ keep }: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
     const { space, vectors } = keep as unknown as Keep;
-    if (space !== null) yield* quadEntries(heldQuads(this.#parts.triples, scope, place.incarnation, signal));
-    if (vectors !== null) for await (const row of this.#parts.intake.rows(scope, place)) yield entryOf(row);
+    if (space !== null) yield* quadEntries(heldQuads(this.#deps.triples, scope, place.incarnation, signal));
+    if (vectors !== null) for await (const row of this.#deps.intake.rows(scope, place)) yield entryOf(row);
   }
 
   async *copy(
@@ -88,10 +88,10 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     const { vectors } = keep as unknown as Keep;
     if (vectors === null) return;
     const done = (checkpoint as { batches?: number } | undefined)?.batches ?? 0;
-    const { dims } = (await this.#parts.vectors.stats(this.#scope, vectors)).settings;
+    const { dims } = (await this.#deps.vectors.stats(this.#scope, vectors)).settings;
     // Sorted: the rows come in no order that lasts.
     const ids: string[] = [];
-    for await (const { id } of this.#parts.vectors.rows(this.#scope, vectors)) {
+    for await (const { id } of this.#deps.vectors.rows(this.#scope, vectors)) {
       if (ids.push(id) % idsPerBatch === 0) signal.throwIfAborted();
       await progress();
     }
@@ -100,10 +100,10 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
       signal.throwIfAborted();
       if (batch < done) continue;
       const some = ids.slice(batch * idsPerBatch, (batch + 1) * idsPerBatch);
-      const upsert = (await this.#parts.vectors.get(this.#scope, vectors, some)).flatMap((row) =>
+      const upsert = (await this.#deps.vectors.get(this.#scope, vectors, some)).flatMap((row) =>
         row === undefined ? [] : [row],
       );
-      await this.#parts.intake.appendRows(
+      await this.#deps.intake.appendRows(
         scope,
         place,
         { deltaId: `${deltas}.${batch}`, upsert },
@@ -121,14 +121,14 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
   async *#inStores(): AsyncGenerator<FoundUnit> {
     const found = new Map<string, Keep & { readonly createdAt?: number }>();
     for (let cursor: string | undefined; ;) {
-      const page = await this.#parts.triples.spaces(this.#scope, { limit: 500, cursor });
+      const page = await this.#deps.triples.spaces(this.#scope, { limit: 500, cursor });
       for (const { space, status } of page.spaces)
         if (status === "open" && !life.test(space)) found.set(space, { space, vectors: null });
       cursor = page.cursor;
       if (cursor === undefined) break;
     }
     for (let cursor: string | undefined; ;) {
-      const page = await this.#parts.vectors.list(this.#scope, { limit: 100, cursor });
+      const page = await this.#deps.vectors.list(this.#scope, { limit: 100, cursor });
       for (const { collection, status, createdAt } of page.collections) {
         if (status !== "active" || life.test(collection) || registeredName.test(collection)) continue;
         found.set(collection, { space: found.get(collection)?.space ?? null, vectors: collection, createdAt });
@@ -150,7 +150,7 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
       if (line > migrationLimits.unitsMax)
         throw new PinakesError(
           "LIMIT_EXCEEDED",
-          `The listing has more than ${migrationLimits.unitsMax} lines; migrate it in parts.`,
+          `The listing has more than ${migrationLimits.unitsMax} lines; migrate it in deps.`,
         );
       if (text.trim() !== "") yield this.#line(parse(text, `line ${line}`), line);
     }
@@ -165,7 +165,7 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
       if (given !== undefined && given !== null && typeof given !== "string")
         throw invalid(`line ${line}: ${field}: must be a text, got ${show(given)}.`);
     const id = this.#spec.collections?.[collection] ?? collection;
-    const target: IntakeTarget =
+    const target: TargetAddress =
       typeof user === "string"
         ? { user, collection: id }
         : { repository: typeof repository === "string" ? repository : this.#spec.repository, collection: id };

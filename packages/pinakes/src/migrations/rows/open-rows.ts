@@ -1,7 +1,7 @@
 /** Opens exports of vector stores by where they are. */
 import { invalid } from "../../domain/errors.ts";
-import type { MigrationParts } from "../dependencies.ts";
-import type { Places } from "../allowed-sources.ts";
+import type { MigrationDependencies } from "../dependencies.ts";
+import type { AllowedSources } from "../allowed-sources.ts";
 import { ChromaFolderReader, ChromaServerReader } from "./chroma-readers.ts";
 import { FileReader } from "./file-reader.ts";
 import type { RowReader } from "./row-reader.ts";
@@ -9,19 +9,19 @@ import { RowsSource } from "./rows-source.ts";
 import type { ChromaSpec, RowsSpec } from "./spec.ts";
 
 interface Opening {
-  readonly parts: MigrationParts;
-  readonly places: Places;
+  readonly deps: MigrationDependencies;
+  readonly places: AllowedSources;
 }
 
-export async function openRows(spec: RowsSpec, { parts, places }: Opening): Promise<RowsSource> {
-  return new RowsSource(await FileReader.open(await places.file(spec.path), spec), parts.intake, spec);
+export async function openRows(spec: RowsSpec, { deps, places }: Opening): Promise<RowsSource> {
+  return new RowsSource(await FileReader.open(await places.file(spec.path), spec), deps.intake, spec);
 }
 
-export async function openChroma(spec: ChromaSpec, { parts, places }: Opening): Promise<RowsSource> {
-  return new RowsSource(await chromaReader(spec, places), parts.intake, spec);
+export async function openChroma(spec: ChromaSpec, { deps, places }: Opening): Promise<RowsSource> {
+  return new RowsSource(await chromaReader(spec, places), deps.intake, spec);
 }
 
-async function chromaReader(spec: ChromaSpec, places: Places): Promise<RowReader> {
+async function chromaReader(spec: ChromaSpec, places: AllowedSources): Promise<RowReader> {
   if ((spec.repository === undefined) === (spec.user === undefined))
     throw invalid('source: give one of "repository" and "user".');
   if ((spec.folder === undefined) === (spec.server === undefined))

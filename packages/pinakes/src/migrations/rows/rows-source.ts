@@ -1,7 +1,7 @@
 /** Rows of another vector store become rows of a collection that its callers embedded themselves. */
 import { PinakesError } from "../../domain/errors.ts";
 import { withTemporaryIds } from "./seen-ids.ts";
-import type { Intake } from "../../knowledge/index.ts";
+import type { MigrationTarget } from "../../knowledge/index.ts";
 import type { Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, strictly, type EntrySides } from "../entry-source.ts";
@@ -15,10 +15,10 @@ const idsPerRemoval = 1_000;
 
 export class RowsSource implements MigrationSource, EntrySides {
   readonly #reader: RowReader;
-  readonly #intake: Intake;
+  readonly #intake: MigrationTarget;
   readonly #rules: RowRules;
 
-  constructor(reader: RowReader, intake: Intake, rules: RowRules) {
+  constructor(reader: RowReader, intake: MigrationTarget, rules: RowRules) {
     this.#reader = reader;
     this.#intake = intake;
     this.#rules = rules;

@@ -1,7 +1,7 @@
 /** Opens tables of triples by where they are. */
 import { invalid } from "../../domain/errors.ts";
-import type { MigrationParts } from "../dependencies.ts";
-import type { Places } from "../allowed-sources.ts";
+import type { MigrationDependencies } from "../dependencies.ts";
+import type { AllowedSources } from "../allowed-sources.ts";
 import { CsvTables } from "./csv-tables.ts";
 import { PostgresTables } from "./postgres-tables.ts";
 import { SqliteTables } from "./sqlite-tables.ts";
@@ -11,12 +11,12 @@ import { TriplesSource } from "./triples-source.ts";
 
 export async function openTriples(
   spec: TriplesSpec,
-  { parts, places }: { readonly parts: MigrationParts; readonly places: Places },
+  { deps, places }: { readonly deps: MigrationDependencies; readonly places: AllowedSources },
 ): Promise<TriplesSource> {
-  return new TriplesSource(spec, await tablesOf(spec, places), parts.triples);
+  return new TriplesSource(spec, await tablesOf(spec, places), deps.triples);
 }
 
-async function tablesOf(spec: TriplesSpec, places: Places): Promise<LegacyTables> {
+async function tablesOf(spec: TriplesSpec, places: AllowedSources): Promise<LegacyTables> {
   const { sqlite, postgres, csv } = spec;
   if ([sqlite, postgres, csv].filter((place) => place !== undefined).length !== 1)
     throw invalid('source: give one of "sqlite", "postgres" and "csv".');

@@ -2,7 +2,7 @@
 import type { Client } from "pg";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import type { PostgresPlace } from "../allowed-sources.ts";
+import type { PostgresSource } from "../allowed-sources.ts";
 import {
   quoted,
   type LegacyRow,
@@ -24,7 +24,7 @@ export class PostgresTables implements LegacyTables {
   readonly #connection: object;
   readonly #schema: string;
 
-  constructor({ shown, connection }: PostgresPlace, schema = "public") {
+  constructor({ shown, connection }: PostgresSource, schema = "public") {
     this.#connection = connection;
     this.#schema = schema;
     this.place = `${shown} schema ${schema}`;

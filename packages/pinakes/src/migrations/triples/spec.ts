@@ -1,6 +1,6 @@
 /** Triples in tables of their own for each collection: where they are, whose each table is, and what is an IRI in them. */
 import { z } from "zod";
-import type { IntakeTarget } from "../../knowledge/index.ts";
+import type { TargetAddress } from "../../knowledge/index.ts";
 
 const name = z.string().min(1).max(256);
 
@@ -94,7 +94,7 @@ export function targetOf(
   { user, repository, separator, tables }: TriplesSpec,
   table: string,
   value?: string,
-): IntakeTarget | undefined {
+): TargetAddress | undefined {
   const [own, ofTable] = [tables?.[unitName(table, value)], tables?.[table]];
   const named = splitName(value ?? table, separator);
   const collection = own?.collection ?? named?.collection ?? value ?? table;

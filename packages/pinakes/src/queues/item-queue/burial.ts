@@ -4,7 +4,16 @@ import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { DeadLetter } from "../../ports/queue.ts";
 import type { Groups } from "./groups.ts";
-import { deadItem, messageItem, orderOf, partOf, type Group, type Head, type Message, type Place } from "./records.ts";
+import {
+  deadItem,
+  messageItem,
+  orderOf,
+  partOf,
+  type Group,
+  type Head,
+  type Message,
+  type GroupKey,
+} from "./records.ts";
 
 /** Undefined when what is stored changed in between. */
 export async function bury(
@@ -25,7 +34,13 @@ export async function bury(
   };
 }
 
-function deadDocument(place: Place, message: Message, head: Head, cause: DeadLetter["cause"], now: number): JsonObject {
+function deadDocument(
+  place: GroupKey,
+  message: Message,
+  head: Head,
+  cause: DeadLetter["cause"],
+  now: number,
+): JsonObject {
   const { id, body, sentAt, dedupId, origin } = message;
   return {
     id: deadItem(id),

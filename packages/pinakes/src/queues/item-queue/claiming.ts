@@ -19,7 +19,7 @@ import {
   type Head,
   type Lease,
   type Message,
-  type Place,
+  type GroupKey,
 } from "./records.ts";
 import type { Sweeps } from "./sweeps.ts";
 
@@ -122,7 +122,7 @@ export class Claiming {
     }
   }
 
-  async #claim(scope: Scope, place: Place, request: PollRequest): Promise<ReceivedMessage | undefined> {
+  async #claim(scope: Scope, place: GroupKey, request: PollRequest): Promise<ReceivedMessage | undefined> {
     for (let buried = 0; buried < buriedMax; buried += 1) {
       const claimed = await this.#groups.change(scope, place, (group) => this.#plan(scope, group, request));
       if (claimed !== "buried") return claimed;
@@ -158,7 +158,7 @@ export class Claiming {
 }
 
 function received(
-  { queue, group }: Place,
+  { queue, group }: GroupKey,
   message: Message,
   head: Head,
   { owner, epoch, nonce }: Lease,

@@ -8,7 +8,7 @@ import { deadLetterOf } from "./burial.ts";
 import { forget } from "./endings.ts";
 import type { Groups } from "./groups.ts";
 import type { Hints } from "./hints.ts";
-import { deadItem, partOf, partitionOf, queueContainer, rememberedSeconds, type Place } from "./records.ts";
+import { deadItem, partOf, partitionOf, queueContainer, rememberedSeconds, type GroupKey } from "./records.ts";
 import type { Sending } from "./sending.ts";
 
 export class ItemDeadLetters implements DeadDriver {
@@ -90,7 +90,7 @@ export class ItemDeadLetters implements DeadDriver {
     });
   }
 
-  async #document(scope: Scope, place: Place, id: string): Promise<JsonObject | undefined> {
+  async #document(scope: Scope, place: GroupKey, id: string): Promise<JsonObject | undefined> {
     return (
       await this.#groups.items.read(scope, queueContainer.name, { partition: partitionOf(place), id: deadItem(id) })
     )?.document;

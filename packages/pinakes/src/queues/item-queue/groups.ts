@@ -24,7 +24,7 @@ import {
   queueContainer,
   type Group,
   type Message,
-  type Place,
+  type GroupKey,
 } from "./records.ts";
 
 /** Plain in one process, where steps on a group take turns; processes that fight over one group need a few. */
@@ -51,18 +51,18 @@ export class Groups {
     this.clock = clock;
   }
 
-  async change<T>(scope: Scope, place: Place, plan: Plan<T>): Promise<T> {
+  async change<T>(scope: Scope, place: GroupKey, plan: Plan<T>): Promise<T> {
     return this.#turns.run([JSON.stringify([scope.tenant, place.queue, place.group])], () =>
       this.#untilSettled(scope, place, plan),
     );
   }
 
-  async read(scope: Scope, place: Place): Promise<Group> {
+  async read(scope: Scope, place: GroupKey): Promise<Group> {
     const item = await this.#item(scope, place, groupId);
     return item === undefined ? emptyGroup(place) : groupOf(item.document);
   }
 
-  async message(scope: Scope, place: Place, id: string): Promise<Message | undefined> {
+  async message(scope: Scope, place: GroupKey, id: string): Promise<Message | undefined> {
     const item = await this.#item(scope, place, messageItem(id));
     return item === undefined ? undefined : messageOf(item.document);
   }
@@ -84,7 +84,7 @@ export class Groups {
       : { ...rest, count, head: headOf(messageOf(next.document), this.clock.now()) };
   }
 
-  async #untilSettled<T>(scope: Scope, place: Place, plan: Plan<T>): Promise<T> {
+  async #untilSettled<T>(scope: Scope, place: GroupKey, plan: Plan<T>): Promise<T> {
     let cause: unknown;
     for (let attempt = 0; attempt < stepAttemptsMax; attempt += 1) {
       if (attempt > 1) await backoff(attempt);
@@ -110,7 +110,7 @@ export class Groups {
     );
   }
 
-  #item(scope: Scope, place: Place, id: string) {
+  #item(scope: Scope, place: GroupKey, id: string) {
     return this.items.read(scope, queueContainer.name, { partition: partitionOf(place), id });
   }
 }

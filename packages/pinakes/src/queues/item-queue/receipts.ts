@@ -6,9 +6,9 @@ import { PinakesError, invalid } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { checkQueueName, checkText } from "../check-input.ts";
 import { queueLimits } from "../queue-limits.ts";
-import type { Group, Place } from "./records.ts";
+import type { Group, GroupKey } from "./records.ts";
 
-export interface Receipt extends Place {
+export interface Receipt extends GroupKey {
   readonly message: string;
   readonly owner: string;
   readonly epoch: number;

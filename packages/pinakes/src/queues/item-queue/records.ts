@@ -36,12 +36,12 @@ const idleGroupSeconds = 30 * daySeconds;
 export const rememberedSeconds = 7 * daySeconds;
 const orderDigits = 16;
 
-export interface Place {
+export interface GroupKey {
   readonly queue: string;
   readonly group: string;
 }
 
-export interface Group extends Place {
+export interface Group extends GroupKey {
   /** The order number that the next message gets. */
   readonly next: number;
   /** Messages that are neither done nor dead. */
@@ -95,7 +95,7 @@ export const idOf = (text: string): string => createHash("sha256").update(text, 
 /** Above every message. */
 export const messagesEnd = "n";
 
-export function partitionOf({ queue, group }: Place): Partition {
+export function partitionOf({ queue, group }: GroupKey): Partition {
   return [queue, partOf(group)];
 }
 
@@ -113,7 +113,7 @@ export function orderOf(id: string): string {
   return id.slice(0, orderDigits);
 }
 
-export function emptyGroup({ queue, group }: Place): Group {
+export function emptyGroup({ queue, group }: GroupKey): Group {
   return { queue, group, next: 1, count: 0, dead: 0, epoch: 0, registered: false };
 }
 
@@ -164,7 +164,7 @@ function checkGroup({ count, dead, next, epoch, head, lease }: Group): void {
   );
 }
 
-export function messageDocument(place: Place, message: Message): JsonObject {
+export function messageDocument(place: GroupKey, message: Message): JsonObject {
   const { id, ...rest } = message;
   return {
     id: messageItem(id),

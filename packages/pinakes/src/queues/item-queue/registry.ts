@@ -13,7 +13,16 @@ import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item } from "../../ports/item-store.ts";
 import type { Groups } from "./groups.ts";
-import { groupId, groupOf, idOf, partitionOf, queueContainer, readyAtOf, type Group, type Place } from "./records.ts";
+import {
+  groupId,
+  groupOf,
+  idOf,
+  partitionOf,
+  queueContainer,
+  readyAtOf,
+  type Group,
+  type GroupKey,
+} from "./records.ts";
 
 const part = "registry";
 /** As many as one read of their records takes. */
@@ -37,7 +46,7 @@ export class Registry {
     this.#groups = groups;
   }
 
-  async register(scope: Scope, { queue, group }: Place): Promise<void> {
+  async register(scope: Scope, { queue, group }: GroupKey): Promise<void> {
     const document = { id: idOf(group), queue, part, kind: "registration", v: 1, group };
     await this.#groups.items.write(scope, queueContainer.name, [queue, part], { op: "upsert", document });
   }

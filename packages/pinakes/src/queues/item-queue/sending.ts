@@ -17,7 +17,7 @@ import {
   queueContainer,
   type Group,
   type Message,
-  type Place,
+  type GroupKey,
 } from "./records.ts";
 import type { Registry } from "./registry.ts";
 
@@ -98,7 +98,7 @@ export class Sending {
     };
   }
 
-  async #known(scope: Scope, place: Place, dedupId: string, content: string): Promise<string | undefined> {
+  async #known(scope: Scope, place: GroupKey, dedupId: string, content: string): Promise<string | undefined> {
     const record = await this.#groups.items.read(scope, queueContainer.name, {
       partition: partitionOf(place),
       id: dedupItem(dedupId),

@@ -30,7 +30,7 @@ export async function* readTurtle(
 ): AsyncGenerator<readonly Quad[], void, void> {
   const { Parser } = await import("n3");
   const sink = new QuadSink();
-  const place = new Place(format === "ntriples" || format === "nquads", context);
+  const place = new ParserPosition(format === "ntriples" || format === "nquads", context);
   const parser = new Parser({
     format: n3Formats[format],
     blankNodePrefix: "",
@@ -71,7 +71,7 @@ export async function* readTurtle(
 }
 
 /** Where the parser stands, and what it may not go beyond. */
-class Place {
+class ParserPosition {
   private line = 1;
   private depth = 0;
   private prefixes = 0;

@@ -48,11 +48,11 @@ function reach<Char>(
 }
 
 /** Where captures begin and end, in characters, by their number; -1 for one that took no part. */
-export type Places = readonly number[];
+export type Captures = readonly number[];
 
 interface Thread {
   readonly at: number;
-  readonly places: Places;
+  readonly places: Captures;
 }
 
 /** The captures of the first match that begins at `from` or after, of `slots` places; the preferred one of those that begin there. */
@@ -61,11 +61,11 @@ export function find<Char>(
   chars: readonly Char[],
   from: number,
   slots: number,
-): Places | undefined {
+): Captures | undefined {
   const { steps, start } = program;
-  const none: Places = Array.from({ length: slots }, () => -1);
+  const none: Captures = Array.from({ length: slots }, () => -1);
   const added = new Int32Array(steps.length).fill(-1);
-  let found: Places | undefined;
+  let found: Captures | undefined;
   let waiting: Thread[] = [];
   for (let place = from; place <= chars.length; place += 1) {
     const ready: Thread[] = [];

@@ -1,9 +1,9 @@
 /** GRAPH: a pattern in a graph with a name, or in each of them. */
 import type { TermText } from "../../domain/rdf.ts";
-import type { Place } from "./pattern.ts";
+import type { PatternTerm } from "./pattern.ts";
 import { seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
 
-export function graphNode(child: PatternNode, name: Place): PatternNode {
+export function graphNode(child: PatternNode, name: PatternTerm): PatternNode {
   const slot = "slot" in name ? name.slot : undefined;
   const own = new Set(slot === undefined ? [] : [slot]);
 

@@ -4,7 +4,7 @@ import type { PathExpression, RdfTerm } from "../algebra.ts";
 import { textOfTerm, type Variables } from "../variables.ts";
 import { lotRows, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
 import { walk, type End } from "./path-walk.ts";
-import { placeOf, type Place } from "./pattern.ts";
+import { placeOf, type PatternTerm } from "./pattern.ts";
 
 export function pathNode(subject: RdfTerm, path: PathExpression, object: RdfTerm, variables: Variables): PatternNode {
   const [from, to] = [placeOf(subject, variables), placeOf(object, variables)];
@@ -46,7 +46,7 @@ export function pathNode(subject: RdfTerm, path: PathExpression, object: RdfTerm
 }
 
 /** What the query names, an EXISTS around it included, is a term; what a join found stands for a variable. */
-function endOf({ outer }: Environment, place: Place, seed: Row): End | undefined {
+function endOf({ outer }: Environment, place: PatternTerm, seed: Row): End | undefined {
   if ("text" in place) return { term: place.text, strict: false };
   const named = outer?.[place.slot];
   if (named !== undefined) return { term: named, strict: false };

@@ -4,13 +4,13 @@ import type { RdfTerm, TriplePattern } from "../algebra.ts";
 import { isVariable, textOfTerm, type Variables } from "../variables.ts";
 import type { Environment, PatternNode, Row, Rows } from "../node.ts";
 
-export type Place = { readonly text: TermText } | { readonly slot: number };
+export type PatternTerm = { readonly text: TermText } | { readonly slot: number };
 
-export function placeOf(term: RdfTerm, variables: Variables): Place {
+export function placeOf(term: RdfTerm, variables: Variables): PatternTerm {
   return isVariable(term) ? { slot: variables.slotOf(term) } : { text: textOfTerm(term) };
 }
 
-export function valueAt(place: Place, seed: Row, outer: Row | undefined): TermText | undefined {
+export function valueAt(place: PatternTerm, seed: Row, outer: Row | undefined): TermText | undefined {
   return "text" in place ? place.text : (seed[place.slot] ?? outer?.[place.slot]);
 }
 
@@ -59,8 +59,8 @@ export function patternNode(
       : undefined;
   }
 
-  const constant = (place: Place, outer: Row | undefined) => ("text" in place ? place.text : outer?.[place.slot]);
-  const knownAt = (place: Place, known: ReadonlySet<number>) => "slot" in place && known.has(place.slot);
+  const constant = (place: PatternTerm, outer: Row | undefined) => ("text" in place ? place.text : outer?.[place.slot]);
+  const knownAt = (place: PatternTerm, known: ReadonlySet<number>) => "slot" in place && known.has(place.slot);
   return {
     certain: slots,
     possible: slots,
@@ -82,7 +82,7 @@ export function patternNode(
 }
 
 /** The same variable twice has to be the same term twice. */
-function bind(row: (TermText | undefined)[], place: Place, value: TermText): boolean {
+function bind(row: (TermText | undefined)[], place: PatternTerm, value: TermText): boolean {
   if ("text" in place) return true;
   const known = row[place.slot];
   row[place.slot] = value;

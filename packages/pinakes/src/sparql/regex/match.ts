@@ -1,6 +1,6 @@
 /** Regular expressions of REGEX and REPLACE, in time proportional to the text (runtime/regex). */
 import { PinakesError } from "../../domain/errors.ts";
-import { find, matches, type Places } from "../../runtime/regex/match.ts";
+import { find, matches, type Captures } from "../../runtime/regex/match.ts";
 import { compileProgram } from "../../runtime/regex/program.ts";
 import { sparqlLimits } from "../limits.ts";
 import { parseRegex } from "./parse.ts";
@@ -9,7 +9,7 @@ export interface Regex {
   readonly groups: number;
   test(text: string): boolean;
   /** Where the first match that begins at `from` or after, and its groups, begin and end. */
-  find(chars: readonly string[], from: number): Places | undefined;
+  find(chars: readonly string[], from: number): Captures | undefined;
 }
 
 /** Undefined if the pattern or the flags are none. */

@@ -10,7 +10,7 @@ import { parsePath, valueAt } from "../../domain/path.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Partition } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
 import { careMs, type CareData } from "./maintenance-work.ts";
 import type { OwnContainers } from "./user-containers.ts";
@@ -24,16 +24,16 @@ const pagesPerRunMax = 50;
 const purgeStepsPerRunMax = 10;
 
 export class ContainerCare {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #own: OwnContainers;
 
-  constructor(parts: StateParts, own: OwnContainers) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, own: OwnContainers) {
+    this.#deps = deps;
     this.#own = own;
   }
 
-  async attend(entry: RegisteredWork): Promise<void> {
-    const { system, work } = this.#parts;
+  async process(entry: RegisteredWork): Promise<void> {
+    const { system, work } = this.#deps;
     const data = entry.data as unknown as CareData;
     const scope = system.forTenant(entry.tenant);
     const record = await this.#own.read(scope, data.name);
@@ -50,7 +50,7 @@ export class ContainerCare {
   }
 
   async #clear(scope: Scope, record: OwnContainer, entry: RegisteredWork, data: CareData): Promise<void> {
-    const { clock, work, items } = this.#parts;
+    const { clock, work, items } = this.#deps;
     const now = clock.now();
     // Nothing expires in here any more: what the index shows is everything.
     await items.openContainer({
@@ -77,7 +77,7 @@ export class ContainerCare {
     container: string,
     { partition_key }: CareData,
   ): Promise<{ found: boolean; rest: boolean }> {
-    const { items } = this.#parts;
+    const { items } = this.#deps;
     const paths = partition_key.map(parsePath);
     const partitionOf = ({ document }: Item): Partition => paths.map((path) => valueAt(document, path)) as Partition;
     let found = false;
@@ -93,7 +93,7 @@ export class ContainerCare {
   }
 
   async #purge(container: string): Promise<boolean> {
-    const { items, system } = this.#parts;
+    const { items, system } = this.#deps;
     for (let step = 0; step < purgeStepsPerRunMax; step += 1) {
       if ((await items.purgeExpired(system, container)).backlog === 0) return false;
     }
@@ -102,13 +102,13 @@ export class ContainerCare {
 
   async #renew(entry: RegisteredWork, inMs: number, data: JsonObject): Promise<void> {
     const { kind, tenant, key } = entry as RegisteredWork<"container">;
-    await this.#parts.work.put({ kind, tenant, key, due_at: this.#parts.clock.now() + Math.max(1, inMs), data });
+    await this.#deps.work.put({ kind, tenant, key, due_at: this.#deps.clock.now() + Math.max(1, inMs), data });
   }
 
   async #forget(scope: Scope, { name, etag }: OwnContainer): Promise<void> {
     // Somebody gave the name a new life meanwhile.
     await tolerate(
-      this.#parts.items.write(scope, settingsContainer.name, [definitionsTopic], {
+      this.#deps.items.write(scope, settingsContainer.name, [definitionsTopic], {
         op: "delete",
         id: name,
         ifMatch: etag,

@@ -29,7 +29,7 @@ import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Partition, SessionTokens } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import type { SystemContainer } from "../system-container.ts";
 import { systemContainers } from "../system-containers.ts";
 import { commitBulk, type BulkOutcome } from "./bulk.ts";
@@ -49,24 +49,24 @@ import { parseBatch, parseWrite, requireChangeable, type Write } from "./writes.
 export type SessionsOf = (container: string) => SessionTokens | undefined;
 
 export class Containers {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #system: ReadonlyMap<string, Target>;
   readonly #own: OwnContainers;
   readonly #care: ContainerCare;
 
-  constructor(parts: StateParts, system: readonly SystemContainer[] = systemContainers) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, system: readonly SystemContainer[] = systemContainers) {
+    this.#deps = deps;
     this.#system = new Map(system.map((container) => [container.definition.name, systemTarget(container)]));
-    this.#own = new OwnContainers(parts);
-    this.#care = new ContainerCare(parts, this.#own);
+    this.#own = new OwnContainers(deps);
+    this.#care = new ContainerCare(deps, this.#own);
   }
 
   /** Nothing to open: the features open the system's, and own ones are opened when they are first used. */
   async open(): Promise<void> {}
 
   /** Does what is due. */
-  async attend(entry: RegisteredWork): Promise<void> {
-    await this.#care.attend(entry);
+  async process(entry: RegisteredWork): Promise<void> {
+    await this.#care.process(entry);
   }
 
   async list(caller: Caller): Promise<{ readonly items: readonly ContainerInfo[] }> {
@@ -99,7 +99,7 @@ export class Containers {
 
   async indexes(caller: Caller, name: string): Promise<{ readonly items: readonly IndexState[] }> {
     return this.#reading(caller, name, async ({ definition }) => {
-      const states = await this.#parts.items.indexes(definition.name);
+      const states = await this.#deps.items.indexes(definition.name);
       return {
         items: states.map((state) => {
           const { partition = [], sort = [] } = definition.indexes?.[state.name] ?? {};
@@ -130,7 +130,7 @@ export class Containers {
 
   async read(caller: Caller, name: string, pk: PartitionKey, id: string): Promise<StoredDocument> {
     return this.#reading(caller, name, async (target) => {
-      const item = await this.#parts.items.read(caller.scope, target.definition.name, {
+      const item = await this.#deps.items.read(caller.scope, target.definition.name, {
         partition: partitionOf(target, pk),
         id,
       });
@@ -153,7 +153,7 @@ export class Containers {
       { op: "patch" }
     >;
     const when =
-      options.condition === undefined ? undefined : parseCondition(options.condition, this.#parts.clock.now());
+      options.condition === undefined ? undefined : parseCondition(options.condition, this.#deps.clock.now());
     const { document } = await commitOne(this.#commit(caller, target, partitionOf(target, pk)), {
       ...write,
       condition: when,
@@ -177,7 +177,7 @@ export class Containers {
         partition: partitionOf(target, pk as PartitionKey),
         id: id as string,
       }));
-      const found = await this.#parts.items.readMany(caller.scope, target.definition.name, wanted);
+      const found = await this.#deps.items.readMany(caller.scope, target.definition.name, wanted);
       return {
         items: found.map((item) => (item === undefined || isCompanion(item) ? null : storedView(target, item))),
       };
@@ -197,7 +197,7 @@ export class Containers {
 
   async bulk(caller: Caller, name: string, operations: readonly BulkOperation[]): Promise<BulkOutcome> {
     const target = await this.#find(caller, name, true);
-    return commitBulk({ items: this.#parts.items, caller, target, now: this.#parts.clock.now() }, operations);
+    return commitBulk({ items: this.#deps.items, caller, target, now: this.#deps.clock.now() }, operations);
   }
 
   async query(caller: Caller, name: string, query: IndexQuery | SqlQuery, sessions?: SessionsOf): Promise<QueryPage> {
@@ -209,7 +209,7 @@ export class Containers {
   }
 
   async changes(caller: Caller, name: string, query: ChangesQuery = {}): Promise<ChangesPage> {
-    return this.#reading(caller, name, (target) => readChanges(this.#parts.items, caller.scope, target, query));
+    return this.#reading(caller, name, (target) => readChanges(this.#deps.items, caller.scope, target, query));
   }
 
   async deletePartition(caller: Caller, name: string, pk: PartitionKey): Promise<{ readonly deleted: number }> {
@@ -228,11 +228,11 @@ export class Containers {
   }
 
   #commit(caller: Caller, target: Target, partition: Partition): Commit {
-    return { items: this.#parts.items, caller, target, partition, now: this.#parts.clock.now() };
+    return { items: this.#deps.items, caller, target, partition, now: this.#deps.clock.now() };
   }
 
   #asking(caller: Caller, target: Target, sessions?: SessionsOf): Asking {
-    const { items, clock, signingKey, places } = this.#parts;
+    const { items, clock, signingKey, places } = this.#deps;
     return {
       items,
       caller,

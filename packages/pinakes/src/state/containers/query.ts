@@ -4,7 +4,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import { isJsonObject, type JsonScalar, type JsonValue } from "../../domain/json.ts";
-import type { QueryPlace, QueryPlaces } from "../../domain/query-slots.ts";
+import type { QuerySlot, QuerySlots } from "../../domain/query-slots.ts";
 import type { ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
 import { explainQuery, runQuery, type QueryRequest } from "../../sql/index.ts";
 import { storedView } from "./documents.ts";
@@ -19,7 +19,7 @@ export interface Asking {
   readonly now: number;
   readonly key: Uint8Array;
   /** Where it takes its place; absent: it runs at once. */
-  readonly queries: QueryPlaces | undefined;
+  readonly queries: QuerySlots | undefined;
   /** Of the caller's own writes to this container, which the answer must show. */
   readonly session: SessionTokens | undefined;
 }
@@ -87,7 +87,7 @@ async function explainByIndex({ items, caller, target }: Asking, query: IndexQue
 async function runSql(asking: Asking, query: SqlQuery): Promise<QueryPage> {
   const request = sqlRequest(asking, query);
   const coverage = coverageOfSql(asking.target, request.query, isStrict(asking.target, query));
-  const run = (memory?: QueryPlace) => runQuery({ ...request, options: { ...request.options, memory } });
+  const run = (memory?: QuerySlot) => runQuery({ ...request, options: { ...request.options, memory } });
   const { items, cursor, advice } = await (asking.queries?.within(asking.caller.scope.tenant, run) ?? run());
   const told = [advice, coverage.advice].filter((text) => text !== undefined);
   return { items, next_cursor: cursor ?? null, ...(told.length === 0 ? {} : { advice: told.join(" ") }) };

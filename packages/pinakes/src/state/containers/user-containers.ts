@@ -13,7 +13,7 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { isBatchConflict, retryOnConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
 import { compileSpec, type CompiledSpec } from "./container-spec.ts";
 import {
@@ -35,21 +35,21 @@ const openAttemptsMax = 10;
 const partition = [definitionsTopic];
 
 export class OwnContainers {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #cache = new Map<string, { readonly own: OwnContainer; readonly at: number }>();
   /** The etag of the definition that each container was opened with in this process. */
   readonly #opened = new Map<string, string>();
   readonly #opening = new Map<string, Promise<void>>();
 
-  constructor(parts: StateParts) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies) {
+    this.#deps = deps;
   }
 
   /** A living one, opened. `fresh` where an old definition would do harm: a write must not go to a container that was deleted. */
   async find(scope: Scope, name: string, { fresh }: { readonly fresh: boolean }): Promise<OwnContainer> {
     const key = cacheKey(scope, name);
     const known = this.#cache.get(key);
-    const age = known === undefined ? Infinity : this.#parts.clock.now() - known.at;
+    const age = known === undefined ? Infinity : this.#deps.clock.now() - known.at;
     if (known !== undefined && !fresh && age >= 0 && age < cacheMsMax) return known.own;
     const own = await this.read(scope, name);
     if (own === undefined || own.deleted) {
@@ -61,7 +61,7 @@ export class OwnContainers {
 
   /** As it is stored, deleted or not. */
   async read(scope: Scope, name: string): Promise<OwnContainer | undefined> {
-    const item = await this.#parts.items.read(scope, settingsContainer.name, { partition, id: name });
+    const item = await this.#deps.items.read(scope, settingsContainer.name, { partition, id: name });
     if (item === undefined) return undefined;
     // Checking a definition again that has not changed would cost more than reading it.
     const known = this.#cache.get(cacheKey(scope, name))?.own;
@@ -72,7 +72,7 @@ export class OwnContainers {
     const found: OwnContainer[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.#parts.items.query(scope, settingsContainer.name, {
+      const page = await this.#deps.items.query(scope, settingsContainer.name, {
         equals: { topic: definitionsTopic },
         cursor,
       });
@@ -102,7 +102,7 @@ export class OwnContainers {
 
   async delete(caller: Caller, name: string): Promise<void> {
     const { scope } = caller;
-    const { clock, work } = this.#parts;
+    const { clock, work } = this.#deps;
     await retryOnConflict(
       async () => {
         const known = await this.read(scope, name);
@@ -136,7 +136,7 @@ export class OwnContainers {
     const key = `${target.definition.name} ${etag}`;
     let opening = this.#opening.get(key);
     if (opening === undefined) {
-      opening = this.#parts.items
+      opening = this.#deps.items
         .openContainer(target.definition, { dropUndeclaredIndexes: true })
         .finally(() => this.#opening.delete(key));
       this.#opening.set(key, opening);
@@ -145,7 +145,7 @@ export class OwnContainers {
   }
 
   async #create(scope: Scope, name: string, spec: CompiledSpec, tombstone: OwnContainer | undefined): Promise<void> {
-    const { work, clock, newId } = this.#parts;
+    const { work, clock, newId } = this.#deps;
     const incarnation = newId();
     const document = recordOf(name, incarnation, spec.given);
     const physical = physicalName(scope.tenant, name, incarnation);
@@ -178,7 +178,7 @@ export class OwnContainers {
 
   /** The definition together with the number of them. */
   async #write(scope: Scope, operation: Operation, added: -1 | 0 | 1): Promise<void> {
-    const { items } = this.#parts;
+    const { items } = this.#deps;
     const counter =
       added === 0 ? undefined : await items.read(scope, settingsContainer.name, { partition, id: counterId });
     const operations = added === 0 ? [operation] : [operation, countOperation(counter, added)];
@@ -187,7 +187,7 @@ export class OwnContainers {
 
   #remember(scope: Scope, own: OwnContainer): OwnContainer {
     if (this.#cache.size >= cacheEntriesMax) this.#cache.clear();
-    this.#cache.set(cacheKey(scope, own.name), { own, at: this.#parts.clock.now() });
+    this.#cache.set(cacheKey(scope, own.name), { own, at: this.#deps.clock.now() });
     return own;
   }
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { ContainerDefinition } from "../../ports/item-store.ts";
 import { refuseMisplaced } from "../misplaced.ts";
 import type { GenericWrite, SystemContainer } from "../system-container.ts";
-import { completeMemory, memoriesContainer, memoryParts, memorySchema, orderField, ownFields } from "./schema.ts";
+import { completeMemory, memoriesContainer, memoryFields, memorySchema, orderField, ownFields } from "./schema.ts";
 
 export const memoriesTtlSeconds = days(90);
 
@@ -66,7 +66,7 @@ export const agentMemories: SystemContainer = {
 
 /** A write through the containers API: the same message, except for what only the memories API keeps true. */
 function prepareMemory({ caller, before, document, now }: GenericWrite): JsonObject {
-  if (before === undefined) refuseMisplaced(document, memoryParts);
+  if (before === undefined) refuseMisplaced(document, memoryFields);
   const complete = completeMemory(document, { tenant: caller.scope.tenant, now });
   const kept = Object.fromEntries(
     ownFields.flatMap((name) => (before?.[name] === undefined ? [] : [[name, before[name]] as const])),

@@ -3,7 +3,7 @@ import type { Page, Paging } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, Query, SessionTokens } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { memoryLimits } from "./limits.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { SignedCursors } from "./signed-cursor.ts";
@@ -23,7 +23,7 @@ type Ends = readonly [first: End, last: End];
 const notLookedFor: Ends = [{}, {}];
 
 /** Behind an agent; or, with ends, in the midst of the messages of the next one. */
-interface Place {
+interface AgentCursor {
   readonly after: string;
   readonly agent?: string;
   readonly ends?: Ends;
@@ -33,7 +33,7 @@ export class Agents {
   readonly #store: MemoryStore;
   readonly #cursors: SignedCursors;
 
-  constructor({ signingKey }: Pick<StateParts, "signingKey">, store: MemoryStore) {
+  constructor({ signingKey }: Pick<StateDependencies, "signingKey">, store: MemoryStore) {
     this.#store = store;
     this.#cursors = new SignedCursors(signingKey);
   }
@@ -53,10 +53,10 @@ export class Agents {
       after,
       agent,
       ends = notLookedFor,
-    } = cursor === undefined ? { after: "" } : (this.#cursors.open(scope, list, cursor) as unknown as Place);
+    } = cursor === undefined ? { after: "" } : (this.#cursors.open(scope, list, cursor) as unknown as AgentCursor);
     const items: AgentView[] = [];
     const left = { pages: memoryLimits.agentsMessagePagesMax };
-    const until = (place: Place) => ({ items, next_cursor: this.#cursors.seal(scope, list, { ...place }) });
+    const until = (place: AgentCursor) => ({ items, next_cursor: this.#cursors.seal(scope, list, { ...place }) });
     for (let looked = 0; ; looked += 1) {
       agent ??= await this.#next(scope, after, session);
       if (agent === undefined) return { items, next_cursor: null };

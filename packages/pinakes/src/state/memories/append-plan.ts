@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { refuseMisplaced } from "../misplaced.ts";
 import { derivedMessageId } from "./derived-id.ts";
 import { memoryLimits } from "./limits.ts";
-import { completeMemory, memoryParts } from "./schema.ts";
+import { completeMemory, memoryFields } from "./schema.ts";
 
 export interface NewMessage {
   readonly id: string;
@@ -63,7 +63,7 @@ function newMessage(
   const { agent_id = agentId } = input;
   if (agent_id !== agentId)
     throw invalid(`agent_id: the message is of agent ${show(agent_id)}, but the call is for ${show(agentId)}.`);
-  refuseMisplaced(input, memoryParts);
+  refuseMisplaced(input, memoryFields);
   const { id = key === undefined ? undefined : derivedId(caller, agentId, key, index), ...rest } = input;
   const document = completeMemory(
     { ...(id === undefined ? {} : { id }), agent_id: agentId, ...rest },

@@ -8,7 +8,7 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { memoriesTtlSeconds } from "./agent-memories.ts";
 import { derivedId, planAppend, type AppendPlan } from "./append-plan.ts";
 import { memoryLimits } from "./limits.ts";
@@ -28,14 +28,14 @@ interface SessionHold {
 }
 
 export class Appender {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #store: MemoryStore;
   readonly #care: SessionCare;
   readonly #hints = new Set<string>();
   #lastOrder = 0;
 
-  constructor(parts: StateParts, store: MemoryStore, care: SessionCare) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, store: MemoryStore, care: SessionCare) {
+    this.#deps = deps;
     this.#store = store;
     this.#care = care;
   }
@@ -47,7 +47,7 @@ export class Appender {
     options: AppendOptions = {},
   ): Promise<readonly Stored<Memory>[]> {
     const { scope } = caller;
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const plan = planAppend(agentId, inputs, { caller, now, options });
     const parents = options.allowDangling === true ? [] : plan.parents;
     const orders = plan.messages.map(() => this.#nextOrder(now));
@@ -122,7 +122,7 @@ export class Appender {
   async #live(scope: Scope, agentId: string, sessionId: string): Promise<KnownSession | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       const known = await this.#store.session(scope, agentId, sessionId);
-      if (known === undefined || !isHidden(known.record, this.#parts.clock.now())) return known;
+      if (known === undefined || !isHidden(known.record, this.#deps.clock.now())) return known;
       if (known.record.state === "forking")
         throw new PinakesError(
           "CONFLICT",
@@ -149,7 +149,7 @@ export class Appender {
     if (unitSeconds === undefined) return { operation: { op: "check", id, where: { state: "ready" } }, unitSeconds };
     requireSameTtl(ttls, unitSeconds, sessionId);
     if (unitSeconds === -1) return { operation: { op: "check", id, where: { state: "ready" } }, unitSeconds };
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const patch = [{ op: "set", path: "/expires_at", value: now + unitSeconds * 1_000 }] as const;
     return { operation: { op: "patch", id, patch, where: { state: "ready", expires_at: { gt: now } } }, unitSeconds };
   }
@@ -163,7 +163,7 @@ export class Appender {
   ): Promise<SessionHold> {
     const unitSeconds = ttls[0] ?? memoriesTtlSeconds;
     requireSameTtl(ttls, unitSeconds, sessionId);
-    const expires_at = this.#parts.clock.now() + unitSeconds * 1_000;
+    const expires_at = this.#deps.clock.now() + unitSeconds * 1_000;
     const record: SessionRecord = {
       state: "ready",
       ttl_unit: "session",

@@ -11,7 +11,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { isBatchConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { derivedMessageId } from "./derived-id.ts";
 import { memoryLimits } from "./limits.ts";
 import { comparePlaces, noMessage, noSession, placeOf, requireName, type MemoryStore } from "./memory-store.ts";
@@ -22,7 +22,7 @@ import {
   sessionDocument,
   sessionRecordId,
   type KnownSession,
-  type MessagePlace,
+  type MessagePosition,
   type SessionRecord,
 } from "./session-record.ts";
 
@@ -36,12 +36,12 @@ interface ForkInput {
 const attemptsMax = 20;
 
 export class Forks {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #store: MemoryStore;
   readonly #care: SessionCare;
 
-  constructor(parts: StateParts, store: MemoryStore, care: SessionCare) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, store: MemoryStore, care: SessionCare) {
+    this.#deps = deps;
     this.#store = store;
     this.#care = care;
   }
@@ -70,7 +70,7 @@ export class Forks {
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       const known = await this.#store.session(scope, agentId, to);
       const over =
-        known !== undefined && known.record.state !== "forking" && isHidden(known.record, this.#parts.clock.now());
+        known !== undefined && known.record.state !== "forking" && isHidden(known.record, this.#deps.clock.now());
       if (known !== undefined && !over && isSameFork(known.record, input)) {
         if (known.record.state === "forking") await this.#care.registerFork(scope, agentId, to);
         return known;
@@ -90,7 +90,7 @@ export class Forks {
   async #create(
     scope: Scope,
     { agentId, from, to, upTo }: ForkInput,
-    until: MessagePlace,
+    until: MessagePosition,
   ): Promise<KnownSession | undefined> {
     const source = await this.#store.session(scope, agentId, from);
     const { ttl_unit = "message", ttl_seconds } = source?.record ?? {};
@@ -99,7 +99,7 @@ export class Forks {
       ttl_unit,
       ...(ttl_seconds === undefined ? {} : { ttl_seconds }),
       forked_from: from,
-      fork_id: this.#parts.newId(),
+      fork_id: this.#deps.newId(),
       ...(upTo === undefined ? {} : { up_to: upTo }),
       until,
     };
@@ -121,13 +121,13 @@ export class Forks {
   }
 
   /** Where the copying ends: at the message that was named, or at the last one there is. */
-  async #until(scope: Scope, { agentId, from, upTo }: ForkInput): Promise<MessagePlace> {
+  async #until(scope: Scope, { agentId, from, upTo }: ForkInput): Promise<MessagePosition> {
     if (upTo !== undefined) {
       const item = await this.#store.read(scope, agentId, upTo);
       if (item?.document["session_id"] !== from) throw noMessage(agentId, upTo);
       return placeOf(item);
     }
-    let last: MessagePlace | undefined;
+    let last: MessagePosition | undefined;
     for await (const item of this.#source(scope, agentId, from))
       if (last === undefined || comparePlaces(placeOf(item), last) > 0) last = placeOf(item);
     if (last === undefined) throw noSession(agentId, from);
@@ -139,7 +139,7 @@ export class Forks {
   }
 
   async #copy(scope: Scope, { agentId, from, to }: ForkInput, { record, etag }: KnownSession): Promise<void> {
-    const until = record.until as MessagePlace;
+    const until = record.until as MessagePosition;
     const copied = new Set<string>();
     for await (const item of this.#source(scope, agentId, from))
       if (comparePlaces(placeOf(item), until) <= 0) copied.add(item.id);
@@ -181,7 +181,7 @@ export class Forks {
       id: copyId(record, id),
       session_id: to,
       parent_message_id: parent !== null && copied.has(parent) ? copyId(record, parent) : parent,
-      created_at: new Date(this.#parts.clock.now()).toISOString(),
+      created_at: new Date(this.#deps.clock.now()).toISOString(),
       [forkField]: record.fork_id,
     };
   }
@@ -191,7 +191,7 @@ export class Forks {
     const ends =
       ttl_seconds === undefined || ttl_seconds === -1
         ? {}
-        : { expires_at: this.#parts.clock.now() + ttl_seconds * 1_000 };
+        : { expires_at: this.#deps.clock.now() + ttl_seconds * 1_000 };
     const document = sessionDocument(agentId, to, { ...record, ...ends, state: "ready" });
     await this.#store.batch(scope, agentId, [{ op: "replace", document, ifMatch: etag }]);
   }

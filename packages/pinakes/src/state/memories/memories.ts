@@ -19,7 +19,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { invalid } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import type { SessionTokens } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { agentMemories } from "./agent-memories.ts";
 import { Agents, type AgentView } from "./agents.ts";
 import { Appender } from "./append.ts";
@@ -40,7 +40,7 @@ interface WithSession {
 }
 
 export class Memories {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #store: MemoryStore;
   readonly #care: SessionCare;
   readonly #appender: Appender;
@@ -49,20 +49,20 @@ export class Memories {
   readonly #forks: Forks;
   readonly #searches: MemorySearches;
 
-  constructor(parts: StateParts) {
-    this.#parts = parts;
-    this.#store = new MemoryStore(parts);
-    this.#care = new SessionCare(parts, this.#store);
-    this.#appender = new Appender(parts, this.#store, this.#care);
-    this.#agents = new Agents(parts, this.#store);
-    this.#sessions = new Sessions(parts, this.#store, this.#care);
-    this.#forks = new Forks(parts, this.#store, this.#care);
-    this.#searches = new MemorySearches(parts, this.#store);
+  constructor(deps: StateDependencies) {
+    this.#deps = deps;
+    this.#store = new MemoryStore(deps);
+    this.#care = new SessionCare(deps, this.#store);
+    this.#appender = new Appender(deps, this.#store, this.#care);
+    this.#agents = new Agents(deps, this.#store);
+    this.#sessions = new Sessions(deps, this.#store, this.#care);
+    this.#forks = new Forks(deps, this.#store, this.#care);
+    this.#searches = new MemorySearches(deps, this.#store);
   }
 
   /** Opens the containers this needs. */
   async open(): Promise<void> {
-    await this.#parts.items.openContainer(agentMemories.definition);
+    await this.#deps.items.openContainer(agentMemories.definition);
   }
 
   async append(caller: Caller, memory: NewMemory, options?: AppendOptions): Promise<Stored<Memory>> {
@@ -161,11 +161,11 @@ export class Memories {
   async search(caller: Caller, query: MemorySearch): Promise<MemorySearchResult> {
     requireCaller(caller);
     const run = () => this.#searches.search(caller, query);
-    return this.#parts.places?.searches.within(caller.scope.tenant, run) ?? run();
+    return this.#deps.places?.searches.within(caller.scope.tenant, run) ?? run();
   }
 
   /** A session that ends as a unit, or was forked, is due. */
-  async attend(entry: RegisteredWork): Promise<void> {
-    await this.#care.attend(entry);
+  async process(entry: RegisteredWork): Promise<void> {
+    await this.#care.process(entry);
   }
 }

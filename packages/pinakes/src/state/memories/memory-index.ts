@@ -18,7 +18,7 @@ import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Embedder } from "../../ports/embedder.ts";
 import type { Change, Item, Operation } from "../../ports/item-store.ts";
 import { vectorLimits, type UpsertRow } from "../../vectors/index.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { memoriesContainer } from "./schema.ts";
@@ -38,14 +38,14 @@ const claimMs = 60_000;
 const waitMs = 50;
 const waitsMax = 200;
 
-type Place =
+type IndexPhase =
   | { readonly phase: "scan"; readonly cursor?: string }
   | { readonly phase: "sweep" }
   | { readonly phase: "feed"; readonly cursor?: string };
 
 /** As it is kept in `state-settings`. */
 interface Kept {
-  readonly place: Place;
+  readonly place: IndexPhase;
   /** Epoch milliseconds: until then one process is at the next page. */
   readonly claimed_until?: number;
 }
@@ -55,7 +55,7 @@ interface Step {
   /** Rows to remove. */
   readonly gone: readonly string[];
   readonly sweep?: true;
-  readonly next?: Place;
+  readonly next?: IndexPhase;
   readonly done?: true;
 }
 
@@ -65,11 +65,11 @@ export interface CaughtUp {
 }
 
 export class MemoryIndex {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #queue = new KeyedQueue();
 
-  constructor(parts: StateParts) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies) {
+    this.#deps = deps;
   }
 
   /** Brings the index of words, or of the embedder's model, up to the messages of this moment, as far as one call goes. */
@@ -90,7 +90,7 @@ export class MemoryIndex {
         const etag = await this.#keep(
           scope,
           collection,
-          { place: known.place, claimed_until: this.#parts.clock.now() + claimMs },
+          { place: known.place, claimed_until: this.#deps.clock.now() + claimMs },
           known.etag,
         );
         if (etag === undefined) continue;
@@ -109,7 +109,7 @@ export class MemoryIndex {
     scope: Scope,
     collection: string,
     embedder: Embedder | undefined,
-    place: Place,
+    place: IndexPhase,
     step: Step,
   ): Promise<number | undefined> {
     try {
@@ -125,11 +125,11 @@ export class MemoryIndex {
   }
 
   /** What is next to do; nothing where `next` is absent. */
-  async #look(scope: Scope, place: Place): Promise<Step> {
+  async #look(scope: Scope, place: IndexPhase): Promise<Step> {
     const nothing = { items: [], gone: [] };
     if (place.phase === "sweep") return { ...nothing, sweep: true, next: { phase: "feed" } };
     if (place.phase === "scan") {
-      const { items, cursor } = await this.#parts.items.query(scope, memoriesContainer, {
+      const { items, cursor } = await this.#deps.items.query(scope, memoriesContainer, {
         index: "all",
         equals: { workspace_id: scope.tenant },
         limit: pageItems,
@@ -150,7 +150,7 @@ export class MemoryIndex {
   /** Undefined when the feed no longer reaches back to the cursor. */
   async #changes(scope: Scope, cursor: string | undefined) {
     return tolerate(
-      this.#parts.items.changes(
+      this.#deps.items.changes(
         scope,
         memoriesContainer,
         cursor === undefined ? { limit: pageItems } : { cursor, limit: pageItems },
@@ -167,12 +167,12 @@ export class MemoryIndex {
         partition: [metadata["agent_id"] as string],
         id: metadata["message_id"] as string,
       }));
-      const found = await this.#parts.items.readMany(scope, memoriesContainer, keys);
+      const found = await this.#deps.items.readMany(scope, memoriesContainer, keys);
       const gone = rows.filter((_, i) => found[i] === undefined).map(({ id }) => id);
       rows = [];
-      if (gone.length > 0) await this.#parts.vectors.append(scope, collection, { delete: gone });
+      if (gone.length > 0) await this.#deps.vectors.append(scope, collection, { delete: gone });
     };
-    for await (const { id, metadata } of this.#parts.vectors.rows(scope, collection)) {
+    for await (const { id, metadata } of this.#deps.vectors.rows(scope, collection)) {
       rows.push({ id, metadata });
       if (rows.length === sweepRows) await check();
     }
@@ -187,29 +187,29 @@ export class MemoryIndex {
     { items, gone }: Pick<Step, "items" | "gone">,
   ): Promise<number> {
     const ids = items.map(({ id, document }) => rowId(document["agent_id"] as string, id));
-    const there = await this.#parts.vectors.get(scope, collection, [...ids, ...gone]);
+    const there = await this.#deps.vectors.get(scope, collection, [...ids, ...gone]);
     const fresh = items.filter(({ etag }, i) => there[i]?.metadata["etag"] !== etag);
     const removed = gone.filter((_, i) => there[ids.length + i] !== undefined);
     if (fresh.length + removed.length === 0) return 0;
     const vectors = await embedAll(fresh, embedder);
     const upsert = fresh.map((item, i) => rowOf(item, vectors[i] ?? wordVector));
-    await this.#parts.vectors.append(scope, collection, { upsert, delete: removed });
+    await this.#deps.vectors.append(scope, collection, { upsert, delete: removed });
     return fresh.length;
   }
 
   async #create(scope: Scope, collection: string, embedder: Embedder | undefined): Promise<void> {
     const { dims, metric } = embedder?.model ?? { dims: wordDims, metric: "cosine" };
-    await this.#parts.vectors.create(scope, collection, { dims, metric });
+    await this.#deps.vectors.create(scope, collection, { dims, metric });
   }
 
   async #known(
     scope: Scope,
     collection: string,
-  ): Promise<{ readonly place: Place; readonly etag: string | undefined; readonly claimed: boolean }> {
-    const item = await this.#parts.items.read(scope, settingsContainer.name, { partition: [topic], id: collection });
+  ): Promise<{ readonly place: IndexPhase; readonly etag: string | undefined; readonly claimed: boolean }> {
+    const item = await this.#deps.items.read(scope, settingsContainer.name, { partition: [topic], id: collection });
     if (item === undefined) return { place: { phase: "scan" }, etag: undefined, claimed: false };
     const { place, claimed_until = 0 } = item.document as unknown as Kept;
-    return { place, etag: item.etag, claimed: claimed_until > this.#parts.clock.now() };
+    return { place, etag: item.etag, claimed: claimed_until > this.#deps.clock.now() };
   }
 
   /** The new etag; undefined when another process was faster: then what it kept counts. */
@@ -218,7 +218,7 @@ export class MemoryIndex {
     const operation: Operation =
       etag === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: etag };
     try {
-      return (await this.#parts.items.write(scope, settingsContainer.name, [topic], operation)).etag;
+      return (await this.#deps.items.write(scope, settingsContainer.name, [topic], operation)).etag;
     } catch (error) {
       if (hasCode(error, "CONFLICT", "PRECONDITION_FAILED")) return undefined;
       throw error;

@@ -23,7 +23,7 @@ import {
   readSessionRecord,
   sessionRecordId,
   type KnownSession,
-  type MessagePlace,
+  type MessagePosition,
 } from "./session-record.ts";
 
 const readKeysMax = 100;
@@ -201,7 +201,7 @@ function sessionIdLike(id: string): boolean {
   return typeof id === "string" && id.startsWith("~");
 }
 
-export function placeOf({ id, document }: Pick<Item, "id" | "document">): MessagePlace {
+export function placeOf({ id, document }: Pick<Item, "id" | "document">): MessagePosition {
   return {
     timestamp: document["timestamp"] as string,
     order: (document[orderField] as number | undefined) ?? null,
@@ -210,7 +210,7 @@ export function placeOf({ id, document }: Pick<Item, "id" | "document">): Messag
 }
 
 /** The order of a session. */
-export function comparePlaces(a: MessagePlace, b: MessagePlace): number {
+export function comparePlaces(a: MessagePosition, b: MessagePosition): number {
   return compareUtf8(a.timestamp, b.timestamp) || (a.order ?? -1) - (b.order ?? -1) || compareUtf8(a.id, b.id);
 }
 

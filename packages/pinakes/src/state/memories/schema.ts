@@ -30,7 +30,7 @@ const metadataSchema = z.looseObject({
 });
 
 /** What does nothing at the top of a message. */
-export const memoryParts = { metadata: Object.keys(metadataSchema.shape) };
+export const memoryFields = { metadata: Object.keys(metadataSchema.shape) };
 
 export const memorySchema = z.looseObject({
   id: z.string().min(1),

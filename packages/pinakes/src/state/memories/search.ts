@@ -4,7 +4,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { QueryHit, QueryInput } from "../../vectors/index.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { memoryLimits } from "./limits.ts";
 import { MemoryIndex } from "./memory-index.ts";
 import { requireName, type MemoryStore } from "./memory-store.ts";
@@ -16,19 +16,19 @@ const candidatesMax = 1_000;
 type Mode = MemorySearchResult["mode_used"];
 
 export class MemorySearches {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #store: MemoryStore;
   readonly #index: MemoryIndex;
 
-  constructor(parts: StateParts, store: MemoryStore) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, store: MemoryStore) {
+    this.#deps = deps;
     this.#store = store;
-    this.#index = new MemoryIndex(parts);
+    this.#index = new MemoryIndex(deps);
   }
 
   async search({ scope }: Caller, query: MemorySearch): Promise<MemorySearchResult> {
     const { limit, filter, mode } = this.#checked(query);
-    const embedder = mode === "keyword" ? undefined : await this.#parts.embedder?.();
+    const embedder = mode === "keyword" ? undefined : await this.#deps.embedder?.();
     const { collection, complete } = await this.#index.catchUp(scope, embedder);
     const vector = (await embedder?.embed([query.query], { kind: "query" }))?.[0];
     const asked: QueryInput = {
@@ -38,7 +38,7 @@ export class MemorySearches {
       ...(filter === undefined ? {} : { filter }),
     };
     for (let candidates = Math.max(candidatesMin, limit * 2); ; candidates = Math.min(candidatesMax, candidates * 4)) {
-      const { hits } = await this.#parts.vectors.query(scope, collection, { ...asked, limit: candidates });
+      const { hits } = await this.#deps.vectors.query(scope, collection, { ...asked, limit: candidates });
       const found = await this.#readBack(scope, hits, query);
       // Some candidates may be of messages that ended since; then there are others behind them.
       const enough = found.length >= limit || hits.length < candidates || candidates >= candidatesMax;
@@ -89,7 +89,7 @@ export class MemorySearches {
   }
 
   #mode(mode: unknown): Mode {
-    const can = this.#parts.embedder !== undefined;
+    const can = this.#deps.embedder !== undefined;
     if (mode === undefined) return can ? "hybrid" : "keyword";
     if (mode !== "keyword" && mode !== "semantic" && mode !== "hybrid")
       throw invalid(`mode: must be keyword, semantic or hybrid, got ${show(mode)}.`);

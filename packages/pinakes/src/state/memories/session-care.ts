@@ -7,7 +7,7 @@ import { days } from "../../containers/index.ts";
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { removeMessages } from "./remove-messages.ts";
 import { forkField } from "./schema.ts";
@@ -27,18 +27,18 @@ const forkMsMax = 60 * 60_000;
 const lookAgainMs = days(30) * 1_000;
 
 export class SessionCare {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #store: MemoryStore;
 
-  constructor(parts: StateParts, store: MemoryStore) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, store: MemoryStore) {
+    this.#deps = deps;
     this.#store = store;
   }
 
   /** Before the companion is written: what has an entry is cleaned up, whoever stops where. */
   async register({ tenant }: Scope, agentId: string, sessionId: string, dueAt: number): Promise<void> {
     const data = { agent_id: agentId, session_id: sessionId };
-    await this.#parts.work.put({
+    await this.#deps.work.put({
       kind: "session",
       tenant,
       key: JSON.stringify([agentId, sessionId]),
@@ -48,13 +48,13 @@ export class SessionCare {
   }
 
   async registerFork(scope: Scope, agentId: string, sessionId: string): Promise<void> {
-    await this.register(scope, agentId, sessionId, this.#parts.clock.now() + forkMsMax);
+    await this.register(scope, agentId, sessionId, this.#deps.clock.now() + forkMsMax);
   }
 
-  async attend(entry: RegisteredWork): Promise<void> {
+  async process(entry: RegisteredWork): Promise<void> {
     const { agent_id: agentId, session_id: sessionId } = entry.data as { agent_id: string; session_id: string };
-    const scope = this.#parts.system.forTenant(entry.tenant);
-    const now = this.#parts.clock.now();
+    const scope = this.#deps.system.forTenant(entry.tenant);
+    const now = this.#deps.clock.now();
     const known = await this.#store.session(scope, agentId, sessionId);
     if (known === undefined) {
       if (now >= entry.due_at + graceMs) await this.#forget(entry);
@@ -113,7 +113,7 @@ export class SessionCare {
   #goes({ record }: KnownSession): (document: Item["document"]) => boolean {
     if (record.state === "deleting") return () => true;
     if (record.state === "abandoned") return (document) => document[forkField] === record.fork_id;
-    return (document) => isEnded(record, this.#parts.clock.now()) && document["ttl_unit"] === "session";
+    return (document) => isEnded(record, this.#deps.clock.now()) && document["ttl_unit"] === "session";
   }
 
   async #drop(scope: Scope, agentId: string, sessionId: string, { etag }: KnownSession): Promise<void> {
@@ -121,6 +121,6 @@ export class SessionCare {
   }
 
   async #forget(entry: RegisteredWork): Promise<void> {
-    await this.#parts.work.remove(entry as RegisteredWork<"session">);
+    await this.#deps.work.remove(entry as RegisteredWork<"session">);
   }
 }

@@ -16,7 +16,7 @@ import { companionField, reservedIdPrefix } from "../system-container.ts";
 import { forkField } from "./schema.ts";
 
 /** Where a message stands in its session. */
-export interface MessagePlace {
+export interface MessagePosition {
   readonly timestamp: string;
   readonly order: number | null;
   readonly id: string;
@@ -35,7 +35,7 @@ export interface SessionRecord {
   readonly fork_id?: string;
   /** The last message that is copied, as the caller named it; absent: all that there were. */
   readonly up_to?: string;
-  readonly until?: MessagePlace;
+  readonly until?: MessagePosition;
 }
 
 export interface KnownSession {

@@ -3,7 +3,7 @@ import type { Page, Paging, Session } from "@pinakes/client";
 import { hasCode, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, SessionTokens } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { memoryLimits } from "./limits.ts";
 import { noSession, requireName, type MemoryStore } from "./memory-store.ts";
 import { removeMessages } from "./remove-messages.ts";
@@ -14,16 +14,16 @@ import { SignedCursors } from "./signed-cursor.ts";
 const attemptsMax = 20;
 
 export class Sessions {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #store: MemoryStore;
   readonly #care: SessionCare;
   readonly #cursors: SignedCursors;
 
-  constructor(parts: StateParts, store: MemoryStore, care: SessionCare) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, store: MemoryStore, care: SessionCare) {
+    this.#deps = deps;
     this.#store = store;
     this.#care = care;
-    this.#cursors = new SignedCursors(parts.signingKey);
+    this.#cursors = new SignedCursors(deps.signingKey);
   }
 
   /** In the order of their ids. From one session it leaps to the next, so the length of sessions does not matter. */
@@ -67,7 +67,7 @@ export class Sessions {
       const known = await this.#store.session(scope, agentId, sessionId);
       if (known === undefined) break;
       try {
-        await this.#care.register(scope, agentId, sessionId, this.#parts.clock.now());
+        await this.#care.register(scope, agentId, sessionId, this.#deps.clock.now());
         const gone =
           known.record.state === "deleting"
             ? known
@@ -108,7 +108,7 @@ export class Sessions {
     ]);
     if (first === undefined || last === undefined) return undefined;
     const known = await this.#store.session(scope, agentId, sessionId);
-    const seen = known !== undefined && !isHidden(known.record, this.#parts.clock.now()) ? known.record : undefined;
+    const seen = known !== undefined && !isHidden(known.record, this.#deps.clock.now()) ? known.record : undefined;
     return {
       agent_id: agentId,
       session_id: sessionId,

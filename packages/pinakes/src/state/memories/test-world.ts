@@ -9,7 +9,7 @@ import type { Embedder } from "../../ports/embedder.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { ManualClock } from "../../testing/item-store/fixture.ts";
 import { openVectors, type Vectors } from "../../vectors/index.ts";
-import { stateTenant, stateWorkContainer, type StateParts, type StateWorkKind } from "../dependencies.ts";
+import { stateTenant, stateWorkContainer, type StateDependencies, type StateWorkKind } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
 import { Entities } from "../threads/entities.ts";
 import { systemThreadStore, threadStore } from "../threads/thread-stores.ts";
@@ -62,7 +62,7 @@ export class World implements AsyncDisposable {
   /** What one process has; `items` may be watched. */
   async process(items: ItemStore = this.items): Promise<Process> {
     const work = new WorkRegistry<StateWorkKind>({ items, system, container: stateWorkContainer, tenant: stateTenant });
-    const parts: StateParts = {
+    const deps: StateDependencies = {
       items,
       objects: openMemoryObjects({ clock: this.clock }),
       vectors: this.vectors,
@@ -74,7 +74,7 @@ export class World implements AsyncDisposable {
       newId: () => randomUUID(),
       signingKey: this.#signingKey,
     };
-    const process = new Process(parts);
+    const process = new Process(deps);
     await process.open();
     return process;
   }
@@ -91,18 +91,18 @@ export class World implements AsyncDisposable {
 }
 
 export class Process {
-  readonly parts: StateParts;
+  readonly deps: StateDependencies;
   readonly memories: Memories;
   readonly threads: Threads;
   readonly systemThreads: Threads;
   readonly entities: Entities;
 
-  constructor(parts: StateParts) {
-    this.parts = parts;
-    this.memories = new Memories(parts);
-    this.threads = new Threads(parts, threadStore);
-    this.systemThreads = new Threads(parts, systemThreadStore);
-    this.entities = new Entities(parts);
+  constructor(deps: StateDependencies) {
+    this.deps = deps;
+    this.memories = new Memories(deps);
+    this.threads = new Threads(deps, threadStore);
+    this.systemThreads = new Threads(deps, systemThreadStore);
+    this.entities = new Entities(deps);
   }
 
   async open(): Promise<void> {
@@ -112,8 +112,8 @@ export class Process {
   /** What the sweep of state does for memories; tells how many entries were due. */
   async sweep(): Promise<number> {
     let due = 0;
-    for await (const entry of this.parts.work.due(this.parts.clock.now())) {
-      await this.memories.attend(entry);
+    for await (const entry of this.deps.work.due(this.deps.clock.now())) {
+      await this.memories.process(entry);
       due += 1;
     }
     return due;

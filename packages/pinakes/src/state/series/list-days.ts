@@ -29,7 +29,7 @@ const cursorForm = /^(\d{4}-\d\d-\d\d)\.([\w-]{22})\.([\w-]*)$/;
 const [firstDate, lastDate] = ["0000-01-01", "9999-12-31"];
 
 /** Where a page goes on: a day by its number since 1970, and after which of its rows. */
-interface Place {
+interface DayCursor {
   readonly day: number;
   readonly cursor?: string | undefined;
 }
@@ -66,7 +66,7 @@ function takeFrom(
   pages: readonly Page[],
   found: Item[],
   { span, limit }: DayList,
-): Place | undefined {
+): DayCursor | undefined {
   for (const [i, page] of pages.entries()) {
     const day = round[i] as number;
     for (const [at, item] of page.items.entries()) {
@@ -110,7 +110,7 @@ class Days {
   }
 
   /** An end that was named is where to begin; else the first day that has rows. */
-  async first(): Promise<Place | undefined> {
+  async first(): Promise<DayCursor | undefined> {
     const { span, order } = this.#list;
     const begin = order === "asc" ? this.#firstDay : this.#lastDay;
     return (order === "asc" ? span.from : span.to) === undefined
@@ -123,12 +123,12 @@ class Days {
     return Array.from({ length: count }, (_, i) => day + i * this.#step).filter((one) => this.#isWithin(one));
   }
 
-  after(day: number): Place | undefined {
+  after(day: number): DayCursor | undefined {
     return this.#isWithin(day + this.#step) ? { day: day + this.#step } : undefined;
   }
 
   /** The next day after this one on which what finds days has a row. */
-  async nextWithRows(day: number): Promise<Place | undefined> {
+  async nextWithRows(day: number): Promise<DayCursor | undefined> {
     const next = this.after(day)?.day;
     if (next === undefined) return undefined;
     const { choice, span, order } = this.#list;
@@ -166,11 +166,11 @@ class Days {
     );
   }
 
-  seal({ day, cursor }: Place): string {
+  seal({ day, cursor }: DayCursor): string {
     return `${dateText(day)}.${this.#mark}.${cursor ?? ""}`;
   }
 
-  open(cursor: string): Place {
+  open(cursor: string): DayCursor {
     const [, date, mark, inner] = (typeof cursor === "string" && cursorForm.exec(cursor)) || [];
     const day = dayOf(date ?? "");
     if (mark !== this.#mark || !this.#isWithin(day))

@@ -105,11 +105,11 @@ export const metricSeries: Series = Object.freeze({
   },
   customDimensions: true,
   ttlSeconds,
-  parts: { dimensions: fixedDimensions },
+  fields: { dimensions: fixedDimensions },
 } satisfies Series);
 
 /** One that is there already keeps what it has. */
-const storedSeries: Series = { ...metricSeries, parts: {} };
+const storedSeries: Series = { ...metricSeries, fields: {} };
 
 export const agentMetrics: SystemContainer = Object.freeze({
   definition: container.definition,

@@ -28,25 +28,25 @@ import { admitNames, forgetName, listNames } from "./metric-names.ts";
 import { prepareRow } from "./ingest/prepare-row.ts";
 import { listRollups } from "./aggregate/rollups.ts";
 import { Sealing } from "./aggregate/sealing.ts";
-import { seriesLimits, type SeriesParts } from "./series.ts";
+import { seriesLimits, type SeriesDependencies } from "./series.ts";
 
 export class Metrics {
-  readonly #parts: SeriesParts;
+  readonly #deps: SeriesDependencies;
   readonly #ingest: Ingest;
   readonly #hours: Hours;
   readonly #sealing: Sealing;
   readonly #gate = new KeyedQueue();
   #turn = 0;
 
-  constructor(parts: SeriesParts, options: HoursOptions = {}) {
-    this.#parts = parts;
-    this.#ingest = new Ingest(parts.items, metricSeries);
-    this.#hours = new Hours(parts, metricSeries, options);
-    this.#sealing = new Sealing(parts, metricSeries, this.#hours);
+  constructor(deps: SeriesDependencies, options: HoursOptions = {}) {
+    this.#deps = deps;
+    this.#ingest = new Ingest(deps.items, metricSeries);
+    this.#hours = new Hours(deps, metricSeries, options);
+    this.#sealing = new Sealing(deps, metricSeries, this.#hours);
   }
 
   async open(): Promise<void> {
-    await this.#parts.items.openContainer(agentMetrics.definition);
+    await this.#deps.items.openContainer(agentMetrics.definition);
   }
 
   async ingest(caller: Caller, metrics: readonly NewMetric[], options: IngestOptions = {}): Promise<IngestResult> {
@@ -61,13 +61,13 @@ export class Metrics {
     options: IngestOptions = {},
   ): Promise<IngestResult> {
     const scope = requireCaller(caller);
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     return this.#ingest.run({
       scope,
       lines,
       options,
       prepare: (value) => prepareRow(metricSeries, scope.tenant, value, now, randomUUID),
-      admit: (rows, allOrNothing) => admitNames({ items: this.#parts.items, scope, allOrNothing }, rows),
+      admit: (rows, allOrNothing) => admitNames({ items: this.#deps.items, scope, allOrNothing }, rows),
       announce: (rows) => this.#sealing.announce(scope, rows),
     });
   }
@@ -76,40 +76,40 @@ export class Metrics {
     const scope = requireCaller(caller);
     const { agent_id, metric_type } = query;
     const choice = chooseIndex(scope.tenant, metricSeries, { agent_id, metric_type }, metricIndexes);
-    const { items, cursor } = await listRows(this.#parts.items, scope, metricSeries, choice, query);
+    const { items, cursor } = await listRows(this.#deps.items, scope, metricSeries, choice, query);
     return { items: items.map((item) => asStored<Stored<Metric>>(item)), next_cursor: cursor ?? null };
   }
 
   async aggregate(caller: Caller, query: MetricAggregate): Promise<AggregateResult> {
     const scope = requireCaller(caller);
-    const plan = planAggregate(metricSeries, query, this.#parts.clock.now());
+    const plan = planAggregate(metricSeries, query, this.#deps.clock.now());
     this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
     const turn = String(this.#turn);
     const run = () => this.#gate.run([turn], () => runAggregate(this.#hours, scope, plan));
-    return this.#parts.places?.queries.within(scope.tenant, run) ?? run();
+    return this.#deps.places?.queries.within(scope.tenant, run) ?? run();
   }
 
   async rollups(caller: Caller, query: TimeRange & Paging = {}): Promise<Page<Rollup>> {
     const scope = requireCaller(caller);
     return listRollups(
-      { items: this.#parts.items, series: metricSeries, hours: this.#hours, now: this.#parts.clock.now() },
+      { items: this.#deps.items, series: metricSeries, hours: this.#hours, now: this.#deps.clock.now() },
       scope,
       query,
     );
   }
 
   async names(caller: Caller): Promise<MetricNames> {
-    return listNames(this.#parts.items, requireCaller(caller));
+    return listNames(this.#deps.items, requireCaller(caller));
   }
 
   /** Makes room for another name; for admins. */
   async forgetName(caller: Caller, name: string): Promise<void> {
     requireCaller(caller);
-    await forgetName(this.#parts.items, caller, name);
+    await forgetName(this.#deps.items, caller, name);
   }
 
   /** Does what is due. */
-  async attend(entry: RegisteredWork): Promise<void> {
-    await this.#sealing.attend(entry);
+  async process(entry: RegisteredWork): Promise<void> {
+    await this.#sealing.process(entry);
   }
 }

@@ -3,10 +3,13 @@
  * lists, blocks and aggregates are the same for both and know only this.
  */
 import type { z } from "zod";
-import type { Parts } from "../misplaced.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { Fields } from "../misplaced.ts";
+import type { StateDependencies } from "../dependencies.ts";
 
-export type SeriesParts = Pick<StateParts, "items" | "objects" | "clock" | "log" | "system" | "work" | "places">;
+export type SeriesDependencies = Pick<
+  StateDependencies,
+  "items" | "objects" | "clock" | "log" | "system" | "work" | "places"
+>;
 
 export interface Series {
   readonly name: "metrics" | "tools";
@@ -26,7 +29,7 @@ export interface Series {
   /** Of the container, in seconds. */
   readonly ttlSeconds: number;
   /** What does nothing at the top of a new row. */
-  readonly parts: Parts;
+  readonly fields: Fields;
 }
 
 export const seriesLimits = Object.freeze({

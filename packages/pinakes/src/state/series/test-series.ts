@@ -10,7 +10,7 @@ import { stateTenant, stateWorkContainer, type StateWorkKind } from "../dependen
 import { settingsContainer } from "../settings.ts";
 import type { HoursOptions } from "./aggregate/hours.ts";
 import { Metrics } from "./metrics.ts";
-import type { SeriesParts } from "./series.ts";
+import type { SeriesDependencies } from "./series.ts";
 import { ToolLog } from "./tool-log.ts";
 
 /** 2030-01-01T00:00:00Z */
@@ -38,7 +38,7 @@ export interface TestSeries {
   sweep(): Promise<number>;
   /** The same stores under other wrappers, as another process would have them. */
   again(
-    stores?: Partial<Pick<SeriesParts, "items" | "objects">>,
+    stores?: Partial<Pick<SeriesDependencies, "items" | "objects">>,
     options?: HoursOptions,
   ): { readonly metrics: Metrics; readonly tools: ToolLog };
 }
@@ -55,9 +55,9 @@ export async function openTestSeries(
   await items.openContainer(settingsContainer);
   const work = new WorkRegistry<StateWorkKind>({ items, system, container: stateWorkContainer, tenant: stateTenant });
   const lines: string[] = [];
-  const parts: SeriesParts = { items, objects, clock, system, work, log: (line) => void lines.push(line) };
+  const deps: SeriesDependencies = { items, objects, clock, system, work, log: (line) => void lines.push(line) };
   const again: TestSeries["again"] = (others = {}, own = options) => {
-    const theirs = { ...parts, ...others };
+    const theirs = { ...deps, ...others };
     return { metrics: new Metrics(theirs, own), tools: new ToolLog(theirs, own) };
   };
   const { metrics, tools } = again();
@@ -76,7 +76,7 @@ export async function openTestSeries(
     sweep: async () => {
       let done = 0;
       for await (const entry of work.due(clock.now())) {
-        await (entry.data?.["series"] === "tools" ? tools : metrics).attend(entry);
+        await (entry.data?.["series"] === "tools" ? tools : metrics).process(entry);
         done += 1;
       }
       return done;

@@ -120,7 +120,7 @@ export const toolSeries: Series = Object.freeze({
   },
   customDimensions: false,
   ttlSeconds,
-  parts: {
+  fields: {
     security_context: ["user_id", "ip_address", "user_agent"],
     error_details: ["error_type", "error_message", "stack_trace"],
   },

@@ -31,7 +31,7 @@ import { asStored, listRows } from "./list-rows.ts";
 import { prepareRow, type PreparedRow } from "./ingest/prepare-row.ts";
 import { redact } from "./ingest/redaction.ts";
 import { Sealing } from "./aggregate/sealing.ts";
-import { seriesLimits, type SeriesParts } from "./series.ts";
+import { seriesLimits, type SeriesDependencies } from "./series.ts";
 import { toolIndexes, toolInvocations, toolSeries } from "./tool-document.ts";
 import { ToolSettings } from "./tool-settings.ts";
 import { verifyChain } from "./verify-chain.ts";
@@ -39,7 +39,7 @@ import { verifyChain } from "./verify-chain.ts";
 const exportPageItems = 500;
 
 export class ToolLog {
-  readonly #parts: SeriesParts;
+  readonly #deps: SeriesDependencies;
   readonly #ingest: Ingest;
   readonly #hours: Hours;
   readonly #sealing: Sealing;
@@ -47,16 +47,16 @@ export class ToolLog {
   readonly #gate = new KeyedQueue();
   #turn = 0;
 
-  constructor(parts: SeriesParts, options: HoursOptions = {}) {
-    this.#parts = parts;
-    this.#ingest = new Ingest(parts.items, toolSeries);
-    this.#hours = new Hours(parts, toolSeries, options);
-    this.#sealing = new Sealing(parts, toolSeries, this.#hours);
-    this.#settings = new ToolSettings(parts.items);
+  constructor(deps: SeriesDependencies, options: HoursOptions = {}) {
+    this.#deps = deps;
+    this.#ingest = new Ingest(deps.items, toolSeries);
+    this.#hours = new Hours(deps, toolSeries, options);
+    this.#sealing = new Sealing(deps, toolSeries, this.#hours);
+    this.#settings = new ToolSettings(deps.items);
   }
 
   async open(): Promise<void> {
-    await this.#parts.items.openContainer(toolInvocations.definition);
+    await this.#deps.items.openContainer(toolInvocations.definition);
   }
 
   async ingest(
@@ -75,7 +75,7 @@ export class ToolLog {
     options: IngestOptions = {},
   ): Promise<IngestResult> {
     const scope = requireCaller(caller);
-    const { items, clock } = this.#parts;
+    const { items, clock } = this.#deps;
     const [rules, { hash_chain }] = await Promise.all([this.#settings.rules(scope), this.#settings.settings(scope)]);
     const now = clock.now();
     const prepare = (value: unknown): PreparedRow => {
@@ -107,7 +107,7 @@ export class ToolLog {
       throw invalid("An invocation is named by its date and its id.");
     const item = id.startsWith(reservedIdPrefix)
       ? undefined
-      : await this.#parts.items.read(scope, toolSeries.container, { partition: [toolDate], id });
+      : await this.#deps.items.read(scope, toolSeries.container, { partition: [toolDate], id });
     if (item === undefined)
       throw new PinakesError("NOT_FOUND", `There is no tool invocation ${show(id)} on ${show(toolDate)}.`);
     return asStored<Stored<ToolInvocation>>(item);
@@ -115,11 +115,11 @@ export class ToolLog {
 
   async aggregate(caller: Caller, query: ToolAggregate): Promise<AggregateResult> {
     const scope = requireCaller(caller);
-    const plan = planAggregate(toolSeries, query, this.#parts.clock.now());
+    const plan = planAggregate(toolSeries, query, this.#deps.clock.now());
     this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
     const turn = String(this.#turn);
     const run = () => this.#gate.run([turn], () => runAggregate(this.#hours, scope, plan));
-    return this.#parts.places?.queries.within(scope.tenant, run) ?? run();
+    return this.#deps.places?.queries.within(scope.tenant, run) ?? run();
   }
 
   /** Each text ends its line; put one after the other they are the file. Oldest first unless asked otherwise. */
@@ -132,7 +132,7 @@ export class ToolLog {
     if (format !== "ndjson" && format !== "csv")
       throw invalid(`format: must be "ndjson" or "csv", got ${show(format)}.`);
     const lines = () => this.#lines(scope, { ...rest, order }, format);
-    return this.#parts.places?.exports.stream(scope.tenant, lines) ?? lines();
+    return this.#deps.places?.exports.stream(scope.tenant, lines) ?? lines();
   }
 
   async rules(caller: Caller): Promise<{ readonly items: readonly RedactionRule[] }> {
@@ -161,15 +161,15 @@ export class ToolLog {
 
   async verifyChain(caller: Caller, toolDate: string): Promise<ChainCheck> {
     const scope = requireCaller(caller);
-    const { items, clock } = this.#parts;
+    const { items, clock } = this.#deps;
     if (typeof toolDate !== "string" || !/^\d{4}-\d\d-\d\d$/.test(toolDate))
       throw invalid(`tool_date: must be a date such as 2030-01-01, got ${show(toolDate)}.`);
     return verifyChain(items, scope, toolDate, clock.now());
   }
 
   /** Does what is due. */
-  async attend(entry: RegisteredWork): Promise<void> {
-    await this.#sealing.attend(entry);
+  async process(entry: RegisteredWork): Promise<void> {
+    await this.#sealing.process(entry);
   }
 
   async *#lines(scope: Scope, query: ToolQuery, format: ExportFormat): AsyncGenerator<string> {
@@ -191,7 +191,7 @@ export class ToolLog {
       { session_id, workflow_id, agent_id, tool_name, status },
       toolIndexes,
     );
-    const { items, cursor } = await listRows(this.#parts.items, scope, toolSeries, choice, query);
+    const { items, cursor } = await listRows(this.#deps.items, scope, toolSeries, choice, query);
     return { items: items.map((item) => asStored<Stored<ToolInvocation>>(item)), next_cursor: cursor ?? null };
   }
 }

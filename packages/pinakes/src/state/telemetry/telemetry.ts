@@ -2,7 +2,7 @@
 import type { IngestResult } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
-import { seriesLimits, type SeriesParts } from "../series/series.ts";
+import { seriesLimits, type SeriesDependencies } from "../series/series.ts";
 import type { Metrics } from "../series/metrics.ts";
 import type { ToolLog } from "../series/tool-log.ts";
 import type { Mapped } from "./common.ts";
@@ -22,7 +22,7 @@ export interface OtlpAnswer {
 export class Telemetry {
   readonly #into: { readonly metrics: Metrics; readonly tools: ToolLog };
 
-  constructor(_parts: Partial<SeriesParts>, into: { readonly metrics: Metrics; readonly tools: ToolLog }) {
+  constructor(_parts: Partial<SeriesDependencies>, into: { readonly metrics: Metrics; readonly tools: ToolLog }) {
     this.#into = into;
   }
 

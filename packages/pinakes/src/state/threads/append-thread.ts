@@ -13,7 +13,7 @@ import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
 import { memoryLimits } from "../memories/limits.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { companionField } from "../system-container.ts";
 import { freeDocument, freeView, requireFreeId } from "./free-document.ts";
 
@@ -28,12 +28,12 @@ export interface ThreadCounter {
 }
 
 export class ThreadAppender {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #container: string;
   readonly #queue = new KeyedQueue();
 
-  constructor(parts: StateParts, container: string) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, container: string) {
+    this.#deps = deps;
     this.#container = container;
   }
 
@@ -57,14 +57,14 @@ export class ThreadAppender {
   }
 
   async counter(scope: Scope, threadId: string): Promise<ThreadCounter | undefined> {
-    const item = await this.#parts.items.read(scope, this.#container, { partition: [threadId], id: counterId });
+    const item = await this.#deps.items.read(scope, this.#container, { partition: [threadId], id: counterId });
     return item === undefined ? undefined : { next: item.document["next"] as number, etag: item.etag };
   }
 
   /** Takes the counter of an empty thread away, unless somebody used it since. */
   async forget(scope: Scope, threadId: string, { etag }: ThreadCounter): Promise<void> {
     await tolerate(
-      this.#parts.items.write(scope, this.#container, [threadId], { op: "delete", id: counterId, ifMatch: etag }),
+      this.#deps.items.write(scope, this.#container, [threadId], { op: "delete", id: counterId, ifMatch: etag }),
       "NOT_FOUND",
       "PRECONDITION_FAILED",
     );
@@ -75,7 +75,7 @@ export class ThreadAppender {
     threadId: string,
     documents: readonly JsonObject[],
   ): Promise<readonly Stored<ThreadMessage>[]> {
-    const there = await this.#parts.items.readMany(
+    const there = await this.#deps.items.readMany(
       scope,
       this.#container,
       documents.map(({ id }) => ({ partition: [threadId], id: id as string })),
@@ -124,7 +124,7 @@ export class ThreadAppender {
         ? { op: "create", document: companion }
         : { op: "replace", document: companion, ifMatch: counter.etag };
     const creates = documents.map((document): Operation => ({ op: "create", document }));
-    const { results } = await this.#parts.items.batch(scope, this.#container, [threadId], [count, ...creates]);
+    const { results } = await this.#deps.items.batch(scope, this.#container, [threadId], [count, ...creates]);
     return results.slice(1).map(({ etag, modifiedAt }) => ({ etag: etag as string, modifiedAt: modifiedAt as number }));
   }
 
@@ -132,7 +132,7 @@ export class ThreadAppender {
   async #afterLast(scope: Scope, threadId: string): Promise<number> {
     let last = firstSequence - 1;
     for (let cursor: string | undefined; ;) {
-      const page = await this.#parts.items.query(scope, this.#container, {
+      const page = await this.#deps.items.query(scope, this.#container, {
         equals: { threadId },
         limit: scanItems,
         cursor,

@@ -4,7 +4,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { freeDocument, freeView, requireFreeId } from "./free-document.ts";
 import { entityStore } from "./thread-stores.ts";
 
@@ -14,20 +14,20 @@ export interface PutOptions extends IfMatch {
 }
 
 export class Entities {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
 
-  constructor(parts: StateParts) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies) {
+    this.#deps = deps;
   }
 
   /** Opens the containers this needs. */
   async open(): Promise<void> {
-    await this.#parts.items.openContainer(entityStore);
+    await this.#deps.items.openContainer(entityStore);
   }
 
   async get(caller: Caller, agentId: string): Promise<Stored<AgentEntity>> {
     const scope = requireCaller(caller);
-    const item = await this.#parts.items.read(scope, entityStore.name, {
+    const item = await this.#deps.items.read(scope, entityStore.name, {
       partition: [requireFreeId(agentId, "agentId")],
       id: agentId,
     });
@@ -51,7 +51,7 @@ export class Entities {
         );
     const document = { id: agentId, agentId, ...given };
     try {
-      const { etag, modifiedAt } = await this.#parts.items.write(
+      const { etag, modifiedAt } = await this.#deps.items.write(
         scope,
         entityStore.name,
         [agentId],
@@ -72,7 +72,7 @@ export class Entities {
         id: requireFreeId(agentId, "agentId"),
         ...(ifMatch === undefined ? {} : { ifMatch }),
       } as const;
-      await this.#parts.items.write(scope, entityStore.name, [agentId], remove);
+      await this.#deps.items.write(scope, entityStore.name, [agentId], remove);
     } catch (error) {
       throw hasCode(error, "NOT_FOUND") ? noEntity(agentId) : error;
     }

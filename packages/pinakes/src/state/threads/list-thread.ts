@@ -9,24 +9,24 @@ import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
 import { SignedCursors } from "../memories/signed-cursor.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
 import { freeView } from "./free-document.ts";
 
 type ThreadQuery = Paging & { readonly order?: "asc" | "desc" | undefined };
 
 /** A number, or null: those that were not appended stand before all that were. */
-type Place = readonly [sequence: number | null, id: string];
+type ThreadPosition = readonly [sequence: number | null, id: string];
 
 export class ThreadLists {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #container: string;
   readonly #cursors: SignedCursors;
 
-  constructor(parts: StateParts, container: string) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, container: string) {
+    this.#deps = deps;
     this.#container = container;
-    this.#cursors = new SignedCursors(parts.signingKey);
+    this.#cursors = new SignedCursors(deps.signingKey);
   }
 
   async list(
@@ -38,7 +38,7 @@ export class ThreadLists {
     if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMax)
       throw invalid(`limit: must be a whole number from 1 to ${limits.pageItemsMax}, got ${show(limit)}.`);
     const wanted = { order, limit, cursor };
-    return this.#parts.items.capabilities.indexReads === "strong"
+    return this.#deps.items.capabilities.indexReads === "strong"
       ? this.#byIndex(scope, threadId, wanted)
       : this.#byPartition(scope, threadId, wanted);
   }
@@ -51,7 +51,7 @@ export class ThreadLists {
     const items: Item[] = [];
     // The companion has a place in the index too: a page on which it lies is filled up from the next.
     for (let next = cursor; ;) {
-      const page = await this.#parts.items.query(scope, this.#container, {
+      const page = await this.#deps.items.query(scope, this.#container, {
         index: "bySequence",
         equals: { threadId },
         order,
@@ -71,11 +71,12 @@ export class ThreadLists {
     { order, limit, cursor }: Wanted,
   ): Promise<Page<Stored<ThreadMessage>>> {
     const name = [this.#container, threadId, order];
-    const after = cursor === undefined ? undefined : (this.#cursors.open(scope, name, cursor) as unknown as Place);
+    const after =
+      cursor === undefined ? undefined : (this.#cursors.open(scope, name, cursor) as unknown as ThreadPosition);
     const direction = order === "asc" ? 1 : -1;
     const all: Item[] = [];
     for (let next: string | undefined; ;) {
-      const page = await this.#parts.items.query(scope, this.#container, {
+      const page = await this.#deps.items.query(scope, this.#container, {
         equals: { threadId },
         limit: limits.pageItemsMax,
         cursor: next,
@@ -106,10 +107,10 @@ function messagesOf(items: readonly Item[]): readonly Item[] {
   return items.filter(({ id, document }) => !id.startsWith(reservedIdPrefix) && document[companionField] === undefined);
 }
 
-function placeOf({ id, document: { sequence } }: Item): Place {
+function placeOf({ id, document: { sequence } }: Item): ThreadPosition {
   return [typeof sequence === "number" ? sequence : null, id];
 }
 
-function comparePlaces([a, idA]: Place, [b, idB]: Place): number {
+function comparePlaces([a, idA]: ThreadPosition, [b, idB]: ThreadPosition): number {
   return (a ?? Number.NEGATIVE_INFINITY) - (b ?? Number.NEGATIVE_INFINITY) || compareUtf8(idA, idB);
 }

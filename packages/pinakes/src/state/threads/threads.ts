@@ -6,7 +6,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ContainerDefinition, Operation } from "../../ports/item-store.ts";
 import { memoryLimits } from "../memories/limits.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { ThreadAppender } from "./append-thread.ts";
 import { freeView } from "./free-document.ts";
@@ -16,21 +16,21 @@ const threadIdBytesMax = 512;
 const listItems = 500;
 
 export class Threads {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #store: ContainerDefinition;
   readonly #appender: ThreadAppender;
   readonly #lists: ThreadLists;
 
-  constructor(parts: StateParts, store: ContainerDefinition) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, store: ContainerDefinition) {
+    this.#deps = deps;
     this.#store = store;
-    this.#appender = new ThreadAppender(parts, store.name);
-    this.#lists = new ThreadLists(parts, store.name);
+    this.#appender = new ThreadAppender(deps, store.name);
+    this.#lists = new ThreadLists(deps, store.name);
   }
 
   /** Opens the containers this needs. */
   async open(): Promise<void> {
-    await this.#parts.items.openContainer(this.#store);
+    await this.#deps.items.openContainer(this.#store);
   }
 
   async append(caller: Caller, threadId: string, message: JsonObject): Promise<Stored<ThreadMessage>> {
@@ -58,7 +58,7 @@ export class Threads {
 
   async get(caller: Caller, threadId: string, id: string): Promise<Stored<ThreadMessage>> {
     const scope = requireCaller(caller);
-    const item = await this.#parts.items.read(scope, this.#store.name, { partition: [requireThreadId(threadId)], id });
+    const item = await this.#deps.items.read(scope, this.#store.name, { partition: [requireThreadId(threadId)], id });
     if (item === undefined || id.startsWith(reservedIdPrefix)) throw noMessage(threadId, id);
     return freeView(item);
   }
@@ -68,7 +68,7 @@ export class Threads {
     requireThreadId(threadId);
     if (typeof id === "string" && id.startsWith(reservedIdPrefix)) throw noMessage(threadId, id);
     try {
-      await this.#parts.items.write(scope, this.#store.name, [threadId], {
+      await this.#deps.items.write(scope, this.#store.name, [threadId], {
         op: "delete",
         id,
         ...(ifMatch === undefined ? {} : { ifMatch }),
@@ -85,7 +85,7 @@ export class Threads {
     const counter = await this.#appender.counter(scope, threadId);
     let deleted = 0;
     for (let cursor: string | undefined; ;) {
-      const page = await this.#parts.items.query(scope, this.#store.name, {
+      const page = await this.#deps.items.query(scope, this.#store.name, {
         equals: { threadId },
         limit: listItems,
         cursor,
@@ -102,7 +102,7 @@ export class Threads {
 
   async #remove(scope: Scope, threadId: string, ids: readonly string[]): Promise<number> {
     try {
-      await this.#parts.items.batch(
+      await this.#deps.items.batch(
         scope,
         this.#store.name,
         [threadId],

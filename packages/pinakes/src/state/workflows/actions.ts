@@ -8,7 +8,7 @@ import { refuseMisplaced } from "../misplaced.ts";
 import { checkWorkflow, foreignWorkspace } from "./new-workflow.ts";
 import { withProgress } from "./progress.ts";
 import { afterTransition, requireTransition, type WorkflowDocument } from "./transitions.ts";
-import { workflowParts } from "./workflow-schema.ts";
+import { workflowFields } from "./workflow-schema.ts";
 
 /** `done`: the step of the latest checkpoint, 0 without one. */
 export type Action = (document: WorkflowDocument, now: number, done: number) => WorkflowDocument;
@@ -21,7 +21,7 @@ const fixed = ["id", "workflow_id", "workspace_id", "created_at", "checkpoints"]
 export function patched(change: WorkflowChange): Action {
   if (!isJsonObject(change)) throw invalid("The change must be an object with the properties to replace.");
   const { checkpoints_omitted: _omitted, updated_at: _updated, ...wanted } = withoutSystemProperties(change);
-  refuseMisplaced(wanted, workflowParts);
+  refuseMisplaced(wanted, workflowFields);
   return (document, now) => {
     const news = Object.entries(wanted).filter(
       ([key, value]) => value !== undefined && !isDeepStrictEqual(value, (document as unknown as JsonObject)[key]),

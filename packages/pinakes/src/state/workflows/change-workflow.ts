@@ -10,7 +10,7 @@ import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { containerName } from "./definition.ts";
 import { DueWork, nextDue } from "./due-work.ts";
 import { latestId, latestOf, type LatestRecord } from "./latest.ts";
@@ -57,15 +57,15 @@ export interface ChangeOptions extends WorkflowWrite {
 }
 
 export class Changes {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #partitions: Partitions;
   readonly #due: DueWork;
   readonly #queue = new KeyedQueue();
 
-  constructor(parts: StateParts, partitions: Partitions) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, partitions: Partitions) {
+    this.#deps = deps;
     this.#partitions = partitions;
-    this.#due = new DueWork(parts);
+    this.#due = new DueWork(deps);
   }
 
   /** Changes of one workflow take turns in a process, so that only other processes can be in each other's way. */
@@ -96,7 +96,7 @@ export class Changes {
   ): Promise<Changed> {
     const { workflow, lease: leaseItem, latest: latestItem } = await this.#partitions.all(scope, workflowId);
     if (workflow === undefined) throw noWorkflow(workflowId);
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const lease = leaseOf(leaseItem, workflowId);
     if (options.anyToken !== true) requireToken(lease, options.fencingToken, now);
     if (options.ifMatch !== undefined && options.ifMatch !== workflow.etag) throw outdated(workflowId, workflow.etag);
@@ -146,7 +146,7 @@ export class Changes {
 
   async #commit(scope: Scope, workflowId: string, operations: readonly Operation[]): Promise<Version> {
     try {
-      const { results } = await this.#parts.items.batch(scope, containerName, [workflowId], operations);
+      const { results } = await this.#deps.items.batch(scope, containerName, [workflowId], operations);
       return versionOf(results[0]);
     } catch (error) {
       const outrun = isConflict(error);

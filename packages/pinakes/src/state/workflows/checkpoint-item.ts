@@ -130,7 +130,7 @@ export function spilledBody({ checkpoint, more }: CheckedCheckpoint): {
   return { bytes, name: createHash("sha256").update(bytes).digest("hex") };
 }
 
-export interface CheckpointPlace {
+export interface CheckpointPartition {
   readonly tenant: string;
   readonly workflowId: string;
   readonly life: string;
@@ -138,7 +138,7 @@ export interface CheckpointPlace {
 
 export function toItem(
   { checkpoint, more, bytes }: CheckedCheckpoint,
-  place: CheckpointPlace,
+  place: CheckpointPartition,
   number: number,
   object?: string,
 ): CheckpointItem {

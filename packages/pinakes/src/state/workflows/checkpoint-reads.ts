@@ -4,7 +4,7 @@ import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, Query } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { fromItem, lifePrefix, stepPrefix, type CheckpointItem } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";
 import type { LatestRecord } from "./latest.ts";
@@ -33,10 +33,10 @@ export interface CheckpointQuery extends Paging {
 const recentPageItems = 25;
 
 export class CheckpointReads {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
 
-  constructor(parts: StateParts) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies) {
+    this.#deps = deps;
   }
 
   /** Of a step, or of all; undefined when there is none. */
@@ -134,7 +134,7 @@ export class CheckpointReads {
   }
 
   async #load(scope: Scope, item: CheckpointItem): Promise<Checkpoint> {
-    return fromItem(item, item.object === undefined ? undefined : await this.#parts.objects.get(scope, item.object));
+    return fromItem(item, item.object === undefined ? undefined : await this.#deps.objects.get(scope, item.object));
   }
 
   async #query(
@@ -142,12 +142,12 @@ export class CheckpointReads {
     workflowId: string,
     query: Omit<Query, "equals">,
   ): Promise<{ items: readonly Item[]; cursor?: string }> {
-    return this.#parts.items.query(scope, containerName, { equals: { workflow_id: workflowId }, ...query });
+    return this.#deps.items.query(scope, containerName, { equals: { workflow_id: workflowId }, ...query });
   }
 
   /** Somebody may have deleted it alone, through the containers API: then the one before it is the latest. */
   async #read(scope: Scope, latest: LatestRecord): Promise<Item | undefined> {
-    const item = await this.#parts.items.read(scope, containerName, {
+    const item = await this.#deps.items.read(scope, containerName, {
       partition: [latest.workflow_id],
       id: latest.checkpoint_id,
     });

@@ -3,7 +3,7 @@ import type { Checkpoint, NewCheckpoint, WorkflowWrite } from "@pinakes/client";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import type { Changes } from "./change-workflow.ts";
 import {
   aboutBytes,
@@ -14,7 +14,7 @@ import {
   toItem,
   type CheckedCheckpoint,
   type CheckpointItem,
-  type CheckpointPlace,
+  type CheckpointPartition,
 } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";
 import { createMsMax, DueWork, needsRenewal } from "./due-work.ts";
@@ -23,19 +23,19 @@ import { workflowLimits } from "./limits.ts";
 import type { WorkflowDocument } from "./transitions.ts";
 
 export class CheckpointWrites {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #changes: Changes;
   readonly #due: DueWork;
 
-  constructor(parts: StateParts, changes: Changes) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, changes: Changes) {
+    this.#deps = deps;
     this.#changes = changes;
-    this.#due = new DueWork(parts);
+    this.#due = new DueWork(deps);
   }
 
   /** Writes this item and where it is. The workflow is touched only when half of its time to live is over. */
   async append(scope: Scope, workflowId: string, input: NewCheckpoint, options: WorkflowWrite): Promise<Checkpoint> {
-    const checked = checkCheckpoint(input, "checkpoint", this.#parts.clock.now(), aboutBytes);
+    const checked = checkCheckpoint(input, "checkpoint", this.#deps.clock.now(), aboutBytes);
     await this.#changes.run(scope, workflowId, options, async ({ workflow, document, lease, latestItem, now }) => {
       requireProgress(document, checked.checkpoint.step);
       const place = { tenant: scope.tenant, workflowId, life: lease.life };
@@ -51,12 +51,12 @@ export class CheckpointWrites {
   }
 
   /** All of them, in as few batches as hold them; tells the latest. Nobody sees them before the workflow's lease names their life. */
-  async writeAll(scope: Scope, checkpoints: readonly CheckedCheckpoint[], place: CheckpointPlace): Promise<string> {
+  async writeAll(scope: Scope, checkpoints: readonly CheckedCheckpoint[], place: CheckpointPartition): Promise<string> {
     let batch: Operation[] = [];
     let bytes = 0;
     let latest = "";
     const flush = async (): Promise<void> => {
-      if (batch.length > 0) await this.#parts.items.batch(scope, containerName, [place.workflowId], batch);
+      if (batch.length > 0) await this.#deps.items.batch(scope, containerName, [place.workflowId], batch);
       [batch, bytes] = [[], 0];
     };
     for (const [i, checked] of checkpoints.entries()) {
@@ -75,13 +75,13 @@ export class CheckpointWrites {
   async #item(
     scope: Scope,
     checked: CheckedCheckpoint,
-    place: CheckpointPlace,
+    place: CheckpointPartition,
     number: number,
   ): Promise<CheckpointItem> {
     if (!isSpilled(checked)) return toItem(checked, place, number);
     const { bytes, name } = spilledBody(checked);
     const key = `${objectPrefix(place.workflowId, place.life)}${name}`;
-    await this.#parts.objects.put(scope, key, bytes);
+    await this.#deps.objects.put(scope, key, bytes);
     return toItem(checked, place, number, key);
   }
 }

@@ -6,7 +6,7 @@
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
 import { checkpointPrefix, lifeIn, lifePrefix, objectPrefix } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";
@@ -28,38 +28,38 @@ export function marker(workflowId: string, life: string): Operation {
   };
 }
 
-export async function clean(parts: StateParts, scope: Scope, workflowId: string): Promise<void> {
-  const markers = await markedLives(parts, scope, workflowId);
-  const latest = await parts.items.read(scope, containerName, { partition: [workflowId], id: latestId });
+export async function clean(deps: StateDependencies, scope: Scope, workflowId: string): Promise<void> {
+  const markers = await markedLives(deps, scope, workflowId);
+  const latest = await deps.items.read(scope, containerName, { partition: [workflowId], id: latestId });
   const lives = new Set([
     ...markers,
-    ...(await livesOfCheckpoints(parts, scope, workflowId)),
-    ...(await livesOfObjects(parts, scope, workflowId)),
+    ...(await livesOfCheckpoints(deps, scope, workflowId)),
+    ...(await livesOfObjects(deps, scope, workflowId)),
   ]);
   if (lives.size === 0 && latest === undefined) return;
-  for (const life of markers) await remove(parts, scope, workflowId, [markerId(life)]);
-  const lease = await parts.items.read(scope, containerName, { partition: [workflowId], id: leaseId });
+  for (const life of markers) await remove(deps, scope, workflowId, [markerId(life)]);
+  const lease = await deps.items.read(scope, containerName, { partition: [workflowId], id: leaseId });
   const { life: current = "" } = (lease?.document as LeaseRecord | undefined) ?? {};
   lives.delete(current);
   if (latest !== undefined && (latest.document as LatestRecord).life !== current)
-    await remove(parts, scope, workflowId, [latestId], latest.etag);
+    await remove(deps, scope, workflowId, [latestId], latest.etag);
   for (const life of lives) {
-    await removeObjects(parts, scope, objectPrefix(workflowId, life));
-    await removeCheckpoints(parts, scope, workflowId, life);
+    await removeObjects(deps, scope, objectPrefix(workflowId, life));
+    await removeCheckpoints(deps, scope, workflowId, life);
   }
 }
 
-async function markedLives(parts: StateParts, scope: Scope, workflowId: string): Promise<string[]> {
-  const { items } = await query(parts, scope, workflowId, { prefix: markerPrefix }, markersPerPage);
+async function markedLives(deps: StateDependencies, scope: Scope, workflowId: string): Promise<string[]> {
+  const { items } = await query(deps, scope, workflowId, { prefix: markerPrefix }, markersPerPage);
   return items.map(({ id }) => id.slice(markerPrefix.length));
 }
 
 /** From life to life: the first item of each is enough. */
-async function livesOfCheckpoints(parts: StateParts, scope: Scope, workflowId: string): Promise<string[]> {
+async function livesOfCheckpoints(deps: StateDependencies, scope: Scope, workflowId: string): Promise<string[]> {
   const lives: string[] = [];
   for (let from = checkpointPrefix; ;) {
     // "." comes right after "-", which ends the prefix of a life.
-    const { items } = await query(parts, scope, workflowId, { gte: from, lt: `${checkpointPrefix.slice(0, -1)}.` }, 1);
+    const { items } = await query(deps, scope, workflowId, { gte: from, lt: `${checkpointPrefix.slice(0, -1)}.` }, 1);
     const [first] = items;
     if (first === undefined) return lives;
     const life = lifeIn(first.id);
@@ -68,27 +68,32 @@ async function livesOfCheckpoints(parts: StateParts, scope: Scope, workflowId: s
   }
 }
 
-async function livesOfObjects(parts: StateParts, scope: Scope, workflowId: string): Promise<string[]> {
+async function livesOfObjects(deps: StateDependencies, scope: Scope, workflowId: string): Promise<string[]> {
   const root = objectPrefix(workflowId);
-  const { keys } = await parts.objects.list(scope, root);
+  const { keys } = await deps.objects.list(scope, root);
   return [...new Set(keys.map(({ key }) => key.slice(root.length).split("/")[0] as string))];
 }
 
-async function removeObjects(parts: StateParts, scope: Scope, prefix: string): Promise<void> {
+async function removeObjects(deps: StateDependencies, scope: Scope, prefix: string): Promise<void> {
   for (;;) {
-    const { keys } = await parts.objects.list(scope, prefix);
+    const { keys } = await deps.objects.list(scope, prefix);
     if (keys.length === 0) return;
-    await parts.objects.delete(
+    await deps.objects.delete(
       scope,
       keys.map(({ key }) => key),
     );
   }
 }
 
-async function removeCheckpoints(parts: StateParts, scope: Scope, workflowId: string, life: string): Promise<void> {
+async function removeCheckpoints(
+  deps: StateDependencies,
+  scope: Scope,
+  workflowId: string,
+  life: string,
+): Promise<void> {
   for (;;) {
     const { items } = await query(
-      parts,
+      deps,
       scope,
       workflowId,
       { prefix: lifePrefix(life) },
@@ -96,7 +101,7 @@ async function removeCheckpoints(parts: StateParts, scope: Scope, workflowId: st
     );
     if (items.length === 0) return;
     await remove(
-      parts,
+      deps,
       scope,
       workflowId,
       items.map(({ id }) => id),
@@ -105,7 +110,7 @@ async function removeCheckpoints(parts: StateParts, scope: Scope, workflowId: st
 }
 
 async function remove(
-  parts: StateParts,
+  deps: StateDependencies,
   scope: Scope,
   workflowId: string,
   ids: readonly string[],
@@ -113,7 +118,7 @@ async function remove(
 ): Promise<void> {
   // Another process cleans up too: what it left is found by the next look.
   await tolerate(
-    parts.items.batch(
+    deps.items.batch(
       scope,
       containerName,
       [workflowId],
@@ -125,11 +130,11 @@ async function remove(
 }
 
 async function query(
-  parts: StateParts,
+  deps: StateDependencies,
   scope: Scope,
   workflowId: string,
   range: object,
   limit: number,
 ): Promise<{ items: readonly Item[] }> {
-  return parts.items.query(scope, containerName, { equals: { workflow_id: workflowId }, range, limit });
+  return deps.items.query(scope, containerName, { equals: { workflow_id: workflowId }, range, limit });
 }

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json
 import type { Scope } from "../../domain/scope.ts";
 import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { checkCheckpoint, type CheckedCheckpoint } from "./checkpoint-item.ts";
 import type { CheckpointWrites } from "./checkpoint-writes.ts";
 import { clean, marker, markerId } from "./clean.ts";
@@ -28,16 +28,16 @@ import type { WorkflowDocument } from "./transitions.ts";
 const attemptsMax = 5;
 
 export class Creation {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #partitions: Partitions;
   readonly #checkpoints: CheckpointWrites;
   readonly #due: DueWork;
 
-  constructor(parts: StateParts, partitions: Partitions, checkpoints: CheckpointWrites) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies, partitions: Partitions, checkpoints: CheckpointWrites) {
+    this.#deps = deps;
     this.#partitions = partitions;
     this.#checkpoints = checkpoints;
-    this.#due = new DueWork(parts);
+    this.#due = new DueWork(deps);
   }
 
   async create(caller: Caller, input: NewWorkflow, { idempotencyKey }: CreateOptions): Promise<Stored<Workflow>> {
@@ -47,7 +47,7 @@ export class Creation {
       created_with === undefined || !isJsonObject(input) || input.workflow_id !== undefined
         ? input
         : { ...input, workflow_id: `wf-${created_with.key}` };
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const whole = completeWorkflow(caller, named, now);
     const large = largeCheckpoints(whole, now);
     const document = large.length === 0 ? whole : { ...whole, checkpoints: [] };
@@ -75,7 +75,7 @@ export class Creation {
     { lease, leftover }: { lease: LeaseRecord; leftover: Item | undefined },
   ): Promise<Stored<Workflow>> {
     const { workflow_id: workflowId } = document;
-    const { items, clock } = this.#parts;
+    const { items, clock } = this.#deps;
     const now = clock.now();
     const due = large.length > 0 || leftover !== undefined ? now + createMsMax : nextDue(document, now, now);
     if (due !== null) await this.#due.mark(scope.tenant, workflowId, due);
@@ -131,8 +131,8 @@ export class Creation {
   /** What a create that failed left behind goes at once; else the sweep removes it. */
   async #undo(scope: Scope, workflowId: string, large: readonly CheckedCheckpoint[]): Promise<void> {
     if (large.length === 0) return;
-    await clean(this.#parts, scope, workflowId).catch((error: unknown) =>
-      this.#parts.log(`state: cleaning up workflow ${workflowId}: ${String(error)}`),
+    await clean(this.#deps, scope, workflowId).catch((error: unknown) =>
+      this.#deps.log(`state: cleaning up workflow ${workflowId}: ${String(error)}`),
     );
   }
 }

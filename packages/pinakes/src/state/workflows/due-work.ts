@@ -1,7 +1,7 @@
 /** When a workflow must be looked at again, in the registry of work: for its timeout, its expiry, and what crashes left behind. */
 import { expiresAt } from "../../domain/ttl.ts";
 import type { Item } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
 import { defaultTtlSeconds } from "./definition.ts";
 
@@ -13,25 +13,25 @@ export const createMsMax = 600_000;
 const lookMsMax = 86_400_000;
 
 export class DueWork {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
 
-  constructor(parts: StateParts) {
-    this.#parts = parts;
+  constructor(deps: StateDependencies) {
+    this.#deps = deps;
   }
 
   /** Puts the entry there, not later than it was; always anew, so that a sweep which is just about to remove it does not. */
   async mark(tenant: string, workflowId: string, dueAt: number): Promise<void> {
-    const known = await this.#parts.work.read({ kind: "workflow", tenant, key: workflowId });
+    const known = await this.#deps.work.read({ kind: "workflow", tenant, key: workflowId });
     await this.put(tenant, workflowId, Math.min(dueAt, known?.due_at ?? dueAt));
   }
 
   /** Another writer of the entry may have crossed ours, and put a later time. */
   async confirm(tenant: string, workflowId: string, dueAt: number): Promise<void> {
-    await this.#parts.work.ensure({ kind: "workflow", tenant, key: workflowId, due_at: dueAt });
+    await this.#deps.work.ensure({ kind: "workflow", tenant, key: workflowId, due_at: dueAt });
   }
 
   async put(tenant: string, workflowId: string, dueAt: number): Promise<void> {
-    await this.#parts.work.put({ kind: "workflow", tenant, key: workflowId, due_at: dueAt });
+    await this.#deps.work.put({ kind: "workflow", tenant, key: workflowId, due_at: dueAt });
   }
 }
 

@@ -9,7 +9,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { macOf, sameBytes } from "../../runtime/tokens.ts";
 import type { Change } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { checkpointPrefix, type CheckpointItem } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";
 import { leaseId, viewOf, type LeaseRecord } from "./lease.ts";
@@ -29,18 +29,18 @@ const changesPerPage = 100;
 
 /** Whether `after` is good is known at once; whether there is such a workflow, with the first event that is asked for. */
 export function followWorkflow(
-  parts: StateParts,
+  deps: StateDependencies,
   partitions: Partitions,
   scope: Scope,
   workflowId: string,
   options: FollowWorkflow,
 ): AsyncIterable<WorkflowEvent> {
-  const cursor = options.after === undefined ? undefined : readId(parts, scope, workflowId, options.after);
-  return events(parts, partitions, scope, workflowId, { ...options, cursor });
+  const cursor = options.after === undefined ? undefined : readId(deps, scope, workflowId, options.after);
+  return events(deps, partitions, scope, workflowId, { ...options, cursor });
 }
 
 async function* events(
-  parts: StateParts,
+  deps: StateDependencies,
   partitions: Partitions,
   scope: Scope,
   workflowId: string,
@@ -50,12 +50,12 @@ async function* events(
   let { cursor } = options;
   if (cursor === undefined) {
     // The place first: what happens after the look is told.
-    ({ cursor } = await parts.items.changes(scope, containerName, { from: "now", limit: 1 }));
+    ({ cursor } = await deps.items.changes(scope, containerName, { from: "now", limit: 1 }));
     if ((await partitions.workflow(scope, workflowId)) === undefined) throw noWorkflow(workflowId);
   }
   const isStopped = () => signal.aborted;
   while (!isStopped()) {
-    const page = await parts.items.changes(scope, containerName, { cursor, limit: changesPerPage });
+    const page = await deps.items.changes(scope, containerName, { cursor, limit: changesPerPage });
     const told = page.changes
       .filter(({ partition }) => partition[0] === workflowId)
       .flatMap((change) => eventOf(workflowId, change));
@@ -63,7 +63,7 @@ async function* events(
       if (isStopped()) return;
       // Nothing of ours follows the last one in its page. The others have the place of the page's beginning: after a reconnect some
       // may come twice, none is missed.
-      yield { ...event, id: writeId(parts, scope, workflowId, i === told.length - 1 ? page.cursor : cursor) };
+      yield { ...event, id: writeId(deps, scope, workflowId, i === told.length - 1 ? page.cursor : cursor) };
     }
     ({ cursor } = page);
     if (!page.more) await sleep(pollMs, undefined, { signal }).catch(() => {});
@@ -95,18 +95,18 @@ function eventOf(workflow_id: string, { kind, id, document, at, etag, expired }:
   return event("lease.changed", { owner: owner || null, fencing_token, expires_at: expires_at || null });
 }
 
-function sign({ signingKey }: StateParts, { tenant }: Scope, workflowId: string, cursor: string): Buffer {
+function sign({ signingKey }: StateDependencies, { tenant }: Scope, workflowId: string, cursor: string): Buffer {
   return macOf(signingKey, JSON.stringify(["workflow event", tenant, workflowId, cursor])).subarray(0, 16);
 }
 
-function writeId(parts: StateParts, scope: Scope, workflowId: string, cursor: string): string {
-  return `${Buffer.from(cursor, "utf8").toString("base64url")}.${sign(parts, scope, workflowId, cursor).toString("base64url")}`;
+function writeId(deps: StateDependencies, scope: Scope, workflowId: string, cursor: string): string {
+  return `${Buffer.from(cursor, "utf8").toString("base64url")}.${sign(deps, scope, workflowId, cursor).toString("base64url")}`;
 }
 
-function readId(parts: StateParts, scope: Scope, workflowId: string, id: string): string {
+function readId(deps: StateDependencies, scope: Scope, workflowId: string, id: string): string {
   const [place = "", signature = ""] = typeof id === "string" ? id.split(".") : [];
   const cursor = Buffer.from(place, "base64url").toString("utf8");
   const given = Buffer.from(signature, "base64url");
-  if (sameBytes(given, sign(parts, scope, workflowId, cursor))) return cursor;
+  if (sameBytes(given, sign(deps, scope, workflowId, cursor))) return cursor;
   throw invalid("after: is not the id of an event of this workflow. Leave it out to begin now.");
 }

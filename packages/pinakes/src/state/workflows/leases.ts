@@ -3,7 +3,7 @@ import type { Lease, LeaseHolder } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import type { Changes } from "./change-workflow.ts";
 import {
   checkLeaseSeconds,
@@ -29,7 +29,7 @@ export class Leases {
   readonly #partitions: Partitions;
   readonly #changes: Changes;
 
-  constructor({ clock }: StateParts, partitions: Partitions, changes: Changes) {
+  constructor({ clock }: StateDependencies, partitions: Partitions, changes: Changes) {
     this.#clock = clock;
     this.#partitions = partitions;
     this.#changes = changes;

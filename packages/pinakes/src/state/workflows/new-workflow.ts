@@ -12,14 +12,14 @@ import { containerName } from "./definition.ts";
 import { workflowLimits } from "./limits.ts";
 import { withProgress } from "./progress.ts";
 import type { WorkflowDocument } from "./transitions.ts";
-import { WorkflowSchema, workflowParts } from "./workflow-schema.ts";
+import { WorkflowSchema, workflowFields } from "./workflow-schema.ts";
 
 export function completeWorkflow(caller: Caller, input: unknown, now: number): WorkflowDocument {
   if (!isJsonObject(input)) throw invalid("A workflow must be an object with type, name and total_steps.");
   // Of a workflow that was read: it tells how it was shown.
   const { checkpoints_omitted: _omitted, ...given } = withoutSystemProperties(input);
   requireWorkspace(caller, given["workspace_id"]);
-  refuseMisplaced(given, workflowParts);
+  refuseMisplaced(given, workflowFields);
   const at = new Date(now).toISOString();
   const over = ["completed", "failed", "cancelled"].includes(given["status"] as string);
   const metadata =

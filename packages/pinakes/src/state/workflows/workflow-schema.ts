@@ -63,7 +63,7 @@ const Metadata = z.object({
 });
 
 /** What does nothing at the top of a workflow. */
-export const workflowParts = { metadata: Object.keys(Metadata.shape) };
+export const workflowFields = { metadata: Object.keys(Metadata.shape) };
 
 const Performance = z.object({
   total_duration_ms: measure().default(0),

@@ -26,9 +26,9 @@ import { invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, SessionTokens } from "../../ports/item-store.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { failed, moved, patched, resumed, retried, skipped, started, withAgent, type Action } from "./actions.ts";
-import { attendWorkflow } from "./attend.ts";
+import { processWorkflow } from "./process-workflow.ts";
 import { Changes } from "./change-workflow.ts";
 import { CheckpointReads, noCheckpoint } from "./checkpoint-reads.ts";
 import { CheckpointWrites } from "./checkpoint-writes.ts";
@@ -54,7 +54,7 @@ interface FoundWorkflow {
 }
 
 export class Workflows {
-  readonly #parts: StateParts;
+  readonly #deps: StateDependencies;
   readonly #partitions: Partitions;
   readonly #changes: Changes;
   readonly #reads: CheckpointReads;
@@ -64,24 +64,24 @@ export class Workflows {
   /** How many checkpoints were added to what `get` answered: two answers with the same document may differ in it. */
   readonly #counts = new WeakMap<object, number>();
 
-  constructor(parts: StateParts) {
-    this.#parts = parts;
-    this.#partitions = new Partitions(parts.items);
-    this.#changes = new Changes(parts, this.#partitions);
-    this.#reads = new CheckpointReads(parts);
-    this.#writes = new CheckpointWrites(parts, this.#changes);
-    this.#creation = new Creation(parts, this.#partitions, this.#writes);
-    this.#leases = new Leases(parts, this.#partitions, this.#changes);
+  constructor(deps: StateDependencies) {
+    this.#deps = deps;
+    this.#partitions = new Partitions(deps.items);
+    this.#changes = new Changes(deps, this.#partitions);
+    this.#reads = new CheckpointReads(deps);
+    this.#writes = new CheckpointWrites(deps, this.#changes);
+    this.#creation = new Creation(deps, this.#partitions, this.#writes);
+    this.#leases = new Leases(deps, this.#partitions, this.#changes);
   }
 
   /** Opens the container. */
   async open(): Promise<void> {
-    await this.#parts.items.openContainer(workflowStates.definition);
+    await this.#deps.items.openContainer(workflowStates.definition);
   }
 
   /** Does what is due. */
-  async attend(entry: RegisteredWork): Promise<void> {
-    await attendWorkflow(this.#parts, this.#partitions, this.#changes, entry as RegisteredWork<"workflow">);
+  async process(entry: RegisteredWork): Promise<void> {
+    await processWorkflow(this.#deps, this.#partitions, this.#changes, entry as RegisteredWork<"workflow">);
   }
 
   async create(caller: Caller, input: NewWorkflow, options: CreateOptions = {}): Promise<Stored<Workflow>> {
@@ -133,11 +133,11 @@ export class Workflows {
     caller: Caller,
     query: WorkflowQuery & { readonly session?: SessionTokens | undefined } = {},
   ): Promise<Page<Stored<Workflow>>> {
-    return listWorkflows(this.#parts.items, requireCaller(caller), query);
+    return listWorkflows(this.#deps.items, requireCaller(caller), query);
   }
 
   async stats(caller: Caller): Promise<WorkflowStats> {
-    return countWorkflows(this.#parts.items, requireCaller(caller));
+    return countWorkflows(this.#deps.items, requireCaller(caller));
   }
 
   async patch(
@@ -155,8 +155,8 @@ export class Workflows {
     const { latest } = await this.#changes.run(scope, workflowId, options, () => ({ remove: true }));
     if (latest === undefined) return;
     // It is deleted, whatever happens now: what is left is in the registry of work.
-    await clean(this.#parts, scope, workflowId).catch((error: unknown) =>
-      this.#parts.log(`state: what workflow ${workflowId} of ${scope.tenant} left is removed later: ${String(error)}`),
+    await clean(this.#deps, scope, workflowId).catch((error: unknown) =>
+      this.#deps.log(`state: what workflow ${workflowId} of ${scope.tenant} left is removed later: ${String(error)}`),
     );
   }
 
@@ -288,7 +288,7 @@ export class Workflows {
 
   events(caller: Caller, workflowId: string, options: FollowWorkflow): AsyncIterable<WorkflowEvent> {
     const scope = requireCaller(caller);
-    return followWorkflow(this.#parts, this.#partitions, scope, checkWorkflowId(workflowId), options);
+    return followWorkflow(this.#deps, this.#partitions, scope, checkWorkflowId(workflowId), options);
   }
 
   #counted(workflow: Stored<Workflow>, latest: LatestRecord | undefined): Stored<Workflow> {

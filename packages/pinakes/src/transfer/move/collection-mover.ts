@@ -12,7 +12,7 @@ import { hasCode, PinakesError, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { succeeds } from "../../runtime/expected-errors.ts";
 import type { Lifecycle, Participant } from "../../lifecycle/index.ts";
-import { Shelf } from "../../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../knowledge/records/collection-partition.ts";
 import { removeAbandoned } from "../../knowledge/ingest/preparations.ts";
 import { removeLeftovers } from "../../knowledge/documents/removals.ts";
 import { settleReindex } from "../../knowledge/ingest/settle-reindex.ts";
@@ -23,18 +23,18 @@ import { collectionDocument, isLive, type Stored } from "../../knowledge/records
 import { named } from "../../knowledge/records/new-collection.ts";
 import type { CollectionRecord, RepositoryRecord } from "../../knowledge/records/records.ts";
 import { laterThan } from "../../knowledge/records/times.ts";
-import type { KnowledgeParts } from "../../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
 import type { Pipelines } from "../../pipelines/index.ts";
-import { copyLife, type CopyPlace } from "./copy-life.ts";
-import { lifeRows, type Beat, type LifeRow } from "./life-rows.ts";
+import { copyLife, type CopyProgress } from "./copy-life.ts";
+import { lifeRows, type Beat, type IncarnationRow } from "./life-rows.ts";
 import { makeTarget, nameOf, noRepository } from "./make-target.ts";
-import { requireMayMove, resolveMove, type MayMovePieces, type Move, type WantedMove } from "./may-move.ts";
+import { requireMayMove, resolveMove, type MayMoveDependencies, type Move, type WantedMove } from "./may-move.ts";
 import { MovedNames } from "./moved-names.ts";
 import { problemsOf } from "./move-problems.ts";
 import { targetSettings } from "./target-settings.ts";
 
-export interface MoverPieces extends MayMovePieces {
-  readonly parts: KnowledgeParts;
+export interface MoverDependencies extends MayMoveDependencies {
+  readonly deps: KnowledgeDependencies;
   readonly deletion: CollectionDeletion;
   readonly lifecycle: Lifecycle;
   readonly stores: readonly Participant[];
@@ -51,31 +51,31 @@ export interface MoveOptions {
 /** Throws where another process has the work by now. */
 export type Mine = () => Promise<void>;
 
-export interface TargetPlace {
+export interface MoveTarget {
   readonly repository_id: string;
   readonly collection_id: string;
   readonly incarnation: string;
 }
 
 export class CollectionMover {
-  readonly #pieces: MoverPieces;
+  readonly #services: MoverDependencies;
 
-  constructor(pieces: MoverPieces) {
-    this.#pieces = pieces;
+  constructor(services: MoverDependencies) {
+    this.#services = services;
   }
 
   /** What the caller means; NOT_FOUND and FORBIDDEN as everywhere. */
   async resolve(caller: Caller, wanted: WantedMove): Promise<Move> {
-    return resolveMove(this.#pieces, caller, wanted);
+    return resolveMove(this.#services, caller, wanted);
   }
 
   async authorize(caller: Caller, move: Move, options: { readonly purge?: boolean } = {}): Promise<void> {
-    await requireMayMove(this.#pieces, caller, move, options);
+    await requireMayMove(this.#services, caller, move, options);
   }
 
   /** How long the old life can be had back. */
   get trashMs(): number {
-    return this.#pieces.deletion.trashMs;
+    return this.#services.deletion.trashMs;
   }
 
   /** The old life as it is, and why it cannot go there; in words for the plan. */
@@ -87,7 +87,7 @@ export class CollectionMover {
     const { record } = await this.#source(scope, move);
     return {
       created_at: record.created_at,
-      problems: await problemsOf(this.#pieces, { scope, move, record, allowPartial }),
+      problems: await problemsOf(this.#services, { scope, move, record, allowPartial }),
     };
   }
 
@@ -95,14 +95,14 @@ export class CollectionMover {
   async *wanted(
     { scope, move, signal, beat }: MoveOptions,
     problem?: (where: string, reason: string) => void,
-  ): AsyncGenerator<LifeRow> {
+  ): AsyncGenerator<IncarnationRow> {
     const { record } = await this.#source(scope, move);
     const [from, to] = [
       await this.#repository(scope, move.from.repository_id),
       await this.#repository(scope, move.to.repository_id),
     ];
     const names = new MovedNames(move.from, { ...move.to, incarnation: "" }, to.owner);
-    yield* lifeRows(this.#pieces.parts, {
+    yield* lifeRows(this.#services.deps, {
       scope,
       record: { ...record, ...targetSettings({ from, to }, record) },
       names,
@@ -112,18 +112,18 @@ export class CollectionMover {
     });
   }
 
-  async *held({ scope, signal, beat }: Omit<MoveOptions, "move">, place: TargetPlace): AsyncGenerator<LifeRow> {
-    const found = await this.#pieces.library.life(scope, place);
+  async *held({ scope, signal, beat }: Omit<MoveOptions, "move">, place: MoveTarget): AsyncGenerator<IncarnationRow> {
+    const found = await this.#services.catalog.life(scope, place);
     if (found === undefined)
       throw new PinakesError(
         "NOT_FOUND",
         `Collection ${show(place.collection_id)} is not there any more; roll the migration back.`,
       );
-    yield* lifeRows(this.#pieces.parts, { scope, record: found.record, signal, beat });
+    yield* lifeRows(this.#services.deps, { scope, record: found.record, signal, beat });
   }
 
   /** Holds both; what was under way in the old one has come to its end before the first row is read. UNAVAILABLE until then. */
-  async register({ scope, move, signal }: MoveOptions, migration_id: string, mine: Mine): Promise<TargetPlace> {
+  async register({ scope, move, signal }: MoveOptions, migration_id: string, mine: Mine): Promise<MoveTarget> {
     await this.#source(scope, move);
     const record = await this.#hold(scope, move.from, migration_id, mine);
     if (!isLive(record))
@@ -134,31 +134,31 @@ export class CollectionMover {
     await this.#quiet(scope, record, signal);
     // Read again: it has the model of a re-index that was settled just now.
     const { record: source } = await this.#source(scope, move);
-    return makeTarget(this.#pieces, scope, { move, source, migration_id, mine });
+    return makeTarget(this.#services, scope, { move, source, migration_id, mine });
   }
 
   async *copy(
     { scope, move, signal, beat }: MoveOptions,
-    to: TargetPlace,
+    to: MoveTarget,
     label: string,
-    from: CopyPlace | undefined,
-  ): AsyncGenerator<CopyPlace> {
+    from: CopyProgress | undefined,
+  ): AsyncGenerator<CopyProgress> {
     const { record } = await this.#source(scope, move);
     const repository = await this.#repository(scope, to.repository_id);
     const names = new MovedNames(move.from, to, repository.owner);
-    yield* copyLife(this.#pieces.parts, { scope, from: record, to, names, label, signal, beat }, from);
+    yield* copyLife(this.#services.deps, { scope, from: record, to, names, label, signal, beat }, from);
   }
 
   /** The old life goes to the trash, then the new one has its name and takes writes. */
-  async takeOver(scope: Scope, move: Move, to: TargetPlace, migration_id: string): Promise<void> {
-    const { deletion, library, parts, pipelines } = this.#pieces;
+  async takeOver(scope: Scope, move: Move, to: MoveTarget, migration_id: string): Promise<void> {
+    const { deletion, catalog, deps, pipelines } = this.#services;
     const held = async () => {
-      const record = (await library.life(scope, to))?.record;
+      const record = (await catalog.life(scope, to))?.record;
       return record !== undefined && isLive(record) && record.hold?.migration_id === migration_id ? record : undefined;
     };
     // Done already: the old one may have been restored since, and the new one changed. They are somebody else's now.
     if ((await held()) === undefined) return;
-    const old = (await library.life(scope, move.from))?.record;
+    const old = (await catalog.life(scope, move.from))?.record;
     if (old !== undefined && (await deletion.trashHeld(scope, move.from, migration_id)))
       await this.#release(scope, move.from, migration_id);
     // A rollback that has overtaken this one took the new one away before it gave the old one free.
@@ -166,7 +166,7 @@ export class CollectionMover {
     if (target === undefined) return;
     await pipelines.register(scope, target);
     const archived = old?.status === "ARCHIVED" || old?.status_before === "ARCHIVED";
-    if (archived) await new Shelf(parts.items, scope, to).setStatus("ARCHIVED");
+    if (archived) await new CollectionPartition(deps.items, scope, to).setStatus("ARCHIVED");
     // The last one is the one it has: there is always one that is free.
     for (const name of [...(old === undefined ? [] : [nameOf(old, to.collection_id)]), to.collection_id, target.name])
       if (await this.#open(scope, to, migration_id, { name, status: archived ? "ARCHIVED" : "ACTIVE" })) return;
@@ -183,8 +183,8 @@ export class CollectionMover {
   }
 
   async #requireWayBack(scope: Scope, from: Move["from"]): Promise<void> {
-    const { library, deletion } = this.#pieces;
-    const found = await library.life(scope, from);
+    const { catalog, deletion } = this.#services;
+    const found = await catalog.life(scope, from);
     if (found !== undefined && isLive(found.record)) return;
     if (found === undefined || found.record.status !== "DELETED")
       throw new PinakesError(
@@ -192,7 +192,7 @@ export class CollectionMover {
         `Collection ${show(from.collection_id)} was removed for good. Migrate the new one back, which is a migration of its own.`,
       );
     deletion.requireRestorable(found.record);
-    const current = await library.collection(scope, from.repository_id, from.collection_id);
+    const current = await catalog.collection(scope, from.repository_id, from.collection_id);
     if (current !== undefined && isLive(current.record))
       throw new PinakesError(
         "CONFLICT",
@@ -201,7 +201,7 @@ export class CollectionMover {
   }
 
   /** The new life; undefined where it is gone. */
-  async findTarget(scope: Scope, { to }: Move, migration_id: string): Promise<TargetPlace | undefined> {
+  async findTarget(scope: Scope, { to }: Move, migration_id: string): Promise<MoveTarget | undefined> {
     const found = await this.#target(scope, to, migration_id);
     return found !== undefined && isLive(found.record) ? lifeOf(found.record) : undefined;
   }
@@ -227,7 +227,7 @@ export class CollectionMover {
     migration_id: string,
     { switched, mine }: { readonly switched: boolean; readonly mine: Mine },
   ): Promise<void> {
-    const { deletion, library } = this.#pieces;
+    const { deletion, catalog } = this.#services;
     const target = await this.#target(scope, to, migration_id);
     if (target !== undefined && isLive(target.record)) {
       const life = lifeOf(target.record);
@@ -235,7 +235,7 @@ export class CollectionMover {
       while (!(await deletion.trashHeld(scope, life, migration_id)));
     }
     for (let free = false; !free;) {
-      const old = await library.life(scope, from);
+      const old = await catalog.life(scope, from);
       if (switched && old?.record.status === "DELETED") await this.#restore(scope, { from, to }, migration_id, mine);
       // On what was read: a switch that was overtaken may be hiding it only now.
       else free = old === undefined || (await this.#free(scope, old, migration_id));
@@ -248,22 +248,22 @@ export class CollectionMover {
     const target = await this.#target(scope, to, migration_id);
     if (target !== undefined && target.record.hold?.migration_id === migration_id) {
       const life = lifeOf(target.record);
-      await this.#pieces.deletion.trashHeld(scope, life, migration_id);
+      await this.#services.deletion.trashHeld(scope, life, migration_id);
       await this.#release(scope, life, migration_id);
     }
     await this.#release(scope, from, migration_id);
   }
 
   /** When a life in the trash goes for good; null where it is not in the trash. */
-  async trashedUntil(scope: Scope, life: TargetPlace): Promise<string | null> {
-    const record = (await this.#pieces.library.life(scope, life))?.record;
+  async trashedUntil(scope: Scope, life: MoveTarget): Promise<string | null> {
+    const record = (await this.#services.catalog.life(scope, life))?.record;
     return record?.status === "DELETED" ? record.purge_at : null;
   }
 
   /** For good, now. What is gone already is. */
   async remove({ scope, move: { from }, signal, beat }: MoveOptions, createdBy: string): Promise<void> {
-    const { deletion, lifecycle, library } = this.#pieces;
-    if ((await library.life(scope, from)) === undefined) return;
+    const { deletion, lifecycle, catalog } = this.#services;
+    if ((await catalog.life(scope, from)) === undefined) return;
     await deletion.begin(scope, from, { createdBy });
     signal.throwIfAborted();
     await beat?.();
@@ -278,7 +278,7 @@ export class CollectionMover {
   /** Where the old one cannot come back after all, the new one stays. */
   async #restore(scope: Scope, { from, to }: Move, migration_id: string, mine: Mine): Promise<void> {
     try {
-      await this.#pieces.deletion.restore(scope, from, mine);
+      await this.#services.deletion.restore(scope, from, mine);
     } catch (error) {
       if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id, mine);
       throw error;
@@ -291,7 +291,7 @@ export class CollectionMover {
     if (target === undefined) return;
     const life = lifeOf(target.record);
     await mine();
-    if (!isLive(target.record)) await this.#pieces.deletion.restore(scope, life, mine);
+    if (!isLive(target.record)) await this.#services.deletion.restore(scope, life, mine);
     await this.#release(scope, life, migration_id);
   }
 
@@ -304,7 +304,7 @@ export class CollectionMover {
   /** False where somebody has the name. */
   async #open(
     scope: Scope,
-    to: TargetPlace,
+    to: MoveTarget,
     migration_id: string,
     fields: Pick<CollectionRecord, "name" | "status">,
   ): Promise<boolean> {
@@ -317,7 +317,7 @@ export class CollectionMover {
   }
 
   /** While it is live. `mine` is asked between the read and the write: who ends a hold changes the record, so one that was overtaken holds nothing. */
-  async #hold(scope: Scope, life: TargetPlace, migration_id: string, mine: Mine): Promise<CollectionRecord> {
+  async #hold(scope: Scope, life: MoveTarget, migration_id: string, mine: Mine): Promise<CollectionRecord> {
     const { record } = await this.#change(scope, life, async (before) => {
       const held = isLive(before) ? heldBy(before, migration_id) : undefined;
       if (held !== undefined) await mine();
@@ -327,16 +327,16 @@ export class CollectionMover {
   }
 
   /** Also in the trash. Nothing happens where it is gone, or held by another. */
-  async #release(scope: Scope, life: TargetPlace, migration_id: string): Promise<void> {
-    if ((await this.#pieces.library.life(scope, life)) === undefined) return;
+  async #release(scope: Scope, life: MoveTarget, migration_id: string): Promise<void> {
+    if ((await this.#services.catalog.life(scope, life)) === undefined) return;
     await this.#change(scope, life, (record) => freedBy(record, migration_id));
   }
 
   /** Documents that are being taken in, and a collection that is being indexed anew, are waited for; what has to go goes. */
   async #quiet(scope: Scope, record: CollectionRecord, signal: AbortSignal): Promise<void> {
-    const { parts } = this.#pieces;
-    const shelf = new Shelf(parts.items, scope, record);
-    const { uploading = 0, pending = 0, indexing = 0 } = (await shelf.stats())?.record.by_status ?? {};
+    const { deps } = this.#services;
+    const partition = new CollectionPartition(deps.items, scope, record);
+    const { uploading = 0, pending = 0, indexing = 0 } = (await partition.stats())?.record.by_status ?? {};
     const wait = (what: string) =>
       new PinakesError(
         "UNAVAILABLE",
@@ -344,18 +344,19 @@ export class CollectionMover {
       );
     if (uploading + pending + indexing > 0)
       throw wait(`has ${uploading + pending + indexing} documents that are being taken in`);
-    const fence = (await shelf.fence())?.record;
+    const fence = (await partition.fence())?.record;
     if ((fence?.next ?? null) !== null) throw wait("is being indexed anew");
     // What a re-index has still to do after its switch: its job may come when the copy is made, and finds nothing to do then.
-    if (fence === undefined) await removeLeftovers(parts, shelf, signal);
-    else await settleReindex(this.#pieces, shelf, fence, signal);
+    if (fence === undefined) await removeLeftovers(deps, partition, signal);
+    else await settleReindex(this.#services, partition, fence, signal);
     // What a re-index prepared in vain goes now: the records of it are not moved, and nobody could find it in the new place.
-    const abandoned = await removeAbandoned(parts, shelf, { begunBefore: parts.clock.now(), signal });
-    if (abandoned > 0 || (await shelf.removals(1)).length > 0) throw wait("has something that is still to be removed");
+    const abandoned = await removeAbandoned(deps, partition, { begunBefore: deps.clock.now(), signal });
+    if (abandoned > 0 || (await partition.removals(1)).length > 0)
+      throw wait("has something that is still to be removed");
   }
 
   async #source(scope: Scope, { from }: Move): Promise<Stored<CollectionRecord>> {
-    const found = await this.#pieces.library.life(scope, from);
+    const found = await this.#services.catalog.life(scope, from);
     if (found !== undefined && isLive(found.record)) return found;
     throw new PinakesError(
       "NOT_FOUND",
@@ -369,17 +370,17 @@ export class CollectionMover {
     { repository_id, collection_id }: Move["to"],
     migration_id: string,
   ): Promise<Stored<CollectionRecord> | undefined> {
-    const { library } = this.#pieces;
+    const { catalog } = this.#services;
     const isOurs = ({ record }: Stored<CollectionRecord>) =>
       record.migrated?.migration_id === migration_id &&
       (isLive(record) || (record.status === "DELETED" && record.hold?.migration_id === migration_id));
-    const current = await library.collection(scope, repository_id, collection_id);
+    const current = await catalog.collection(scope, repository_id, collection_id);
     if (current !== undefined && isOurs(current)) return current;
-    return (await library.displaced(scope, repository_id, collection_id)).find(isOurs);
+    return (await catalog.displaced(scope, repository_id, collection_id)).find(isOurs);
   }
 
   async #repository(scope: Scope, repositoryId: string): Promise<RepositoryRecord> {
-    const found = await this.#pieces.library.repository(scope, repositoryId);
+    const found = await this.#services.catalog.repository(scope, repositoryId);
     if (found === undefined) throw noRepository(repositoryId);
     return found.record;
   }
@@ -387,11 +388,11 @@ export class CollectionMover {
   /** Read, change, write back; again when somebody else was faster. Of any life, also one in the trash. */
   async #change(
     scope: Scope,
-    life: TargetPlace,
+    life: MoveTarget,
     change: (record: CollectionRecord) => CollectionRecord | undefined | Promise<CollectionRecord | undefined>,
   ): Promise<Stored<CollectionRecord>> {
     for (;;) {
-      const found = await this.#pieces.library.life(scope, life);
+      const found = await this.#services.catalog.life(scope, life);
       if (found === undefined)
         throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" any more.`);
       const next = await change(found.record);
@@ -408,10 +409,10 @@ export class CollectionMover {
     before: CollectionRecord,
     ifMatch: string,
   ): Promise<Stored<CollectionRecord> | undefined> {
-    const { library, parts } = this.#pieces;
-    const record = named({ ...next, updated_at: laterThan(before.updated_at, parts.clock.now()) });
+    const { catalog, deps } = this.#services;
+    const record = named({ ...next, updated_at: laterThan(before.updated_at, deps.clock.now()) });
     try {
-      const { results } = await library.batch(scope, record.repository_id, [
+      const { results } = await catalog.batch(scope, record.repository_id, [
         { op: "replace", document: collectionDocument(record), ifMatch },
       ]);
       return { record, etag: results[0]?.etag as string };

@@ -6,28 +6,28 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { Quad } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import type { Life } from "../../lifecycle/index.ts";
-import { Shelf } from "../../knowledge/records/collection-partition.ts";
+import type { Incarnation } from "../../lifecycle/index.ts";
+import { CollectionPartition } from "../../knowledge/records/collection-partition.ts";
 import { itemIds, type CollectionRecord } from "../../knowledge/records/records.ts";
 import { appendCompacting } from "../../knowledge/raw-vectors/append-compacting.ts";
 import { ownVectorsName } from "../../knowledge/records/raw-vectors-name.ts";
-import { alive, lifeItems, settingsOfVectors, type Beat, type LifeStores } from "./life-rows.ts";
+import { alive, lifeItems, settingsOfVectors, type Beat, type IncarnationStores } from "./life-rows.ts";
 import type { MovedNames } from "./moved-names.ts";
 
 const phases = ["objects", "passages", "rows", "triples", "items"] as const;
 type Phase = (typeof phases)[number];
 
 /** How far a copy is: everything of the phases before, and of this one up to a place that only this phase understands. */
-export interface CopyPlace {
+export interface CopyProgress {
   readonly phase: Phase | "done";
   readonly after?: string;
   readonly copied: number;
 }
 
-export interface LifeToCopy {
+export interface IncarnationToCopy {
   readonly scope: Scope;
   readonly from: CollectionRecord;
-  readonly to: Life;
+  readonly to: Incarnation;
   readonly names: MovedNames;
   /** Unique for the migration. */
   readonly label: string;
@@ -45,10 +45,10 @@ const itemsPerBatch = 20;
 type Step = { readonly after?: string | undefined; readonly copied: number };
 
 export async function* copyLife(
-  parts: LifeStores,
-  work: LifeToCopy,
-  from: CopyPlace = { phase: "objects", copied: 0 },
-): AsyncGenerator<CopyPlace> {
+  parts: IncarnationStores,
+  work: IncarnationToCopy,
+  from: CopyProgress = { phase: "objects", copied: 0 },
+): AsyncGenerator<CopyProgress> {
   let { copied } = from;
   const steps: Readonly<Record<Phase, (after: string | undefined) => AsyncGenerator<Step>>> = {
     objects: (after) => copyObjects(parts, work, after),
@@ -75,11 +75,14 @@ export async function* copyLife(
 }
 
 async function* copyObjects(
-  { items, objects }: LifeStores,
-  { scope, from, to, signal, beat }: LifeToCopy,
+  { items, objects }: IncarnationStores,
+  { scope, from, to, signal, beat }: IncarnationToCopy,
   begin: string | undefined,
 ): AsyncGenerator<Step> {
-  const [source, target] = [new Shelf(items, scope, from).prefix, new Shelf(items, scope, to).prefix];
+  const [source, target] = [
+    new CollectionPartition(items, scope, from).prefix,
+    new CollectionPartition(items, scope, to).prefix,
+  ];
   for (let after = begin; ;) {
     const page = await objects.list(scope, source, {
       limit: objectsPerStep,
@@ -98,8 +101,15 @@ async function* copyObjects(
   }
 }
 
-async function* copyPassages(parts: LifeStores, work: LifeToCopy, after: string | undefined): AsyncGenerator<Step> {
-  const [source, target] = [new Shelf(parts.items, work.scope, work.from), new Shelf(parts.items, work.scope, work.to)];
+async function* copyPassages(
+  parts: IncarnationStores,
+  work: IncarnationToCopy,
+  after: string | undefined,
+): AsyncGenerator<Step> {
+  const [source, target] = [
+    new CollectionPartition(parts.items, work.scope, work.from),
+    new CollectionPartition(parts.items, work.scope, work.to),
+  ];
   const generation = (await source.fence())?.record.generation ?? 1;
   yield* copyVectors(
     parts,
@@ -111,8 +121,8 @@ async function* copyPassages(parts: LifeStores, work: LifeToCopy, after: string 
 
 /** In the order of their ids: the rows come in no order that lasts. */
 async function* copyVectors(
-  parts: LifeStores,
-  { scope, names, label, signal, beat }: LifeToCopy,
+  parts: IncarnationStores,
+  { scope, names, label, signal, beat }: IncarnationToCopy,
   { from, to, phase }: { readonly from: string; readonly to: string; readonly phase: "passages" | "rows" },
   after: string | undefined,
 ): AsyncGenerator<Step> {
@@ -135,8 +145,8 @@ async function* copyVectors(
 }
 
 async function* copyQuads(
-  { triples }: LifeStores,
-  { scope, from, to, names, signal }: LifeToCopy,
+  { triples }: IncarnationStores,
+  { scope, from, to, names, signal }: IncarnationToCopy,
   begin: string | undefined,
 ): AsyncGenerator<Step> {
   for (let cursor = begin; ;) {
@@ -166,16 +176,16 @@ async function* copyQuads(
 }
 
 async function* copyItems(
-  parts: LifeStores,
-  { scope, from, to, names, signal }: LifeToCopy,
+  parts: IncarnationStores,
+  { scope, from, to, names, signal }: IncarnationToCopy,
   after: string | undefined,
 ): AsyncGenerator<Step> {
-  const shelf = new Shelf(parts.items, scope, to);
+  const partition = new CollectionPartition(parts.items, scope, to);
   let waiting: Operation[] = [];
   let last = "";
   const flush = async (): Promise<number> => {
     const copied = waiting.length;
-    if (copied > 0) await shelf.write(waiting);
+    if (copied > 0) await partition.write(waiting);
     waiting = [];
     return copied;
   };
@@ -185,14 +195,14 @@ async function* copyItems(
     if (waiting.length === itemsPerBatch) yield { after: last, copied: await flush() };
   }
   yield { copied: await flush() };
-  const stats = (await new Shelf(parts.items, scope, from).stats())?.record;
+  const stats = (await new CollectionPartition(parts.items, scope, from).stats())?.record;
   if (stats !== undefined)
-    await shelf.write([
-      { op: "upsert", document: { ...shelf.document(itemIds.stats, { ...stats, ...shelfPlace(to) }) } },
+    await partition.write([
+      { op: "upsert", document: { ...partition.document(itemIds.stats, { ...stats, ...shelfPlace(to) }) } },
     ]);
 }
 
-function shelfPlace({ repository_id, incarnation }: Life): {
+function shelfPlace({ repository_id, incarnation }: Incarnation): {
   readonly repository_id: string;
   readonly incarnation: string;
 } {

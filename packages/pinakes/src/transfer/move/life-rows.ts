@@ -7,21 +7,21 @@ import { hasCode } from "../../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
-import { emptyStats, Shelf } from "../../knowledge/records/collection-partition.ts";
+import { emptyStats, CollectionPartition } from "../../knowledge/records/collection-partition.ts";
 import { documentsContainer, type CollectionRecord } from "../../knowledge/records/records.ts";
 import { ownVectorsName } from "../../knowledge/records/raw-vectors-name.ts";
-import type { KnowledgeParts } from "../../knowledge/dependencies.ts";
+import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
 import type { MovedNames } from "./moved-names.ts";
 
 /** A sign of life, for who waits: called often, also while one row takes long. Waited for where there is something to wait for. */
 export type Beat = () => Promise<void> | undefined;
 
-export interface LifeRow {
+export interface IncarnationRow {
   readonly key: string;
   readonly value: JsonValue;
 }
 
-export interface LifeToRead {
+export interface IncarnationToRead {
   readonly scope: Scope;
   readonly record: CollectionRecord;
   /** Absent: as it is. */
@@ -32,7 +32,7 @@ export interface LifeToRead {
   readonly problem?: ((where: string, reason: string) => void) | undefined;
 }
 
-export type LifeStores = Pick<KnowledgeParts, "items" | "objects" | "vectors" | "triples">;
+export type IncarnationStores = Pick<KnowledgeDependencies, "items" | "objects" | "vectors" | "triples">;
 
 const itemsPerPage = 100;
 const quadsPerPage = 1_000;
@@ -41,9 +41,9 @@ const supportsOfQuadMax = 1_000;
 /** Fences and counters are made, removals and what was prepared in vain are carried out before: none of them is moved. */
 const movedKinds: ReadonlySet<unknown> = new Set(["document", "source", "kept"]);
 
-export async function* lifeRows(parts: LifeStores, life: LifeToRead): AsyncGenerator<LifeRow> {
-  yield* recordRows(parts, life);
-  for await (const { document } of lifeItems(parts, life)) {
+export async function* lifeRows(deps: IncarnationStores, life: IncarnationToRead): AsyncGenerator<IncarnationRow> {
+  yield* recordRows(deps, life);
+  for await (const { document } of lifeItems(deps, life)) {
     const {
       id,
       repository_id: _,
@@ -52,15 +52,15 @@ export async function* lifeRows(parts: LifeStores, life: LifeToRead): AsyncGener
     } = life.names?.item(document) ?? (document as JsonObject & { readonly id: string });
     yield { key: id, value: rest };
   }
-  yield* objectRows(parts, life);
-  yield* vectorRows(parts, life);
-  yield* quadRows(parts, life);
+  yield* objectRows(deps, life);
+  yield* vectorRows(deps, life);
+  yield* quadRows(deps, life);
 }
 
 /** What is moved of the partition of a life, in the order of the ids. */
 export async function* lifeItems(
-  { items }: Pick<LifeStores, "items">,
-  { scope, record, signal }: LifeToRead,
+  { items }: Pick<IncarnationStores, "items">,
+  { scope, record, signal }: IncarnationToRead,
   after?: string,
 ): AsyncGenerator<Item> {
   const { repository_id, incarnation } = record;
@@ -95,14 +95,17 @@ export function settingsOf(record: CollectionRecord): Partial<CollectionRecord> 
   };
 }
 
-async function* recordRows({ items }: LifeStores, { scope, record }: LifeToRead): AsyncGenerator<LifeRow> {
-  const shelf = new Shelf(items, scope, record);
-  const { generation = 1, embedding_model = record.embedding_model } = (await shelf.fence())?.record ?? {};
+async function* recordRows(
+  { items }: IncarnationStores,
+  { scope, record }: IncarnationToRead,
+): AsyncGenerator<IncarnationRow> {
+  const partition = new CollectionPartition(items, scope, record);
+  const { generation = 1, embedding_model = record.embedding_model } = (await partition.fence())?.record ?? {};
   const {
     last_used_at: _,
     kind: _kind,
     ...counters
-  } = ((await shelf.stats())?.record ?? emptyStats) as unknown as JsonObject;
+  } = ((await partition.stats())?.record ?? emptyStats) as unknown as JsonObject;
   const { repository_id: _repository, incarnation: _life, ...counted } = counters;
   yield { key: "settings", value: settingsOf(record) as unknown as JsonObject };
   yield { key: "generation", value: { generation, embedding_model } };
@@ -110,10 +113,10 @@ async function* recordRows({ items }: LifeStores, { scope, record }: LifeToRead)
 }
 
 async function* objectRows(
-  { items, objects }: LifeStores,
-  { scope, record, signal, beat }: LifeToRead,
-): AsyncGenerator<LifeRow> {
-  const { prefix } = new Shelf(items, scope, record);
+  { items, objects }: IncarnationStores,
+  { scope, record, signal, beat }: IncarnationToRead,
+): AsyncGenerator<IncarnationRow> {
+  const { prefix } = new CollectionPartition(items, scope, record);
   for (let after: string | undefined; ;) {
     const page = await objects.list(scope, prefix, { signal, ...(after === undefined ? {} : { after }) });
     for (const { key, bytes } of page.keys) {
@@ -130,25 +133,28 @@ async function* objectRows(
 async function* noPieces(): AsyncGenerator<Uint8Array> {}
 
 /** Pieces of an object, or rows, each of which is a sign of life: all of them may take longer than anybody waits. */
-export async function* alive<Piece>(pieces: AsyncIterable<Piece>, beat: Beat | undefined): AsyncGenerator<Piece> {
-  for await (const piece of pieces) {
+export async function* alive<Piece>(services: AsyncIterable<Piece>, beat: Beat | undefined): AsyncGenerator<Piece> {
+  for await (const piece of services) {
     yield piece;
     const waiting = beat?.();
     if (waiting !== undefined) await waiting;
   }
 }
 
-async function* vectorRows(parts: LifeStores, { scope, record, names, signal }: LifeToRead): AsyncGenerator<LifeRow> {
-  const shelf = new Shelf(parts.items, scope, record);
-  const passages = shelf.vectors((await shelf.fence())?.record.generation ?? 1);
+async function* vectorRows(
+  deps: IncarnationStores,
+  { scope, record, names, signal }: IncarnationToRead,
+): AsyncGenerator<IncarnationRow> {
+  const partition = new CollectionPartition(deps.items, scope, record);
+  const passages = partition.vectors((await partition.fence())?.record.generation ?? 1);
   for (const [kind, name] of [
     ["passage", passages],
     ["row", ownVectorsName(record.incarnation)],
   ] as const) {
-    const settings = await settingsOfVectors(parts, scope, name);
+    const settings = await settingsOfVectors(deps, scope, name);
     if (settings === undefined) continue;
     let rows = 0;
-    for await (const { id, vector, text, metadata } of parts.vectors.rows(scope, name)) {
+    for await (const { id, vector, text, metadata } of deps.vectors.rows(scope, name)) {
       if ((rows += 1) % itemsPerPage === 0) signal.throwIfAborted();
       const told = kind === "passage" && names !== undefined ? names.passage(metadata) : metadata;
       const floats = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
@@ -160,7 +166,7 @@ async function* vectorRows(parts: LifeStores, { scope, record, names, signal }: 
 }
 
 /** Undefined where there are none. */
-export async function settingsOfVectors({ vectors }: Pick<LifeStores, "vectors">, scope: Scope, name: string) {
+export async function settingsOfVectors({ vectors }: Pick<IncarnationStores, "vectors">, scope: Scope, name: string) {
   try {
     return (await vectors.stats(scope, name)).settings;
   } catch (error) {
@@ -170,9 +176,9 @@ export async function settingsOfVectors({ vectors }: Pick<LifeStores, "vectors">
 }
 
 async function* quadRows(
-  { triples }: LifeStores,
-  { scope, record, names, signal, problem }: LifeToRead,
-): AsyncGenerator<LifeRow> {
+  { triples }: IncarnationStores,
+  { scope, record, names, signal, problem }: IncarnationToRead,
+): AsyncGenerator<IncarnationRow> {
   const space = record.incarnation;
   let told = 0;
   let full: string | undefined;
@@ -199,7 +205,7 @@ async function* quadRows(
   if (full !== undefined && told < supports)
     problem?.(
       full,
-      `has more than ${supportsOfQuadMax} sources and parts that support it, which cannot be moved; remove it, or some of the documents.`,
+      `has more than ${supportsOfQuadMax} sources and deps that support it, which cannot be moved; remove it, or some of the documents.`,
     );
   yield { key: "triples", value: { quads, supports } };
 }

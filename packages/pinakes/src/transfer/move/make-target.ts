@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from "node:util";
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { succeeds, tolerate } from "../../runtime/expected-errors.ts";
-import { emptyStats, Shelf } from "../../knowledge/records/collection-partition.ts";
+import { emptyStats, CollectionPartition } from "../../knowledge/records/collection-partition.ts";
 import { collectionDocument, isLive, type Stored } from "../../knowledge/records/catalog-records.ts";
 import { named, newCollection } from "../../knowledge/records/new-collection.ts";
 import { itemIds, type CollectionRecord, type FenceRecord } from "../../knowledge/records/records.ts";
 import { TagRows } from "../../knowledge/records/tag-rows.ts";
 import { isoTime, laterThan } from "../../knowledge/records/times.ts";
-import type { KnowledgeParts } from "../../knowledge/dependencies.ts";
-import type { Mine, MoverPieces, TargetPlace } from "./collection-mover.ts";
+import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
+import type { Mine, MoverDependencies, MoveTarget } from "./collection-mover.ts";
 import type { Move } from "./may-move.ts";
 import { targetSettings, type Repositories } from "./target-settings.ts";
 
@@ -27,12 +27,12 @@ export function nameOf(source: CollectionRecord, collectionId: string): string {
 }
 
 /** The one that this migration made, where it did already. CONFLICT where the id or the name is somebody else's. */
-export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTarget): Promise<TargetPlace> {
-  const { library, parts } = pieces;
+export async function makeTarget(services: MoverDependencies, scope: Scope, input: NewTarget): Promise<MoveTarget> {
+  const { catalog, deps } = services;
   const { move, source, migration_id } = input;
   for (;;) {
-    const from = await library.repository(scope, move.from.repository_id);
-    const [repository, found] = await library.both(scope, move.to.repository_id, move.to.collection_id);
+    const from = await catalog.repository(scope, move.from.repository_id);
+    const [repository, found] = await catalog.both(scope, move.to.repository_id, move.to.collection_id);
     if (repository === undefined || from === undefined)
       throw noRepository(repository === undefined ? move.to.repository_id : move.from.repository_id);
     const repositories = { from: from.record, to: repository.record };
@@ -43,24 +43,24 @@ export async function makeTarget(pieces: MoverPieces, scope: Scope, input: NewTa
           `A collection ${show(move.to.collection_id)} exists in repository ${show(move.to.repository_id)} now. Delete it, or roll back.`,
         );
       const place = { ...move.to, incarnation: found.record.incarnation };
-      await makeFence(parts, scope, place, source);
-      if (await isSetAnew(pieces, scope, found, { ...targetSettings(repositories, source) })) return place;
+      await makeFence(deps, scope, place, source);
+      if (await isSetAnew(services, scope, found, { ...targetSettings(repositories, source) })) return place;
       continue;
     }
-    const record = recordOf(parts, repositories, input);
-    await new TagRows(parts.items).add(scope, record);
+    const record = recordOf(deps, repositories, input);
+    await new TagRows(deps.items).add(scope, record);
     await input.mine();
     try {
-      await library.batch(scope, move.to.repository_id, pieces.collections.newLife(repository.record, record, found));
+      await catalog.batch(scope, move.to.repository_id, services.collections.newLife(repository.record, record, found));
     } catch (error) {
-      await requireRaced(pieces, scope, move, error);
+      await requireRaced(services, scope, move, error);
     }
   }
 }
 
 /** Whom the repositories let in may have changed since it was made. False: somebody else changed it meanwhile. */
 async function isSetAnew(
-  { library, parts }: MoverPieces,
+  { catalog, deps }: MoverDependencies,
   scope: Scope,
   { record, etag }: Stored<CollectionRecord>,
   settings: Partial<CollectionRecord>,
@@ -71,9 +71,9 @@ async function isSetAnew(
     isDeepStrictEqual({ ...record, ...settings }, { graph: null, ...record })
   )
     return true;
-  const next = named({ ...record, ...settings, updated_at: laterThan(record.updated_at, parts.clock.now()) });
+  const next = named({ ...record, ...settings, updated_at: laterThan(record.updated_at, deps.clock.now()) });
   return succeeds(
-    library.batch(scope, record.repository_id, [{ op: "replace", document: collectionDocument(next), ifMatch: etag }]),
+    catalog.batch(scope, record.repository_id, [{ op: "replace", document: collectionDocument(next), ifMatch: etag }]),
     "PRECONDITION_FAILED",
   );
 }
@@ -83,7 +83,7 @@ export function noRepository(repositoryId: string): PinakesError {
 }
 
 /** Made by ourselves in a try whose answer was lost, or changed by somebody else: the next look tells. All else is said in words. */
-async function requireRaced({ library }: MoverPieces, scope: Scope, { to }: Move, error: unknown): Promise<void> {
+async function requireRaced({ catalog }: MoverDependencies, scope: Scope, { to }: Move, error: unknown): Promise<void> {
   if (!PinakesError.isInstance(error)) throw error;
   const index = error.context.batch?.index;
   if (index === 0)
@@ -99,7 +99,7 @@ async function requireRaced({ library }: MoverPieces, scope: Scope, { to }: Move
       { cause: error },
     );
   if (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND") return;
-  const now = await library.collection(scope, to.repository_id, to.collection_id);
+  const now = await catalog.collection(scope, to.repository_id, to.collection_id);
   if (error.code === "CONFLICT" && now !== undefined && isLive(now.record)) return;
   if (error.code === "CONFLICT" && index === 1)
     throw new PinakesError(
@@ -114,7 +114,7 @@ async function requireRaced({ library }: MoverPieces, scope: Scope, { to }: Move
 
 /** While the old one is in the same repository it has the name; until the switch the new one is called by its migration. */
 function recordOf(
-  { clock, newId }: KnowledgeParts,
+  { clock, newId }: KnowledgeDependencies,
   repositories: Repositories,
   { move, source, migration_id }: NewTarget,
 ): CollectionRecord {
@@ -139,14 +139,15 @@ function recordOf(
 
 /** With the generation and the model that the passages have, so that nothing below has to be numbered anew. */
 async function makeFence(
-  parts: KnowledgeParts,
+  deps: KnowledgeDependencies,
   scope: Scope,
-  place: TargetPlace,
+  place: MoveTarget,
   source: CollectionRecord,
 ): Promise<void> {
-  const shelf = new Shelf(parts.items, scope, place);
-  if ((await shelf.fence()) !== undefined) return;
-  const { generation = 1, embedding_model } = (await new Shelf(parts.items, scope, source).fence())?.record ?? {};
+  const partition = new CollectionPartition(deps.items, scope, place);
+  if ((await partition.fence()) !== undefined) return;
+  const { generation = 1, embedding_model } =
+    (await new CollectionPartition(deps.items, scope, source).fence())?.record ?? {};
   const model = embedding_model === undefined ? {} : { embedding_model };
   const fence: FenceRecord = {
     kind: "fence",
@@ -157,9 +158,9 @@ async function makeFence(
     ...model,
   };
   await tolerate(
-    shelf.clean([
-      { op: "create", document: shelf.document(itemIds.fence, fence) },
-      { op: "create", document: shelf.document(itemIds.stats, emptyStats) },
+    partition.clean([
+      { op: "create", document: partition.document(itemIds.fence, fence) },
+      { op: "create", document: partition.document(itemIds.stats, emptyStats) },
     ]),
     "CONFLICT",
   );

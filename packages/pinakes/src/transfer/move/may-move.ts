@@ -4,11 +4,11 @@
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
-import type { Life } from "../../lifecycle/index.ts";
+import type { Incarnation } from "../../lifecycle/index.ts";
 import { decideCollection, requireLevel, requirePurge } from "../../knowledge/access/access.ts";
 import { lifeOf } from "../../knowledge/records/life-of.ts";
 import type { Collections } from "../../knowledge/collections/collections.ts";
-import { isLive, type Library } from "../../knowledge/records/catalog-records.ts";
+import { isLive, type CatalogRecords } from "../../knowledge/records/catalog-records.ts";
 import { checkId } from "../../knowledge/records/names.ts";
 import type { RepositoryRecord } from "../../knowledge/records/records.ts";
 import type { Repositories } from "../../knowledge/collections/repositories.ts";
@@ -22,19 +22,19 @@ export interface WantedMove {
 }
 
 export interface Move {
-  readonly from: Life;
+  readonly from: Incarnation;
   readonly to: { readonly repository_id: string; readonly collection_id: string };
 }
 
-export interface MayMovePieces {
-  readonly library: Library;
+export interface MayMoveDependencies {
+  readonly catalog: CatalogRecords;
   readonly collections: Collections;
   readonly repositories: Repositories;
 }
 
 /** With ids instead of aliases, and the life that is meant. */
 export async function resolveMove(
-  { collections, repositories }: MayMovePieces,
+  { collections, repositories }: MayMoveDependencies,
   caller: Caller,
   wanted: WantedMove,
 ): Promise<Move> {
@@ -62,13 +62,13 @@ export async function resolveMove(
  * gone. What is removed for good needs none on what it was.
  */
 export async function requireMayMove(
-  { library, collections, repositories }: MayMovePieces,
+  { catalog, collections, repositories }: MayMoveDependencies,
   caller: Caller,
   { from, to }: Move,
   { purge = false }: { readonly purge?: boolean } = {},
 ): Promise<void> {
   const scope = requireCaller(caller);
-  if ((await library.life(scope, from)) !== undefined) {
+  if ((await catalog.life(scope, from)) !== undefined) {
     const { decision, collection, repository } = await collections.open(
       caller,
       from.repository_id,
@@ -83,7 +83,7 @@ export async function requireMayMove(
   }
   const { record: repository } = await repositories.get(caller, to.repository_id);
   requireMayCreate(caller, repository);
-  const there = await library.collection(scope, to.repository_id, to.collection_id);
+  const there = await catalog.collection(scope, to.repository_id, to.collection_id);
   if (there === undefined || !isLive(there.record)) return;
   requireLevel(
     decideCollection(caller, repository, there.record),

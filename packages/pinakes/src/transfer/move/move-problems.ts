@@ -1,11 +1,11 @@
 /** Why a collection cannot go where it should, as far as it can be known before anything is changed. */
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { Shelf } from "../../knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../knowledge/records/collection-partition.ts";
 import { isLive } from "../../knowledge/records/catalog-records.ts";
 import { checkMergedTags } from "../../knowledge/records/metadata.ts";
 import type { CollectionRecord, RepositoryRecord } from "../../knowledge/records/records.ts";
-import type { MoverPieces } from "./collection-mover.ts";
+import type { MoverDependencies } from "./collection-mover.ts";
 import type { Move } from "./may-move.ts";
 import { accessProblems } from "./target-settings.ts";
 
@@ -17,17 +17,17 @@ export interface MoveToCheck {
   readonly allowPartial: boolean;
 }
 
-export async function problemsOf(pieces: MoverPieces, check: MoveToCheck): Promise<readonly string[]> {
-  const { library, parts } = pieces;
+export async function problemsOf(services: MoverDependencies, check: MoveToCheck): Promise<readonly string[]> {
+  const { catalog, deps } = services;
   const { scope, move, record } = check;
   const { to } = move;
-  const [repository, there] = await library.both(scope, to.repository_id, to.collection_id);
-  const from = await library.repository(scope, move.from.repository_id);
+  const [repository, there] = await catalog.both(scope, to.repository_id, to.collection_id);
+  const from = await catalog.repository(scope, move.from.repository_id);
   if (from === undefined) return [`is in repository ${show(move.from.repository_id)}, which does not exist any more.`];
   if (repository === undefined) return [`goes to repository ${show(to.repository_id)}, which does not exist.`];
   const where = `collection ${show(to.collection_id)} of repository ${show(to.repository_id)}`;
-  const documents = (await new Shelf(parts.items, scope, record).stats())?.record.document_count ?? 0;
-  const { documentsPerCatalogMax, documentsPerCollectionMax } = parts.quotas;
+  const documents = (await new CollectionPartition(deps.items, scope, record).stats())?.record.document_count ?? 0;
+  const { documentsPerCatalogMax, documentsPerCollectionMax } = deps.quotas;
   const documentsMax = repository.record.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
   return [
     ...(there !== undefined && isLive(there.record) ? [`goes to ${where}, which exists; name another one.`] : []),
@@ -41,7 +41,7 @@ export async function problemsOf(pieces: MoverPieces, check: MoveToCheck): Promi
       : []),
     ...accessProblems({ from: from.record, to: repository.record }, record),
     ...tagProblems(repository.record, record),
-    ...(check.allowPartial ? [] : await storeProblems(pieces)),
+    ...(check.allowPartial ? [] : await storeProblems(services)),
   ];
 }
 
@@ -56,7 +56,7 @@ function tagProblems(repository: RepositoryRecord, { metadata }: CollectionRecor
 }
 
 /** A store of another process is asked to delete and to archive, and to nothing else: what it holds would stay behind (RFC 0007). */
-async function storeProblems({ lifecycle, stores }: MoverPieces): Promise<readonly string[]> {
+async function storeProblems({ lifecycle, stores }: MoverDependencies): Promise<readonly string[]> {
   const own = new Set(stores.map(({ store }) => store));
   const others = (await lifecycle.participants.list()).map(({ store }) => store).filter((store) => !own.has(store));
   return others.map(

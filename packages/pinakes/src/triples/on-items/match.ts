@@ -47,12 +47,12 @@ function named(places: readonly string[], keys: readonly string[]): Record<strin
 }
 
 /** Where a range goes on; at its beginning without a cursor. */
-interface Place {
+interface RangeCursor {
   readonly range: number;
   readonly cursor?: string | undefined;
 }
 
-function parsePlace(text: string, count: number): Place {
+function parsePlace(text: string, count: number): RangeCursor {
   const [, range = "", cursor] = /^(\d{1,3}):(.+)$/s.exec(text) ?? [];
   if (cursor === undefined || Number(range) >= count) throw badCursor();
   return { range: Number(range), cursor };
@@ -67,7 +67,7 @@ export async function matchQuads(
 ): Promise<MatchResult> {
   const ranges = rangesOf(space, request.pattern);
   const quads: Quad[] = [];
-  let place: Place = request.after === undefined ? { range: 0 } : parsePlace(request.after, ranges.length);
+  let place: RangeCursor = request.after === undefined ? { range: 0 } : parsePlace(request.after, ranges.length);
   let next: string | undefined;
   let chars = 0;
   let examined = 0;

@@ -11,7 +11,7 @@ import { readPage } from "./match.ts";
 import { quadOf, shardsPerSpace, sourcePrefix, type StoredSupport } from "./quad-items.ts";
 import { Shard } from "./shard.ts";
 
-interface Place {
+interface SourceCursor {
   readonly shard: number;
   /** Absent: from the beginning. */
   readonly cursor?: string | undefined;
@@ -25,7 +25,7 @@ export async function rowsOfSource(
 ): Promise<SourceResult> {
   const rows: SourceRow[] = [];
   let examined = 0;
-  let place: Place = after === undefined ? { shard: 0 } : parsePlace(after);
+  let place: SourceCursor = after === undefined ? { shard: 0 } : parsePlace(after);
   while (place.shard < shardsPerSpace && examined < limit) {
     const { shard, cursor } = place;
     const range = { equals: { space, shard }, range: { prefix: sourcePrefix(source) } };
@@ -49,11 +49,11 @@ async function readQuads(shard: Shard, ids: ReadonlySet<string>): Promise<Map<st
   return quads;
 }
 
-function placeText({ shard, cursor = "" }: Place): string {
+function placeText({ shard, cursor = "" }: SourceCursor): string {
   return `${shard}:${cursor}`;
 }
 
-function parsePlace(text: string): Place {
+function parsePlace(text: string): SourceCursor {
   const [, shard = "", cursor = ""] = /^(\d):(.*)$/s.exec(text) ?? [];
   if (shard === "" || Number(shard) >= shardsPerSpace) throw badCursor();
   return cursor === "" ? { shard: Number(shard) } : { shard: Number(shard), cursor };

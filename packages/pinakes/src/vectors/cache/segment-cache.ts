@@ -154,7 +154,7 @@ export class SegmentCache implements SegmentFiles {
   }
 
   async #range(site: CollectionSite, ref: FileRef, start: number, end: number): Promise<Uint8Array> {
-    const bytes = await site.parts.objects.get(site.scope, ref.key, { range: { start, end } });
+    const bytes = await site.deps.objects.get(site.scope, ref.key, { range: { start, end } });
     if (bytes === undefined) throw new MissingObject(ref.key);
     if (bytes.byteLength !== end - start) throw wrongLength(ref, start + bytes.byteLength);
     return bytes;

@@ -99,10 +99,10 @@ export class Compactor {
   }
 
   /** What was superseded is garbage one day. An entry that is there is early enough: a busy collection would be listed all the time. */
-  async #ensureCollected({ tenant, collection, parts }: CollectionSite): Promise<void> {
+  async #ensureCollected({ tenant, collection, deps }: CollectionSite): Promise<void> {
     const collect = { kind: "collect", tenant, key: collection } as const;
     if ((await this.#work.read(collect)) !== undefined) return;
-    await this.#work.put({ ...collect, due_at: parts.clock.now() + parts.policy.collectAfterMs });
+    await this.#work.put({ ...collect, due_at: deps.clock.now() + deps.policy.collectAfterMs });
   }
 
   /**

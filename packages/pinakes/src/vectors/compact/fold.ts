@@ -39,7 +39,7 @@ export async function foldOnce(site: CollectionSite, head: Head, lease: HeldLeas
   );
   const deltas = [...redriven.open, ...taken.open].toSorted((a, b) => a.seq - b.seq);
   const segments = await openSegments(site, manifest);
-  const { keepsTombstone } = site.parts.policy;
+  const { keepsTombstone } = site.deps.policy;
   const deadSeqs = dead.map(({ seq }) => seq);
   const plan = planFold(deltas, segments, (seq) => keepsTombstone(seq, deadSeqs));
   const { entries, rowsWritten } = await write(site, manifest, { deltas, segments, plan });
@@ -118,7 +118,7 @@ async function takeDeltas(
       const failures = await countFailure(site, delta, outcome.detail, lease);
       if (failures < vectorLimits.deltaFailuresMax)
         return { open, dead, last, bytes, applied, waiting: `delta ${delta.seq}: ${outcome.detail}` };
-      dead.push({ ...entryOf(delta), error: outcome.detail, at: site.parts.clock.now() });
+      dead.push({ ...entryOf(delta), error: outcome.detail, at: site.deps.clock.now() });
     } else {
       open.push(outcome);
     }
@@ -139,7 +139,7 @@ async function openDelta(
   delta: Delta | DeadDelta,
 ): Promise<OpenDelta | PinakesError> {
   try {
-    const segment = await site.parts.files.open(site, delta);
+    const segment = await site.deps.files.open(site, delta);
     const { dims, metric } = segment.header;
     if (segment.header.kind !== "delta" || dims !== manifest.settings.dims || metric !== manifest.settings.metric)
       return new PinakesError(

@@ -41,14 +41,14 @@ export class LeaseObserver {
   }
 
   /** Its heart has not beaten for the whole ttl, while this process was watching. */
-  #isAbandoned(name: string, { epoch, beat }: Lease, { parts }: CollectionSite): boolean {
-    const now = parts.monotonic();
+  #isAbandoned(name: string, { epoch, beat }: Lease, { deps }: CollectionSite): boolean {
+    const now = deps.monotonic();
     const seen = this.#seen.get(name);
     if (seen === undefined || seen.epoch !== epoch || seen.beat !== beat) {
       this.#seen.set(name, { epoch, beat, since: now });
       return false;
     }
-    return now - seen.since >= parts.policy.leaseMs;
+    return now - seen.since >= deps.policy.leaseMs;
   }
 }
 
@@ -63,7 +63,7 @@ export class HeldLease {
     this.#site = site;
     this.owner = owner;
     this.epoch = epoch;
-    this.#stopBeating = site.parts.timers.every(site.parts.policy.leaseMs / 3, () => this.beat());
+    this.#stopBeating = site.deps.timers.every(site.deps.policy.leaseMs / 3, () => this.beat());
   }
 
   /** Aborted as soon as a heartbeat finds that the lease is somebody else's. */

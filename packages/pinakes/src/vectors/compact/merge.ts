@@ -24,7 +24,7 @@ export async function mergeOnce(
     ...manifest,
     segments: chosen.map((i) => manifest.segments[i] as (typeof manifest.segments)[number]),
   });
-  const { keepsTombstone } = site.parts.policy;
+  const { keepsTombstone } = site.deps.policy;
   const deadSeqs = manifest.dead.map(({ seq }) => seq);
   const source: number[] = [];
   const row: number[] = [];

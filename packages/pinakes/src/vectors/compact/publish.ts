@@ -28,7 +28,7 @@ export async function publish(
   const { manifest, text, head } = prepare(site, current, by, fields);
   if (head.appliedSeq < current.appliedSeq)
     throw new PinakesError("INTERNAL", "A new version must not know less of the log than the one before.");
-  await site.parts.objects.put(site.scope, head.key, Buffer.from(text, "utf8"));
+  await site.deps.objects.put(site.scope, head.key, Buffer.from(text, "utf8"));
   const entry: HistoryEntry = { manifest, key: head.key, sha256: head.sha256, committedAt: head.committedAt };
   try {
     await site.batch([
@@ -54,9 +54,9 @@ export function prepare(
   by: { owner: string; epoch: number },
   fields: ManifestFields,
 ): { manifest: Manifest; text: string; head: Head } {
-  const now = site.parts.clock.now();
+  const now = site.deps.clock.now();
   const version = current.version + 1;
-  const commitId = site.parts.uniqueName();
+  const commitId = site.deps.uniqueName();
   const manifest: Manifest = {
     ...fields,
     format: 1,
@@ -106,16 +106,16 @@ export interface Mirror {
 export async function writeMirror(site: CollectionSite, { version, commitId, key, sha256 }: Head): Promise<void> {
   const content: Mirror = { format: 1, version, commitId, key, sha256 };
   try {
-    await site.parts.objects.put(site.scope, site.mirrorKey, Buffer.from(JSON.stringify(content), "utf8"));
+    await site.deps.objects.put(site.scope, site.mirrorKey, Buffer.from(JSON.stringify(content), "utf8"));
   } catch (error) {
-    site.parts.log(
+    site.deps.log(
       `vectors ${site.collection}: HEAD.json could not be written: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
 }
 
 export async function readMirror(site: CollectionSite): Promise<Mirror | undefined> {
-  const bytes = await site.parts.objects.get(site.scope, site.mirrorKey);
+  const bytes = await site.deps.objects.get(site.scope, site.mirrorKey);
   if (bytes === undefined) return undefined;
   try {
     return JSON.parse(Buffer.from(bytes).toString("utf8")) as Mirror;

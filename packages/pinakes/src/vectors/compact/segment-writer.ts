@@ -23,16 +23,16 @@ export async function writeSegment(
   picks: Picks,
 ): Promise<Output | undefined> {
   if (picks.source.length === 0) return undefined;
-  const file = await site.parts.builder.merge(site.collection, settings, sources, picks);
+  const file = await site.deps.builder.merge(site.collection, settings, sources, picks);
   const ref = {
     key: site.newKey("segments", "seg"),
     sha256: file.sha256,
     bytes: file.bytes.byteLength,
     headBytes: file.headBytes,
   };
-  await site.parts.objects.put(site.scope, ref.key, file.bytes);
+  await site.deps.objects.put(site.scope, ref.key, file.bytes);
   // Nobody has opened this name before: what is verified here is what the store has, not what was sent.
-  const rows = new SegmentRows(await site.parts.files.open(site, ref));
+  const rows = new SegmentRows(await site.deps.files.open(site, ref));
   if (rows.rows !== picks.source.length)
     throw new PinakesError("INTERNAL", `A merge of ${picks.source.length} rows wrote ${rows.rows}.`);
   let puts = 0;
@@ -63,7 +63,7 @@ export async function writeDeletions(
   if (changed.length === 0) return entries;
   const key = site.newKey("deletions", "del");
   const { bytes, pieces } = encodeDeletions(changed.map(({ deleted }) => deleted));
-  await site.parts.objects.put(site.scope, key, bytes);
+  await site.deps.objects.put(site.scope, key, bytes);
   const stored = await site.getObject(key);
   for (const [i, { index, segment, deleted }] of changed.entries()) {
     const piece = pieces[i] as (typeof pieces)[number];

@@ -12,7 +12,7 @@ import { Ledger } from "./ledger.ts";
 import { inParts, type Split } from "./parts.ts";
 import type { Source } from "./source.ts";
 
-export interface IntakeTarget {
+export interface ImportTarget {
   readonly vectors: Vectors;
   /** Where the ledger is: the object store of Pinakes itself. */
   readonly objects: ObjectStore;
@@ -41,7 +41,7 @@ export interface Applied {
   readonly partsNow: number;
 }
 
-export async function applySource(target: IntakeTarget, source: Source, options: ApplyOptions): Promise<Applied> {
+export async function applySource(target: ImportTarget, source: Source, options: ApplyOptions): Promise<Applied> {
   const { key, signal } = options;
   const settings = await settingsOf(target, source, options.create);
   // An empty source, and nothing to make a collection of.
@@ -93,7 +93,7 @@ async function check(
 }
 
 async function settingsOf(
-  target: IntakeTarget,
+  target: ImportTarget,
   source: Source,
   create: Partial<NewCollection> | undefined,
 ): Promise<CollectionSettings | undefined> {

@@ -7,7 +7,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import { ChromaTables } from "./chroma-tables.ts";
 import { chromaFile } from "./chroma.ts";
 import type { UpsertRow } from "../log/rows.ts";
-import { folderReader, type IntakeReader } from "./reader.ts";
+import { folderReader, type SourceReader } from "./reader.ts";
 import { openSource } from "./source.ts";
 
 const inside = "chroma/";
@@ -52,7 +52,7 @@ export async function* chromaRows(
 ): AsyncGenerator<{ readonly row: UpsertRow; readonly where: string }> {
   const files = folderReader(folder);
   // A source is a folder inside of something: this one is all there is.
-  const reader: IntakeReader = {
+  const reader: SourceReader = {
     async *list(prefix, stop) {
       for await (const { key, bytes } of files.list("", stop))
         if (`${inside}${key}`.startsWith(prefix)) yield { key: `${inside}${key}`, bytes };

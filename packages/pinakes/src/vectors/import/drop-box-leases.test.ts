@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
-import { announceDelta, dropBoxQueue, type DropBoxParts } from "./drop-box.ts";
+import { announceDelta, dropBoxQueue, type DropBoxDependencies } from "./drop-box.ts";
 import { Box, row } from "./test-drop-box.ts";
 import { acme, chromaFiles, putFiles, refusal } from "./test-support.ts";
 
@@ -13,7 +13,7 @@ describe("drop-box: leases", () => {
     box.faults.add({ call: "put", nth: 2, kind: "delay", until: held.promise });
     let beats = 0;
     const { queue } = box;
-    const counting: DropBoxParts["queue"] = {
+    const counting: DropBoxDependencies["queue"] = {
       receive: (...values) => queue.receive(...values),
       done: (...values) => queue.done(...values),
       failed: (...values) => queue.failed(...values),
@@ -83,7 +83,7 @@ describe("drop-box: leases", () => {
       await box.send({ delta_key: `delta/${name}.jsonl`, collection: name }, name);
     }
     let failures = 0;
-    const faulty: DropBoxParts["queue"] = {
+    const faulty: DropBoxDependencies["queue"] = {
       receive: (...values) => queue.receive(...values),
       failed: (...values) => queue.failed(...values),
       release: (...values) => queue.release(...values),

@@ -22,16 +22,16 @@ import { openSource } from "./source.ts";
 
 export const dropBoxQueue = "vector-deltas";
 
-export interface DropBoxParts {
+export interface DropBoxDependencies {
   readonly vectors: Vectors;
   readonly objects: ObjectStore;
   readonly queue: Pick<Queue, "receive" | "heartbeat" | "done" | "failed" | "release">;
   readonly log?: (line: string) => void;
   /** Where the rows of a collection that a message names go; the vectors of that name when absent. */
-  readonly place?: (scope: Scope, collection: string) => Promise<DropBoxPlace>;
+  readonly place?: (scope: Scope, collection: string) => Promise<DropBoxLocation>;
 }
 
-export interface DropBoxPlace {
+export interface DropBoxLocation {
   /** The name of the vectors. */
   readonly vectors: string;
   /** The first rows make them; else a message for vectors that are not there fails. */
@@ -79,7 +79,7 @@ const machineErrors = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM"]
  * while (!signal.aborted) await processDropBox({ vectors, objects, queue }, scope, { owner: "worker-1", waitMs: 20_000, signal });
  */
 export async function processDropBox(
-  parts: DropBoxParts,
+  parts: DropBoxDependencies,
   scope: Scope,
   options: DropBoxOptions,
 ): Promise<DropBoxRound> {
@@ -119,7 +119,7 @@ export async function announceDelta(
 }
 
 async function work(
-  parts: DropBoxParts,
+  parts: DropBoxDependencies,
   scope: Scope,
   message: ReceivedMessage,
   options: DropBoxOptions & { leaseMs: number },
@@ -148,7 +148,7 @@ async function work(
 }
 
 async function takeIn(
-  { vectors, objects, log, place }: DropBoxParts,
+  { vectors, objects, log, place }: DropBoxDependencies,
   scope: Scope,
   { body }: ReceivedMessage,
   options: DropBoxOptions,
@@ -159,7 +159,7 @@ async function takeIn(
     vectors: name,
     create = false,
     beforePart,
-  }: DropBoxPlace = (await place?.(scope, collection)) ?? { vectors: collection };
+  }: DropBoxLocation = (await place?.(scope, collection)) ?? { vectors: collection };
   // Before anything is copied: a message for a collection that does not exist costs nothing.
   if (!create) await vectors.stats(scope, name);
   await using source = await openSource(
@@ -179,7 +179,7 @@ async function takeIn(
 }
 
 async function end(
-  { queue, log }: DropBoxParts,
+  { queue, log }: DropBoxDependencies,
   scope: Scope,
   { receipt, id, body }: ReceivedMessage,
   failure: { readonly error: unknown } | undefined,

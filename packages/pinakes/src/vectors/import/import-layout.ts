@@ -10,10 +10,10 @@ import type { ObjectStore } from "../../ports/object-store.ts";
 import type { AppendInput } from "../log/append.ts";
 import type { NewCollection } from "../log/create.ts";
 import type { Vectors } from "../vectors.ts";
-import { applySource, type Applied, type IntakeTarget } from "./apply-source.ts";
+import { applySource, type Applied, type ImportTarget } from "./apply-source.ts";
 import { intakeLimits } from "./limits.ts";
 import { isNdjson } from "./ndjson.ts";
-import { objectsReader, type IntakeReader } from "./reader.ts";
+import { objectsReader, type SourceReader } from "./reader.ts";
 import { openSource } from "./source.ts";
 
 export interface ImportOptions {
@@ -23,7 +23,7 @@ export interface ImportOptions {
   /** Creates the collection; dims and metric are taken from the data where absent. Without it the collection must be there. */
   readonly create?: Partial<NewCollection>;
   /** Where the files are: the tenant's space of the object store when absent; a folder with `folderReader`. */
-  readonly from?: IntakeReader;
+  readonly from?: SourceReader;
   /** Tells imports from several places apart whose keys are the same. */
   readonly label?: string;
   /** The collection inside Chroma, where a directory has several. */
@@ -93,7 +93,7 @@ export async function importLayout(
 }
 
 async function layoutOf(
-  reader: IntakeReader,
+  reader: SourceReader,
   { prefix, snapshot = true, signal }: ImportOptions,
 ): Promise<{ keys: string[]; ignored: string[] }> {
   const latest = `${prefix}snapshot/latest/`;
@@ -120,7 +120,7 @@ async function layoutOf(
 
 /** A collection that takes no more is compacted here and now: an import must not depend on somebody else's background work. */
 async function appendPatiently(
-  { vectors, scope, collection }: IntakeTarget,
+  { vectors, scope, collection }: ImportTarget,
   input: AppendInput,
   signal: AbortSignal | undefined,
 ): Promise<void> {

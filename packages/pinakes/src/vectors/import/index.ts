@@ -5,8 +5,8 @@ export {
   dropBoxQueue,
   processDropBox,
   type DropBoxOptions,
-  type DropBoxPlace,
-  type DropBoxParts,
+  type DropBoxLocation,
+  type DropBoxDependencies,
   type DropBoxRound,
 } from "./drop-box.ts";
-export { folderReader, objectsReader, type IntakeReader } from "./reader.ts";
+export { folderReader, objectsReader, type SourceReader } from "./reader.ts";

@@ -6,14 +6,14 @@ import { invalid, show } from "../../domain/errors.ts";
 import { compareUtf8 } from "../../domain/json.ts";
 import type { AnyScope, ObjectStore } from "../../ports/object-store.ts";
 
-export interface IntakeReader {
+export interface SourceReader {
   /** The keys that begin with `prefix`, in the byte order of their UTF-8. */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<{ readonly key: string; readonly bytes: number }>;
   /** Undefined when there is no such file. */
   stream(key: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-export function objectsReader(objects: ObjectStore, scope: AnyScope): IntakeReader {
+export function objectsReader(objects: ObjectStore, scope: AnyScope): SourceReader {
   const call = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
   return {
     async *list(prefix, signal) {
@@ -29,7 +29,7 @@ export function objectsReader(objects: ObjectStore, scope: AnyScope): IntakeRead
 }
 
 /** The keys are the paths inside the folder, with "/" between their segments. */
-export function folderReader(folder: string): IntakeReader {
+export function folderReader(folder: string): SourceReader {
   const root = resolve(folder);
   return {
     async *list(prefix) {

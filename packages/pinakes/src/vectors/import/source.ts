@@ -17,7 +17,7 @@ import { ChromaDirectory, chromaFile, type ChromaChoice } from "./chroma.ts";
 import type { ForeignRow } from "./foreign-row.ts";
 import { intakeLimits } from "./limits.ts";
 import { isNdjson, readNdjson } from "./ndjson.ts";
-import type { IntakeReader } from "./reader.ts";
+import type { SourceReader } from "./reader.ts";
 
 export interface Source extends AsyncDisposable {
   readonly key: string;
@@ -42,7 +42,7 @@ const chromaFiles =
 const chromaRest = /^(?:chroma\.sqlite3-shm|(?:index\/)?[0-9A-Fa-f-]{36}\/(?:length|link_lists)\.bin)$/;
 
 export async function openSource(
-  reader: IntakeReader,
+  reader: SourceReader,
   key: string,
   choice: ChromaChoice,
   signal?: AbortSignal,
@@ -68,7 +68,7 @@ async function* ndjsonRows(folder: string, { files }: Wanted): AsyncGenerator<Fo
   for (const { key, path } of files) yield* readNdjson(join(folder, path), key);
 }
 
-async function choose(reader: IntakeReader, key: string, signal: AbortSignal | undefined): Promise<Wanted> {
+async function choose(reader: SourceReader, key: string, signal: AbortSignal | undefined): Promise<Wanted> {
   if (!key.endsWith("/")) {
     if (key.endsWith(".parquet")) throw parquet(key);
     if (!isNdjson(key)) throw unknown(key, "it ends neither in .jsonl or .ndjson, nor in /");
@@ -99,7 +99,7 @@ function chooseAmong(key: string, names: readonly string[]): Wanted {
 }
 
 async function copy(
-  reader: IntakeReader,
+  reader: SourceReader,
   key: string,
   path: string,
   bytesMax: number,

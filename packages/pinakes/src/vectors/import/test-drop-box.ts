@@ -8,7 +8,13 @@ import type { DeadLetter, Queue } from "../../ports/queue.ts";
 import { openItemQueue } from "../../queues/item-queue/index.ts";
 import { ManualClock } from "../../testing/item-store/fixture.ts";
 import type { Vectors } from "../vectors.ts";
-import { dropBoxQueue, processDropBox, type DropBoxOptions, type DropBoxParts, type DropBoxRound } from "./drop-box.ts";
+import {
+  dropBoxQueue,
+  processDropBox,
+  type DropBoxOptions,
+  type DropBoxDependencies,
+  type DropBoxRound,
+} from "./drop-box.ts";
 import { acme, allRows, ndjson, openProcess, openStores, type PlainRow } from "./test-support.ts";
 
 export const row = (id: string, text = id, vector = [1, 2]) => ({ id, vector, text });
@@ -64,7 +70,7 @@ export class Box implements AsyncDisposable {
   round(
     options: Partial<DropBoxOptions> = {},
     scope: Scope = acme,
-    queue: DropBoxParts["queue"] = this.queue,
+    queue: DropBoxDependencies["queue"] = this.queue,
   ): Promise<DropBoxRound> {
     const { vectors, objects } = this;
     return processDropBox({ vectors, objects, queue, log: (line) => this.logged.push(line) }, scope, {

@@ -38,7 +38,7 @@ export class Appender {
   }
 
   async append(site: CollectionSite, input: AppendInput): Promise<AppendResult> {
-    const { deltaId = site.parts.uniqueName(), ...changes } = input;
+    const { deltaId = site.deps.uniqueName(), ...changes } = input;
     if (typeof deltaId !== "string" || !deltaIdPattern.test(deltaId))
       throw invalid(
         `deltaId: must be 1–${vectorLimits.deltaIdCharsMax} letters, digits or any of "._:@+-"; got ${show(deltaId)}.`,
@@ -46,7 +46,7 @@ export class Appender {
     const { fence, head, log } = await site.state();
     if (fence.status === "diverged") throw diverged(fence);
     const { rows, duplicates } = checkRows(changes, fence.settings);
-    const built = await site.parts.builder.delta(site.collection, fence.settings, rows);
+    const built = await site.deps.builder.delta(site.collection, fence.settings, rows);
     const { seq, logId, repeated } = await this.#store(site, {
       deltaId,
       built,
@@ -70,7 +70,7 @@ export class Appender {
     let { generation } = log;
     for (let attempt = 0; attempt < overtakenMax; attempt += 1) {
       const key = site.newKey("deltas", "seg");
-      await site.parts.objects.put(site.scope, key, built.bytes);
+      await site.deps.objects.put(site.scope, key, built.bytes);
       const { sha256, headBytes, rows, contentHash } = built;
       try {
         return await this.#commit(
@@ -80,7 +80,7 @@ export class Appender {
         );
       } catch (error) {
         // What was put is garbage now; a failure to remove it is left to the next collection of garbage.
-        if (isRefused(error)) await site.parts.objects.delete(site.scope, [key]).catch(() => {});
+        if (isRefused(error)) await site.deps.objects.delete(site.scope, [key]).catch(() => {});
         if (!(error instanceof Overtaken)) throw error;
         generation = (await site.state()).log.generation;
       }

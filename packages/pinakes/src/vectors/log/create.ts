@@ -26,9 +26,9 @@ export function checkSettings(input: NewCollection): CollectionSettings {
 
 /** The same settings again change nothing; other settings, or an id that was used before, are a conflict. */
 export async function createCollection(site: CollectionSite, settings: CollectionSettings): Promise<void> {
-  const now = site.parts.clock.now();
-  const logId = site.parts.uniqueName();
-  const commitId = site.parts.uniqueName();
+  const now = site.deps.clock.now();
+  const logId = site.deps.uniqueName();
+  const commitId = site.deps.uniqueName();
   const manifest = emptyManifest(site, settings, { logId, commitId, now });
   const { bytes, sha256 } = encodeManifest(manifest);
   const key = site.manifestKey(0, commitId);
@@ -36,7 +36,7 @@ export async function createCollection(site: CollectionSite, settings: Collectio
   const log: Log = { nextSeq: 1, logId, generation: 0, rests: 0, restored: 0, dirty: false, bytes: 0 };
   const head: Head = { version: 0, commitId, appliedSeq: 0, appliedBytes: 0, key, sha256, committedAt: now };
   const lease: Lease = { owner: null, epoch: 0, beat: 0 };
-  await site.parts.objects.put(site.scope, key, bytes);
+  await site.deps.objects.put(site.scope, key, bytes);
   try {
     await site.batch([
       { op: "create", document: site.document(itemIds.fence, fence) },
@@ -61,7 +61,7 @@ async function settle(site: CollectionSite, settings: CollectionSettings, key: s
   const there = await site.fence();
   if (there === undefined) throw error;
   const head = await site.read<Head>(itemIds.head);
-  if (head?.key !== key) await site.parts.objects.delete(site.scope, [key]);
+  if (head?.key !== key) await site.deps.objects.delete(site.scope, [key]);
   const same = there.status === "active" && JSON.stringify(there.settings) === JSON.stringify(settings);
   if (same) return;
   const reason = there.status === "active" ? "has other settings" : "was deleted, and its id is never used again";

@@ -70,7 +70,7 @@ export class GroupCommit {
     for (let attempt = 0; group.length > 0; attempt += 1) {
       if (attempt >= attemptsMax)
         throw new PinakesError("UNAVAILABLE", "Too many others append to this collection at once; try again.");
-      if (attempt > 1) await this.#site.parts.timers.pause(Math.random() * Math.min(100, 2 ** attempt)); // Jitter, so that writers do not meet again.
+      if (attempt > 1) await this.#site.deps.timers.pause(Math.random() * Math.min(100, 2 ** attempt)); // Jitter, so that writers do not meet again.
       let log = await this.#readLog();
       if (group.some(({ generation }) => generation !== log.generation)) {
         this.#log = undefined; // What is remembered may be older than what they have read.
@@ -105,7 +105,7 @@ export class GroupCommit {
   }
 
   async #write(group: readonly Waiting[], log: Log): Promise<Log> {
-    const { clock, policy } = this.#site.parts;
+    const { clock, policy } = this.#site.deps;
     const bytes = group.reduce((sum, { delta }) => sum + delta.bytes, 0);
     const next: Log = {
       nextSeq: log.nextSeq + group.length,

@@ -1,7 +1,7 @@
 /** The collections of a tenant. */
 import { requireScope, type Scope } from "../../domain/scope.ts";
 import type { CollectionSettings } from "../segment/collection-settings.ts";
-import type { VectorParts } from "../store/dependencies.ts";
+import type { VectorDependencies } from "../store/dependencies.ts";
 import { vectorsContainer, type Fence, type Status } from "../store/records.ts";
 
 export interface CollectionSummary {
@@ -19,13 +19,13 @@ export interface CollectionPage {
 }
 
 export async function listCollections(
-  parts: VectorParts,
+  deps: VectorDependencies,
   scope: Scope,
   { limit = 100, cursor }: { limit?: number; cursor?: string | undefined },
 ): Promise<CollectionPage> {
   requireScope(scope);
   const filter = { status: { ne: "deleted" } };
-  const page = await parts.items.query(scope, vectorsContainer.name, {
+  const page = await deps.items.query(scope, vectorsContainer.name, {
     index: "collections",
     equals: { kind: "fence" },
     filter,

@@ -30,7 +30,7 @@ export async function collectGarbage(
   const listed = await listObjects(site);
   if (!dryRun && !(await raiseBarrier(site))) return { outcome: "busy", objects: 0, bytes: 0, versions: 0, deltas: 0 };
   const { head, log } = await site.state();
-  const now = site.parts.clock.now();
+  const now = site.deps.clock.now();
   const versions = await sortVersions(site, head.version, now);
   const deltas = await sortDeltas(site, versions.kept, now);
   const keep = new Set([
@@ -50,14 +50,14 @@ export async function collectGarbage(
     const removed = await removeItems(site, ids, { op: "check", id: itemIds.head, where: { commitId: head.commitId } });
     if (!removed) return { outcome: "busy", objects: 0, bytes: 0, versions: 0, deltas: 0 };
     for (let i = 0; i < garbage.length; i += limits.objectDeleteKeysMax) {
-      await site.parts.objects.delete(
+      await site.deps.objects.delete(
         site.scope,
         garbage.slice(i, i + limits.objectDeleteKeysMax).map(({ key }) => key),
       );
     }
   }
   const pending = log.nextSeq - 1 > head.appliedSeq;
-  const nextAt = Math.min(versions.nextAt, deltas.nextAt, pending ? now + site.parts.policy.collectAfterMs : Infinity);
+  const nextAt = Math.min(versions.nextAt, deltas.nextAt, pending ? now + site.deps.policy.collectAfterMs : Infinity);
   return {
     outcome: "done",
     objects: garbage.length,
@@ -77,7 +77,7 @@ export interface ListedKey {
 export async function listObjects(site: CollectionSite, prefix = site.prefix): Promise<ListedKey[]> {
   const listed: ListedKey[] = [];
   for (let after: string | undefined; ;) {
-    const page = await site.parts.objects.list(site.scope, prefix, after === undefined ? {} : { after });
+    const page = await site.deps.objects.list(site.scope, prefix, after === undefined ? {} : { after });
     listed.push(...page.keys.map(({ key, bytes }) => ({ key, bytes })));
     after = page.next;
     if (after === undefined) return listed;
@@ -116,7 +116,7 @@ interface Versions {
 }
 
 async function sortVersions(site: CollectionSite, newest: number, now: number): Promise<Versions> {
-  const { retentionMs, isRetained } = site.parts.policy;
+  const { retentionMs, isRetained } = site.deps.policy;
   const all: HistoryEntry[] = [];
   for await (const entry of site.histories()) all.push(entry);
   const kept: HistoryEntry[] = [];
@@ -140,7 +140,7 @@ interface Deltas {
 
 /** A delta that the newest version has applied is needed only by readers that began before; they are given some time. */
 async function sortDeltas(site: CollectionSite, versions: readonly HistoryEntry[], now: number): Promise<Deltas> {
-  const { appliedDeltaMs } = site.parts.policy;
+  const { appliedDeltaMs } = site.deps.policy;
   const appliedAt = (seq: number): number | undefined =>
     versions.find(({ manifest }) => manifest.appliedSeq >= seq)?.committedAt;
   const kept: Delta[] = [];

@@ -43,7 +43,7 @@ export async function requestDead(
   action: DeadRequest["action"],
 ): Promise<void> {
   await findDead(site, seq);
-  const request: DeadRequest = { seq, action, nonce: site.parts.uniqueName() };
+  const request: DeadRequest = { seq, action, nonce: site.deps.uniqueName() };
   const { tenant, collection } = site;
   // Before, so that a request is never left where nobody looks; and after, because the entry may have been settled in between.
   await work.put({ kind: "compact", tenant, key: collection, due_at: 0 });

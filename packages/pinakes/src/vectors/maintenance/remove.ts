@@ -62,7 +62,7 @@ export async function purgeCollection(site: CollectionSite, work: VectorWork): P
   const entry = await work.read({ kind: "purge", tenant, key: collection });
   if (second && entry !== undefined) await work.remove(entry);
   else if (!second)
-    await work.put({ kind: "purge", tenant, key: collection, due_at: site.parts.clock.now() + secondSweepMs });
+    await work.put({ kind: "purge", tenant, key: collection, due_at: site.deps.clock.now() + secondSweepMs });
   return { objects, items: ids.length };
 }
 
@@ -87,7 +87,7 @@ async function removeObjects(site: CollectionSite, prefix: string): Promise<numb
     const keys = (await listObjects(site, prefix)).map(({ key }) => key);
     if (keys.length === 0) return removed;
     for (let i = 0; i < keys.length; i += limits.objectDeleteKeysMax)
-      await site.parts.objects.delete(site.scope, keys.slice(i, i + limits.objectDeleteKeysMax));
+      await site.deps.objects.delete(site.scope, keys.slice(i, i + limits.objectDeleteKeysMax));
     removed += keys.length;
   }
 }

@@ -123,7 +123,7 @@ async function readUnknown(site: CollectionSite, keys: readonly string[]): Promi
         seq: 0,
         rows: 0,
         contentHash: ref.sha256,
-        committedAt: site.parts.clock.now(),
+        committedAt: site.deps.clock.now(),
         failures: 0,
       });
     } catch (error) {
@@ -163,7 +163,7 @@ async function writeItems(
   const { manifest } = newest;
   const lease = await site.read<Lease>(itemIds.lease);
   const old = await site.read<Head>(itemIds.head);
-  const logId = site.parts.uniqueName();
+  const logId = site.deps.uniqueName();
   const epoch = Math.max(lease?.epoch ?? 0, manifest.epoch) + 1;
   const current: Head = {
     version: Math.max(manifest.version, old?.version ?? 0),
@@ -186,7 +186,7 @@ async function writeItems(
     discarded,
   };
   const next = prepare(site, current, { owner: "repair", epoch }, fields);
-  await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
+  await site.deps.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
   const newLog: Log = {
     nextSeq: after + count + 1,
     logId,
@@ -200,7 +200,7 @@ async function writeItems(
     kind: "fence",
     status: "diverged",
     settings: manifest.settings,
-    createdAt: fence?.createdAt ?? site.parts.clock.now(),
+    createdAt: fence?.createdAt ?? site.deps.clock.now(),
     reason: "it is being repaired",
   };
   const { key, sha256, committedAt } = next.head;

@@ -59,7 +59,7 @@ async function tryRestore(
     discarded,
   };
   const next = prepare(site, head, by, fields);
-  await site.parts.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
+  await site.deps.objects.put(site.scope, next.head.key, Buffer.from(next.text, "utf8"));
   const fenced: Lease = { owner: null, epoch: by.epoch, beat: 0 };
   const { key, sha256, committedAt } = next.head;
   try {

@@ -51,15 +51,15 @@ export class Reader {
     const fresh = this.#fresh(site, options.staleMs);
     if (fresh !== undefined && (token === undefined || (token.logId === fresh.logId && token.seq <= fresh.view.seq)))
       return fresh.view;
-    const deadline = site.parts.monotonic() + site.parts.policy.sessionWaitMs;
+    const deadline = site.deps.monotonic() + site.deps.policy.sessionWaitMs;
     for (;;) {
       const current = await this.#current(site);
       if (token === undefined) return current.view;
       if (token.logId !== current.logId || isDiscarded(current.view.manifest, token.seq)) throw staleToken();
       if (token.seq <= current.view.seq) return current.view;
-      if (site.parts.monotonic() >= deadline)
+      if (site.deps.monotonic() >= deadline)
         throw new PinakesError("UNAVAILABLE", "session: the write of this token does not show here yet; try again.");
-      await site.parts.timers.pause(sessionPollMs);
+      await site.deps.timers.pause(sessionPollMs);
     }
   }
 
@@ -77,13 +77,13 @@ export class Reader {
   #fresh(site: CollectionSite, staleMs: number | undefined): Cached | undefined {
     if (staleMs === undefined) return undefined;
     const cached = this.#cached.get(site.name);
-    return cached !== undefined && site.parts.monotonic() - cached.readAt <= staleMs ? cached : undefined;
+    return cached !== undefined && site.deps.monotonic() - cached.readAt <= staleMs ? cached : undefined;
   }
 
   async #current(site: CollectionSite): Promise<Cached> {
     let missing: MissingObject | undefined;
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-      const readAt = site.parts.monotonic();
+      const readAt = site.deps.monotonic();
       const { head, log } = await site.state();
       // Read one after the other: a restore came in between.
       if (head.version < log.restored) continue;

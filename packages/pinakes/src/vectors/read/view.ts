@@ -37,7 +37,7 @@ export async function openView(site: CollectionSite, manifest: Manifest): Promis
 }
 
 export async function openDeltas(site: CollectionSite, deltas: readonly Delta[]): Promise<SegmentRows[]> {
-  return Promise.all(deltas.map(async (delta) => new SegmentRows(await site.parts.files.open(site, delta), delta.seq)));
+  return Promise.all(deltas.map(async (delta) => new SegmentRows(await site.deps.files.open(site, delta), delta.seq)));
 }
 
 /** The view with the next deltas of the log, which follow its seq without a gap. */
@@ -46,7 +46,7 @@ export async function extendView(site: CollectionSite, view: View, opened: reado
     ...source,
     shared: true,
   }));
-  const mask = (at: Place): void => {
+  const mask = (at: RowAddress): void => {
     const source = sources[at.source] as (typeof sources)[number];
     // Other views use the bitmap too: copy it before its first change here.
     if (source.dead === undefined || source.shared) source.dead = source.dead?.copy() ?? new Bitmap(source.rows.rows);
@@ -81,13 +81,13 @@ export async function extendView(site: CollectionSite, view: View, opened: reado
   };
 }
 
-interface Place {
+interface RowAddress {
   readonly source: number;
   readonly row: number;
 }
 
 /** Newest first: a fresh row is most likely rewritten soon. */
-export function findLive(sources: readonly ViewSource[], id: Uint8Array): Place | undefined {
+export function findLive(sources: readonly ViewSource[], id: Uint8Array): RowAddress | undefined {
   const hash = idHash(id);
   for (let source = sources.length - 1; source >= 0; source -= 1) {
     const { rows, dead } = sources[source] as ViewSource;

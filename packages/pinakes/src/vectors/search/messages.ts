@@ -36,10 +36,10 @@ export interface TaskSource {
 export type FlatHits = readonly number[];
 
 /** What a task asked for. */
-export interface TaskParts {
+export interface TaskInput {
   readonly vector?: FlatHits | undefined;
   readonly text?: FlatHits | undefined;
   readonly counts?: TermCounts | undefined;
 }
 
-export type Answer = ({ readonly call: number } & TaskParts) | { readonly call: number; readonly error: SentError };
+export type Answer = ({ readonly call: number } & TaskInput) | { readonly call: number; readonly error: SentError };

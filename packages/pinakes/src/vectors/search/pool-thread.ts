@@ -3,7 +3,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import { receiveError } from "../../runtime/sent-error.ts";
 import { Thread } from "../../runtime/thread.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
-import type { Answer, Order, SearchTask, TaskParts } from "./messages.ts";
+import type { Answer, Order, SearchTask, TaskInput } from "./messages.ts";
 
 export class PoolThread {
   readonly #thread: Thread<readonly Answer[]>;
@@ -44,8 +44,8 @@ export class PoolThread {
     this.order({ kind: "dead", id, rows: dead.rows, words: dead.words });
   }
 
-  async search(task: SearchTask): Promise<TaskParts> {
-    const { call, promise } = this.#thread.open<TaskParts>();
+  async search(task: SearchTask): Promise<TaskInput> {
+    const { call, promise } = this.#thread.open<TaskInput>();
     this.order({ kind: "search", call, task });
     return promise;
   }

@@ -12,7 +12,7 @@ import { codeStrideOf } from "../kernels/context.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
 import { noTerms, type TermCounts } from "../text/statistics.ts";
-import type { FlatHits, SearchTask, TaskParts, TaskSource } from "./messages.ts";
+import type { FlatHits, SearchTask, TaskInput, TaskSource } from "./messages.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import { PoolThread } from "./pool-thread.ts";
 import { bestOf, flatHits, runTask } from "./run-task.ts";
@@ -184,7 +184,7 @@ export class SearchPool {
     return idlest as PoolThread;
   }
 
-  async #ask(request: SearchRequest, numbers: readonly number[], asked: Asked): Promise<TaskParts> {
+  async #ask(request: SearchRequest, numbers: readonly number[], asked: Asked): Promise<TaskInput> {
     const thread = this.#idlest();
     const sources = numbers.map((number): TaskSource => {
       const { segment, dead, lists } = request.sources[number] as SearchSource;
@@ -232,7 +232,7 @@ export class SearchPool {
     elsewhere,
     text,
     counted,
-  }: Omit<SearchRequest, "vector" | "recall"> & Asked): TaskParts {
+  }: Omit<SearchRequest, "vector" | "recall"> & Asked): TaskInput {
     const named = sources.map(({ segment, dead }, number) => ({ id: segment, number, dead: dead !== undefined }));
     const deadOf = new Map(sources.map(({ segment, dead }) => [segment, dead]));
     return runTask({ sources: named, k, filter, elsewhere, text, counted }, (id) => ({
@@ -281,7 +281,7 @@ export class SearchPool {
 /** What of a task some sources are asked for. */
 type Asked = Pick<SearchTask, "vector" | "text" | "counted">;
 
-function resultOf({ vector, text }: TaskParts): SearchResult {
+function resultOf({ vector, text }: TaskInput): SearchResult {
   return {
     ...(vector === undefined ? {} : { vector: hitsOf(vector) }),
     ...(text === undefined ? {} : { text: hitsOf(text) }),

@@ -6,7 +6,7 @@ import { SegmentRows } from "../segment/segment-rows.ts";
 import { analyzerFor } from "../text/analyzer.ts";
 import { countTerms, keywordSearch } from "../text/keyword-search.ts";
 import { noTerms, type TermCounts } from "../text/statistics.ts";
-import type { FlatHits, SearchTask, TaskParts } from "./messages.ts";
+import type { FlatHits, SearchTask, TaskInput } from "./messages.ts";
 import type { SegmentSearch, VectorHits } from "./search-segment.ts";
 
 /** A segment as a thread knows it. */
@@ -23,7 +23,7 @@ interface Source {
   readonly lists: Uint32Array | undefined;
 }
 
-export function runTask(task: SearchTask, segmentFor: (id: string) => ThreadSegment | undefined): TaskParts {
+export function runTask(task: SearchTask, segmentFor: (id: string) => ThreadSegment | undefined): TaskInput {
   const sources = task.sources.map(({ id, number, dead, lists }): Source => {
     const known = segmentFor(id);
     if (known === undefined) throw new PinakesError("INTERNAL", `Segment ${id} was not loaded into the search pool.`);

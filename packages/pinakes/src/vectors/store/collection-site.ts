@@ -5,7 +5,7 @@ import { requireScope, type Scope } from "../../domain/scope.ts";
 import type { BatchResult, Operation } from "../../ports/item-store.ts";
 import { vectorLimits } from "../limits.ts";
 import { decodeManifest } from "./manifest.ts";
-import type { VectorParts } from "./dependencies.ts";
+import type { VectorDependencies } from "./dependencies.ts";
 import {
   itemIds,
   vectorsContainer,
@@ -21,18 +21,18 @@ const container = vectorsContainer.name;
 const idPattern = new RegExp(`^[A-Za-z0-9._-]{1,${vectorLimits.collectionIdCharsMax}}$`);
 
 export class CollectionSite {
-  readonly parts: VectorParts;
+  readonly deps: VectorDependencies;
   readonly scope: Scope;
   readonly tenant: string;
   readonly collection: string;
 
-  constructor(parts: VectorParts, scope: Scope, collection: string) {
+  constructor(deps: VectorDependencies, scope: Scope, collection: string) {
     this.tenant = requireScope(scope);
     if (typeof collection !== "string" || !idPattern.test(collection) || /^\.+$/.test(collection))
       throw invalid(
         `A collection's id is 1–${vectorLimits.collectionIdCharsMax} letters, digits, ".", "_" or "-"; got ${show(collection)}.`,
       );
-    this.parts = parts;
+    this.deps = deps;
     this.scope = scope;
     this.collection = collection;
   }
@@ -52,7 +52,7 @@ export class CollectionSite {
   }
 
   newKey(folder: "deltas" | "segments" | "deletions", extension: "seg" | "del"): string {
-    return `${this.prefix}${folder}/${this.parts.uniqueName()}.${extension}`;
+    return `${this.prefix}${folder}/${this.deps.uniqueName()}.${extension}`;
   }
 
   manifestKey(version: number, commitId: string): string {
@@ -64,14 +64,14 @@ export class CollectionSite {
   }
 
   async read<Document>(id: string): Promise<Document | undefined> {
-    const item = await this.parts.items.read(this.scope, container, { partition: [this.collection], id });
+    const item = await this.deps.items.read(this.scope, container, { partition: [this.collection], id });
     return item === undefined ? undefined : this.#known<Document>(id, item.document);
   }
 
   /** The three small items that every read and write begins with. */
   async state(): Promise<{ fence: Fence; head: Head; log: Log }> {
     const keys = [itemIds.fence, itemIds.head, itemIds.log].map((id) => ({ partition: [this.collection], id }));
-    const [fence, head, log] = await this.parts.items.readMany(this.scope, container, keys);
+    const [fence, head, log] = await this.deps.items.readMany(this.scope, container, keys);
     if (fence === undefined) throw this.notFound();
     const { status } = this.#known<Fence>("fence", fence.document);
     if (status !== "active" && status !== "diverged") throw this.notFound();
@@ -112,7 +112,7 @@ export class CollectionSite {
   async *all<Document>(prefix: string, from?: string): AsyncGenerator<Document & { readonly id: string }> {
     const range = from === undefined ? { prefix } : { gte: from, lt: `${prefix}~` };
     for (let cursor: string | undefined; ;) {
-      const page = await this.parts.items.query(this.scope, container, {
+      const page = await this.deps.items.query(this.scope, container, {
         equals: { collection: this.collection },
         range,
         limit: 200,
@@ -140,7 +140,7 @@ export class CollectionSite {
   }
 
   async batch(operations: readonly Operation[]): Promise<BatchResult> {
-    return this.parts.items.batch(this.scope, container, [this.collection], operations);
+    return this.deps.items.batch(this.scope, container, [this.collection], operations);
   }
 
   document(id: string, fields: object): JsonObject {
@@ -149,7 +149,7 @@ export class CollectionSite {
   }
 
   async getObject(key: string): Promise<Uint8Array> {
-    const bytes = await this.parts.objects.get(this.scope, key);
+    const bytes = await this.deps.objects.get(this.scope, key);
     if (bytes === undefined) throw new MissingObject(key);
     return bytes;
   }

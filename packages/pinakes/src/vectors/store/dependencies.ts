@@ -7,7 +7,7 @@ import type { ObjectStore } from "../../ports/object-store.ts";
 import type { SegmentBuilder } from "../build/segment-builder.ts";
 import type { SegmentFiles } from "./segment-files.ts";
 
-export interface VectorParts {
+export interface VectorDependencies {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly clock: Clock;

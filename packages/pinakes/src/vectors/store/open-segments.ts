@@ -21,7 +21,7 @@ export async function openSegments(site: CollectionSite, manifest: Manifest): Pr
   return Promise.all(
     manifest.segments.map(async (entry) => {
       const [segment, file] = await Promise.all([
-        site.parts.files.open(site, entry),
+        site.deps.files.open(site, entry),
         entry.deletions === undefined ? undefined : fetchDeletions(entry.deletions.key),
       ]);
       const rows = new SegmentRows(segment);

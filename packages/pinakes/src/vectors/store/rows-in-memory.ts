@@ -11,6 +11,6 @@ export async function rowsInMemory(
   rows: readonly Row[],
   seq: number,
 ): Promise<SegmentRows> {
-  const { bytes, sha256, headBytes } = await site.parts.builder.delta(site.collection, settings, rows);
+  const { bytes, sha256, headBytes } = await site.deps.builder.delta(site.collection, settings, rows);
   return new SegmentRows(openFile(bytes, { key: "rows in memory", sha256, bytes: bytes.byteLength, headBytes }), seq);
 }

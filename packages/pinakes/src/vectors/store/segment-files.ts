@@ -22,7 +22,7 @@ export async function fetchWhole(
 ): Promise<Uint8Array> {
   if (ref.bytes <= limits.objectGetBytesMax) return site.getObject(ref.key);
   const whole = new Uint8Array(ref.bytes);
-  const stream = await site.parts.objects.stream(site.scope, ref.key, signal === undefined ? {} : { signal });
+  const stream = await site.deps.objects.stream(site.scope, ref.key, signal === undefined ? {} : { signal });
   if (stream === undefined) throw new MissingObject(ref.key);
   let at = 0;
   for await (const chunk of stream) {

@@ -1,13 +1,13 @@
 /** An entry of the quarantine as a repair leaves it. */
 import type { Scope } from "../../../src/domain/scope.ts";
 import { keysOf, newEntry, writeEntry } from "../../../src/audit/quarantine/entry.ts";
-import type { Life } from "../../../src/lifecycle/index.ts";
+import type { Incarnation } from "../../../src/lifecycle/index.ts";
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
 
 export async function plantEntry(
   objects: ObjectStore,
   scope: Scope,
-  { repository_id, collection_id, incarnation }: Life,
+  { repository_id, collection_id, incarnation }: Incarnation,
   text: string,
 ): Promise<string> {
   const entry_id = `${incarnation}.${"a".repeat(32)}`;

@@ -38,7 +38,7 @@ export class Machine implements AsyncDisposable {
   readonly #models: OpenedModels;
   readonly #parser: Parser;
 
-  private constructor(parts: {
+  private constructor(deps: {
     items: ItemStore;
     objects: ObjectStore;
     vectors: OpenedVectors;
@@ -46,12 +46,12 @@ export class Machine implements AsyncDisposable {
     models: OpenedModels;
     parser: Parser;
   }) {
-    this.items = parts.items;
-    this.objects = parts.objects;
-    this.vectors = parts.vectors;
-    this.triples = parts.triples;
-    this.#models = parts.models;
-    this.#parser = parts.parser;
+    this.items = deps.items;
+    this.objects = deps.objects;
+    this.vectors = deps.vectors;
+    this.triples = deps.triples;
+    this.#models = deps.models;
+    this.#parser = deps.parser;
   }
 
   static async open(): Promise<Machine> {

@@ -2,18 +2,18 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { tenantScope, type Scope } from "../../../src/domain/scope.ts";
-import type { Life, Participant } from "../../../src/lifecycle/index.ts";
+import type { Incarnation, Participant } from "../../../src/lifecycle/index.ts";
 
 export interface SuiteStore {
   readonly participant: Participant;
   /** Puts about `rows` rows of a life there, as its data handler does; false where writes are refused. */
-  readonly put: (scope: Scope, life: Life, rows: number) => Promise<boolean>;
+  readonly put: (scope: Scope, life: Incarnation, rows: number) => Promise<boolean>;
   /** Whether its data can be read. */
-  readonly reads: (scope: Scope, life: Life) => Promise<boolean>;
+  readonly reads: (scope: Scope, life: Incarnation) => Promise<boolean>;
 }
 
 const scope = tenantScope("acme");
-const newLife = (over: Partial<Life> = {}): Life => ({
+const newLife = (over: Partial<Incarnation> = {}): Incarnation => ({
   repository_id: "kb",
   collection_id: "papers",
   incarnation: randomUUID(),
@@ -22,7 +22,7 @@ const newLife = (over: Partial<Life> = {}): Life => ({
 
 async function remove(
   { participant }: SuiteStore,
-  life: Life,
+  life: Incarnation,
   limit = 500,
 ): Promise<{ deleted: number; steps: number }> {
   let deleted = 0;

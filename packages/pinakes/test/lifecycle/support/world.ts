@@ -15,7 +15,7 @@ import {
   quotaDefaults,
   type JobView,
   type Knowledge,
-  type KnowledgeParts,
+  type KnowledgeDependencies,
   type OpenedKnowledge,
   type OpenKnowledgeOptions,
 } from "../../../src/knowledge/index.ts";
@@ -92,7 +92,7 @@ export class World implements AsyncDisposable {
     const gate = { on: false };
     const items = watched("items", this.items, calls, gate);
     const queue = await openItemQueue({ items, clock });
-    const parts: KnowledgeParts = {
+    const deps: KnowledgeDependencies = {
       items,
       objects: watched("objects", this.objects, calls, gate),
       queue,
@@ -108,7 +108,7 @@ export class World implements AsyncDisposable {
       log: (line) => void this.lines.push(line),
     };
     const opened = await openKnowledge({
-      ...parts,
+      ...deps,
       ...more,
       owner: randomUUID(),
       ingestPlaces: 1,

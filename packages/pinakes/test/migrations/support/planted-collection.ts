@@ -1,10 +1,10 @@
 /** A collection with something in every store, put there below the ingestion: two documents with versions, passages, rows, quads. */
 import { hash } from "node:crypto";
-import { Shelf } from "../../../src/knowledge/records/collection-partition.ts";
+import { CollectionPartition } from "../../../src/knowledge/records/collection-partition.ts";
 import { itemIds, type DocumentRecord } from "../../../src/knowledge/records/records.ts";
 import type { CollectionView, NewCollection } from "../../../src/knowledge/index.ts";
-import { lifeRows, type LifeRow } from "../../../src/transfer/move/life-rows.ts";
-import { Library } from "../../../src/knowledge/records/catalog-records.ts";
+import { lifeRows, type IncarnationRow } from "../../../src/transfer/move/life-rows.ts";
+import { CatalogRecords } from "../../../src/knowledge/records/catalog-records.ts";
 import type { Process, World } from "./world.ts";
 
 export const settings = {
@@ -12,7 +12,7 @@ export const settings = {
   chunking_strategy: { type: "FIXED", chunk_size: 400, chunk_overlap: 20 },
   allow_chunking_override: false,
   graph: { extract: "off" },
-  metadata: { tags: ["physics", "old"], custom_fields: { shelf: 3 } },
+  metadata: { tags: ["physics", "old"], custom_fields: { partition: 3 } },
 } satisfies Partial<NewCollection>;
 
 const base = (collection: string, repository = "kb") => `<urn:pinakes:${repository}:${collection}:`;
@@ -33,26 +33,26 @@ export async function plant(
     ...more,
   });
   const place = { repository_id: "kb", collection_id: collection, incarnation: made.incarnation };
-  const shelf = new Shelf(world.items, scope, place);
-  await shelf.ensure();
+  const partition = new CollectionPartition(world.items, scope, place);
+  await partition.ensure();
   const { vectors } = world.vectors;
-  await vectors.create(scope, shelf.vectors(1), { dims: 4 });
+  await vectors.create(scope, partition.vectors(1), { dims: 4 });
   for (const [number, id] of [`${collection}-one`, `${collection}-two`].entries()) {
-    const record = documentOf(shelf, id, number);
+    const record = documentOf(partition, id, number);
     for (const { version } of record.versions)
-      await world.objects.put(scope, `${shelf.prefix}${id}/${version}/content`, contentOf(id, version));
+      await world.objects.put(scope, `${partition.prefix}${id}/${version}/content`, contentOf(id, version));
     await world.objects.put(
       scope,
-      `${shelf.prefix}${id}/2/text`,
+      `${partition.prefix}${id}/2/text`,
       Buffer.from(JSON.stringify({ format: 1, text: `words of ${id}` })),
     );
-    await shelf.write([
-      { op: "create", document: shelf.document(itemIds.document(id), record) },
+    await partition.write([
+      { op: "create", document: partition.document(itemIds.document(id), record) },
       {
         op: "create",
-        document: shelf.document(itemIds.source(record.source_key), { kind: "source", document_id: id }),
+        document: partition.document(itemIds.source(record.source_key), { kind: "source", document_id: id }),
       },
-      shelf.move({ to: "indexed", bytes: record.size_bytes, chunks: 2 }),
+      partition.move({ to: "indexed", bytes: record.size_bytes, chunks: 2 }),
     ]);
     const upsert = [0, 1].map((chunk) => ({
       id: `${id}.1.${chunk}`,
@@ -60,7 +60,7 @@ export async function plant(
       text: `passage ${chunk} of ${id}`,
       metadata: { document_id: id, catalog_id: collection, user_id: "root", run: 1, chunk, topic: "x" },
     }));
-    await vectors.append(scope, shelf.vectors(1), { upsert });
+    await vectors.append(scope, partition.vectors(1), { upsert });
   }
   await knowledge.rows.upsert(world.admin, "kb", collection, {
     items: [
@@ -85,11 +85,11 @@ export async function plant(
 }
 
 /** All that a life holds, as it is. */
-export async function contentsOf(world: World, repository: string, collection: string): Promise<LifeRow[]> {
-  const found = await new Library(world.items).collection(world.admin.scope, repository, collection);
+export async function contentsOf(world: World, repository: string, collection: string): Promise<IncarnationRow[]> {
+  const found = await new CatalogRecords(world.items).collection(world.admin.scope, repository, collection);
   if (found === undefined) return [];
   const stores = { items: world.items, objects: world.objects, vectors: world.vectors.vectors, triples: world.triples };
-  const rows: LifeRow[] = [];
+  const rows: IncarnationRow[] = [];
   for await (const row of lifeRows(stores, {
     scope: world.admin.scope,
     record: found.record,
@@ -103,7 +103,7 @@ function contentOf(id: string, version: number): Buffer {
   return Buffer.from(`version ${version} of ${id}`);
 }
 
-function documentOf(shelf: Shelf, document_id: string, number: number): DocumentRecord {
+function documentOf(partition: CollectionPartition, document_id: string, number: number): DocumentRecord {
   const uploaded_at = new Date(Date.UTC(2029, 0, 1 + number)).toISOString();
   const versions = [2, 1].map((version) => ({
     version,
@@ -116,7 +116,7 @@ function documentOf(shelf: Shelf, document_id: string, number: number): Document
   return {
     kind: "document",
     document_id,
-    ...shelf.place,
+    ...partition.place,
     source_key: `key-${document_id}`,
     name: `${document_id}.txt`,
     file_type: "txt",

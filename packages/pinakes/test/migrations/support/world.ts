@@ -8,7 +8,12 @@ import { makeCaller, type Caller } from "../../../src/domain/caller.ts";
 import { systemScope } from "../../../src/domain/scope.ts";
 import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
-import { openKnowledge, quotaDefaults, type Knowledge, type KnowledgeParts } from "../../../src/knowledge/index.ts";
+import {
+  openKnowledge,
+  quotaDefaults,
+  type Knowledge,
+  type KnowledgeDependencies,
+} from "../../../src/knowledge/index.ts";
 import type { Lifecycle } from "../../../src/lifecycle/index.ts";
 import { Migrations, type MigrationView, type UnitView } from "../../../src/migrations/index.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
@@ -39,14 +44,14 @@ export class World implements AsyncDisposable {
   readonly vectors: OpenedVectors;
   readonly folder: string;
 
-  private constructor(parts: Pick<World, "items" | "objects" | "triples" | "vectors" | "folder">) {
+  private constructor(deps: Pick<World, "items" | "objects" | "triples" | "vectors" | "folder">) {
     ({
       items: this.items,
       objects: this.objects,
       triples: this.triples,
       vectors: this.vectors,
       folder: this.folder,
-    } = parts);
+    } = deps);
   }
 
   static async open(stores: WorldStores = {}): Promise<World> {
@@ -74,7 +79,7 @@ export class World implements AsyncDisposable {
       triples: watched("triples", this.triples, calls, gate),
       vectors: watched("vectors", this.vectors.vectors, calls, gate),
     };
-    const parts: KnowledgeParts = {
+    const deps: KnowledgeDependencies = {
       ...stores,
       objects: watched("objects", this.objects, calls, gate),
       queue: await openItemQueue({ items, clock }),
@@ -87,7 +92,7 @@ export class World implements AsyncDisposable {
       log: () => {},
     };
     const owner = randomUUID();
-    const opened = await openKnowledge({ ...parts, owner, ingestPlaces: 1 });
+    const opened = await openKnowledge({ ...deps, owner, ingestPlaces: 1 });
     const common = { clock, system, callerOf: makeCaller, newId: () => randomUUID(), log: () => {}, owner, sources };
     const migrations = await new Migrations({
       ...stores,

@@ -175,5 +175,5 @@ export const making: Readonly<Record<string, Attempt>> = {
   "telemetry.logs": (s, who) => s.telemetry.logs(who, otlp({ resourceLogs: [] }), json),
 };
 
-/** `open` and `attend` are called by whoever opens Pinakes, for all workspaces; `versionOf` knows only what it is given. */
-export const withoutCaller: readonly string[] = ["open", "attend", "versionOf"];
+/** `open` and `process` are called by whoever opens Pinakes, for all workspaces; `versionOf` knows only what it is given. */
+export const withoutCaller: readonly string[] = ["open", "process", "versionOf"];

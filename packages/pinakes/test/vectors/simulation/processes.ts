@@ -45,7 +45,7 @@ export function writer(index: number, { random, profile }: Setting): Job {
       // Taken off only when it is done: who comes after a crash sends it again, under the same id.
       await append(setting, place, appender, drafts[0] as Draft, named || place.process.name.includes("'"));
       drafts.shift();
-      if (random.chance(0.3)) await place.site.parts.timers.pause(10);
+      if (random.chance(0.3)) await place.site.deps.timers.pause(10);
     }
   };
 }
@@ -112,7 +112,7 @@ export function compactor({ random, profile }: Setting): Job {
 export function sweeper({ random }: Setting): Job {
   let sweeps = random.int(2, 4);
   return async ({ world }, { site, work, process }) => {
-    const worker = new VectorWorker(site.parts, work, new Compactor(process.name, work), async () => {});
+    const worker = new VectorWorker(site.deps, work, new Compactor(process.name, work), async () => {});
     for (; sweeps > 0; sweeps -= 1) {
       await world.scheduler.pause(process, random.int(0, 500));
       try {

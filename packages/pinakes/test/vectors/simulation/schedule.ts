@@ -124,7 +124,7 @@ async function finish(world: World): Promise<void> {
 /** Its time is over: the registry knows. */
 async function sweepAway({ oracle, scheduler }: World, { site, work, process }: Place): Promise<void> {
   scheduler.now += 2 * hourMs; // Clocks differ by less.
-  await new VectorWorker(site.parts, work, new Compactor(process.name, work), async () => {}).sweep();
+  await new VectorWorker(site.deps, work, new Compactor(process.name, work), async () => {}).sweep();
   if (oracle.status !== "deleted")
     scheduler.fail(
       `I12: the collection is in the trash, its time is over, and nobody purges it (${[...oracle.work].join(", ")})`,

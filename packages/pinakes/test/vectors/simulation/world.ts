@@ -9,7 +9,7 @@ import { vectorWork, vectorWorkContainer, type VectorWork } from "../../../src/v
 import { inlineBuilder, type SegmentBuilder } from "../../../src/vectors/build/segment-builder.ts";
 import type { BuiltDelta } from "../../../src/vectors/build/build-delta.ts";
 import { CollectionSite } from "../../../src/vectors/store/collection-site.ts";
-import { defaultPolicy, type VectorParts, type VectorPolicy } from "../../../src/vectors/store/dependencies.ts";
+import { defaultPolicy, type VectorDependencies, type VectorPolicy } from "../../../src/vectors/store/dependencies.ts";
 import { vectorsContainer } from "../../../src/vectors/store/records.ts";
 import { uncachedFiles } from "../../../src/vectors/store/segment-files.ts";
 import type { Mutant } from "./mutant.ts";
@@ -82,7 +82,7 @@ export class World {
   place(process: Process): Place {
     const items = this.#items(process);
     let names = 0;
-    const parts: VectorParts = {
+    const parts: VectorDependencies = {
       items,
       objects: this.#objects(process),
       clock: { now: () => this.scheduler.now + process.skewMs },

@@ -12,7 +12,7 @@ import { Reader } from "../../../src/vectors/read/reader.ts";
 import { SearchPool } from "../../../src/vectors/search/pool.ts";
 import { inlineBuilder } from "../../../src/vectors/build/segment-builder.ts";
 import { CollectionSite } from "../../../src/vectors/store/collection-site.ts";
-import { defaultPolicy, type VectorParts, type VectorPolicy } from "../../../src/vectors/store/dependencies.ts";
+import { defaultPolicy, type VectorDependencies, type VectorPolicy } from "../../../src/vectors/store/dependencies.ts";
 import { vectorsContainer } from "../../../src/vectors/store/records.ts";
 import { uncachedFiles } from "../../../src/vectors/store/segment-files.ts";
 import { Vectors } from "../../../src/vectors/vectors.ts";
@@ -93,7 +93,7 @@ export class Process {
   readonly machine: Machine;
   readonly name: string;
   readonly calls = new Calls();
-  readonly parts: VectorParts;
+  readonly deps: VectorDependencies;
   readonly vectors: Vectors;
   readonly worker: VectorWorker;
   readonly compactor: Compactor;
@@ -121,7 +121,7 @@ export class Process {
       memoryBytesMax,
       onEvict: (segment) => this.reader.drop(segment),
     });
-    this.parts = {
+    this.deps = {
       items: watchedItems(machine.items, this.calls),
       objects: watchedObjects(machine.objects, this.calls),
       clock: { now: () => machine.now + skewMs },
@@ -142,12 +142,12 @@ export class Process {
       policy: { ...defaultPolicy, ...machine.policy, ...options.policy },
       log,
     };
-    this.registry = vectorWork(this.parts.items, system);
+    this.registry = vectorWork(this.deps.items, system);
     this.compactor = new Compactor(name, this.registry);
-    this.worker = new VectorWorker(this.parts, this.registry, this.compactor, async (site) => this.reader.forget(site));
-    const { parts, pool, cache, reader, registry: work, compactor } = this;
+    this.worker = new VectorWorker(this.deps, this.registry, this.compactor, async (site) => this.reader.forget(site));
+    const { deps, pool, cache, reader, registry: work, compactor } = this;
     this.vectors = new Vectors({
-      parts,
+      deps,
       pool,
       cache,
       reader,
@@ -159,7 +159,7 @@ export class Process {
   }
 
   site(collection = "c"): CollectionSite {
-    return new CollectionSite(this.parts, scope, collection);
+    return new CollectionSite(this.deps, scope, collection);
   }
 
   /** One heartbeat of every lease that this process holds. */

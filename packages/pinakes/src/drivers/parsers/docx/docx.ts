@@ -48,14 +48,14 @@ function mainPart(zip: Zip): ZipEntry {
   );
 }
 
-interface NoteParts {
+interface NoteFiles {
   readonly out: TextBuilder;
   readonly styles: Styles;
   readonly notes: Notes;
 }
 
 /** Each note that the text refers to, as a paragraph with its number. Headings do not occur in notes. */
-function appendNotes(zip: Zip, entry: ZipEntry, kind: "footnote" | "endnote", { out, styles, notes }: NoteParts): void {
+function appendNotes(zip: Zip, entry: ZipEntry, kind: "footnote" | "endnote", { out, styles, notes }: NoteFiles): void {
   const body = new DocxBody(out, new Sections(), styles, new Map());
   let shown = false;
   out.breakLine(2);

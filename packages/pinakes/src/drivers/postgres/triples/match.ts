@@ -10,7 +10,7 @@ import type { QuadPattern } from "../../../ports/triple-store.ts";
 import { badCursor, requireNotClosed, type SpaceStatus } from "../../../triples/space-errors.ts";
 import type { MatchRequest, MatchResult, SpaceKey } from "../../../triples/triple-engine.ts";
 import type { Database, Session } from "../connection.ts";
-import { boundSql, parsePlace, placeText, scansOf, scansSql, type ScanPlace } from "./scans.ts";
+import { boundSql, parsePlace, placeText, scansOf, scansSql, type ScanCursor } from "./scans.ts";
 import { readSpace } from "./spaces.ts";
 import type { TripleTables } from "./tables.ts";
 import { piecesOf, type TermTexts } from "./terms.ts";
@@ -89,7 +89,7 @@ async function findRows(
   tables: TripleTables,
   key: SpaceKey,
   { pattern, limit }: MatchRequest,
-  after: ScanPlace | undefined,
+  after: ScanCursor | undefined,
 ): Promise<{ space: number; rows: QuadRow[] }> {
   const { text, values } = matchSql(tables, key, pattern, limit, after);
   const found = await session.query<FoundRow>(text, values);
@@ -105,7 +105,7 @@ export function matchSql(
   key: SpaceKey,
   pattern: QuadPattern,
   limit: number,
-  after?: ScanPlace,
+  after?: ScanCursor,
 ): { text: string; values: unknown[] } {
   const values: unknown[] = [key.tenant, key.space, limit];
   const bound = "$3::bigint + 1";

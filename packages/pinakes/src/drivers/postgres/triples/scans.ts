@@ -1,7 +1,7 @@
 /** Which ranges answer a pattern, in which order, and places in them. */
 import { defaultGraph } from "../../../domain/rdf.ts";
 import type { QuadPattern } from "../../../ports/triple-store.ts";
-import { matchOrder, type Place } from "../../../triples/match-order.ts";
+import { matchOrder, type Position } from "../../../triples/match-order.ts";
 import { badCursor } from "../../../triples/space-errors.ts";
 import { rangeSql } from "./ranges.ts";
 import type { TripleTables } from "./tables.ts";
@@ -10,7 +10,7 @@ import { hashOf, termSql } from "./terms.ts";
 /** One range of one index. */
 export interface Scan {
   readonly table: "triples" | "quads";
-  readonly order: readonly Place[];
+  readonly order: readonly Position[];
   /** How many columns of the order the pattern binds. */
   readonly bound: number;
 }
@@ -27,16 +27,16 @@ export function scansOf(pattern: QuadPattern): readonly Scan[] {
 }
 
 /** Where a page ended: the scan, and the numbers of the row's columns that the pattern leaves open. So it cannot lead out of the pattern. */
-export interface ScanPlace {
+export interface ScanCursor {
   readonly scan: number;
   readonly numbers: readonly number[];
 }
 
-export function placeText({ scan, numbers }: ScanPlace): string {
+export function placeText({ scan, numbers }: ScanCursor): string {
   return [scan, ...numbers].join(".");
 }
 
-export function parsePlace(text: string, scans: readonly Scan[]): ScanPlace {
+export function parsePlace(text: string, scans: readonly Scan[]): ScanCursor {
   const [scan = -1, ...numbers] = /^\d{1,15}(\.\d{1,15})*$/.test(text) ? text.split(".").map(Number) : [];
   const target = scans[scan];
   if (target === undefined || numbers.length !== target.order.length - target.bound) throw badCursor();
@@ -61,7 +61,7 @@ export function boundSql(tables: TripleTables, pattern: QuadPattern, space: stri
 export function scansSql(
   tables: TripleTables,
   pattern: QuadPattern,
-  after: ScanPlace | undefined,
+  after: ScanCursor | undefined,
   space: string,
   limit: string,
   values: unknown[],

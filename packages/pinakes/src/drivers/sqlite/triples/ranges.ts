@@ -1,7 +1,7 @@
 /** A pattern as ranges of orders: one of triples, one of named quads, or both, one after the other. */
 import { defaultGraph } from "../../../domain/rdf.ts";
 import type { QuadPattern } from "../../../ports/triple-store.ts";
-import { matchOrder, type Place } from "../../../triples/match-order.ts";
+import { matchOrder, type Position } from "../../../triples/match-order.ts";
 import { placesOf, type Order } from "./schema.ts";
 
 export interface Range {
@@ -9,10 +9,10 @@ export interface Range {
   /** The numbers of the first columns behind the space. */
   readonly bound: readonly number[];
   /** The columns that follow. */
-  readonly free: readonly Place[];
+  readonly free: readonly Position[];
 }
 
-export type MatchIds = Readonly<Record<Place, number | undefined>>;
+export type MatchIds = Readonly<Record<Position, number | undefined>>;
 
 export function planRanges(pattern: QuadPattern, ids: MatchIds): Range[] {
   const { places, bound } = matchOrder(pattern);

@@ -11,7 +11,7 @@
  */
 import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import type { Place } from "../../../triples/match-order.ts";
+import type { Position } from "../../../triples/match-order.ts";
 import { format, requireFormat } from "../schema.ts";
 
 /** The columns of each order, behind the space. The table is named after them. */
@@ -19,7 +19,7 @@ export const tripleOrders = ["spo", "pos", "osp"] as const;
 export const quadOrders = ["spog", "posg", "ospg", "gspo", "gpos", "gosp"] as const;
 export type Order = (typeof tripleOrders)[number] | (typeof quadOrders)[number];
 
-export const placesOf = (order: Order): Place[] => order.split("") as Place[];
+export const placesOf = (order: Order): Position[] => order.split("") as Position[];
 
 /** The source that means "asserted, and supported besides". */
 export const assertedSource = 0;

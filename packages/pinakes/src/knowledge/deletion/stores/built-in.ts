@@ -1,16 +1,16 @@
 /** The stores of the knowledge side as participants of the lifecycle (RFC 0007). */
 import type { Participant } from "../../../lifecycle/index.ts";
-import type { KnowledgeParts } from "../../dependencies.ts";
+import type { KnowledgeDependencies } from "../../dependencies.ts";
 import { DocumentsStore } from "./documents-store.ts";
 import { ObjectsStore } from "./objects-store.ts";
 import { TriplesStore } from "./triples-store.ts";
 import { VectorsStore } from "./vectors-store.ts";
 
-export type StoreParts = Pick<KnowledgeParts, "items" | "objects" | "vectors" | "triples">;
+export type Stores = Pick<KnowledgeDependencies, "items" | "objects" | "vectors" | "triples">;
 
 /** The documents first: their fence is what stops all writers, and what the vectors' names are read from. */
-export function builtInStores(parts: StoreParts): readonly Participant[] {
-  return [new DocumentsStore(parts), new VectorsStore(parts), new ObjectsStore(parts), new TriplesStore(parts.triples)];
+export function builtInStores(deps: Stores): readonly Participant[] {
+  return [new DocumentsStore(deps), new VectorsStore(deps), new ObjectsStore(deps), new TriplesStore(deps.triples)];
 }
 
 /** Ids as incarnations have them: data under another name was put there by somebody else, and is no business of ours. */

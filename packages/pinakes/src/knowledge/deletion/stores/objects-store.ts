@@ -1,7 +1,7 @@
 /** The files of a life and what was made of them: every object under its prefix, also those of uploads that never ended, and what the quarantine holds of it. */
 import type { Scope } from "../../../domain/scope.ts";
-import type { HeldLives, Life, Participant } from "../../../lifecycle/index.ts";
-import { isIncarnation, type StoreParts } from "./built-in.ts";
+import type { HeldLives, Incarnation, Participant } from "../../../lifecycle/index.ts";
+import { isIncarnation, type Stores } from "./built-in.ts";
 
 const root = "knowledge/";
 /** Of what repairs took away (RFC 0016). */
@@ -12,10 +12,10 @@ export class ObjectsStore implements Participant {
   readonly store = "objects";
   readonly class = "object";
   readonly capabilities = { delete: true, archive: true, list: true };
-  readonly #parts: Pick<StoreParts, "objects">;
+  readonly #deps: Pick<Stores, "objects">;
 
-  constructor(parts: Pick<StoreParts, "objects">) {
-    this.#parts = parts;
+  constructor(deps: Pick<Stores, "objects">) {
+    this.#deps = deps;
   }
 
   /** Nothing reads or writes an object whose document cannot be: the fence of the documents is theirs. */
@@ -25,13 +25,13 @@ export class ObjectsStore implements Participant {
 
   async deleteStep(
     scope: Scope,
-    life: Life,
+    life: Incarnation,
     { limit }: { readonly limit: number },
   ): Promise<{ deleted: number; done: boolean }> {
     for (const prefix of prefixesOf(life)) {
-      const { keys } = await this.#parts.objects.list(scope, prefix, { limit: Math.min(limit, pageKeys) });
+      const { keys } = await this.#deps.objects.list(scope, prefix, { limit: Math.min(limit, pageKeys) });
       if (keys.length === 0) continue;
-      await this.#parts.objects.delete(
+      await this.#deps.objects.delete(
         scope,
         keys.map(({ key }) => key),
       );
@@ -40,12 +40,12 @@ export class ObjectsStore implements Participant {
     return { deleted: 0, done: true };
   }
 
-  async count(scope: Scope, life: Life): Promise<number> {
+  async count(scope: Scope, life: Incarnation): Promise<number> {
     let count = 0;
     for (const prefix of prefixesOf(life)) {
       let after: string | undefined;
       do {
-        const page = await this.#parts.objects.list(scope, prefix, {
+        const page = await this.#deps.objects.list(scope, prefix, {
           limit: pageKeys,
           ...(after === undefined ? {} : { after }),
         });
@@ -56,7 +56,7 @@ export class ObjectsStore implements Participant {
     return count;
   }
 
-  async archive(scope: Scope, life: Life): Promise<{ count: number }> {
+  async archive(scope: Scope, life: Incarnation): Promise<{ count: number }> {
     return { count: await this.count(scope, life) };
   }
 
@@ -68,7 +68,7 @@ export class ObjectsStore implements Participant {
     const lives: HeldLives["lives"][number][] = [];
     let after = cursor;
     while (lives.length < limit) {
-      const { keys } = await this.#parts.objects.list(scope, root, {
+      const { keys } = await this.#deps.objects.list(scope, root, {
         limit: 1,
         ...(after === undefined ? {} : { after }),
       });
@@ -82,6 +82,6 @@ export class ObjectsStore implements Participant {
   }
 }
 
-function prefixesOf({ incarnation }: Life): readonly string[] {
+function prefixesOf({ incarnation }: Incarnation): readonly string[] {
   return [`${root}${incarnation}/`, `${quarantineRoot}${incarnation}/`];
 }

@@ -1,7 +1,7 @@
 /** The quads of a life: its space, all graphs, all orders, the words. */
 import type { Scope } from "../../../domain/scope.ts";
 import { ifMissing } from "../../../runtime/expected-errors.ts";
-import type { HeldLives, Life, Participant } from "../../../lifecycle/index.ts";
+import type { HeldLives, Incarnation, Participant } from "../../../lifecycle/index.ts";
 import type { TripleStore } from "../../../ports/triple-store.ts";
 import { isIncarnation } from "./built-in.ts";
 
@@ -15,30 +15,30 @@ export class TriplesStore implements Participant {
     this.#triples = triples;
   }
 
-  async fence(scope: Scope, { incarnation }: Life): Promise<void> {
+  async fence(scope: Scope, { incarnation }: Incarnation): Promise<void> {
     await this.#triples.fence(scope, incarnation);
   }
 
-  async unfence(scope: Scope, { incarnation }: Life): Promise<void> {
+  async unfence(scope: Scope, { incarnation }: Incarnation): Promise<void> {
     // NOT_FOUND: it was deleted where triples were not told, by an import or before there were any.
     await ifMissing(this.#triples.unfence(scope, incarnation));
   }
 
   async deleteStep(
     scope: Scope,
-    { incarnation }: Life,
+    { incarnation }: Incarnation,
     { limit }: { readonly limit: number },
   ): Promise<{ deleted: number; done: boolean }> {
     return this.#triples.purge(scope, incarnation, { limit });
   }
 
-  async count(scope: Scope, { incarnation }: Life): Promise<number> {
+  async count(scope: Scope, { incarnation }: Incarnation): Promise<number> {
     const { quads, supports, terms } = await this.#triples.usage(scope, incarnation);
     return quads + supports + terms;
   }
 
   /** Every write passes the collection's record, which says ARCHIVED. */
-  async archive(scope: Scope, { incarnation }: Life): Promise<{ count: number }> {
+  async archive(scope: Scope, { incarnation }: Incarnation): Promise<{ count: number }> {
     return { count: (await this.#triples.usage(scope, incarnation)).quads };
   }
 

@@ -4,11 +4,11 @@
  */
 import type { Scope } from "../../../domain/scope.ts";
 import { ifMissing, tolerate } from "../../../runtime/expected-errors.ts";
-import type { HeldLives, Life, Participant } from "../../../lifecycle/index.ts";
+import type { HeldLives, Incarnation, Participant } from "../../../lifecycle/index.ts";
 import { vectorLimits } from "../../../vectors/index.ts";
-import { Shelf } from "../../records/collection-partition.ts";
+import { CollectionPartition } from "../../records/collection-partition.ts";
 import { ownVectorsName } from "../../records/raw-vectors-name.ts";
-import { isIncarnation, type StoreParts } from "./built-in.ts";
+import { isIncarnation, type Stores } from "./built-in.ts";
 
 const namePattern = /^(.+)\.(?:\d+|own)$/;
 
@@ -16,26 +16,26 @@ export class VectorsStore implements Participant {
   readonly store = "vectors";
   readonly class = "vector";
   readonly capabilities = { delete: true, archive: true, list: true };
-  readonly #parts: Pick<StoreParts, "items" | "vectors">;
+  readonly #deps: Pick<Stores, "items" | "vectors">;
 
-  constructor(parts: Pick<StoreParts, "items" | "vectors">) {
-    this.#parts = parts;
+  constructor(deps: Pick<Stores, "items" | "vectors">) {
+    this.#deps = deps;
   }
 
-  async fence(scope: Scope, life: Life, { purgeAt }: { readonly purgeAt: number }): Promise<void> {
+  async fence(scope: Scope, life: Incarnation, { purgeAt }: { readonly purgeAt: number }): Promise<void> {
     for (const name of await this.#names(scope, life))
-      await ifMissing(this.#parts.vectors.delete(scope, name, { purgeAt }));
+      await ifMissing(this.#deps.vectors.delete(scope, name, { purgeAt }));
   }
 
-  async unfence(scope: Scope, life: Life): Promise<void> {
+  async unfence(scope: Scope, life: Incarnation): Promise<void> {
     // CONFLICT: these are back already.
     for (const name of await this.#names(scope, life))
-      await tolerate(this.#parts.vectors.undelete(scope, name), "NOT_FOUND", "CONFLICT");
+      await tolerate(this.#deps.vectors.undelete(scope, name), "NOT_FOUND", "CONFLICT");
   }
 
   /** One vector collection a step. */
-  async deleteStep(scope: Scope, life: Life): Promise<{ deleted: number; done: boolean }> {
-    const { vectors } = this.#parts;
+  async deleteStep(scope: Scope, life: Incarnation): Promise<{ deleted: number; done: boolean }> {
+    const { vectors } = this.#deps;
     for (const name of await this.#names(scope, life)) {
       const { status, left } = await vectors.remains(scope, name);
       if (status === "deleted" && left === 0) continue;
@@ -47,17 +47,17 @@ export class VectorsStore implements Participant {
     return { deleted: 0, done: true };
   }
 
-  async count(scope: Scope, life: Life): Promise<number> {
+  async count(scope: Scope, life: Incarnation): Promise<number> {
     let count = 0;
-    for (const name of await this.#names(scope, life)) count += (await this.#parts.vectors.remains(scope, name)).left;
+    for (const name of await this.#names(scope, life)) count += (await this.#deps.vectors.remains(scope, name)).left;
     return count;
   }
 
   /** Every write passes the collection's record, which says ARCHIVED. */
-  async archive(scope: Scope, life: Life): Promise<{ count: number }> {
+  async archive(scope: Scope, life: Incarnation): Promise<{ count: number }> {
     let count = 0;
     for (const name of await this.#names(scope, life))
-      count += (await ifMissing(this.#parts.vectors.count(scope, name))) ?? 0;
+      count += (await ifMissing(this.#deps.vectors.count(scope, name))) ?? 0;
     return { count };
   }
 
@@ -65,17 +65,17 @@ export class VectorsStore implements Participant {
     scope: Scope,
     options: { readonly limit: number; readonly cursor?: string | undefined },
   ): Promise<HeldLives> {
-    const { collections, cursor } = await this.#parts.vectors.list(scope, options);
+    const { collections, cursor } = await this.#deps.vectors.list(scope, options);
     const found = collections.map(({ collection }) => namePattern.exec(collection)?.[1] ?? "").filter(isIncarnation);
     return { lives: [...new Set(found)].map((incarnation) => ({ incarnation, repository_id: "" })), cursor };
   }
 
   /** One more than there is: a re-index may have begun with it. */
-  async #names(scope: Scope, life: Life): Promise<readonly string[]> {
-    const shelf = new Shelf(this.#parts.items, scope, life);
-    const { generation } = (await shelf.fence())?.record ?? { generation: 1 };
+  async #names(scope: Scope, life: Incarnation): Promise<readonly string[]> {
+    const partition = new CollectionPartition(this.#deps.items, scope, life);
+    const { generation } = (await partition.fence())?.record ?? { generation: 1 };
     return [
-      ...Array.from({ length: generation + 1 }, (_, i) => shelf.vectors(i + 1)),
+      ...Array.from({ length: generation + 1 }, (_, i) => partition.vectors(i + 1)),
       ownVectorsName(life.incarnation),
     ];
   }

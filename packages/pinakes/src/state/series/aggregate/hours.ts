@@ -11,7 +11,7 @@ import { CellCache } from "./cell-cache.ts";
 import { knowsDimensions, type Columns } from "./columns.ts";
 import { inParallel } from "../../../runtime/in-parallel.ts";
 import { scanHours, type HoursOfDay } from "./scan-hours.ts";
-import { hourMs, seriesLimits, type Series, type SeriesParts } from "../series.ts";
+import { hourMs, seriesLimits, type Series, type SeriesDependencies } from "../series.ts";
 import { readStamps, type DayStamps } from "../stamps.ts";
 import { hourStart } from "../time.ts";
 
@@ -41,15 +41,15 @@ const blocksAtOnce = 8;
 export class Hours {
   readonly blocks: BlockStore;
   readonly cells: CellCache;
-  readonly #parts: SeriesParts;
+  readonly #deps: SeriesDependencies;
   readonly #series: Series;
   readonly #cache: ByteCache<Columns>;
   readonly #sealRowsMin: number;
 
-  constructor(parts: SeriesParts, series: Series, options: HoursOptions = {}) {
-    this.#parts = parts;
+  constructor(deps: SeriesDependencies, series: Series, options: HoursOptions = {}) {
+    this.#deps = deps;
     this.#series = series;
-    this.blocks = new BlockStore(parts.objects, parts.log);
+    this.blocks = new BlockStore(deps.objects, deps.log);
     this.#cache = new ByteCache(options.cacheBytesMax ?? seriesLimits.blockCacheBytesDefault);
     this.#sealRowsMin = options.sealRowsMin ?? seriesLimits.sealRowsMinDefault;
     this.cells = new CellCache({
@@ -65,7 +65,7 @@ export class Hours {
     { hours: wanted, dimensions }: WantedHours,
     known: (start: number, key: string) => Known | undefined,
   ): Promise<readonly Hour<Known>[]> {
-    const stamps = await readStamps(this.#parts.items, scope, this.#series, date);
+    const stamps = await readStamps(this.#deps.items, scope, this.#series, date);
     if (stamps === undefined) return [];
     const found = new Map<number, Hour<Known>>();
     const put = (hour: number, key: string | undefined, of: Columns | Known | undefined): void => {
@@ -97,7 +97,7 @@ export class Hours {
 
   /** Stores the block of an hour that is over, unless there is one or it is too small. */
   async seal(scope: Scope, date: string, hour: number): Promise<void> {
-    const stamps = await readStamps(this.#parts.items, scope, this.#series, date);
+    const stamps = await readStamps(this.#deps.items, scope, this.#series, date);
     if (stamps === undefined || !this.#mayBeLarge(stamps, hour)) return;
     if ((await this.blocks.sealedAt(scope, this.name(date, hour, stamps))) === undefined)
       await this.#scan(scope, { date, hours: [hour], stamps, asked: [] });
@@ -125,7 +125,7 @@ export class Hours {
   }
 
   async #scan(scope: Scope, day: HoursOfDay): Promise<ReadonlyMap<number, Scanned>> {
-    const { items } = this.#parts;
+    const { items } = this.#deps;
     const { date, stamps: before, asked } = day;
     const results = new Map<number, Scanned>();
     const scanned = await scanHours(items, scope, this.#series, day);
@@ -150,7 +150,7 @@ export class Hours {
       await this.blocks.put(scope, name, columns);
     } catch (error) {
       if (!PinakesError.isInstance(error)) throw error;
-      this.#parts.log(
+      this.#deps.log(
         `state: the block of ${name.series} ${name.date}, hour ${name.hour}, of ${scope.tenant} was not stored: ${error.detail}`,
       );
     }
@@ -161,7 +161,7 @@ export class Hours {
   }
 
   #isOver(date: string, hour: number): boolean {
-    return this.#parts.clock.now() >= hourStart(date, hour) + hourMs + seriesLimits.sealDelayMs;
+    return this.#deps.clock.now() >= hourStart(date, hour) + hourMs + seriesLimits.sealDelayMs;
   }
 }
 

@@ -9,7 +9,7 @@ import type { Operation } from "../../../ports/item-store.ts";
 import { companionField } from "../../system-container.ts";
 import type { Hours } from "./hours.ts";
 import { inParallel } from "../../../runtime/in-parallel.ts";
-import { dayMs, seriesLimits, type Series, type SeriesParts } from "../series.ts";
+import { dayMs, seriesLimits, type Series, type SeriesDependencies } from "../series.ts";
 import { hourStart, hourText } from "../time.ts";
 
 /** What was announced by this process lately; forgetting costs one write each. */
@@ -22,20 +22,20 @@ const graceMs = dayMs;
 const companionsMax = 10;
 
 export class Sealing {
-  readonly #parts: SeriesParts;
+  readonly #deps: SeriesDependencies;
   readonly #series: Series;
   readonly #hours: Hours;
   readonly #announced = new Set<string>();
 
-  constructor(parts: SeriesParts, series: Series, hours: Hours) {
-    this.#parts = parts;
+  constructor(deps: SeriesDependencies, series: Series, hours: Hours) {
+    this.#deps = deps;
     this.#series = series;
     this.#hours = hours;
   }
 
   /** Once per hour, and once per day, and process. */
   async announce(scope: Scope, rows: readonly { readonly date: string; readonly hour: number }[]): Promise<void> {
-    const { work, clock } = this.#parts;
+    const { work, clock } = this.#deps;
     const { name: series, ttlSeconds } = this.#series;
     const now = clock.now();
     const fresh = new Map<string, { readonly date: string; readonly hour: number | null; readonly due_at: number }>();
@@ -63,8 +63,8 @@ export class Sealing {
     });
   }
 
-  async attend(entry: RegisteredWork): Promise<void> {
-    const { work, system, clock } = this.#parts;
+  async process(entry: RegisteredWork): Promise<void> {
+    const { work, system, clock } = this.#deps;
     const { date, hour } = entry.data as { readonly date: string; readonly hour: number | null };
     const scope = system.forTenant(entry.tenant);
     if (hour !== null) {
@@ -80,7 +80,7 @@ export class Sealing {
 
   /** Removes what a day without rows leaves behind; false while it has rows. */
   async #endDay(scope: Scope, date: string): Promise<boolean> {
-    const { items } = this.#parts;
+    const { items } = this.#deps;
     const { container, dateField, name } = this.#series;
     const partition = { equals: { [dateField]: date } };
     for (let cursor: string | undefined; ;) {

@@ -33,7 +33,7 @@ export function prepareRow(
   const given = Object.fromEntries(
     Object.entries(withoutSystemProperties(input)).filter(([, value]) => value !== undefined),
   );
-  refuseMisplaced(given, series.parts);
+  refuseMisplaced(given, series.fields);
   const at = new Date(now).toISOString();
   const moment = given["timestamp"] ?? at;
   const document = validateDocument(series.container, series.schema, {

@@ -1,7 +1,7 @@
 /** What is due for a workflow: its timeout, the end of its time to live, and what crashes left behind. */
 import type { RegisteredWork } from "../../containers/index.ts";
 import { hasCode } from "../../domain/errors.ts";
-import type { StateParts } from "../dependencies.ts";
+import type { StateDependencies } from "../dependencies.ts";
 import { failed } from "./actions.ts";
 import type { Changes } from "./change-workflow.ts";
 import { clean } from "./clean.ts";
@@ -13,22 +13,22 @@ import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
 
 type Entry = RegisteredWork<"workflow">;
 
-export async function attendWorkflow(
-  parts: StateParts,
+export async function processWorkflow(
+  deps: StateDependencies,
   partitions: Partitions,
   changes: Changes,
   entry: Entry,
 ): Promise<void> {
   const { tenant, key: workflowId } = entry;
-  const scope = parts.system.forTenant(tenant);
-  const now = parts.clock.now();
+  const scope = deps.system.forTenant(tenant);
+  const now = deps.clock.now();
   const { workflow, lease } = await partitions.all(scope, workflowId);
   if (workflow === undefined) {
     // Whoever creates the workflow anew changes the lease, so this removes only what nobody has.
     if (lease !== undefined)
-      await parts.items.write(scope, containerName, [workflowId], { op: "delete", id: leaseId, ifMatch: lease.etag });
-    await clean(parts, scope, workflowId);
-    return parts.work.remove(entry);
+      await deps.items.write(scope, containerName, [workflowId], { op: "delete", id: leaseId, ifMatch: lease.etag });
+    await clean(deps, scope, workflowId);
+    return deps.work.remove(entry);
   }
   const deadline = deadlineOf(workflow.document as unknown as WorkflowDocument, workflow.modifiedAt);
   if (deadline !== null && deadline <= now) {
@@ -41,8 +41,8 @@ export async function attendWorkflow(
         if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
       });
   }
-  await clean(parts, scope, workflowId);
-  await renew(parts, partitions, entry);
+  await clean(deps, scope, workflowId);
+  await renew(deps, partitions, entry);
 }
 
 const timedOut = (document: WorkflowDocument, now: number): WorkflowDocument =>
@@ -52,17 +52,17 @@ const timedOut = (document: WorkflowDocument, now: number): WorkflowDocument =>
   })(document, now);
 
 /** For the next moment, from what is stored now; looked at again afterwards, because a start may have crossed it. */
-async function renew(parts: StateParts, partitions: Partitions, entry: Entry): Promise<void> {
+async function renew(deps: StateDependencies, partitions: Partitions, entry: Entry): Promise<void> {
   const { tenant, key: workflowId } = entry;
-  const scope = parts.system.forTenant(tenant);
-  const due = new DueWork(parts);
+  const scope = deps.system.forTenant(tenant);
+  const due = new DueWork(deps);
   const next = async (): Promise<number | null> => {
-    const now = parts.clock.now();
+    const now = deps.clock.now();
     const item = await partitions.workflow(scope, workflowId);
     return item === undefined ? now : nextDue(item.document as unknown as WorkflowDocument, item.modifiedAt, now);
   };
   const first = await next();
-  if (first === null) return parts.work.remove(entry);
+  if (first === null) return deps.work.remove(entry);
   await due.put(tenant, workflowId, first);
   const second = await next();
   if (second !== null && second < first) await due.put(tenant, workflowId, second);

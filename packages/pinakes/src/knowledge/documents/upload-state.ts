@@ -1,0 +1,61 @@
+/** What an upload means for a document that exists already: whether it may start, and what the record becomes when it fails. */
+import { PinakesError } from "../../domain/errors.ts";
+import type { DocumentRecord } from "../records/records.ts";
+
+/** Without a sign of life for so long, a retry of the upload takes it over; the watchdog fails it later (`uploadDeadMs`). */
+export const uploadLeaseMs = 15_000;
+
+export interface Begun {
+  readonly record: DocumentRecord;
+  etag: string;
+  readonly before: DocumentRecord | undefined;
+}
+
+export function isUnchanged({ record, before }: Begun, sha256: string): boolean {
+  if (before === undefined || before.status !== "indexed" || before.sha256 !== sha256) return false;
+  const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+  return (
+    same(before.metadata, record.metadata) &&
+    same(before.chunking_override, record.chunking_override) &&
+    before.name === record.name
+  );
+}
+
+/** As it was before an upload that was refused. What was being ingested begins again: the upload has taken over its run. */
+export function asBefore(before: DocumentRecord, { version, run }: DocumentRecord, touched_at: number): DocumentRecord {
+  const onItsWay = before.status === "pending" || before.status === "indexing";
+  return {
+    ...before,
+    version,
+    run,
+    ...(onItsWay ? { status: "pending" as const, attempts: 0, progress: null, touched_at } : {}),
+  };
+}
+
+/** What is left of the lease of a first upload that is under way; undefined where there is none. One that replaces a document needs replace=true. */
+export function leaseLeftMs({ status, versions, touched_at }: DocumentRecord, now: number): number | undefined {
+  return status === "uploading" && versions.length === 0 ? touched_at + uploadLeaseMs - now : undefined;
+}
+
+export class UploadUnderWay extends PinakesError {
+  readonly retryAfterMs: number;
+
+  constructor({ name, document_id }: DocumentRecord, retryAfterMs: number) {
+    const seconds = Math.ceil(retryAfterMs / 1_000);
+    const detail = `A document "${name}" is being uploaded: ${document_id}. If that upload broke off, send it again in ${seconds} s; or with replace=true.`;
+    super("CONFLICT", detail, { retryable: true });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** An upload that broke off left nothing but its name: sending the file again is what its error asks for. */
+export function neverArrived({ status, versions }: DocumentRecord): boolean {
+  return status === "failed" && versions.length === 0;
+}
+
+export function duplicate({ name, document_id }: DocumentRecord): PinakesError {
+  return new PinakesError(
+    "CONFLICT",
+    `A document "${name}" is here already (names ignore case): ${document_id}. Send it with replace=true to take its place.`,
+  );
+}
