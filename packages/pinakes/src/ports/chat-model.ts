@@ -1,10 +1,10 @@
 /**
- * ChatModel: a question to a language model, and an answer of a given shape.
+ * ChatModel: a prompt to a language model, and an answer that follows a schema.
  *
- * Answer. JSON; a provider that can is told the schema, but whoever asks checks the answer: models make mistakes.
+ * Answer. JSON; providers that support it get the schema, but the caller still validates the answer: models make mistakes.
  *
- * Errors. CORRUPT: the answer is no JSON; asking again may help. THROTTLED, UNAVAILABLE: later; retries of one request happen inside. INVALID:
- * the provider refuses the question. Never a key, and never the text of the question, in a message.
+ * Errors. CORRUPT: the answer is no JSON; asking again may help. THROTTLED, UNAVAILABLE: later; retries of one request happen inside.
+ * INVALID: the provider rejects the prompt. A message never contains the API key or the prompt.
  */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 
@@ -30,6 +30,6 @@ export interface ChatQuestion {
 /** The models that collections may name. */
 export interface ChatModels {
   readonly models: readonly ChatModelInfo[];
-  /** The first when no id is given. NOT_FOUND names the ones there are. */
+  /** The first if no id is given. NOT_FOUND lists the available ones. */
   get(id?: string): Promise<ChatModel>;
 }

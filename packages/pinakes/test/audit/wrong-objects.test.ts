@@ -82,7 +82,9 @@ it("two folders with one PostgreSQL: refused; forced, repairs only mark; with th
     expect(hits.length).toBeGreaterThan(0);
     // Beside a process that runs, and without a word about objects.
     await expect(open(wrong)).rejects.toThrow(/has no store id/);
-    await expect(open({ dir: wrong.dir, items: wrong.items })).rejects.toThrow(/objects: say where the objects are/);
+    await expect(open({ dir: wrong.dir, items: wrong.items })).rejects.toThrow(
+      /objects: set the location of the objects/,
+    );
   }
   await expect(open(wrong)).rejects.toThrow(/has no store id/);
   await storeIds(parseStores(wrong, names), { bind: true });
