@@ -24,7 +24,8 @@ function start(): { readonly thread: Thread<Answer>; readonly ask: (text: string
       "error" in answer
         ? thread.reject(answer.call, receiveError(answer.error))
         : thread.resolve(answer.call, answer.value),
-    onExit: (cause) => new PinakesError("UNAVAILABLE", `ended: ${cause instanceof Error ? cause.message : "on request"}`),
+    onExit: (cause) =>
+      new PinakesError("UNAVAILABLE", `ended: ${cause instanceof Error ? cause.message : "on request"}`),
   });
   return { thread, ask: (text) => thread.call<string>((call) => ({ call, text })) };
 }

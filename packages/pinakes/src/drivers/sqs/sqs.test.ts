@@ -30,17 +30,17 @@ queueSuite(
     skip: [
       { test: "dead letter:", reason: "dead letters are handled with the tools of SQS", capability: "inspectDead" },
       {
-        test: "a dedupId is remembered for as long as its message is kept",
+        test: "a dedupId is remembered while its message is stored",
         reason: "SQS remembers 5 minutes from the send",
         capability: "dedupWindowMs",
       },
       {
-        test: "an ending that is repeated",
+        test: "an ending repeated",
         reason: "SQS forgets a receipt handle with its lease",
         capability: "ownerHeartbeat",
       },
       { test: "idle for months", reason: "the time of the service cannot be moved", capability: "timing" },
-      { test: "without a time of its own", reason: "the time of the service cannot be moved", capability: "timing" },
+      { test: "without a retry time", reason: "the time of the service cannot be moved", capability: "timing" },
       { test: "random histories", reason: "the time of the service cannot be moved", capability: "timing" },
     ],
   },
