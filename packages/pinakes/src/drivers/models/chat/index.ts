@@ -1,4 +1,4 @@
-/** Chat models through the AI SDK: whatever speaks OpenAI's protocol, Ollama, Amazon Bedrock. */
+/** Chat models through the AI SDK: any server with OpenAI's protocol, Ollama, Amazon Bedrock. */
 import {
   generateText,
   jsonSchema,
@@ -52,7 +52,7 @@ class AiSdkChat implements ChatModel {
         instructions,
         prompt: text,
         output: Output.object({ schema: jsonSchema<JsonValue>(schema), name: "facts" }),
-        // The same question, the same answer, as far as a model can.
+        // The same prompt, the same answer, as far as a model can.
         temperature: 0,
         maxRetries: this.#retriesMax,
         abortSignal: AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]),
@@ -67,7 +67,7 @@ class AiSdkChat implements ChatModel {
       if (unreadable.some((kind) => kind.isInstance(last)))
         throw new PinakesError(
           "CORRUPT",
-          `Asking ${this.model.id} (${name}): the answer is not JSON of the shape that was asked for. Nothing of it is used.`,
+          `Asking ${this.model.id} (${name}): the answer is not JSON of the requested shape. Nothing of it is used.`,
         );
       throw mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
     }
