@@ -1,4 +1,4 @@
-/** The lines of docs/graph.md, run as a reader would: by a shell, with curl and the command line. */
+/** The examples of docs/graph.md, run as a reader would: its lines by a shell, its TypeScript as a program. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -47,5 +47,10 @@ describe("docs/graph.md", () => {
     expect(await readFile(join(dir, "people.nq"), "utf8")).toContain("<https://example.org/works>");
     expect(output).toMatch(/^s +p +o/m);
     expect(await readFile(join(dir, "people.ttl"), "utf8")).toContain("Charles");
+  });
+
+  it("the TypeScript is a program that runs", async () => {
+    const printed = await guide.program(await blocksOf("graph.md", "ts"));
+    expect(printed).toContain("https://example.org/ada Ada");
   });
 });
