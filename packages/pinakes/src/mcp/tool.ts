@@ -5,7 +5,7 @@
 import type { KnowledgeApi, StateApi } from "@pinakes/client";
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import type { z } from "zod";
-import type { CatalogContext, SelectionSlot } from "../catalogs/index.ts";
+import type { SelectionSlot } from "../catalogs/index.ts";
 
 /** Whom a connection acts for, and through which interface. */
 export interface McpSession {
@@ -14,8 +14,6 @@ export interface McpSession {
   readonly userId: string;
   /** A key that may only read: tools that write are refused. */
   readonly readOnly: boolean;
-  /** The OAuth scope that a token needs for tools that write; undefined where none would help. */
-  readonly writeScope?: string | undefined;
   /** Where the connection is the session, as on stdio. */
   readonly connectionId?: string | undefined;
   /** The catalog selection of a session or of an explicit handle; only this user's. */
@@ -100,5 +98,3 @@ export const adds: ToolAnnotations = {
   openWorldHint: false,
 };
 export const changes: ToolAnnotations = { ...adds, destructiveHint: true };
-
-export type { CatalogContext };
