@@ -1,4 +1,4 @@
-/** How far a workspace's deletes are behind: what some store has not confirmed yet, and whether that takes longer than it may. */
+/** How far a workspace's deletes lag behind: those that some store has not confirmed, and whether they exceed the allowed time. */
 import type { DeletionLag } from "@pinakes/client";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../lifecycle/index.ts";
@@ -39,7 +39,7 @@ export async function deletionLag(
   };
 }
 
-/** In words, where it takes longer than it may, and where some store does not do it. */
+/** Warnings for deletes that take too long, and for those that a store fails to carry out. */
 export function deletionWarnings(
   failed: number,
   lagSeconds: number,
@@ -47,8 +47,8 @@ export function deletionWarnings(
 ): { readonly late: string | undefined; readonly stuck: string | undefined } {
   return {
     late:
-      lagSeconds > secondsMax ? `A delete is not done after ${lagSeconds} s; ${secondsMax} s are allowed.` : undefined,
-    stuck: failed > 0 ? `${failed} that some store has not confirmed; see the operations that failed.` : undefined,
+      lagSeconds > secondsMax ? `A delete is not done after ${lagSeconds} s; the limit is ${secondsMax} s.` : undefined,
+    stuck: failed > 0 ? `${failed} deletes that some store has not confirmed; see the failed operations.` : undefined,
   };
 }
 
@@ -70,7 +70,7 @@ export async function unfinishedOperations(items: ItemStore, scope: Scope): Prom
   return found;
 }
 
-/** Whole seconds; never below 0, whoever's clock was ahead. */
+/** Whole seconds; never below 0, even with clock skew. */
 export function ageSeconds(now: number, since: number): number {
   return Math.max(0, Math.floor((now - since) / 1_000));
 }
