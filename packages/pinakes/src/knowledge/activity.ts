@@ -62,7 +62,8 @@ export class Activity {
     query: { from?: string | undefined; to?: string | undefined; step?: number | undefined } = {},
   ): Promise<readonly ActivityPoint[]> {
     const scope = requireCaller(caller);
-    if (caller.role === "user") throw new PinakesError("FORBIDDEN", "Only admins can read the activity of a workspace.");
+    if (caller.role === "user")
+      throw new PinakesError("FORBIDDEN", "Only admins can read the activity of a workspace.");
     const { from, to, stepMs } = checkSpan(query, this.#deps.clock.now());
     const points = new Map<number, Record<ActivityFigure, number>>();
     for (let at = from; at < to; at += stepMs) points.set(at, none());

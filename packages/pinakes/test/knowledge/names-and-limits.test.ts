@@ -75,9 +75,12 @@ describe.each(engines)("names and limits on %s", (engine) => {
       collection_id: "taken",
       name: expect.stringMatching(/^taken [0-9a-f]{8}$/),
     });
-    const same = { code: "CONFLICT", detail: `A collection "taken" exists in repository "${place.repository}".` };
+    const same = {
+      code: "CONFLICT",
+      detail: `A collection "taken" already exists in repository "${place.repository}".`,
+    };
     await expect(create({ collection_id: "taken" })).rejects.toMatchObject(same);
-    const named = `A collection named "tAken" exists in repository "${place.repository}" (names ignore case). Use another name, or change the one that has it.`;
+    const named = `A collection named "tAken" already exists in repository "${place.repository}" (names are case-insensitive). Use another name, or rename the existing one.`;
     await expect(create({ collection_id: "tAken", name: "tAken" })).rejects.toMatchObject({
       code: "CONFLICT",
       detail: named,

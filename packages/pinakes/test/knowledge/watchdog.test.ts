@@ -36,7 +36,7 @@ describe("uploads and ingestions that died", () => {
     expect((await only())?.status).toBe("uploading");
     machine.now += 1;
     await process.sweep();
-    expect(await only()).toMatchObject({ status: "failed", error: expect.stringContaining("broke off") });
+    expect(await only()).toMatchObject({ status: "failed", error: expect.stringContaining("was interrupted") });
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
   });

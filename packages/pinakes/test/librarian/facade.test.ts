@@ -140,7 +140,7 @@ describe("update-collection", () => {
       const { type, message } = reply.json["error"] as Json;
       expect({ type, message }).toEqual({
         type: "conflict",
-        message: `A collection named "${name}" exists in the user's own repository (names ignore case). Use another name, or change the one that has it.`,
+        message: `A collection named "${name}" already exists in the user's personal repository (names are case-insensitive). Use another name, or rename the existing one.`,
       });
     }
     expect(await collections(key)).toHaveLength(2);

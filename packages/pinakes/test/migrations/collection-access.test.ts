@@ -84,7 +84,7 @@ it("R-TG-63 a repository that does not let in whom the old one did is a problem 
   await process.knowledge.collections.create(world.admin, "staff", { collection_id: "plans" });
   const plan = await process.plan(source("staff", "plans", "guests"));
   expect(plan.problems).toEqual([
-    { where: "staff/plans", reason: expect.stringContaining("is open to staff, whom repository") as string },
+    { where: "staff/plans", reason: expect.stringContaining("is open to staff, which repository") as string },
   ]);
   await process.knowledge.repositories.create(world.admin, { repository_id: "narrow", allowed_groups: ["a", "b"] });
   await process.knowledge.collections.create(world.admin, "narrow", { collection_id: "ones", allowed_groups: ["a"] });
@@ -94,7 +94,7 @@ it("R-TG-63 a repository that does not let in whom the old one did is a problem 
   });
   await process.knowledge.repositories.update(world.admin, "narrow", { allowed_groups: ["b"] });
   expect((await process.plan(source("narrow", "ones", "open"))).problems).toEqual([
-    { where: "narrow/ones", reason: expect.stringContaining("in another one of repository") as string },
+    { where: "narrow/ones", reason: expect.stringContaining("and another one of repository") as string },
   ]);
   await moved("narrow", "twos", "open");
   expect([await sees(user("al", "a"), "open", "twos"), await sees(user("bo", "b"), "open", "twos")]).toEqual([

@@ -90,7 +90,7 @@ it.each(["at its beginning", "while it begins"] as const)(
     });
     expect(waiting).toMatchObject({
       status: "running",
-      error: expect.stringContaining(`while migration "${id}" is under way`) as string,
+      error: expect.stringContaining(`while migration "${id}" is in progress`) as string,
     });
     const fence = async () =>
       (

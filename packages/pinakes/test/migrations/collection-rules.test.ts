@@ -245,7 +245,7 @@ describe("what becomes of it", () => {
     ).toBe(2);
     expect(await refusal(process.run(id, "rollback"))).toMatchObject({
       code: "GONE",
-      detail: expect.stringContaining("Migrate the new one back") as string,
+      detail: expect.stringContaining("Move the new one back") as string,
     });
     expect(await process.knowledge.collections.get(world.admin, "attic", "old-papers")).toMatchObject({
       status: "ARCHIVED",

@@ -191,7 +191,7 @@ describe("who keeps the work, and who is asked", () => {
     changed.resolve();
     expect(await driving).toMatchObject({
       state: "copied",
-      error: expect.stringContaining("Only admins make collections") as string,
+      error: expect.stringContaining("Only admins can create collections") as string,
     });
     expect(await process.migrations.get(ann, migration_id)).not.toHaveProperty("asker");
     // An admin may: what goes on by itself from here is the admin's.

@@ -174,7 +174,7 @@ it("R-TG-63 R-TG-98 a re-index that sleeps at any call before it begins writes n
     });
     expect(job, what).toMatchObject({
       status: "running",
-      error: expect.stringContaining("in the new place") as string,
+      error: expect.stringContaining("in its new location") as string,
     });
     expect(await contents("kb", from), what).toBe(copied);
     expect(await quiet.run(id, "validate", "cutover"), what).toMatchObject({ state: "switched", error: null });
@@ -185,7 +185,7 @@ it("R-TG-63 R-TG-98 a re-index that sleeps at any call before it begins writes n
   expect(slept).toBeGreaterThan(10);
 });
 
-it("R-TG-63 R-TG-98 a re-index that comes when the collection has moved has failed, and what it would have settled is settled in the new place", async () => {
+it("R-TG-63 R-TG-98 a re-index that comes when the collection has moved has failed, and what it would have settled is settled in its new location", async () => {
   const made = await planted(switchedOnly);
   const other = await world.process();
   const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

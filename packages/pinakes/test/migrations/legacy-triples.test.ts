@@ -86,7 +86,7 @@ describe("inventory", () => {
     );
     await expect(make(source(join(world.folder, "text.db")))).rejects.toMatchObject({
       code: "INVALID",
-      message: expect.stringContaining("no SQLite database"),
+      message: expect.stringContaining("not a readable SQLite database"),
     });
     const path = file({ ann__x: triples(1) });
     const closed = await world.process([join(world.folder, "inside")]);
@@ -113,18 +113,18 @@ describe("inventory", () => {
         tables: { a1: { collection: "same" }, b1: { collection: "same" } },
       }),
     );
-    expect(plan.problems[0]?.reason).toContain('as "a1" does');
+    expect(plan.problems[0]?.reason).toContain('like "a1"');
     await process.knowledge.collections.create(world.admin, "kb", { collection_id: "taken" });
     await process.knowledge.graph.loadTriples(world.admin, "kb", "taken", {
       format: "ntriples",
       body: body("<http://x/a> <http://x/b> <http://x/c> ."),
     });
     const taken = await process.plan(source(file({ taken: triples(2) }), { repository: "kb" }));
-    expect(taken.problems[0]?.reason).toContain("holds 1 rows of other content");
+    expect(taken.problems[0]?.reason).toContain("contains 1 other rows");
     const nowhere = await process.plan(source(file({ x: triples(2) }), { repository: "nowhere" }));
     expect(nowhere.problems[0]?.reason).toContain("does not exist");
     const nobody = await process.plan(source(file({ x: triples(2) })));
-    expect(nobody.problems[0]?.reason).toContain("whose it is");
+    expect(nobody.problems[0]?.reason).toContain("has no owner");
   });
 });
 

@@ -118,7 +118,7 @@ it("R-TG-91 lineCharsMax: a line of JSON may be as long, not one character more,
     const problems = [
       {
         where: expect.stringMatching(/ line 2$/) as string,
-        reason: expect.stringMatching(/^is longer than .* What comes after it was not read\.$/) as string,
+        reason: expect.stringMatching(/^is longer than .* The lines after it were not read\.$/) as string,
       },
     ];
     const long = await process.plan(await rowsFile([row(3), padded(lineCharsMax + 1), ...rest]));

@@ -89,7 +89,7 @@ describe("files of rows", () => {
     const plan = await process.plan(source(path, { text_field: "body" }));
     expect(plan.problem_count).toBe(7);
     expect(plan.problems.map(({ where, reason }) => `${where}: ${reason}`)).toEqual([
-      "bad.jsonl line 2: values: has 2 numbers; those before have 3.",
+      "bad.jsonl line 2: values: has 2 numbers; the previous rows have 3.",
       'bad.jsonl line 3: the id "a" was at bad.jsonl line 1 already; an id names one row.',
       expect.stringMatching(/^bad.jsonl line 4: id: must be a text/),
       expect.stringMatching(/^bad.jsonl line 5: values\[2\]: must be a number/),
@@ -128,7 +128,7 @@ describe("files of rows", () => {
     const plan = await process.plan(source(path));
     expect(plan).toMatchObject({ state: "planned", error: null, problem_count: 4, row_count: 2 });
     expect(plan.problems).toEqual([
-      { where: "broken.jsonl line 2", reason: "values: has 1 numbers; those before have 2." },
+      { where: "broken.jsonl line 2", reason: "values: has 1 numbers; the previous rows have 2." },
       { where: "broken.jsonl line 3", reason: expect.stringMatching(/^is not JSON: .*\.$/) as string },
       { where: "broken.jsonl line 5", reason: "must be an object." },
       { where: "broken.jsonl line 7", reason: "must be an object." },
@@ -178,7 +178,7 @@ describe("files of rows", () => {
     const bad = await process.plan(source(join(world.folder, "bad.parquet")));
     expect(bad).toMatchObject({ state: "planned", problem_count: 1, row_count: 0 });
     expect(bad.problems).toEqual([
-      { where: "bad.parquet", reason: expect.stringMatching(/^is no Parquet file that can be read: /) as string },
+      { where: "bad.parquet", reason: expect.stringMatching(/^is not a readable Parquet file: /) as string },
     ]);
     const metadata = await process.plan(source(join(world.folder, "metadata.parquet")));
     expect(metadata).toMatchObject({ state: "planned", problem_count: 1, row_count: 1 });
@@ -271,7 +271,7 @@ describe("collections without a record", () => {
       listing: await jsonl("bad-listing.jsonl", [{ collection: "a", created_at: "soon" }, { collection: "b/c" }]),
     });
     expect(bad.problems).toEqual([
-      { where: "line 1", reason: expect.stringContaining("is no time") },
+      { where: "line 1", reason: expect.stringContaining("is not a time") },
       { where: "line 2", reason: expect.stringContaining("an id has") },
     ]);
   });

@@ -32,7 +32,8 @@ export class AccessApi {
   /** An admin impersonates another user, to see what they see. */
   actAs(caller: Caller, user: { readonly user_id: string; readonly groups?: readonly string[] | undefined }): Caller {
     const { tenant } = requireCaller(caller);
-    if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "as_user: only admins can impersonate other users.");
+    if (caller.role !== "admin")
+      throw new PinakesError("FORBIDDEN", "as_user: only admins can impersonate other users.");
     return this.#deps.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
   }
 

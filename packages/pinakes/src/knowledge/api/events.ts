@@ -145,7 +145,8 @@ function makeId(cursors: Cursors): string {
 function readId(id: string): Cursors {
   try {
     const given = JSON.parse(Buffer.from(id, "base64url").toString("utf8")) as unknown;
-    if (!Array.isArray(given) || given.length !== feeds.length) throw new PinakesError("INVALID", "unknown cursor format");
+    if (!Array.isArray(given) || given.length !== feeds.length)
+      throw new PinakesError("INVALID", "unknown cursor format");
     return Object.fromEntries(
       feeds.flatMap((feed, i) => (typeof given[i] === "string" ? [[feed, given[i]] as const] : [])),
     );

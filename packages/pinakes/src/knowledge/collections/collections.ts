@@ -92,7 +92,10 @@ export class Collections {
     const scope = requireCaller(caller);
     const { record: repository } = await this.#repositories.get(caller, repositoryId, "READ");
     if (repository.owner === null && caller.role === "user" && !repository.allow_user_collections)
-      throw new PinakesError("FORBIDDEN", `Only admins can create collections in repository "${repository.repository_id}".`);
+      throw new PinakesError(
+        "FORBIDDEN",
+        `Only admins can create collections in repository "${repository.repository_id}".`,
+      );
     const fresh = this.#newRecord(caller, repository, input);
     const record = await complete({
       repository,
@@ -364,7 +367,7 @@ export class Collections {
     if (parent !== undefined && same !== undefined && isLive(same.record))
       return new PinakesError(
         "CONFLICT",
-        `Collection "${record.collection_id}" already exists in ${repositoryWords(record.repository_id)}.`,
+        `A collection "${record.collection_id}" already exists in ${repositoryWords(record.repository_id)}.`,
         { cause: error },
       );
     return new PinakesError(

@@ -283,7 +283,7 @@ export class Repositories {
       if (!hasCode(error, "CONFLICT")) throw error;
       throw new PinakesError(
         "CONFLICT",
-        `Repository "${record.repository_id}" already exists. Use another id, or PATCH the existing one.`,
+        `A repository "${record.repository_id}" already exists. Use another id, or PATCH the existing one.`,
         { cause: error },
       );
     }

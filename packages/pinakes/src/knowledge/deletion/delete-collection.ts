@@ -70,7 +70,8 @@ export class CollectionDeletion {
       await this.follow(scope, life);
       return changed;
     }
-    if (found.record.is_default) throw invalid("The default collection cannot be deleted; delete its documents instead.");
+    if (found.record.is_default)
+      throw invalid("The default collection cannot be deleted; delete its documents instead.");
     const { record } = isLive(found.record) ? await this.#hide(scope, found) : found;
     const now = await this.#close(scope, record);
     return now !== undefined && isLive(now) ? changed : { mode: "soft", collection_id, purge_at: record.purge_at };

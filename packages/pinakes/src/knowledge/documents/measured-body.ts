@@ -23,10 +23,7 @@ export class MeasuredBody implements AsyncIterable<Uint8Array> {
     for await (const chunk of this.#body) {
       this.bytes += chunk.byteLength;
       if (this.bytes > this.#bytesMax)
-        throw new PinakesError(
-          "LIMIT_EXCEEDED",
-          `"${this.#name}" exceeds the limit of ${this.#bytesMax} bytes.`,
-        );
+        throw new PinakesError("LIMIT_EXCEEDED", `"${this.#name}" exceeds the limit of ${this.#bytesMax} bytes.`);
       this.#hash.update(chunk);
       yield chunk;
     }

@@ -78,10 +78,7 @@ async function answerOf({ chat, types, signal, answers }: FactWork, { text }: Ch
       });
       const checked = answerSchema.safeParse(answer);
       if (!checked.success)
-        throw new PinakesError(
-          "CORRUPT",
-          `${chat.model.id}: the answer does not match the requested schema.`,
-        );
+        throw new PinakesError("CORRUPT", `${chat.model.id}: the answer does not match the requested schema.`);
       answers.set(key, checked.data);
       return checked.data;
     } catch (error) {

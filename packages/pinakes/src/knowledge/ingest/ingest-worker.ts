@@ -174,11 +174,9 @@ export class IngestWorker {
     if (guest === undefined) return;
     // A message that cannot be released is redelivered when its lease expires.
     await this.#queue.queue.release(this.#queue.scope, guest.message.receipt).catch((error: unknown) => {
-      this.#deps.log(
-        `${aboutMessage(guest.message)} could not be returned to its queue: ${reasonOf(error)}`,
-        "warn",
-        { message: guest.message.id },
-      );
+      this.#deps.log(`${aboutMessage(guest.message)} could not be returned to its queue: ${reasonOf(error)}`, "warn", {
+        message: guest.message.id,
+      });
     });
   }
 
