@@ -194,7 +194,7 @@ describe("the questions of an evaluation", () => {
     // A run from before outcomes were stored.
     await pinakes.objects.delete(admin.scope, [`evaluations/${evaluation_id}/runs/${job_id}.json`]);
     await expect(evaluations.runQuestions(anna, evaluation_id, job_id)).rejects.toThrow(
-      /were not kept; only its means are/,
+      /were not stored, only its means/,
     );
   });
 
@@ -360,7 +360,7 @@ describe("limits of an evaluation", () => {
     });
     expect(await made({ queries: [query(relevantPerQueryMax)] })).toMatchObject({ query_count: 1 });
     await expect(made({ queries: [query(relevantPerQueryMax + 1)] })).rejects.toThrow(
-      "queries[0].relevant: has 101; at most 100 are allowed.",
+      "queries[0].relevant: has 101 entries; at most 100 are allowed.",
     );
     expect(await made({ k: kMax })).toMatchObject({ k: kMax });
     await expect(made({ k: kMax + 1 })).rejects.toThrow(/^k: must be a whole number from 1 to 100, got 101/);
@@ -396,19 +396,19 @@ describe("limits of an evaluation", () => {
   });
 
   it.each<readonly [string, unknown, RegExp]>([
-    ["no object", [], /An evaluation is an object/],
-    ["no name", { name: "", collections: [], queries: [] }, /queries: must be a list of at least one/],
+    ["no object", [], /An evaluation must be an object/],
+    ["no name", { name: "", collections: [], queries: [] }, /queries: must be a non-empty list/],
     [
       "nothing relevant",
       { queries: [{ query: "q", relevant: [] }] },
-      /queries\[0\]\.relevant: must be a list of at least one/,
+      /queries\[0\]\.relevant: must be a non-empty list/,
     ],
     [
       "a document twice",
       { queries: [{ query: "q", relevant: [{ document_id: "d" }, { document_id: "d" }] }] },
       /queries\[0\]\.relevant: names a document twice/,
     ],
-    ["no collection", { collections: [] }, /collections: must be a list of at least one/],
+    ["no collection", { collections: [] }, /collections: must be a non-empty list/],
     ["no ids", { collections: [{ repository: "library" }] }, /collections\[0\]: needs the ids/],
     ["a name with markup", { name: "<b>" }, /name: may have letters/],
   ])("%s", async (_, changes, message) => {

@@ -86,7 +86,7 @@ describe("items of documents", () => {
       documentId: "d",
     });
     expect(documentKeys({ pk: "r", document_id: "d", collectionId: "c" })).toMatchObject({ collectionId: "c" });
-    expect(() => documentKeys({ ...item, collectionId: "other" })).toThrow(/different/);
+    expect(() => documentKeys({ ...item, collectionId: "other" })).toThrow(/differ/);
     expect(() => documentKeys({ ...item, repository_id: "other" })).toThrow(/repository_id/);
   });
 

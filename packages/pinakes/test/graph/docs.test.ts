@@ -1,4 +1,6 @@
-/** The lines of docs/graph.md, run as a reader would: by a shell, with curl and the command line, against a server on a port and its stores. */
+/**
+ * Executes the lines of docs/graph.md like a reader: in a shell, with curl and the command line, against a server on a port and its stores.
+ */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,7 +31,7 @@ afterAll(async () => {
 });
 
 describe("docs/graph.md", () => {
-  it("R-TG-120 R-TG-122 R-TG-123 every line works, in its order, and answers what the page says", async () => {
+  it("R-TG-120 R-TG-122 R-TG-123 every line works, in order, and answers what the page says", async () => {
     const page = await readFile(new URL("../../../../docs/graph.md", import.meta.url), "utf8");
     const blocks = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, text]) => text as string);
     expect(blocks).toHaveLength(9);
@@ -37,7 +39,7 @@ describe("docs/graph.md", () => {
       .join("\n")
       .replaceAll("http://127.0.0.1:7430", server.url)
       .replaceAll("curl ", "curl -sS -w '\\n%{http_code}\\n' ");
-    // What the command line tells goes to a file: stdout is read as answers of the server.
+    // Output of the command line goes to a file: stdout is read as answers of the server.
     const npx = `npx() { shift; "${process.execPath}" "${cli}" "$@" >> told.txt; }`;
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PINAKES_")));
     const { stdout } = await shell("bash", ["-eu", "-c", `${npx}\n${script}`], { cwd: dir, env });

@@ -101,7 +101,7 @@ describe("the shapes of a chunking strategy", () => {
       /parameters\.size is 600 but .*chunkSize is 500/,
     );
     expect(refusal({ type: "RECURSIVE", separators: ["a", "b"], parameters: { separators: ["b", "a"] } })).toContain(
-      "both mean separators",
+      "both set separators",
     );
     expect(readChunkingStrategy({ type: "FIXED", chunkSize: 500, parameters: { size: 500 } })).toMatchObject({
       chunk_size: 500,
