@@ -5,7 +5,7 @@
 import type { KnowledgeApi, StateApi } from "@pinakes/client";
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import type { z } from "zod";
-import type { CatalogContext, SelectionSlot } from "../catalogs/index.ts";
+import type { SelectionSlot } from "../catalogs/index.ts";
 
 /** Whom a connection acts for, and through which interface. */
 export interface McpSession {
@@ -98,5 +98,3 @@ export const adds: ToolAnnotations = {
   openWorldHint: false,
 };
 export const changes: ToolAnnotations = { ...adds, destructiveHint: true };
-
-export type { CatalogContext };
