@@ -1,5 +1,5 @@
 /** One file into a catalog, from a tool's base64 or from a part of a form. */
-import type { UploadBody, UploadedDocument } from "@pinakes/client";
+import type { NewDocument, UploadBody, UploadedDocument } from "@pinakes/client";
 import { fileTypeOf } from "../../domain/file-type.ts";
 import { show } from "../../domain/errors.ts";
 import { CatalogError, catalogNotFound, isKnown, knownError } from "../catalog-error.ts";
@@ -29,17 +29,21 @@ export function checkFile(filename: string): void {
     );
 }
 
+/** `take` uploads into the catalog; where several files come together, under one job. */
 export async function storeFile(
   context: CatalogContext,
   catalogId: string,
   { filename, body, replace }: FileToStore,
+  take: (document: Pick<NewDocument, "name" | "body" | "replace">) => Promise<UploadedDocument> = (document) =>
+    context.knowledge.documents.upload(catalogRef(catalogId), document, { signal: context.signal }),
 ): Promise<UploadedDocument> {
   checkFile(filename);
-  const { knowledge, signal } = context;
+  // An upload may create a collection that does not exist; a catalog is only created by name.
+  await openCatalog(context, catalogId);
   try {
-    return await knowledge.documents.upload(catalogRef(catalogId), { name: filename, body, replace }, { signal });
+    return await take({ name: filename, body, replace });
   } catch (error) {
-    throw await uploadError(context, error, catalogId, filename);
+    throw uploadError(error, catalogId, filename);
   }
 }
 
@@ -52,12 +56,7 @@ export function fileTooLarge(filename: string): CatalogError {
   );
 }
 
-async function uploadError(
-  context: CatalogContext,
-  error: unknown,
-  catalogId: string,
-  filename: string,
-): Promise<unknown> {
+function uploadError(error: unknown, catalogId: string, filename: string): unknown {
   const known = knownError(error);
   if (known === undefined) return error;
   if (isKnown(error, "NOT_FOUND", "GONE")) return catalogNotFound(catalogId);
@@ -68,9 +67,5 @@ async function uploadError(
       {},
       error,
     );
-  if (known.code === "INVALID") {
-    await openCatalog(context, catalogId);
-    return new CatalogError("INVALID_FILE_CONTENT", known.detail, {}, error);
-  }
-  return error;
+  return known.code === "INVALID" ? new CatalogError("INVALID_FILE_CONTENT", known.detail, {}, error) : error;
 }
