@@ -86,6 +86,8 @@ const layers: Readonly<Record<string, Layer>> = {
       "open.ts",
       "embedded-knowledge.ts",
       "config-connections.ts",
+      "embedded-knowledge.ts",
+      "mcp",
       "sql",
       "rdf",
       "sparql",

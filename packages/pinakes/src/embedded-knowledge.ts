@@ -72,6 +72,7 @@ export function embeddedKnowledge(
         const { name, version, database } = pinakes.info();
         return { name, version, database, trash_days: knowledge.trashDays };
       },
+      me: async () => identity.me(auth),
     },
     events: { follow: (options) => knowledge.events(caller, options) },
   };

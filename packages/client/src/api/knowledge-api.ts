@@ -10,7 +10,7 @@ import type {
   TripleInput,
   TriplePattern,
 } from "../contract/graph.ts";
-import type { CreatedKey, Key, NewKey } from "../contract/identity.ts";
+import type { CreatedKey, Key, Me, NewKey } from "../contract/identity.ts";
 import type {
   Chunk,
   ChunkingStrategy,
@@ -259,6 +259,8 @@ export interface EventsApi {
 
 export interface ServerApi {
   info(): Promise<ServerInfo>;
+  /** Whom the key stands for. */
+  me(): Promise<Me>;
 }
 
 export interface KnowledgeApi {

@@ -42,7 +42,7 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
       revoke: (keyId, { workspace_id } = {}) =>
         http.json("DELETE", path`/v1/keys/${keyId}`, { query: { workspace_id }, repeatable: true }),
     },
-    server: { info: () => http.json("GET", "/v1/info") },
+    server: { info: () => http.json("GET", "/v1/info"), me: () => http.json("GET", "/v1/me") },
     events: {
       follow: async function* ({ after, signal }) {
         for await (const { data } of follow(http, "/v1/events", { after, signal }))
