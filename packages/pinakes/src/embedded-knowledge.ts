@@ -38,6 +38,7 @@ export function embeddedKnowledge(
     ...catalogApi(knowledge, caller),
     documents: documentsApi(knowledge, caller),
     graph: graphApi(knowledge, caller),
+    vectors: vectorsApi(knowledge, caller),
     search: {
       query: (query, { in: within, filter, ...options } = {}) =>
         knowledge.search.run(caller, {
@@ -156,6 +157,15 @@ function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {
         ? { inserted: answer.inserted, removed: answer.removed }
         : { inserted: 0, removed: 0 };
     },
+  };
+}
+
+function vectorsApi({ rows }: Knowledge, caller: Caller): KnowledgeApi["vectors"] {
+  return {
+    upsert: async (at, items, { deltaId } = {}) => rows.upsert(caller, ...named(at), { items, delta_id: deltaId }),
+    delete: async (at, ids, { deltaId } = {}) => rows.delete(caller, ...named(at), { ids, delta_id: deltaId }),
+    query: async (at, query) => rows.query(caller, ...named(at), query),
+    manifest: async (at) => rows.manifest(caller, ...named(at)),
   };
 }
 

@@ -1,11 +1,17 @@
 /** Rows that callers embed themselves: beside the passages of documents, in vectors of their own, under the same access and the same end. */
-import type { Manifest, RowQueryAnswer as OwnFound, VectorContents as VectorsMade } from "@pinakes/client";
+import type {
+  Manifest,
+  NewRow,
+  RowQuery,
+  RowQueryAnswer,
+  RowsWritten,
+  VectorContents as VectorsMade,
+} from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
-import type { CompactionResult, QueryMode } from "../../vectors/index.ts";
+import type { CompactionResult } from "../../vectors/index.ts";
 import { noteLateWrite } from "../records/late-writes.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 import type { Collections } from "../collections/collections.ts";
@@ -18,35 +24,9 @@ import { ownVectorsName } from "../records/raw-vectors-name.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { shownCollection } from "../collections/shown-collection.ts";
 
-export interface OwnRow {
-  readonly id: string;
-  readonly vector: readonly number[];
-  readonly text?: string | undefined;
-  readonly metadata?: JsonObject | undefined;
-}
-
-export interface OwnQuery {
-  readonly vector?: readonly number[] | undefined;
-  readonly text?: string | undefined;
-  readonly mode?: QueryMode | undefined;
-  readonly limit?: number | undefined;
-  readonly filter?: Filter | undefined;
-  readonly recall?: number | undefined;
-  readonly min_score?: number | undefined;
-  /** Adds the record of the collection. */
-  readonly include_metadata?: boolean | undefined;
-}
-
 export type { Manifest };
 
 type Compacted = CompactionResult | { readonly outcome: "empty" };
-
-export interface Written {
-  readonly delta_id: string;
-  readonly session: string;
-  readonly repeated: boolean;
-  readonly duplicates: readonly string[];
-}
 
 export class RawVectors {
   readonly #deps: KnowledgeDependencies;
@@ -64,8 +44,8 @@ export class RawVectors {
     caller: Caller,
     repositoryId: string,
     collectionId: string,
-    input: { delta_id?: string | undefined; items: readonly OwnRow[] },
-  ): Promise<Written> {
+    input: { delta_id?: string | undefined; items: readonly NewRow[] },
+  ): Promise<RowsWritten> {
     const dims = input.items[0]?.vector.length ?? 0;
     // Rows that cannot be taken make no collection; whether there is one is told first all the same.
     const opened =
@@ -89,7 +69,7 @@ export class RawVectors {
     repositoryId: string,
     collectionId: string,
     input: { delta_id?: string | undefined; ids: readonly string[] },
-  ): Promise<Written> {
+  ): Promise<RowsWritten> {
     const opened = await this.#writable(caller, repositoryId, collectionId);
     return this.#append(caller, opened, {
       delete: input.ids,
@@ -102,18 +82,23 @@ export class RawVectors {
     caller: Caller,
     repositoryId: string,
     collectionId: string,
-    input: OwnQuery,
+    input: RowQuery,
     { signal }: { readonly signal?: AbortSignal } = {},
-  ): Promise<OwnFound> {
+  ): Promise<RowQueryAnswer> {
     const { tenant } = requireCaller(caller);
     const run = () => this.#query(caller, repositoryId, collectionId, input);
     return this.#deps.places?.searches.within(tenant, run, signal) ?? run();
   }
 
-  async #query(caller: Caller, repositoryId: string, collectionId: string, input: OwnQuery): Promise<OwnFound> {
+  async #query(caller: Caller, repositoryId: string, collectionId: string, input: RowQuery): Promise<RowQueryAnswer> {
     const opened = await openToQuery(this.#services, caller, repositoryId, collectionId);
-    const { min_score, include_metadata, ...query } = input;
-    const found = await this.#found(caller, opened, { ...query, minScore: min_score });
+    const { filter, min_score, include_vectors, include_metadata, ...query } = input;
+    const found = await this.#found(caller, opened, {
+      ...query,
+      filter: filter as Filter | undefined,
+      minScore: min_score,
+      includeVectors: include_vectors,
+    });
     if (include_metadata !== true) return found;
     return { ...found, collection: await shownCollection(this.#deps, caller.scope, opened) };
   }
@@ -122,10 +107,13 @@ export class RawVectors {
     caller: Caller,
     opened: OpenCollection,
     query: Parameters<KnowledgeDependencies["vectors"]["query"]>[2],
-  ): Promise<OwnFound> {
+  ): Promise<RowQueryAnswer> {
     try {
       const { hits, mode } = await this.#deps.vectors.query(caller.scope, nameOf(opened), query);
-      return { hits, mode_used: mode };
+      return {
+        hits: hits.map(({ vector, ...hit }) => ({ ...hit, ...(vector === undefined ? {} : { vector: [...vector] }) })),
+        mode_used: mode,
+      };
     } catch (error) {
       if (isMissing(error)) return { hits: [], mode_used: query.mode ?? "vector" };
       throw error;
@@ -222,9 +210,9 @@ export class RawVectors {
     opened: OpenCollection,
     delta: Parameters<KnowledgeDependencies["vectors"]["append"]>[2],
     dims?: number,
-  ): Promise<Written> {
+  ): Promise<RowsWritten> {
     const name = nameOf(opened);
-    const append = async (): Promise<Written> => {
+    const append = async (): Promise<RowsWritten> => {
       const { deltaId, session, repeated, duplicates } = await this.#deps.vectors.append(caller.scope, name, delta);
       return { delta_id: deltaId, session, repeated, duplicates };
     };
@@ -236,10 +224,10 @@ export class RawVectors {
   async #appended(
     caller: Caller,
     opened: OpenCollection,
-    append: () => Promise<Written>,
+    append: () => Promise<RowsWritten>,
     name: string,
     dims: number | undefined,
-  ): Promise<Written> {
+  ): Promise<RowsWritten> {
     try {
       return await append();
     } catch (error) {
