@@ -110,12 +110,13 @@ function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "r
 
 function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["documents"] {
   return {
-    upload: async (at, { body, path, ...input }, { onBytes } = {}) =>
-      knowledge.documents.upload(caller, ...named(at), {
-        ...input,
-        ...uploadedFrom(path),
-        body: counted(body, onBytes),
-      }),
+    upload: async (at, { body, path, ...input }, { onBytes } = {}) => {
+      // Under a job of its own, as over HTTP.
+      const { result } = await knowledge.documents.uploadMany(caller, ...named(at), (take) =>
+        take({ ...input, ...uploadedFrom(path), body: counted(body, onBytes) }),
+      );
+      return result;
+    },
     get: async (at, documentId) => knowledge.documents.get(caller, ...named(at), documentId),
     list: async (at, query) => knowledge.documents.list(caller, ...named(at), query),
     delete: async (at, documentId, { ifMatch } = {}) =>
