@@ -27,6 +27,8 @@ const features = [
   "state",
   "lifecycle",
   "migrations",
+  "catalogs",
+  "ops",
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
 const companions = ["audit", "evaluation", "pipelines", "transfer"];
@@ -83,7 +85,10 @@ const layers: Readonly<Record<string, Layer>> = {
       "ports",
       "runtime",
       "open.ts",
+      "embedded-knowledge.ts",
       "config-connections.ts",
+      "embedded-knowledge.ts",
+      "mcp",
       "sql",
       "rdf",
       "sparql",
@@ -91,7 +96,19 @@ const layers: Readonly<Record<string, Layer>> = {
       "containers",
     ],
   },
-  mcp: { imports: ["domain", "ports", "runtime", "open.ts", "sql", ...features, "containers"] },
+  mcp: {
+    imports: [
+      "contract",
+      "domain",
+      "ports",
+      "runtime",
+      "open.ts",
+      "embedded-knowledge.ts",
+      "sql",
+      ...features,
+      "containers",
+    ],
+  },
   cli: {
     imports: [
       "domain",

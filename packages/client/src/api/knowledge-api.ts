@@ -10,7 +10,7 @@ import type {
   TripleInput,
   TriplePattern,
 } from "../contract/graph.ts";
-import type { CreatedKey, Key, NewKey } from "../contract/identity.ts";
+import type { CreatedKey, Key, Me, NewKey } from "../contract/identity.ts";
 import type {
   Chunk,
   ChunkingStrategy,
@@ -27,10 +27,12 @@ import type {
   Repository,
   RepositoryChange,
   ServerInfo,
+  TransferLink,
   UploadedDocument,
 } from "../contract/knowledge.ts";
 import type { Job, KnowledgeEvent, Operation, OperationStatus } from "../contract/operations.ts";
 import type { CitationCheck, CitationToVerify, SearchAnswer, SearchMode } from "../contract/search.ts";
+import type { Manifest, NewRow, RowQuery, RowQueryAnswer, RowsWritten } from "../contract/vectors.ts";
 import type { JsonObject } from "../json.ts";
 
 /** `repository/collection`, or both by name. `me` is the caller's own repository. */
@@ -111,6 +113,12 @@ export interface NewDocument {
   readonly path?: string | undefined;
 }
 
+/** What a link for an upload fixes: the bytes are all that is missing. */
+export interface NewUploadLink extends Pick<NewDocument, "name" | "metadata" | "chunking_strategy" | "replace"> {
+  /** 300 when absent, at most 900. */
+  readonly expires_in_seconds?: number | undefined;
+}
+
 export interface DocumentQuery extends Paging, IncludeTotal {
   readonly status?: DocumentStatus | undefined;
   /** In the name. */
@@ -146,6 +154,14 @@ export interface DocumentsApi {
   text(at: CollectionRef, documentId: string, query?: TextQuery): Promise<DocumentText>;
   chunks(at: CollectionRef, documentId: string, query?: Paging): Promise<Page<Chunk>>;
   versions(at: CollectionRef, documentId: string): Promise<readonly DocumentVersion[]>;
+  /** A link to which the bytes of one file can be sent once, with PUT and without a key. */
+  uploadLink(at: CollectionRef, document: NewUploadLink): Promise<TransferLink>;
+  /** A link with which the file can be downloaded without a key. */
+  downloadLink(
+    at: CollectionRef,
+    documentId: string,
+    options?: { readonly expires_in_seconds?: number | undefined; readonly version?: number | undefined },
+  ): Promise<TransferLink>;
 }
 
 /** A collection, or all of a repository. */
@@ -178,6 +194,21 @@ export interface SearchApi {
   query(query: string, options?: SearchOptions): Promise<SearchAnswer>;
   /** One check for each citation, in their order. */
   verifyCitations(citations: readonly CitationToVerify[]): Promise<readonly CitationCheck[]>;
+}
+
+export interface RowWrite {
+  /** The same id again is the same write, so repeating it is harmless; a new one when absent. */
+  readonly deltaId?: string | undefined;
+}
+
+/** Rows that callers embed themselves, beside the chunks of documents. Each write is all or nothing, and seen by every later query. */
+export interface VectorsApi {
+  /** Adds or replaces up to 10,000 rows. */
+  upsert(at: CollectionRef, rows: readonly NewRow[], options?: RowWrite): Promise<RowsWritten>;
+  delete(at: CollectionRef, ids: readonly string[], options?: RowWrite): Promise<RowsWritten>;
+  query(at: CollectionRef, query: RowQuery): Promise<RowQueryAnswer>;
+  /** What the vectors of chunks and rows are made of. */
+  manifest(at: CollectionRef): Promise<Manifest>;
 }
 
 export interface LoadOptions {
@@ -244,6 +275,8 @@ export interface EventsApi {
 
 export interface ServerApi {
   info(): Promise<ServerInfo>;
+  /** Whom the key stands for. */
+  me(): Promise<Me>;
 }
 
 export interface KnowledgeApi {
@@ -252,6 +285,7 @@ export interface KnowledgeApi {
   readonly documents: DocumentsApi;
   readonly search: SearchApi;
   readonly graph: GraphApi;
+  readonly vectors: VectorsApi;
   readonly jobs: JobsApi;
   readonly operations: OperationsApi;
   readonly keys: KeysApi;
