@@ -4,6 +4,7 @@ import {
   collectionsOf,
   piecesOf,
   type CollectionRef,
+  type AskOptions,
   type GraphApi,
   type KnowledgeApi,
   type LoadedTriples,
@@ -17,6 +18,7 @@ import type { Filter } from "./domain/filter.ts";
 import { termOf } from "./domain/rdf.ts";
 import type { Authenticated } from "./identity/index.ts";
 import {
+  type AskInput,
   stoppedLoad,
   tripleView,
   uploadedFrom,
@@ -47,6 +49,12 @@ export function embeddedKnowledge(
           collections: collectionsOf(within),
         }),
       verifyCitations: async (citations) => (await knowledge.search.verifyCitations(caller, citations)).checks,
+    },
+    answers: {
+      ask: async (question, options = {}) =>
+        knowledge.answers.ask(caller, askInput(question, options), { signal: options.signal }),
+      stream: (question, options = {}) =>
+        knowledge.answers.stream(caller, askInput(question, options), { signal: options.signal }),
     },
     jobs: {
       get: (jobId) => knowledge.jobs.get(caller, jobId),
@@ -128,6 +136,10 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
     chunks: async (at, documentId, query) => knowledge.documents.passages(caller, ...named(at), documentId, query),
     versions: async (at, documentId) => knowledge.documents.versions(caller, ...named(at), documentId),
   };
+}
+
+function askInput(question: string, { in: within, filter, signal: _, ...options }: AskOptions): AskInput {
+  return { question, ...options, filter: filter as Filter | undefined, collections: collectionsOf(within) };
 }
 
 function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {

@@ -15,6 +15,7 @@ import {
 } from "./framework/index.ts";
 import { mountConsole } from "./console.ts";
 import { accessRoutes } from "./api/access.ts";
+import { answerRoutes } from "./api/answers.ts";
 import { containerRoutes } from "./api/containers.ts";
 import { collectionRoutes } from "./api/collections.ts";
 import { documentRoutes } from "./api/documents.ts";
@@ -99,6 +100,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...documentRoutes(knowledge),
     ...transferRoutes(knowledge),
     ...searchRoutes(knowledge),
+    ...answerRoutes(knowledge),
     ...vectorRoutes(knowledge),
     ...tripleRoutes(knowledge),
     ...provenanceRoutes(knowledge),

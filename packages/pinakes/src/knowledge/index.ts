@@ -1,4 +1,5 @@
 /** What agents know. */
+export { answerLimits, type AskInput } from "../answers/index.ts";
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
 export {
   auditLimits,

@@ -7,11 +7,12 @@ import {
   NoOutputGeneratedError,
   Output,
   RetryError,
+  streamText,
   TypeValidationError,
 } from "ai";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { JsonValue } from "../../../domain/json.ts";
-import type { ChatModel, ChatModelInfo, ChatQuestion } from "../../../ports/chat-model.ts";
+import type { ChatModel, ChatModelInfo, ChatPiece, ChatQuestion, ChatTextRequest } from "../../../ports/chat-model.ts";
 import { retriesDefault, type RemoteOptions } from "../ai-sdk/connect.ts";
 import { mapError } from "../ai-sdk/errors.ts";
 import { fetchWithin } from "../ai-sdk/fetch-within.ts";
@@ -55,13 +56,13 @@ class AiSdkChat implements ChatModel {
         // The same question, the same answer, as far as a model can.
         temperature: 0,
         maxRetries: this.#retriesMax,
-        abortSignal: AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]),
+        abortSignal: this.#stoppedBy(signal),
       });
       return output;
     } catch (error) {
       this.#closing.signal.throwIfAborted();
       signal?.throwIfAborted();
-      const { name, secrets } = this.#provider;
+      const { name } = this.#provider;
       const last = RetryError.isInstance(error) ? error.lastError : error;
       // Their messages quote the answer, and so the document.
       if (unreadable.some((kind) => kind.isInstance(last)))
@@ -69,8 +70,54 @@ class AiSdkChat implements ChatModel {
           "CORRUPT",
           `Asking ${this.model.id} (${name}): the answer is not JSON of the shape that was asked for. Nothing of it is used.`,
         );
-      throw mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
+      throw this.#mapped(error);
     }
+  }
+
+  async *stream({ instructions, text, tokensMax, signal }: ChatTextRequest): AsyncGenerator<ChatPiece, void> {
+    this.#closing.signal.throwIfAborted();
+    signal?.throwIfAborted();
+    const left = new AbortController();
+    try {
+      const { stream } = streamText({
+        model: this.#provider.model,
+        instructions,
+        prompt: text,
+        temperature: 0,
+        maxOutputTokens: tokensMax,
+        maxRetries: this.#retriesMax,
+        abortSignal: AbortSignal.any([left.signal, this.#stoppedBy(signal)]),
+        // Thrown below; the SDK would print it, with the texts of the request.
+        onError: () => {},
+      });
+      for await (const part of stream) {
+        if (part.type === "text-delta") yield { text: part.text };
+        else if (part.type === "error") throw part.error;
+        else if (part.type === "abort") break;
+        else if (part.type === "finish") {
+          const reason = part.finishReason;
+          return yield { end: reason === "stop" || reason === "length" ? reason : "other" };
+        }
+      }
+      this.#closing.signal.throwIfAborted();
+      signal?.throwIfAborted();
+      yield { end: "other" };
+    } catch (error) {
+      this.#closing.signal.throwIfAborted();
+      signal?.throwIfAborted();
+      throw this.#mapped(error);
+    } finally {
+      left.abort();
+    }
+  }
+
+  #stoppedBy(signal: AbortSignal | undefined): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+  }
+
+  #mapped(error: unknown): PinakesError {
+    const { name, secrets } = this.#provider;
+    return mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
   }
 
   async close(): Promise<void> {
