@@ -6,7 +6,7 @@ import type { Citation, SearchHit } from "../knowledge/search/search-result.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import { quoteOf } from "./check-sentence.ts";
 import type { AnswerLimits } from "./limits.ts";
-import { sentencesOf, type Span } from "./sentences.ts";
+import { sentencesOf } from "./sentences.ts";
 import { readClaim, coverageOf, readEvidence, type Claim, type Evidence } from "./support.ts";
 
 /** Of the best sentence: what has less is not about the question. */
@@ -52,13 +52,13 @@ export async function extract(extraction: Extraction): Promise<readonly Citation
 
 async function candidatesOf(
   hits: readonly SearchHit[],
-  { candidatesMax, quoteCharsMax }: AnswerLimits,
+  { candidatesMax, sourceSentenceCharsMax }: AnswerLimits,
   signal: AbortSignal | undefined,
 ): Promise<readonly Candidate[]> {
   const all: Candidate[] = [];
   for (const { text, citation, score } of hits)
-    for (const span of await sentencesOf(text, signal)) {
-      const quote = quoteOf(citation, shortened(text, span, quoteCharsMax));
+    for (const span of await sentencesOf(text, { charsMax: sourceSentenceCharsMax, signal })) {
+      const quote = quoteOf(citation, span);
       all.push({ citation: quote, evidence: readEvidence(quote.quote), chunkScore: score });
     }
   const statements = all.filter(({ citation: { quote } }) => isStatement(quote));
@@ -68,15 +68,6 @@ async function candidatesOf(
 /** No heading, no question, no fragment. */
 function isStatement(quote: string): boolean {
   return !/^#|\?$/.test(quote) && (quote.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= 3;
-}
-
-function shortened(text: string, { start, end }: Span, charsMax: number): Span {
-  if (end - start <= charsMax) return { start, end };
-  const space = text.lastIndexOf(" ", start + charsMax);
-  return {
-    start,
-    end: space > start ? space : start + charsMax - Number(/[\uD800-\uDBFF]/.test(text.charAt(start + charsMax - 1))),
-  };
 }
 
 async function similarities(

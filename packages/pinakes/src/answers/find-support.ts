@@ -1,6 +1,6 @@
 /** The narrowest part of a chunk that supports a sentence. */
-import { contradicts, coverageOf, readEvidence, states, type Claim, type Evidence } from "./support.ts";
-import { analyzerOf } from "./support.ts";
+import { analyzerOf, contradicts, coverageOf, readEvidence, states, type Claim, type Evidence } from "./support.ts";
+import { answerLimits } from "./limits.ts";
 import { sentencesOf, type Span } from "./sentences.ts";
 
 /** Neighbouring sentences that one quote may have. */
@@ -13,9 +13,9 @@ export interface ReadChunk {
   readonly text: string;
 }
 
-export async function readChunk(text: string, context: string, signal?: AbortSignal): Promise<ReadChunk> {
+export async function readChunk(text: string, context: string): Promise<ReadChunk> {
   const analyzer = analyzerOf(text);
-  const spans = await sentencesOf(text, signal);
+  const spans = await sentencesOf(text, { charsMax: answerLimits.sourceSentenceCharsMax });
   return {
     text,
     context: readEvidence(context, analyzer),

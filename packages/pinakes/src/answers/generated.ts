@@ -62,5 +62,5 @@ export async function* generate(generation: Generation): AsyncGenerator<AnswerSe
 
 async function sentencesIn(text: string): Promise<readonly string[]> {
   if (text.replace(/[.!]$/, "") === noAnswer) return [];
-  return (await sentencesOf(text)).map(({ start, end }) => text.slice(start, end));
+  return (await sentencesOf(text, { charsMax: Infinity })).map(({ start, end }) => text.slice(start, end));
 }

@@ -15,7 +15,8 @@ export const answerLimits = Object.freeze({
   extractiveSentencesDefault: 5,
   /** Compared with a question. */
   candidatesMax: 64,
-  quoteCharsMax: 600,
+  /** Of a sentence of a source, which is what a quote is made of. */
+  sourceSentenceCharsMax: 400,
   citationsPerSentenceMax: 4,
   modelMsMax: 60_000,
 });

@@ -1,6 +1,8 @@
 /** Chat models through the AI SDK: whatever speaks OpenAI's protocol, Ollama, Amazon Bedrock. */
 import {
+  APICallError,
   generateText,
+  InvalidResponseDataError,
   jsonSchema,
   JSONParseError,
   NoObjectGeneratedError,
@@ -62,14 +64,6 @@ class AiSdkChat implements ChatModel {
     } catch (error) {
       this.#closing.signal.throwIfAborted();
       signal?.throwIfAborted();
-      const { name } = this.#provider;
-      const last = RetryError.isInstance(error) ? error.lastError : error;
-      // Their messages quote the answer, and so the document.
-      if (unreadable.some((kind) => kind.isInstance(last)))
-        throw new PinakesError(
-          "CORRUPT",
-          `Asking ${this.model.id} (${name}): the answer is not JSON of the shape that was asked for. Nothing of it is used.`,
-        );
       throw this.#mapped(error);
     }
   }
@@ -92,7 +86,7 @@ class AiSdkChat implements ChatModel {
       });
       for await (const part of stream) {
         if (part.type === "text-delta") yield { text: part.text };
-        else if (part.type === "error") throw part.error;
+        else if (part.type === "error") throw asError(part.error);
         else if (part.type === "abort") break;
         else if (part.type === "finish") {
           const reason = part.finishReason;
@@ -105,6 +99,12 @@ class AiSdkChat implements ChatModel {
     } catch (error) {
       this.#closing.signal.throwIfAborted();
       signal?.throwIfAborted();
+      // After the status there is one fault that is not the text's: the stream broke off.
+      if (InvalidResponseDataError.isInstance(error) || (APICallError.isInstance(error) && error.statusCode === 200))
+        throw new PinakesError(
+          "UNAVAILABLE",
+          `Asking ${this.model.id} (${this.#provider.name}): the stream broke off before the answer was complete. Try again later.`,
+        );
       throw this.#mapped(error);
     } finally {
       left.abort();
@@ -117,10 +117,24 @@ class AiSdkChat implements ChatModel {
 
   #mapped(error: unknown): PinakesError {
     const { name, secrets } = this.#provider;
+    const last = RetryError.isInstance(error) ? error.lastError : error;
+    // Their messages quote the answer, and so the document.
+    if (unreadable.some((kind) => kind.isInstance(last)))
+      return new PinakesError(
+        "CORRUPT",
+        `Asking ${this.model.id} (${name}): the answer is not of the form that was asked for. Nothing of it is used.`,
+      );
     return mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
   }
 
   async close(): Promise<void> {
     this.#closing.abort(new PinakesError("UNAVAILABLE", "The chat model is closed.", { retryable: false }));
   }
+}
+
+/** An event that reports an error has an object of the provider's. */
+function asError(error: unknown): Error {
+  if (error instanceof Error) return error;
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return new Error(typeof message === "string" ? message : "The stream reported an error.");
 }
