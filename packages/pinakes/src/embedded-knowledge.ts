@@ -80,6 +80,7 @@ export function embeddedKnowledge(
         const { name, version, database } = pinakes.info();
         return { name, version, database, trash_days: knowledge.trashDays };
       },
+      me: async () => identity.me(auth),
     },
     events: { follow: (options) => knowledge.events(caller, options) },
   };
@@ -135,6 +136,9 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
     text: async (at, documentId, query) => knowledge.documents.text(caller, ...named(at), documentId, query),
     chunks: async (at, documentId, query) => knowledge.documents.passages(caller, ...named(at), documentId, query),
     versions: async (at, documentId) => knowledge.documents.versions(caller, ...named(at), documentId),
+    uploadLink: async (at, document) => knowledge.grants.upload(caller, ...named(at), document),
+    downloadLink: async (at, documentId, options) =>
+      knowledge.grants.download(caller, ...named(at), documentId, options),
   };
 }
 

@@ -11,7 +11,7 @@ import type {
   TripleInput,
   TriplePattern,
 } from "../contract/graph.ts";
-import type { CreatedKey, Key, NewKey } from "../contract/identity.ts";
+import type { CreatedKey, Key, Me, NewKey } from "../contract/identity.ts";
 import type {
   Chunk,
   ChunkingStrategy,
@@ -28,6 +28,7 @@ import type {
   Repository,
   RepositoryChange,
   ServerInfo,
+  TransferLink,
   UploadedDocument,
 } from "../contract/knowledge.ts";
 import type { Job, KnowledgeEvent, Operation, OperationStatus } from "../contract/operations.ts";
@@ -112,6 +113,12 @@ export interface NewDocument {
   readonly path?: string | undefined;
 }
 
+/** What a link for an upload fixes: the bytes are all that is missing. */
+export interface NewUploadLink extends Pick<NewDocument, "name" | "metadata" | "chunking_strategy" | "replace"> {
+  /** 300 when absent, at most 900. */
+  readonly expires_in_seconds?: number | undefined;
+}
+
 export interface DocumentQuery extends Paging, IncludeTotal {
   readonly status?: DocumentStatus | undefined;
   /** In the name. */
@@ -147,6 +154,14 @@ export interface DocumentsApi {
   text(at: CollectionRef, documentId: string, query?: TextQuery): Promise<DocumentText>;
   chunks(at: CollectionRef, documentId: string, query?: Paging): Promise<Page<Chunk>>;
   versions(at: CollectionRef, documentId: string): Promise<readonly DocumentVersion[]>;
+  /** A link to which the bytes of one file can be sent once, with PUT and without a key. */
+  uploadLink(at: CollectionRef, document: NewUploadLink): Promise<TransferLink>;
+  /** A link with which the file can be downloaded without a key. */
+  downloadLink(
+    at: CollectionRef,
+    documentId: string,
+    options?: { readonly expires_in_seconds?: number | undefined; readonly version?: number | undefined },
+  ): Promise<TransferLink>;
 }
 
 /** A collection, or all of a repository. */
@@ -267,6 +282,8 @@ export interface EventsApi {
 
 export interface ServerApi {
   info(): Promise<ServerInfo>;
+  /** Whom the key stands for. */
+  me(): Promise<Me>;
 }
 
 export interface KnowledgeApi {

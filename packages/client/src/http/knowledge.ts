@@ -44,7 +44,7 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
       revoke: (keyId, { workspace_id } = {}) =>
         http.json("DELETE", path`/v1/keys/${keyId}`, { query: { workspace_id }, repeatable: true }),
     },
-    server: { info: () => http.json("GET", "/v1/info") },
+    server: { info: () => http.json("GET", "/v1/info"), me: () => http.json("GET", "/v1/me") },
     events: {
       follow: async function* ({ after, signal }) {
         for await (const { data } of follow(http, "/v1/events", { after, signal }))
@@ -137,6 +137,9 @@ function httpDocuments(http: Requester): DocumentsApi {
       http.json("GET", `${one(at, documentId)}/chunks`, { query: { ...query } }),
     versions: async (at, documentId) =>
       (await http.json<{ items: readonly DocumentVersion[] }>("GET", `${one(at, documentId)}/versions`)).items,
+    uploadLink: async (at, document) => http.json("POST", `${collectionPath(at)}/uploads`, { body: document }),
+    downloadLink: async (at, documentId, options = {}) =>
+      http.json("GET", `${one(at, documentId)}/download`, { query: { ...options } }),
   };
 }
 

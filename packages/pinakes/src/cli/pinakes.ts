@@ -23,6 +23,10 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "the store id of items, objects and triples: show, bind",
       load: async () => (await import("./commands/stores.ts")).stores,
     },
+    mcp: {
+      summary: "serve MCP on stdin and stdout; --install prints the configuration of clients",
+      load: async () => (await import("./commands/mcp.ts")).mcp,
+    },
     keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./commands/keys.ts")).keys },
   },
   Knowledge: {
