@@ -12,6 +12,7 @@ import type { QueryMore, QueryWishes } from "../knowledge/collections/query-opti
 import type { CitationCheck, CitationToVerify } from "../knowledge/search/citations.ts";
 import type { SearchInput } from "../knowledge/search/search-input.ts";
 import type { Citation, SearchResult } from "../knowledge/search/search-result.ts";
+import { ahead } from "./ahead.ts";
 import { SentenceChecker } from "./check-sentence.ts";
 import { extract } from "./extractive.ts";
 import { generate } from "./generated.ts";
@@ -101,12 +102,12 @@ export class AnswersApi {
       { query: question, mode: search_mode, limit, ...wishes },
       signal === undefined ? {} : { signal },
     );
-    return (until) => {
-      const events = () => this.#events({ caller, input, mode, chat, found, signal: until });
-      return found.outcome !== "ok" || this.#deps.places === undefined
-        ? events()
-        : this.#deps.places.answers.stream(tenant, events, until);
+    const places = found.outcome === "ok" ? this.#deps.places : undefined;
+    const events = (until: AbortSignal) => {
+      const make = () => this.#events({ caller, input, mode, chat, found, signal: until });
+      return places === undefined ? make() : places.answers.stream(tenant, make, until);
     };
+    return (until) => ahead(events, until);
   }
 
   async #modeOf({

@@ -32,7 +32,7 @@ export async function readChunk(text: string, context: string): Promise<ReadChun
  * alone, or with its neighbours, must state the claim.
  */
 export function findSupport(claim: Claim, { text, sentences, context }: ReadChunk): Span | undefined {
-  const coverage = sentences.map(({ evidence }) => coverageOf(claim, evidence, context));
+  const coverage = sentences.map(({ evidence }) => coverageOf(claim, evidence));
   const best = coverage.indexOf(Math.max(0, ...coverage));
   const nearest = sentences[best];
   if (nearest === undefined || contradicts(claim, nearest.evidence)) return undefined;

@@ -8,6 +8,8 @@ import { numberWords, opposites } from "./word-lists.ts";
 
 /** The share of a sentence's words that the text must have; chosen on one half of the test set, see the RFC. */
 const coverageMin = 0.8;
+/** Without the words of its context: the name of a file is no statement of its text. */
+const ownCoverageMin = 0.5;
 /** A sentence with fewer words needs all of them: another word makes it another sentence. */
 const toleratedFrom = 5;
 
@@ -97,6 +99,7 @@ export function states(claim: Claim, evidence: Evidence, context: Evidence): boo
   const known = (name: string): boolean =>
     [evidence, context].some(({ capitals }) => capitals.has(name) || capitals.has(name.replace(/'s?$/, "")));
   const coverage = coverageOf(claim, evidence, context);
+  if (coverageOf(claim, evidence) < ownCoverageMin) return false;
   return (
     [...claim.numbers].every((number) => evidence.numbers.has(number)) &&
     claim.names.every(known) &&

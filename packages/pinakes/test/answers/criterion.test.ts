@@ -65,6 +65,13 @@ describe("the quote", () => {
     expect(await supporting(chunk, sentence)).toBeUndefined();
   });
 
+  it("is not made of the name of the file, which only completes what the text says", async () => {
+    const read = async (sentence: string) =>
+      findSupport(readClaim(sentence), await readChunk("It starts at 4.2 bar.", "Harwell pump vault code stolen.txt"));
+    expect(await read("The Harwell pump starts at 4.2 bar.")).toEqual({ start: 0, end: 21 });
+    expect(await read("The vault code was stolen.")).toBeUndefined();
+  });
+
   it("is short, also of a text without sentences, which would otherwise state whatever its words can say", async () => {
     const words = Array.from({ length: 20_000 }, (_, i) => `word${i}`).join(" ");
     const quote = (await supporting(words, "word101 word102 word103 word104 word105")) ?? "";

@@ -178,6 +178,15 @@ describe("a model that is silent", () => {
 });
 
 describe("places", () => {
+  it("a reader that is slow keeps neither the call nor the place, and still gets every event", async () => {
+    world.model.behave = () => writes(`${good}Maintenance is due every 2,000 hours [1].\n`);
+    const { answers } = world.test.knowledge;
+    const events = answers.stream(world.test.admin, world.input("pump"));
+    expect((await events.next()).value).toMatchObject({ type: "started" });
+    await expect.poll(() => world.test.pinakes.places.answers.usage.places).toBe(0);
+    expect((await Array.fromAsync(events)).map(({ type }) => type)).toEqual(["sentence", "sentence", "answer"]);
+  });
+
   it("answers of a workspace have a limit of how many are written at once, and the next one waits", async () => {
     const many = world.test.pinakes.places.answers;
     const places = await Promise.all(Array.from({ length: 8 }, () => many.enter("acme")));
