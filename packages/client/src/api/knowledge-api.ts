@@ -33,6 +33,7 @@ import type {
 } from "../contract/knowledge.ts";
 import type { Job, KnowledgeEvent, Operation, OperationStatus } from "../contract/operations.ts";
 import type { CitationCheck, CitationToVerify, SearchAnswer, SearchMode } from "../contract/search.ts";
+import type { Manifest, NewRow, RowQuery, RowQueryAnswer, RowsWritten } from "../contract/vectors.ts";
 import type { JsonObject } from "../json.ts";
 
 /** `repository/collection`, or both by name. `me` is the caller's own repository. */
@@ -218,6 +219,21 @@ export interface AnswersApi {
   stream(question: string, options?: AskOptions): AsyncIterable<AnswerEvent>;
 }
 
+export interface RowWrite {
+  /** The same id again is the same write, so repeating it is harmless; a new one when absent. */
+  readonly deltaId?: string | undefined;
+}
+
+/** Rows that callers embed themselves, beside the chunks of documents. Each write is all or nothing, and seen by every later query. */
+export interface VectorsApi {
+  /** Adds or replaces up to 10,000 rows. */
+  upsert(at: CollectionRef, rows: readonly NewRow[], options?: RowWrite): Promise<RowsWritten>;
+  delete(at: CollectionRef, ids: readonly string[], options?: RowWrite): Promise<RowsWritten>;
+  query(at: CollectionRef, query: RowQuery): Promise<RowQueryAnswer>;
+  /** What the vectors of chunks and rows are made of. */
+  manifest(at: CollectionRef): Promise<Manifest>;
+}
+
 export interface LoadOptions {
   readonly format: RdfFormat;
   readonly allOrNothing?: boolean | undefined;
@@ -293,6 +309,7 @@ export interface KnowledgeApi {
   readonly search: SearchApi;
   readonly answers: AnswersApi;
   readonly graph: GraphApi;
+  readonly vectors: VectorsApi;
   readonly jobs: JobsApi;
   readonly operations: OperationsApi;
   readonly keys: KeysApi;

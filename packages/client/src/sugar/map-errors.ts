@@ -24,6 +24,7 @@ export function mapKnowledgeErrors(api: KnowledgeApi): KnowledgeApi {
     search: mapped(api.search),
     answers: mapped(api.answers),
     graph: mapped(api.graph),
+    vectors: mapped(api.vectors),
     jobs: mapped(api.jobs),
     operations: mapped(api.operations),
     keys: mapped(api.keys),

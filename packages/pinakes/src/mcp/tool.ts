@@ -5,7 +5,7 @@
 import type { KnowledgeApi, StateApi } from "@pinakes/client";
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import type { z } from "zod";
-import type { CatalogContext, SelectionSlot } from "../catalogs/index.ts";
+import type { SelectionSlot } from "../catalogs/index.ts";
 
 /** Whom a connection acts for, and through which interface. */
 export interface McpSession {
@@ -14,8 +14,6 @@ export interface McpSession {
   readonly userId: string;
   /** A key that may only read: tools that write are refused. */
   readonly readOnly: boolean;
-  /** The OAuth scope that a token needs for tools that write; undefined where none would help. */
-  readonly writeScope?: string | undefined;
   /** Where the connection is the session, as on stdio. */
   readonly connectionId?: string | undefined;
   /** The catalog selection of a session or of an explicit handle; only this user's. */
@@ -60,7 +58,7 @@ export interface Consequence {
   readonly confirmed: object;
 }
 
-interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> {
+interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodType> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -73,15 +71,15 @@ interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> {
 }
 
 /** A tool whose types are checked already. */
-export interface McpTool extends Pick<ToolSpec<z.ZodObject, z.ZodObject>, "name" | "title" | "description"> {
+export interface McpTool extends Pick<ToolSpec<z.ZodObject, z.ZodType>, "name" | "title" | "description"> {
   readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
+  readonly output: z.ZodType;
   readonly annotations: ToolAnnotations;
   consequence?(context: ToolContext, args: object): Promise<Consequence | undefined>;
   run(context: ToolContext, args: object): Promise<ToolAnswer>;
 }
 
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
   spec: ToolSpec<Input, Output>,
 ): McpTool {
   return Object.freeze(spec);
@@ -100,5 +98,3 @@ export const adds: ToolAnnotations = {
   openWorldHint: false,
 };
 export const changes: ToolAnnotations = { ...adds, destructiveHint: true };
-
-export type { CatalogContext };
