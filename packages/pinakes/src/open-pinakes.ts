@@ -34,7 +34,7 @@ export interface Pinakes {
   readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile">;
   /** Writes that were refused because their collection had ended. */
   lateWrites(): number;
-  /** Where queries, searches, exports and evaluation runs of this process take their places; `usage` says how many have one, and how many wait. */
+  /** Where queries, searches, answers, exports and evaluation runs of this process take their places; `usage` says how many have one, and how many wait. */
   readonly places: Slots;
   /** What the audit in the background found, and when it was through. */
   auditFigures(): AuditFigures;
