@@ -28,6 +28,7 @@ const features = [
   "lifecycle",
   "migrations",
   "catalogs",
+  "ops",
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
 const companions = ["audit", "evaluation", "pipelines", "transfer"];

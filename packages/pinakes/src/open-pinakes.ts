@@ -9,9 +9,10 @@ import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import type { Periodic } from "./runtime/periodic.ts";
 import type { WriteProbe } from "./items/write-probe.ts";
-import { deletionWarnings, type AuditFigures, type Knowledge, type OpenedKnowledge } from "./knowledge/index.ts";
+import type { AuditFigures, Knowledge, OpenedKnowledge } from "./knowledge/index.ts";
 import type { Lifecycle } from "./lifecycle/index.ts";
 import type { Migrations } from "./migrations/index.ts";
+import { alarmsOf, firing, type Alarm } from "./ops/index.ts";
 import type { Binding } from "./open-binding.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
@@ -39,6 +40,8 @@ export interface Pinakes {
   auditFigures(): AuditFigures;
   /** The age at which a delete that is not done is warned of. */
   readonly deletionLagSecondsMax: number;
+  /** Everything that is watched; readiness, metrics and the console read this list. */
+  readonly alarms: readonly Alarm[];
   /** Workflows, memories, metrics, tool invocations, threads, and containers of one's own. */
   readonly state: State;
   readonly identity: Identity;
@@ -117,6 +120,7 @@ export class OpenPinakes implements Pinakes {
   readonly migrations: Migrations;
   readonly catalogSelections: CatalogSelections;
   readonly deletionLagSecondsMax: number;
+  readonly alarms: readonly Alarm[];
   readonly #parts: OpenParts;
   readonly #startedAt = performance.now();
   #closing: Promise<void> | undefined;
@@ -135,6 +139,7 @@ export class OpenPinakes implements Pinakes {
     this.migrations = parts.features.migrations;
     this.catalogSelections = parts.features.catalogSelections;
     this.deletionLagSecondsMax = parts.deletionLagSecondsMax;
+    this.alarms = alarmsOf(this);
     this.#parts = parts;
   }
 
@@ -183,12 +188,9 @@ export class OpenPinakes implements Pinakes {
     const background = this.#parts.background
       .map((work) => work.status())
       .map(({ name, lastError }) => [name, lastError] as const);
-    const { failed, oldestMs } = this.lifecycle.metrics.unfinished;
-    const { late, stuck } = deletionWarnings(failed, Math.floor(oldestMs / 1_000), this.deletionLagSecondsMax);
-    const told = [...background, ["deletions", stuck] as const, ["deletion lag", late] as const].flatMap(
-      ([name, words]) => (words === undefined ? [] : [[name, words] as const]),
-    );
-    return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries(told) };
+    const failures = background.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
+    const warnings = Object.fromEntries([...failures, ...firing(this.alarms)]);
+    return { ready: Object.keys(reasons).length === 0, reasons, warnings };
   }
 
   async close(): Promise<void> {

@@ -26,6 +26,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     auditFigures: () => pinakes.auditFigures(),
     places: pinakes.places,
     deletionLagSecondsMax: pinakes.deletionLagSecondsMax,
+    alarms: pinakes.alarms,
     state: pinakes.state,
     identity: pinakes.identity,
     migrations: pinakes.migrations,

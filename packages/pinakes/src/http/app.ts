@@ -18,6 +18,7 @@ import { mountConsole } from "./console.ts";
 import { mountMcp } from "./mcp/mount.ts";
 import type { McpExtension } from "../mcp/index.ts";
 import { accessRoutes } from "./api/access.ts";
+import { alarmRoutes } from "./api/alarms.ts";
 import { containerRoutes } from "./api/containers.ts";
 import { collectionRoutes } from "./api/collections.ts";
 import { documentRoutes } from "./api/documents.ts";
@@ -135,6 +136,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...fsckRoutes(knowledge),
     ...quarantineRoutes(knowledge),
     ...queueAndFigureRoutes(pinakes),
+    ...alarmRoutes(pinakes),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
     ...embeddingRoutes(knowledge),

@@ -13,7 +13,6 @@ export {
 export { quarantineLimits, type QuarantineQuery } from "../audit/quarantine/index.ts";
 export { Knowledge } from "./api/knowledge.ts";
 export type { DeleteOptions } from "./api/begin-work.ts";
-export { deletionWarnings } from "./deletion/deletion-lag.ts";
 export type { ListPage } from "./records/paging.ts";
 export { knowledgeLimits, openSlots, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeDependencies } from "./dependencies.ts";

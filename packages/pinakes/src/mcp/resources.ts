@@ -4,12 +4,14 @@ import {
   ResourceTemplate,
   type McpServer,
   type ReadResourceResult,
+  type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { CollectionRef, KnowledgeApi, StateApi } from "@pinakes/client";
 import { hasCode, invalid } from "../domain/errors.ts";
 import { collectionUri, templates } from "./uris.ts";
 
 type Apis = { readonly knowledge: KnowledgeApi; readonly state: StateApi };
+type ApisOf = (ctx: ServerContext | undefined) => Apis;
 type Variables = Readonly<Record<string, string>>;
 type Contents = { readonly mimeType: string; readonly text: string };
 
@@ -106,15 +108,15 @@ const kinds: readonly ResourceKind[] = [
   },
 ];
 
-export function registerResources(server: McpServer, apis: Apis): void {
+export function registerResources(server: McpServer, apisOf: ApisOf): void {
   for (const kind of kinds) {
     const { name, title, description, mimeType } = kind;
     const template = new ResourceTemplate(kind.uriTemplate, {
-      list: name === "collection" ? async () => ({ resources: await listed(apis.knowledge) }) : undefined,
-      complete: completers(apis),
+      list: name === "collection" ? async (ctx) => ({ resources: await listed(apisOf(ctx).knowledge) }) : undefined,
+      complete: completers(apisOf),
     });
-    server.registerResource(name, template, { title, description, mimeType }, async (uri, variables) =>
-      read(kind, apis, uri, variables),
+    server.registerResource(name, template, { title, description, mimeType }, async (uri, variables, ctx) =>
+      read(kind, apisOf(ctx), uri, variables),
     );
   }
 }
@@ -150,23 +152,25 @@ async function listed(knowledge: KnowledgeApi) {
     uri: collectionUri(collection),
     name: `${collection.repository_id}/${collection.collection_id}`,
     title: collection.name,
-    description: `${collection.document_count} documents, ${collection.indexing_status}`,
+    description: `${collection.document_count} document(s), ${collection.indexing_status}`,
     mimeType: "application/json",
   }));
 }
 
 type Completer = (value: string, context?: { arguments?: Record<string, string> }) => Promise<string[]>;
 
-function completers({ knowledge, state }: Apis): Record<string, Completer> {
+function completers(apisOf: ApisOf): Record<string, Completer> {
+  const knowledge = () => apisOf(undefined).knowledge;
+  const state = () => apisOf(undefined).state;
   return {
     repository: async (value) =>
       starting(
-        ["me", ...(await knowledge.repositories.list({ limit: pageItems })).items.map((one) => one.repository_id)],
+        ["me", ...(await knowledge().repositories.list({ limit: pageItems })).items.map((one) => one.repository_id)],
         value,
       ),
     collection: async (value, context) => {
       const repository = context?.arguments?.["repository"];
-      const { items } = await knowledge.collections.list({ limit: pageItems, repository });
+      const { items } = await knowledge().collections.list({ limit: pageItems, repository });
       return starting(
         items.map((one) => one.collection_id),
         value,
@@ -175,7 +179,7 @@ function completers({ knowledge, state }: Apis): Record<string, Completer> {
     document: async (value, context) => {
       const { repository, collection } = context?.arguments ?? {};
       if (repository === undefined || collection === undefined) return [];
-      const { items } = await knowledge.documents.list({ repository, collection }, { limit: pageItems });
+      const { items } = await knowledge().documents.list({ repository, collection }, { limit: pageItems });
       return starting(
         items.map((one) => one.document_id),
         value,
@@ -183,14 +187,14 @@ function completers({ knowledge, state }: Apis): Record<string, Completer> {
     },
     workflow: async (value) =>
       starting(
-        (await state.workflows.list({ limit: pageItems })).items.map((one) => one.workflow_id),
+        (await state().workflows.list({ limit: pageItems })).items.map((one) => one.workflow_id),
         value,
       ),
     session: async (value, context) => {
       const agent = context?.arguments?.["agent"];
       if (agent === undefined) return [];
       return starting(
-        (await state.memories.sessions(agent, { limit: pageItems })).items.map((one) => one.session_id),
+        (await state().memories.sessions(agent, { limit: pageItems })).items.map((one) => one.session_id),
         value,
       );
     },

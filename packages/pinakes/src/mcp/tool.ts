@@ -14,8 +14,6 @@ export interface McpSession {
   readonly userId: string;
   /** A key that may only read: tools that write are refused. */
   readonly readOnly: boolean;
-  /** The OAuth scope that a token needs for tools that write; undefined where none would help. */
-  readonly writeScope?: string | undefined;
   /** Where the connection is the session, as on stdio. */
   readonly connectionId?: string | undefined;
   /** The catalog selection of a session or of an explicit handle; only this user's. */

@@ -154,11 +154,15 @@ it("R-TG-109 figures tell findings by kind, the age of the last pass, and the la
   expect(text()).not.toContain("pinakes_audit_last_pass_age_seconds");
   pinakes.lifecycle.metrics.unfinished = { running: 1, failed: 0, oldestMs: 60_000 };
   expect((await pinakes.ready()).warnings).toEqual({});
+  expect(text()).toContain('pinakes_alarm_firing{alarm="deletion_lag"} 0');
   pinakes.lifecycle.metrics.unfinished = { running: 1, failed: 0, oldestMs: 61_000 };
   expect(await pinakes.ready()).toMatchObject({
     ready: true,
-    warnings: { "deletion lag": expect.stringContaining("61 s; 60 s are allowed") },
+    warnings: { deletion_lag: expect.stringContaining("61 s; 60 s are allowed") },
   });
+  expect(text()).toContain('pinakes_alarm_value{alarm="deletion_lag"} 61');
+  expect(text()).toContain('pinakes_alarm_threshold{alarm="deletion_lag"} 60');
+  expect(text()).toContain('pinakes_alarm_firing{alarm="deletion_lag"} 1');
   for (const deletionLagSeconds of [0, 1.5, 604_801])
     await expect(open({ items: "memory:", objects: "memory:", deletionLagSeconds })).rejects.toThrow(
       /deletionLagSeconds/,

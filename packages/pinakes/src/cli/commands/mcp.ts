@@ -1,6 +1,5 @@
 /** `pinakes mcp`: tools and resources for an MCP client that starts this process and speaks to it on stdin and stdout. */
 import { serveMcpOnStdio } from "../../mcp/index.ts";
-import manifest from "../../../package.json" with { type: "json" };
 import { remoteOf, withClient } from "../client-session.ts";
 import { actorOptions } from "../session.ts";
 import { defineCommand, type Group } from "../terminal/command.ts";
@@ -31,10 +30,13 @@ const command = defineCommand({
     return withClient(
       call,
       async ({ knowledge, state }) => {
-        const { user_id, read_only } = await knowledge.server.me();
+        const [{ user_id, read_only }, { version }] = await Promise.all([
+          knowledge.server.me(),
+          knowledge.server.info(),
+        ]);
         await serveMcpOnStdio({
           session: { knowledge, state, userId: user_id, readOnly: read_only },
-          version: manifest.version,
+          version,
           signal: terminal.signal,
           onFailure: (error, tool) =>
             terminal.err(`${tool}: ${error instanceof Error ? error.message : String(error)}\n`),

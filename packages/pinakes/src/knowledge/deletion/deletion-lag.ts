@@ -20,7 +20,6 @@ export async function deletionLag(
   const failed = deletes.filter(({ status }) => status === "failed").length;
   const [oldest] = deletes;
   const lag_seconds = oldest === undefined ? 0 : ageSeconds(clock.now(), Date.parse(oldest.created_at));
-  const { late, stuck } = deletionWarnings(failed, lag_seconds, secondsMax);
   return {
     unfinished: deletes.length,
     failed,
@@ -35,21 +34,14 @@ export async function deletionLag(
             collection_id: oldest.collection_id,
             created_at: oldest.created_at,
           },
-    warning: [late, stuck].filter((words) => words !== undefined).join(" ") || null,
+    warning: warningOf(failed, lag_seconds, secondsMax),
   };
 }
 
-/** In words, where it takes longer than it may, and where some store does not do it. */
-export function deletionWarnings(
-  failed: number,
-  lagSeconds: number,
-  secondsMax: number,
-): { readonly late: string | undefined; readonly stuck: string | undefined } {
-  return {
-    late:
-      lagSeconds > secondsMax ? `A delete is not done after ${lagSeconds} s; ${secondsMax} s are allowed.` : undefined,
-    stuck: failed > 0 ? `${failed} that some store has not confirmed; see the operations that failed.` : undefined,
-  };
+function warningOf(failed: number, lagSeconds: number, secondsMax: number): string | null {
+  const late = `A delete is not done after ${lagSeconds} s; ${secondsMax} s are allowed.`;
+  const stuck = `${failed} that some store has not confirmed; see the operations that failed.`;
+  return [...(lagSeconds > secondsMax ? [late] : []), ...(failed > 0 ? [stuck] : [])].join(" ") || null;
 }
 
 /** Of one workspace, the oldest first. */

@@ -229,6 +229,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   rollBackMigration: [{ ...thing, adminsOnly: true }],
   listQueues: [{ kind: "admin" }],
   getDeletionLag: [{ kind: "admin" }],
+  listAlarms: [{ kind: "admin" }],
   listDeadLetters: [{ kind: "admin" }],
   redriveDeadLetter: [{ ...thing, adminsOnly: true }],
   discardDeadLetter: [{ ...thing, adminsOnly: true }],
