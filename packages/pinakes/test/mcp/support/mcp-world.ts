@@ -101,10 +101,14 @@ export class McpWorld implements AsyncDisposable {
     });
   }
 
-  async connect(revision: Revision, key: string, wishes: ClientWishes = {}): Promise<Connection> {
-    const transport = new StreamableHTTPClientTransport(new URL(`${wishes.url ?? this.url}/mcp`), {
+  transport(key: string, url: string = this.url): StreamableHTTPClientTransport {
+    return new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
       requestInit: { headers: { authorization: `Bearer ${key}` } },
     });
+  }
+
+  async connect(revision: Revision, key: string, wishes: ClientWishes = {}): Promise<Connection> {
+    const transport = this.transport(key, wishes.url);
     const client = newClient(revision, wishes.elicit);
     await client.connect(transport);
     this.#undo.defer(() => client.close());
