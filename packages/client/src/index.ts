@@ -46,6 +46,7 @@ export { httpApi } from "./http/http-api.ts";
 export type { HttpOptions } from "./http/request.ts";
 export {
   ConflictError,
+  invalidInput,
   NotFoundError,
   PinakesClientError,
   PreconditionFailedError,
@@ -53,8 +54,20 @@ export {
   type BatchFailure,
 } from "./errors.ts";
 export type { ContainerClient, FollowChanges, FollowedChange } from "./sugar/container-client.ts";
+export { citedMetadata, type CitedMetadata } from "./sugar/cited-metadata.ts";
 export { decodeId, encodeId } from "./sugar/document-id.ts";
 export { inBatches, threadMessagesMax } from "./sugar/in-batches.ts";
 export type { Listing } from "./sugar/listing.ts";
 export type { Recorder, RecorderOptions } from "./sugar/recorder.ts";
+export { addRows, removeRows, type AddRows, type RowStore } from "./sugar/rows.ts";
+export {
+  searchTool,
+  type SearchTool,
+  type SearchToolInput,
+  type SearchToolOptions,
+  type SearchToolOutput,
+  type SearchToolResult,
+  type SearchToolSchema,
+} from "./sugar/search-tool.ts";
+export { toJsonObject } from "./sugar/to-json-object.ts";
 export type { UpdateOptions } from "./sugar/update.ts";

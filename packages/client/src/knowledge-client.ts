@@ -17,6 +17,7 @@ import type {
   SearchApi,
   SearchOptions,
   ServerApi,
+  VectorsApi,
 } from "./api/knowledge-api.ts";
 import type { IncludeTotal, Paging } from "./contract/common.ts";
 import type { Triple, TriplePattern } from "./contract/graph.ts";
@@ -83,6 +84,8 @@ export interface KnowledgeClient extends Pick<SearchApi, "verifyCitations"> {
   readonly graph: Omit<GraphApi, "match"> & {
     match(at: CollectionRef, query?: TriplePattern & Paging): Listing<Triple>;
   };
+  /** Rows that the program embeds itself. */
+  readonly vectors: VectorsApi;
   readonly jobs: JobsClient;
   readonly operations: Omit<OperationsApi, "list"> & { list(query?: OperationQuery): Listing<Operation> };
   readonly keys: Omit<KeysApi, "list"> & {
@@ -109,6 +112,7 @@ export function createKnowledgeClient(implementation: KnowledgeApi): KnowledgeCl
       match: (at: CollectionRef, query?: TriplePattern & Paging) =>
         listing((paging) => api.graph.match(at, { ...query, ...paging }), query),
     }),
+    vectors: api.vectors,
     jobs: extend(api.jobs, {
       list: (query?: Paging) => listing((paging) => api.jobs.list({ ...query, ...paging }), query),
       wait: (jobId: string, options?: WaitOptions) => waitForJob(api.jobs, jobId, options),

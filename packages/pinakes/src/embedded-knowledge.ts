@@ -38,6 +38,7 @@ export function embeddedKnowledge(
     ...catalogApi(knowledge, caller),
     documents: documentsApi(knowledge, caller),
     graph: graphApi(knowledge, caller),
+    vectors: vectorsApi(knowledge, caller),
     search: {
       query: (query, { in: within, filter, ...options } = {}) =>
         knowledge.search.run(caller, {
@@ -109,12 +110,13 @@ function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "r
 
 function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["documents"] {
   return {
-    upload: async (at, { body, path, ...input }, { onBytes } = {}) =>
-      knowledge.documents.upload(caller, ...named(at), {
-        ...input,
-        ...uploadedFrom(path),
-        body: counted(body, onBytes),
-      }),
+    upload: async (at, { body, path, ...input }, { onBytes } = {}) => {
+      // Under a job of its own, as over HTTP.
+      const { result } = await knowledge.documents.uploadMany(caller, ...named(at), (take) =>
+        take({ ...input, ...uploadedFrom(path), body: counted(body, onBytes) }),
+      );
+      return result;
+    },
     get: async (at, documentId) => knowledge.documents.get(caller, ...named(at), documentId),
     list: async (at, query) => knowledge.documents.list(caller, ...named(at), query),
     delete: async (at, documentId, { ifMatch } = {}) =>
@@ -155,6 +157,15 @@ function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {
         ? { inserted: answer.inserted, removed: answer.removed }
         : { inserted: 0, removed: 0 };
     },
+  };
+}
+
+function vectorsApi({ rows }: Knowledge, caller: Caller): KnowledgeApi["vectors"] {
+  return {
+    upsert: async (at, items, { deltaId } = {}) => rows.upsert(caller, ...named(at), { items, delta_id: deltaId }),
+    delete: async (at, ids, { deltaId } = {}) => rows.delete(caller, ...named(at), { ids, delta_id: deltaId }),
+    query: async (at, query) => rows.query(caller, ...named(at), query),
+    manifest: async (at) => rows.manifest(caller, ...named(at)),
   };
 }
 

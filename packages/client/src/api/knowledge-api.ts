@@ -32,6 +32,7 @@ import type {
 } from "../contract/knowledge.ts";
 import type { Job, KnowledgeEvent, Operation, OperationStatus } from "../contract/operations.ts";
 import type { CitationCheck, CitationToVerify, SearchAnswer, SearchMode } from "../contract/search.ts";
+import type { Manifest, NewRow, RowQuery, RowQueryAnswer, RowsWritten } from "../contract/vectors.ts";
 import type { JsonObject } from "../json.ts";
 
 /** `repository/collection`, or both by name. `me` is the caller's own repository. */
@@ -195,6 +196,21 @@ export interface SearchApi {
   verifyCitations(citations: readonly CitationToVerify[]): Promise<readonly CitationCheck[]>;
 }
 
+export interface RowWrite {
+  /** The same id again is the same write, so repeating it is harmless; a new one when absent. */
+  readonly deltaId?: string | undefined;
+}
+
+/** Rows that callers embed themselves, beside the chunks of documents. Each write is all or nothing, and seen by every later query. */
+export interface VectorsApi {
+  /** Adds or replaces up to 10,000 rows. */
+  upsert(at: CollectionRef, rows: readonly NewRow[], options?: RowWrite): Promise<RowsWritten>;
+  delete(at: CollectionRef, ids: readonly string[], options?: RowWrite): Promise<RowsWritten>;
+  query(at: CollectionRef, query: RowQuery): Promise<RowQueryAnswer>;
+  /** What the vectors of chunks and rows are made of. */
+  manifest(at: CollectionRef): Promise<Manifest>;
+}
+
 export interface LoadOptions {
   readonly format: RdfFormat;
   readonly allOrNothing?: boolean | undefined;
@@ -269,6 +285,7 @@ export interface KnowledgeApi {
   readonly documents: DocumentsApi;
   readonly search: SearchApi;
   readonly graph: GraphApi;
+  readonly vectors: VectorsApi;
   readonly jobs: JobsApi;
   readonly operations: OperationsApi;
   readonly keys: KeysApi;

@@ -16,6 +16,7 @@ import { httpGraph } from "./graph.ts";
 import { fileForm } from "./multipart.ts";
 import { path, Requester, type HttpOptions } from "./request.ts";
 import { follow } from "./sse.ts";
+import { httpVectors } from "./vectors.ts";
 
 export function httpKnowledge(options: HttpOptions): KnowledgeApi {
   const http = new Requester(options);
@@ -25,6 +26,7 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
     documents: httpDocuments(http),
     search: httpSearch(http),
     graph: httpGraph(http),
+    vectors: httpVectors(http),
     jobs: {
       get: (jobId) => http.json("GET", path`/v1/jobs/${jobId}`),
       list: (query = {}) => http.json("GET", "/v1/jobs", { query: { ...query } }),

@@ -23,6 +23,7 @@ export function mapKnowledgeErrors(api: KnowledgeApi): KnowledgeApi {
     documents: mapped(api.documents),
     search: mapped(api.search),
     graph: mapped(api.graph),
+    vectors: mapped(api.vectors),
     jobs: mapped(api.jobs),
     operations: mapped(api.operations),
     keys: mapped(api.keys),

@@ -13,19 +13,17 @@ export interface CatalogEnvelope {
   readonly metadata: { readonly tool_type: "knowledge_base"; readonly error_code?: string } & JsonObject;
 }
 
-export const CatalogEnvelopeSchema: z.ZodType<CatalogEnvelope> = z
-  .object({
-    content: z.array(z.object({ text: z.string() })).describe("The answer in words."),
-    status: z.enum(["success", "error"]),
-    metadata: z
-      .object({
-        tool_type: z.literal("knowledge_base"),
-        error_code: z.enum(catalogErrorCodes).optional().describe("Of an error."),
-      })
-      .catchall(jsonValue())
-      .describe("The answer as data."),
-  })
-  .meta({ id: "CatalogEnvelope" }) as unknown as z.ZodType<CatalogEnvelope>;
+export const CatalogEnvelopeSchema: z.ZodType<CatalogEnvelope> = z.object({
+  content: z.array(z.object({ text: z.string() })).describe("The answer in words."),
+  status: z.enum(["success", "error"]),
+  metadata: z
+    .object({
+      tool_type: z.literal("knowledge_base"),
+      error_code: z.enum(catalogErrorCodes).optional().describe("Of an error."),
+    })
+    .catchall(jsonValue())
+    .describe("The answer as data."),
+}) as unknown as z.ZodType<CatalogEnvelope>;
 
 export interface CatalogContext {
   readonly knowledge: KnowledgeApi;

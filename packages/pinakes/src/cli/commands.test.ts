@@ -306,7 +306,7 @@ describe("pinakes collections", () => {
     await json(collections, "create", "kb/phoenix");
     const refused = await failure(call(collections, ["restore", "kb/phoenix"]));
     expect(refused.message).toContain(
-      `delete this one, and name that one with incarnation ${incarnation} (on the command line --incarnation)`,
+      `delete this one first, then restore the earlier one with incarnation ${incarnation} (on the command line --incarnation)`,
     );
     await json(collections, "delete", "kb/phoenix", "--yes");
     expect(await json(collections, "restore", "kb/phoenix", "--incarnation", incarnation)).toMatchObject({

@@ -27,6 +27,7 @@ import { evaluationRoutes } from "./api/evaluations.ts";
 import { fsckRoutes } from "./api/fsck.ts";
 import { identityRoutes } from "./api/identity.ts";
 import { jobRoutes } from "./api/jobs.ts";
+import { catalogRoutes } from "./facades/catalogs/routes.ts";
 import { librarianRoutes } from "./facades/librarian/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
@@ -114,6 +115,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...repositoryRoutes(knowledge),
     ...collectionRoutes(knowledge),
     ...librarianRoutes(pinakes),
+    ...catalogRoutes(pinakes),
     ...documentRoutes(knowledge),
     ...transferRoutes(knowledge),
     ...searchRoutes(knowledge),

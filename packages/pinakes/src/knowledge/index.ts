@@ -1,4 +1,4 @@
-/** What agents know. */
+/** Knowledge: repositories, collections, documents and search. */
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
 export {
   auditLimits,

@@ -14,9 +14,9 @@ import { tools } from "./tools/index.ts";
 
 export interface ServerInput {
   /** Whom a request acts for; the latest one where the protocol tells no request. A connection may change its credentials. */
-  sessionOf(ctx: ServerContext | undefined): McpSession;
+  readonly sessionOf: (ctx: ServerContext | undefined) => McpSession;
   /** The OAuth scope that a token lacks for tools that write; undefined where no scope would help. */
-  missingScope?(auth: AuthInfo | undefined): string | undefined;
+  readonly missingScope?: (auth: AuthInfo | undefined) => string | undefined;
   readonly version: string;
   readonly onFailure?: ToolFailure | undefined;
   /** More tools, prompts and resources; what the conformance suite asks for is registered this way. */

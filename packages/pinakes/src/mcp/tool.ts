@@ -5,7 +5,7 @@
 import type { KnowledgeApi, StateApi } from "@pinakes/client";
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import type { z } from "zod";
-import type { CatalogContext, SelectionSlot } from "../catalogs/index.ts";
+import type { SelectionSlot } from "../catalogs/index.ts";
 
 /** Whom a connection acts for, and through which interface. */
 export interface McpSession {
@@ -61,7 +61,7 @@ export interface Deletion {
 /** Before a destructive call: what it would do, or the answer where it cannot do anything. */
 export type Consequence = Deletion | { readonly answer: ToolAnswer };
 
-interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> {
+interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodType> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -77,17 +77,17 @@ interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> {
 
 /** A tool whose types are checked already. */
 export interface McpTool extends Pick<
-  ToolSpec<z.ZodObject, z.ZodObject>,
+  ToolSpec<z.ZodObject, z.ZodType>,
   "name" | "title" | "description" | "checksInput"
 > {
   readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
+  readonly output: z.ZodType;
   readonly annotations: ToolAnnotations;
   consequence?(context: ToolContext, args: object): Promise<Consequence | undefined>;
   run(context: ToolContext, args: object): Promise<ToolAnswer>;
 }
 
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
   spec: ToolSpec<Input, Output>,
 ): McpTool {
   return Object.freeze(spec);
@@ -106,5 +106,3 @@ export const adds: ToolAnnotations = {
   openWorldHint: false,
 };
 export const changes: ToolAnnotations = { ...adds, destructiveHint: true };
-
-export type { CatalogContext };

@@ -50,7 +50,7 @@ function mcpTool(tool: CatalogTool): McpTool {
     description: tool.description,
     input,
     checksInput: true,
-    output: CatalogEnvelopeSchema as unknown as z.ZodObject,
+    output: CatalogEnvelopeSchema,
     annotations: tool.annotations,
     ...(deletes
       ? {

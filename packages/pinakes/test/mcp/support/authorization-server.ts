@@ -1,7 +1,7 @@
 /** A real OAuth 2.1 authorization server, and a person who signs in and consents by following its pages. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import Provider, { type Configuration } from "oidc-provider";
+import { Provider, type Configuration } from "oidc-provider";
 
 export const redirectUrl = "http://127.0.0.1:1/callback";
 /** A client that is registered for every scope; others register themselves for the scopes that the metadata names. */
