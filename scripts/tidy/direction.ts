@@ -21,6 +21,7 @@ const features = [
   "vectors",
   "knowledge",
   "audit",
+  "answers",
   "evaluation",
   "pipelines",
   "transfer",
@@ -31,7 +32,7 @@ const features = [
   "ops",
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
-const companions = ["audit", "evaluation", "pipelines", "transfer"];
+const companions = ["answers", "audit", "evaluation", "pipelines", "transfer"];
 const featureImports = [
   "contract",
   "domain",

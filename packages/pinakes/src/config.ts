@@ -15,7 +15,7 @@
  *   PINAKES_VECTOR_MEMORY_MB        a quarter of the machine's        for opened vector files
  *   PINAKES_ROOT_TOKEN              generated, stored in PINAKES_DATA  the key of the workspace default's admin
  *   PINAKES_MODELS                  the local model                   JSON: embedding models, the default first (docs/reference.md)
- *   PINAKES_CHAT_MODELS             none                              JSON: chat models that may read documents (docs/reference.md)
+ *   PINAKES_CHAT_MODELS             none                              JSON: chat models for answers and graphs (docs/reference.md)
  *   PINAKES_OIDC                    none                              JSON: issuers whose tokens are accepted (docs/reference.md)
  *   PINAKES_QUOTAS                  the defaults                      JSON: limits that differ, such as {"fileBytesMax":104857600}
  *   PINAKES_TRASH_DAYS              90                                how long deleted collections can be restored; 0: not at all

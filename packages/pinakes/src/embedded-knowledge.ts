@@ -4,6 +4,7 @@ import {
   collectionsOf,
   piecesOf,
   type CollectionRef,
+  type AskOptions,
   type GraphApi,
   type KnowledgeApi,
   type LoadedTriples,
@@ -17,6 +18,7 @@ import type { Filter } from "./domain/filter.ts";
 import { termOf } from "./domain/rdf.ts";
 import type { Authenticated } from "./identity/index.ts";
 import {
+  type AskInput,
   stoppedLoad,
   tripleView,
   uploadedFrom,
@@ -48,6 +50,12 @@ export function embeddedKnowledge(
           collections: collectionsOf(within),
         }),
       verifyCitations: async (citations) => (await knowledge.search.verifyCitations(caller, citations)).checks,
+    },
+    answers: {
+      ask: async (question, options = {}) =>
+        knowledge.answers.ask(caller, askInput(question, options), { signal: options.signal }),
+      stream: (question, options = {}) =>
+        knowledge.answers.stream(caller, askInput(question, options), { signal: options.signal }),
     },
     jobs: {
       get: (jobId) => knowledge.jobs.get(caller, jobId),
@@ -134,6 +142,10 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
     downloadLink: async (at, documentId, options) =>
       knowledge.grants.download(caller, ...named(at), documentId, options),
   };
+}
+
+function askInput(question: string, { in: within, filter, signal: _, ...options }: AskOptions): AskInput {
+  return { question, ...options, filter: filter as Filter | undefined, collections: collectionsOf(within) };
 }
 
 function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {

@@ -34,7 +34,7 @@ export interface Pinakes {
   readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile">;
   /** Writes that were rejected because their collection had ended. */
   lateWrites(): number;
-  /** The slots of queries, searches, exports and evaluation runs of this process; `usage` says how many run and how many wait. */
+  /** The slots of queries, searches, answers, exports and evaluation runs of this process; `usage` says how many run and how many wait. */
   readonly places: Slots;
   /** What the background audit found, and when it finished. */
   auditFigures(): AuditFigures;

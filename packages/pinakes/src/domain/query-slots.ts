@@ -1,5 +1,5 @@
 /**
- * Concurrency limits for queries, searches, exports and evaluation runs; each kind has slots of its own. A query takes a slot before it
+ * Concurrency limits for queries, searches, answers, exports and evaluation runs; each kind has slots of its own. A query takes a slot before it
  * starts and releases it when it ends; without a free slot it waits, and when too many wait already it is rejected with a retryable error.
  * This bounds the work of one process.
  *
@@ -23,6 +23,8 @@ export interface Slots {
   /** SPARQL, SQL, and aggregates of metrics and tool invocations. */
   readonly queries: QuerySlots;
   readonly searches: QuerySlots;
+  /** From the end of their search to their last sentence. */
+  readonly answers: QuerySlots;
   readonly exports: QuerySlots;
   readonly evaluations: QuerySlots;
 }

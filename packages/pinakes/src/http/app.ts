@@ -18,6 +18,7 @@ import { mountConsole } from "./console.ts";
 import { mountMcp } from "./mcp/mount.ts";
 import type { McpExtension } from "../mcp/index.ts";
 import { accessRoutes } from "./api/access.ts";
+import { answerRoutes } from "./api/answers.ts";
 import { alarmRoutes } from "./api/alarms.ts";
 import { containerRoutes } from "./api/containers.ts";
 import { collectionRoutes } from "./api/collections.ts";
@@ -119,6 +120,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...documentRoutes(knowledge),
     ...transferRoutes(knowledge),
     ...searchRoutes(knowledge),
+    ...answerRoutes(knowledge),
     ...vectorRoutes(knowledge),
     ...tripleRoutes(knowledge),
     ...provenanceRoutes(knowledge),

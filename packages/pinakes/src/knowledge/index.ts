@@ -1,4 +1,5 @@
 /** Knowledge: repositories, collections, documents and search. */
+export { answerLimits, type AskInput } from "../answers/index.ts";
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
 export {
   auditLimits,

@@ -1,7 +1,10 @@
 /**
- * ChatModel: a prompt to a language model, and an answer that follows a schema.
+ * ChatModel: a prompt to a language model, and an answer that follows a schema, or plain text as a stream.
  *
  * Answer. JSON; providers that support it get the schema, but the caller still validates the answer: models make mistakes.
+ *
+ * Stream. Chunks of text in order, then one `end`, last. A failure before the first chunk or after it is thrown by the iteration. Leaving
+ * the iteration, or aborting the signal, closes the request.
  *
  * Errors. CORRUPT: the answer is no JSON; asking again may help. THROTTLED, UNAVAILABLE: later; retries of one request happen inside.
  * INVALID: the provider rejects the prompt. A message never contains the API key or the prompt.
@@ -11,6 +14,7 @@ import type { JsonObject, JsonValue } from "../domain/json.ts";
 export interface ChatModel {
   readonly model: ChatModelInfo;
   answer(question: ChatQuestion): Promise<JsonValue>;
+  stream(request: ChatTextRequest): AsyncIterable<ChatPiece>;
   close(): Promise<void>;
 }
 
@@ -26,6 +30,17 @@ export interface ChatQuestion {
   readonly schema: JsonObject;
   readonly signal?: AbortSignal;
 }
+
+export interface ChatTextRequest {
+  readonly instructions: string;
+  readonly text: string;
+  /** The most that the model shall write. */
+  readonly tokensMax: number;
+  readonly signal?: AbortSignal;
+}
+
+/** `stop`: the model was done; `length`: it reached `tokensMax`; `other`: it ended without saying why, or was stopped. */
+export type ChatPiece = { readonly text: string } | { readonly end: "stop" | "length" | "other" };
 
 /** The models that collections may name. */
 export interface ChatModels {

@@ -34,6 +34,7 @@ describe("the walk", () => {
       "listPassages",
       "listDocuments",
       "search",
+      "answer",
       "searchCollection",
       "queryVectors",
     ];

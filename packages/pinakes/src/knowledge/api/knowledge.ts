@@ -4,6 +4,7 @@
  */
 import type { Caller } from "../../domain/caller.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
+import { AnswersApi } from "../../answers/index.ts";
 import type { Audit } from "../../audit/index.ts";
 import type { Quarantine } from "../../audit/quarantine/index.ts";
 import type { Evaluations } from "../../evaluation/evaluations.ts";
@@ -33,6 +34,8 @@ export class Knowledge {
   readonly collections: CollectionsApi;
   readonly documents: DocumentsApi;
   readonly search: SearchApi;
+  /** Questions answered from what a search finds, with verified citations. */
+  readonly answers: AnswersApi;
   readonly access: AccessApi;
   /** Links that upload and download files without a key. */
   readonly grants: Grants;
@@ -66,6 +69,8 @@ export class Knowledge {
     this.collections = new CollectionsApi(services);
     this.documents = new DocumentsApi(services);
     this.search = new SearchApi(services, this.collections);
+    const { chat, embedders, places } = services.deps;
+    this.answers = new AnswersApi({ search: this.search, chat, embedders, places });
     this.access = new AccessApi(services);
     this.grants = services.grants;
     this.queue = services.queues;

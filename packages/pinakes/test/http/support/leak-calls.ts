@@ -178,6 +178,17 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
       },
     ),
   ],
+  answer: [
+    { kind: "list", body: () => ({ question: "plans of the vault", include_hits: true }), changes: false },
+    withBody(
+      ({ rid, cid }) => ({ question: "plans of the vault", collections: [{ repository: rid, collection: cid }] }),
+      { changes: false },
+    ),
+    withBody(
+      ({ rid, cid }) => ({ question: "plans", stream: true, collections: [{ repository: rid, collection: cid }] }),
+      { changes: false },
+    ),
+  ],
   searchCollection: [withBody(() => ({ query: "plans of the vault", mode: "keyword" }), { changes: false })],
   searchRepository: [withBody(() => ({ query: "plans of the vault", mode: "keyword" }), { changes: false })],
   verifyCitations: [{ kind: "same", body: (target) => ({ citations: [citation(target)] }), changes: false }],
