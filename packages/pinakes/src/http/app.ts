@@ -18,12 +18,12 @@ import { accessRoutes } from "./api/access.ts";
 import { containerRoutes } from "./api/containers.ts";
 import { collectionRoutes } from "./api/collections.ts";
 import { documentRoutes } from "./api/documents.ts";
-import { embeddingRoutes } from "./api/embeddings.ts";
 import { evaluationRoutes } from "./api/evaluations.ts";
 import { fsckRoutes } from "./api/fsck.ts";
 import { identityRoutes } from "./api/identity.ts";
 import { jobRoutes } from "./api/jobs.ts";
 import { librarianRoutes } from "./facades/librarian/routes.ts";
+import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
 import { migrationRoutes } from "./api/migrations.ts";
@@ -78,6 +78,7 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     streams: new EventStreams(options.connections ?? connectionDefaults),
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
+    facades: [{ prefix: openAiPrefix, errorBody }],
     ...(around === undefined ? {} : { around }),
     ...(log === undefined ? {} : { log }),
     ...(closing === undefined ? {} : { closing }),
@@ -120,7 +121,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...queueAndFigureRoutes(pinakes),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
-    ...embeddingRoutes(knowledge),
+    ...openAiRoutes(pinakes),
     ...systemRoutes(pinakes),
   ];
 }

@@ -38,6 +38,8 @@ export interface MountOptions {
   readonly around?: (run: () => Promise<Answer>) => Promise<Answer>;
   /** Checks each answer against what its route declares; for tests. */
   readonly checkAnswers?: boolean;
+  /** Paths of facades, with the form that errors have where there is no route. */
+  readonly facades?: readonly { readonly prefix: string; readonly errorBody: NonNullable<Route["errorBody"]> }[];
 }
 
 /** Before any route of the app's own, so that these steps come first for all of them. */
@@ -64,7 +66,9 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
   });
   app.notFound((c) => {
     const detail = `There is nothing at ${c.req.method} ${c.req.path}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
-    return problemResponse(toProblemAnswer(new PinakesError("NOT_FOUND", detail), c.get("requestId")));
+    const facade = options.facades?.find(({ prefix }) => c.req.path.startsWith(prefix));
+    const error = new PinakesError("NOT_FOUND", detail);
+    return problemResponse(toProblemAnswer(error, c.get("requestId"), facade?.errorBody));
   });
   const templates = routes.map(({ path }) => path);
   for (const place of places(routes)) {
@@ -96,7 +100,7 @@ function otherMethod(c: Context<KitEnv>, place: readonly Route[]): Response {
     status: 405,
     headers: { allow },
   });
-  return problemResponse(toProblemAnswer(error, c.get("requestId")));
+  return problemResponse(toProblemAnswer(error, c.get("requestId"), place[0]?.errorBody));
 }
 
 function checkRoutes(routes: readonly Route[], { idempotency }: Kit): void {

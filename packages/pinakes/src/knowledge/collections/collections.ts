@@ -64,6 +64,7 @@ const changeable = [
   "metadata",
   "allowed_groups",
   "private",
+  "expires_after_days",
 ] as const;
 /** A change may name them as they are: sending back a whole record with one field changed is fine. */
 const fixed = ["collection_id", "repository_id", "embedding_model", "created_by", "created_at"] as const;

@@ -22,15 +22,20 @@ const fields = { due: "not_before", key: "incarnation", dataBeside: true } as co
 
 export const knowledgeWorkContainer: ContainerDefinition = workContainer("knowledge-work", fields);
 
-/** `documents`: uploads and ingestions under way; `purge`: a deleted or restored collection, whose stores follow its record, and whose time comes; `operation`: one on all stores; `job`: a job under way. */
-type UnfinishedKind = "documents" | "purge" | "operation" | "job";
+/**
+ * `documents`: uploads and ingestions under way; `purge`: a deleted or restored collection, whose stores follow its record, and whose time comes;
+ * `operation`: one on all stores; `job`: a job under way; `file`: a file or an upload in parts that may be unfinished, or expires; `expiry`: a
+ * collection that expires when nobody uses it.
+ */
+type UnfinishedKind = "documents" | "purge" | "operation" | "job" | "file" | "expiry";
 
 export interface Unfinished {
   readonly kind: UnfinishedKind;
   readonly tenant: string;
+  /** Of a file its owner. */
   readonly repository_id: string;
   readonly collection_id: string;
-  /** Of the collection; of a job its id. */
+  /** Of the collection; of a job or a file its id. */
   readonly incarnation: string;
 }
 

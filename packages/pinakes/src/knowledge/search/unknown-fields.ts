@@ -2,7 +2,7 @@
 import { hasCode, type PinakesError } from "../../domain/errors.ts";
 import { passageFields } from "../documents/document-metadata.ts";
 
-const unknownField = /^filter\.\S+: no row has a field "([^"]*)"/;
+const unknownField = /^filter\..*?: no row has a field "(.*?)"[.;]/s;
 
 /**
  * One collection has no such field. It matches nothing there, as in a collection that has no passages at all, so it is no error: an answer
