@@ -66,16 +66,15 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
   });
   app.notFound((c) => {
     const detail = `There is nothing at ${c.req.method} ${c.req.path}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
-    const facade = options.facades?.find(({ prefix }) => c.req.path.startsWith(prefix));
     const error = new PinakesError("NOT_FOUND", detail);
-    return problemResponse(toProblemAnswer(error, c.get("requestId"), facade?.errorBody));
+    return problemResponse(toProblemAnswer(error, c.get("requestId"), facadeOf(c, options.facades)?.errorBody));
   });
   const templates = routes.map(({ path }) => path);
   for (const place of places(routes)) {
     for (const route of place)
       app.on(route.method, honoPattern(route.path, templates), (c) => answerRequest(c, route, kit));
     const first = place[0] as Route;
-    app.all(honoPattern(first.path, templates), (c) => otherMethod(c, place));
+    app.all(honoPattern(first.path, templates), (c) => otherMethod(c, place, options.facades));
   }
 }
 
@@ -91,7 +90,7 @@ function places(routes: readonly Route[]): readonly (readonly Route[])[] {
   return grouped;
 }
 
-function otherMethod(c: Context<KitEnv>, place: readonly Route[]): Response {
+function otherMethod(c: Context<KitEnv>, place: readonly Route[], facades: MountOptions["facades"]): Response {
   c.set("route", (place[0] as Route).path.text);
   const methods = place.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   const allow = [...methods, "OPTIONS"].join(", ");
@@ -100,7 +99,11 @@ function otherMethod(c: Context<KitEnv>, place: readonly Route[]): Response {
     status: 405,
     headers: { allow },
   });
-  return problemResponse(toProblemAnswer(error, c.get("requestId"), place[0]?.errorBody));
+  return problemResponse(toProblemAnswer(error, c.get("requestId"), facadeOf(c, facades)?.errorBody));
+}
+
+function facadeOf(c: Context<KitEnv>, facades: MountOptions["facades"] = []) {
+  return facades.find(({ prefix }) => c.req.path.startsWith(prefix));
 }
 
 function checkRoutes(routes: readonly Route[], { idempotency }: Kit): void {

@@ -67,12 +67,7 @@ export class FilesApi {
     return this.#of.fileUploads.cancel(caller, uploadId);
   }
 
-  async attach(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    input: FileToAttach,
-  ): Promise<AttachedFile> {
+  async attach(caller: Caller, repositoryId: string, collectionId: string, input: FileToAttach): Promise<AttachedFile> {
     return this.#of.attachments.attach(caller, await this.#open(caller, repositoryId, collectionId, "WRITE"), input);
   }
 

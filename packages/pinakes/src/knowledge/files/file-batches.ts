@@ -85,24 +85,23 @@ export class FileBatches {
     await inParallel(ids, readAtOnce, (id) => files.get(caller, id));
     const job_id = deps.newId();
     const now = deps.clock.now();
-    const records = inputs.map(
-      ({ file_id, metadata = {}, chunking_strategy }, i): AttachmentRecord => ({
-        kind: "attachment",
-        file_id,
-        status: "waiting",
-        error: null,
-        metadata,
-        chunking_strategy:
-          chunking_strategy === undefined ? null : readChunkingStrategy(chunking_strategy, "chunking_strategy"),
-        job_id,
-        // Apart from each other, so that lists have the order of the batch.
-        uploaded_at: isoTime(now + i),
-        uploaded_by: caller.userId,
-      }),
-    );
+    const records = inputs.map(({ file_id, metadata = {}, chunking_strategy }, i): AttachmentRecord => ({
+      kind: "attachment",
+      file_id,
+      status: "waiting",
+      error: null,
+      metadata,
+      chunking_strategy:
+        chunking_strategy === undefined ? null : readChunkingStrategy(chunking_strategy, "chunking_strategy"),
+      job_id,
+      // Apart from each other, so that lists have the order of the batch.
+      uploaded_at: isoTime(now + i),
+      uploaded_by: caller.userId,
+    }));
     const partition = attachments.partition(caller, opened);
     await partition.ensure();
-    for (let at = 0; at < records.length; at += operationsPerBatch) await put(partition, records.slice(at, at + operationsPerBatch));
+    for (let at = 0; at < records.length; at += operationsPerBatch)
+      await put(partition, records.slice(at, at + operationsPerBatch));
     const { repository_id, collection_id, incarnation } = opened.collection;
     const input: BatchInput = {
       file_ids: ids,

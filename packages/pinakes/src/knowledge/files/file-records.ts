@@ -76,6 +76,8 @@ export const filesContainer = defineContainer({
   name: "files",
   partitionKey: ["owner"],
   schema: z.discriminatedUnion("kind", [FileRecordSchema, LinkRecordSchema, UploadRecordSchema, PartRecordSchema]),
+  // For audits, which look at the files of everybody.
+  indexes: { byKind: { partition: ["kind"], sort: ["id"] } },
   feed: true,
 });
 export type FileRecords = Awaited<ReturnType<typeof filesContainer.open>>;

@@ -133,15 +133,19 @@ export class Files {
       throw invalid(`limit: must be a whole number from 1 to ${fileLimits.pageItemsMax}, got ${show(limit)}.`);
     if (after !== undefined && !isFileId(after)) throw invalid(`after: must be the id of a file, got ${show(after)}.`);
     const items: FileRecord[] = [];
-    const from = after === undefined ? {} : order === "asc" ? { gt: after } : { lt: after };
+    const forwards = order === "asc" && after !== undefined;
+    const range = {
+      ...(forwards ? { gt: after } : { gte: filePrefix }),
+      lt: order === "desc" && after !== undefined ? after : behindFiles,
+    };
     for (let cursor: string | undefined; ;) {
       const page = await this.#records.list(
         scope,
         { owner: ownerOf(caller.userId) },
         {
-          range: { gte: filePrefix, lt: behindFiles, ...from },
+          range,
           order,
-          limit: limit + 1 - items.length,
+          limit: Math.min(fileLimits.itemsPerRead, limit + 1 - items.length),
           cursor,
         },
       );

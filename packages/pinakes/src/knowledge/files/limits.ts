@@ -5,6 +5,7 @@ export const fileLimits = Object.freeze({
   expirySecondsMin: 3_600,
   expirySecondsMax: 2_592_000,
   pageItemsMax: 10_000,
+  itemsPerRead: 1_000,
   /** Bytes without a record are removed after this time: their request has ended. */
   unfinishedMsMax: 86_400_000,
   /** A delete that was interrupted goes on after this time. */

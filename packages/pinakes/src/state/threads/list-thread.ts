@@ -92,8 +92,7 @@ export class ThreadLists {
     { order, limit, cursor, from }: Wanted,
   ): Promise<Page<Stored<ThreadMessage>>> {
     const name = [this.#container, threadId, order];
-    const after =
-      cursor === undefined ? from : (this.#cursors.open(scope, name, cursor) as unknown as ThreadPosition);
+    const after = cursor === undefined ? from : (this.#cursors.open(scope, name, cursor) as unknown as ThreadPosition);
     const direction = order === "asc" ? 1 : -1;
     const all: Item[] = [];
     for (let next: string | undefined; ;) {

@@ -47,11 +47,7 @@ export class Threads {
     return this.#appender.append(scope, requireThreadId(threadId), messages);
   }
 
-  async list(
-    caller: Caller,
-    threadId: string,
-    query: ThreadQuery = {},
-  ): Promise<Page<Stored<ThreadMessage>>> {
+  async list(caller: Caller, threadId: string, query: ThreadQuery = {}): Promise<Page<Stored<ThreadMessage>>> {
     const scope = requireCaller(caller);
     return this.#lists.list(scope, requireThreadId(threadId), query);
   }

@@ -94,11 +94,7 @@ export class Conversations {
   }
 
   /** A message holds the item whole, so that no field of it means anything to the thread. */
-  async #append(
-    caller: Caller,
-    id: string,
-    items: readonly ConversationItem[],
-  ): Promise<readonly ConversationItem[]> {
+  async #append(caller: Caller, id: string, items: readonly ConversationItem[]): Promise<readonly ConversationItem[]> {
     const messages = items.map((item): JsonObject => ({ id: item.id, item }));
     return (await this.#state.threads.appendMany(caller, id, messages)).map(itemOf);
   }

@@ -24,7 +24,13 @@ export function embeddingRoutes(knowledge: Knowledge): readonly Route[] {
       limits: { bodyBytesMax: 8 * 1_048_576 },
       body: z.strictObject({
         model: z.string().optional().describe("The default model when absent."),
-        input: z.union([text, z.array(z.union([text, z.number(), z.array(z.number())])).min(1).max(inputsMax)]),
+        input: z.union([
+          text,
+          z
+            .array(z.union([text, z.number(), z.array(z.number())]))
+            .min(1)
+            .max(inputsMax),
+        ]),
         encoding_format: z.enum(["float", "base64"]).optional(),
         dimensions: z.int().min(1).optional().describe("Those of the model, or absent."),
         user: z.string().optional(),

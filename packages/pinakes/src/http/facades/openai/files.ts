@@ -1,7 +1,13 @@
 /** Files: a user's own, by id. */
 import { z } from "zod";
 import { invalid } from "../../../domain/errors.ts";
-import { fileLimits, filePurposes, type FileRecord, type FileSettings, type Knowledge } from "../../../knowledge/index.ts";
+import {
+  fileLimits,
+  filePurposes,
+  type FileRecord,
+  type FileSettings,
+  type Knowledge,
+} from "../../../knowledge/index.ts";
 import { ok, queryInteger, type Part, type Route } from "../../framework/index.ts";
 import { openAiRoute } from "./openai-route.ts";
 import { list, listOf, seconds } from "./pages.ts";
@@ -143,7 +149,8 @@ export async function readForm(parts: AsyncGenerator<Part, void>, name: string):
       const { done, value } = await parts.next();
       if (done === true) return undefined;
       if (value.kind === "file") {
-        if (value.field !== name) throw invalid(`${value.field}: is not known here; the file of the form is "${name}".`);
+        if (value.field !== name)
+          throw invalid(`${value.field}: is not known here; the file of the form is "${name}".`);
         return value;
       }
       if (Object.hasOwn(fields, value.name)) throw invalid(`${value.name}: is in the form twice.`);
@@ -172,7 +179,8 @@ function fileSettings(fields: Fields): FileSettings {
   if (!result.success) {
     const [issue] = result.error.issues;
     const name = issue?.code === "unrecognized_keys" ? issue.keys[0] : issue?.path[0];
-    const wrong = issue?.code === "unrecognized_keys" ? "is not known here; remove it or correct its name" : issue?.message;
+    const wrong =
+      issue?.code === "unrecognized_keys" ? "is not known here; remove it or correct its name" : issue?.message;
     throw invalid(`${String(name)}: ${wrong}.`);
   }
   const { purpose, "expires_after[anchor]": anchor, "expires_after[seconds]": after } = result.data;

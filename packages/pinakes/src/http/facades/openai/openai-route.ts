@@ -103,7 +103,10 @@ export function openAiRoute<
     errors: openAiErrors,
     errorBody,
   });
-  return Object.freeze({ ...route, handler: (request: Parameters<Route["handler"]>[0]) => inOpenAiForm(route, request) });
+  return Object.freeze({
+    ...route,
+    handler: (request: Parameters<Route["handler"]>[0]) => inOpenAiForm(route, request),
+  });
 }
 
 async function inOpenAiForm(route: Route, request: Parameters<Route["handler"]>[0]): Promise<Answer> {

@@ -19,7 +19,10 @@ const resultsDefault = 10;
 const Query = z.string().min(1).max(queryCharsMax);
 const Body = z.strictObject({
   query: z.union([Query, z.array(Query).min(1).max(queriesMax)]),
-  filters: z.unknown().optional().describe("A comparison `{ type, key, value }`, or `{ type: and | or, filters }`, up to 8 deep."),
+  filters: z
+    .unknown()
+    .optional()
+    .describe("A comparison `{ type, key, value }`, or `{ type: and | or, filters }`, up to 8 deep."),
   max_num_results: z.int().min(1).max(resultsMax).optional(),
   ranking_options: z
     .strictObject({

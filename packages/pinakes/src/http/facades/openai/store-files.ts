@@ -172,7 +172,7 @@ function reading({ files, documents }: Knowledge, stores: Stores): readonly Rout
         if (document?.live === undefined || document.live === null)
           throw invalid(`File "${p.file}" has no text: it is ${status}.`);
         const data: { readonly type: "text"; readonly text: string }[] = [];
-        for (let start: number | null = 0; start !== null; ) {
+        for (let start: number | null = 0; start !== null;) {
           const window: { readonly text: string; readonly next_start: number | null } = await documents.text(
             caller,
             repository,

@@ -77,7 +77,8 @@ export class Stores {
 
   async get(caller: Caller, repository: string, storeId: string): Promise<Store> {
     const id = collectionIdOf(storeId);
-    const collection = id === undefined ? undefined : await ifMissing(this.#knowledge.collections.get(caller, repository, id));
+    const collection =
+      id === undefined ? undefined : await ifMissing(this.#knowledge.collections.get(caller, repository, id));
     if (collection === undefined) throw noStore(storeId);
     return { repository, collection };
   }
@@ -86,7 +87,9 @@ export class Stores {
   async getActive(caller: Caller, repository: string, storeId: string): Promise<Store> {
     const store = await this.get(caller, repository, storeId);
     if (isExpired(store.collection))
-      throw invalid(`Vector store "${storeId}" has expired: it was not used for ${store.collection.expires_after_days} days.`);
+      throw invalid(
+        `Vector store "${storeId}" has expired: it was not used for ${store.collection.expires_after_days} days.`,
+      );
     return store;
   }
 
@@ -163,7 +166,10 @@ export function storeIdOf({ collection_id }: Pick<CollectionView, "collection_id
 
 export function displayName(collection: CollectionView): string {
   const { name, collection_name } = ownOf(collection);
-  if (collection_name === collection.name || (collection_name === undefined && collection.name === collection.collection_id))
+  if (
+    collection_name === collection.name ||
+    (collection_name === undefined && collection.name === collection.collection_id)
+  )
     return name ?? (collection.metadata.custom_fields["openai"] === undefined ? collection.name : "");
   return collection.name;
 }
@@ -222,7 +228,9 @@ function ownFields(
 /** A name that a collection may have: letters, digits, spaces, "-" and "_". None: the collection is called as its id. */
 function nameOf(name: string | null | undefined): string | undefined {
   const plain = (name ?? "")
-    .replaceAll(/[^A-Za-z0-9 _-]+/g, " ")
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll(/[^A-Za-z0-9_-]+/g, " ")
     .trim()
     .slice(0, nameCharsMax)
     .trim();

@@ -109,7 +109,8 @@ export function uploadRoutes({ files }: Pick<Knowledge, "files">): readonly Rout
       summary: "Cancel an upload; its parts are removed",
       params,
       answers: { 200: { description: "The upload.", schema: UploadObject } },
-      handler: async ({ caller, params: { upload } }) => ok(uploadObject(await files.cancelUpload(caller, upload), null)),
+      handler: async ({ caller, params: { upload } }) =>
+        ok(uploadObject(await files.cancelUpload(caller, upload), null)),
     }),
   ];
 }
