@@ -130,10 +130,10 @@ export function shownItem(item: ConversationItem, wanted: ReadonlySet<Includable
     hidden.reduce((left, [type, path]) => (left["type"] === type ? cut(left, path) : left), value);
   const shown = without(item);
   const { content } = shown;
-  const parts = Array.isArray(content)
+  const shownParts = Array.isArray(content)
     ? { content: content.map((part: JsonValue) => (isJsonObject(part) ? without(part) : part)) }
     : {};
-  return { ...shown, ...parts } as ConversationItem;
+  return { ...shown, ...shownParts } as ConversationItem;
 }
 
 function cut(value: JsonObject, [name, ...deeper]: readonly string[]): JsonObject {

@@ -24,7 +24,7 @@ const Items = z.array(z.unknown()).max(itemsMax).describe("Messages, calls of to
 
 export function conversationRoutes(state: State): readonly Route[] {
   const conversations = new Conversations(state);
-  return [...ofConversations(conversations), ...ofItems(conversations)];
+  return [...ofConversations(conversations), ...addingItems(conversations), ...ofItems(conversations)];
 }
 
 function ofConversations(conversations: Conversations): readonly Route[] {
@@ -80,8 +80,7 @@ function ofConversations(conversations: Conversations): readonly Route[] {
   ];
 }
 
-function ofItems(conversations: Conversations): readonly Route[] {
-  const one = z.object({ conversation, item });
+function addingItems(conversations: Conversations): readonly Route[] {
   return [
     openAiRoute({
       method: "POST",
@@ -103,6 +102,12 @@ function ofItems(conversations: Conversations): readonly Route[] {
         );
       },
     }),
+  ];
+}
+
+function ofItems(conversations: Conversations): readonly Route[] {
+  const one = z.object({ conversation, item });
+  return [
     openAiRoute({
       method: "GET",
       path: "/openai/v1/conversations/{conversation}/items",

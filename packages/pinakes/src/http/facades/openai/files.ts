@@ -44,6 +44,10 @@ export function fileObject({ id, bytes, created_at, expires_at, filename, purpos
 }
 
 export function fileRoutes({ files }: Pick<Knowledge, "files">): readonly Route[] {
+  return [...creating(files), ...reading(files), ...deleting(files)];
+}
+
+function creating(files: Knowledge["files"]): readonly Route[] {
   return [
     openAiRoute({
       method: "POST",
@@ -70,6 +74,11 @@ export function fileRoutes({ files }: Pick<Knowledge, "files">): readonly Route[
         return ok(fileObject(await files.create(caller, { filename, body: stream, settings })));
       },
     }),
+  ];
+}
+
+function reading(files: Knowledge["files"]): readonly Route[] {
+  return [
     openAiRoute({
       method: "GET",
       path: "/openai/v1/files",
@@ -97,23 +106,6 @@ export function fileRoutes({ files }: Pick<Knowledge, "files">): readonly Route[
       handler: async ({ caller, params: { file } }) => ok(fileObject(await files.get(caller, file))),
     }),
     openAiRoute({
-      method: "DELETE",
-      path: "/openai/v1/files/{file}",
-      operationId: "deleteOpenAIFile",
-      summary: "Delete a file, and take it out of all vector stores",
-      params,
-      answers: {
-        200: {
-          description: "It is gone.",
-          schema: z.object({ id: z.string(), object: z.literal("file"), deleted: z.boolean() }),
-        },
-      },
-      handler: async ({ caller, params: { file } }) => {
-        await files.delete(caller, file);
-        return ok({ id: file, object: "file", deleted: true });
-      },
-    }),
-    openAiRoute({
       method: "GET",
       path: "/openai/v1/files/{file}/content",
       operationId: "getOpenAIFileContent",
@@ -128,6 +120,28 @@ export function fileRoutes({ files }: Pick<Knowledge, "files">): readonly Route[
           "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(file.filename)}`,
         };
         return { status: 200, stream: body, contentType: "application/octet-stream", headers };
+      },
+    }),
+  ];
+}
+
+function deleting(files: Knowledge["files"]): readonly Route[] {
+  return [
+    openAiRoute({
+      method: "DELETE",
+      path: "/openai/v1/files/{file}",
+      operationId: "deleteOpenAIFile",
+      summary: "Delete a file, and take it out of all vector stores",
+      params,
+      answers: {
+        200: {
+          description: "It is gone.",
+          schema: z.object({ id: z.string(), object: z.literal("file"), deleted: z.boolean() }),
+        },
+      },
+      handler: async ({ caller, params: { file } }) => {
+        await files.delete(caller, file);
+        return ok({ id: file, object: "file", deleted: true });
       },
     }),
   ];

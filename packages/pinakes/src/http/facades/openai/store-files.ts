@@ -112,8 +112,8 @@ function attaching({ files }: Knowledge, stores: Stores): readonly Route[] {
         },
       },
       handler: async ({ caller, params: p, header }) => {
-        const { repository, collection } = await stores.get(caller, projectOf(header), p.store);
-        await files.detach(caller, repository, collection.collection_id, p.file);
+        const repository = projectOf(header);
+        await stores.within(caller, repository, p.store, (id) => files.detach(caller, repository, id, p.file));
         return ok({ id: p.file, object: "vector_store.file.deleted", deleted: true });
       },
     }),
@@ -131,8 +131,10 @@ function reading({ files, documents }: Knowledge, stores: Stores): readonly Rout
       query: filesQuery,
       answers: { 200: { description: "A page.", schema: listOf(StoreFile) } },
       handler: async ({ caller, params: p, query, header }) => {
-        const { repository, collection } = await stores.get(caller, projectOf(header), p.store);
-        const page = await files.listAttached(caller, repository, collection.collection_id, pageQuery(query));
+        const repository = projectOf(header);
+        const page = await stores.within(caller, repository, p.store, (id) =>
+          files.listAttached(caller, repository, id, pageQuery(query)),
+        );
         const data = page.items.map((item) => fileObject(p.store, item));
         return ok(list(data, page.more));
       },
@@ -145,8 +147,11 @@ function reading({ files, documents }: Knowledge, stores: Stores): readonly Rout
       params: one,
       answers: { 200: { description: "The file.", schema: StoreFile } },
       handler: async ({ caller, params: p, header }) => {
-        const { repository, collection } = await stores.get(caller, projectOf(header), p.store);
-        return answer(p.store, await files.attached(caller, repository, collection.collection_id, p.file));
+        const repository = projectOf(header);
+        const attached = await stores.within(caller, repository, p.store, (id) =>
+          files.attached(caller, repository, id, p.file),
+        );
+        return answer(p.store, attached);
       },
     }),
     openAiRoute({
@@ -229,8 +234,10 @@ function batches({ files }: Knowledge, stores: Stores): readonly Route[] {
       params: ofBatch,
       answers: { 200: { description: "The batch.", schema: Batch } },
       handler: async ({ caller, params: p, header }) => {
-        const { repository, collection } = await stores.get(caller, projectOf(header), p.store);
-        const found = await files.batch(caller, repository, collection.collection_id, jobOf(p.batch));
+        const repository = projectOf(header);
+        const found = await stores.within(caller, repository, p.store, (id) =>
+          files.batch(caller, repository, id, jobOf(p.batch)),
+        );
         return batchAnswer(p.store, found);
       },
     }),
@@ -247,8 +254,10 @@ function batchFiles({ files }: Knowledge, stores: Stores): readonly Route[] {
       params: ofBatch,
       answers: { 200: { description: "The batch.", schema: Batch } },
       handler: async ({ caller, params: p, header }) => {
-        const { repository, collection } = await stores.get(caller, projectOf(header), p.store);
-        const cancelled = await files.cancelBatch(caller, repository, collection.collection_id, jobOf(p.batch));
+        const repository = projectOf(header);
+        const cancelled = await stores.within(caller, repository, p.store, (id) =>
+          files.cancelBatch(caller, repository, id, jobOf(p.batch)),
+        );
         return batchAnswer(p.store, cancelled);
       },
     }),
@@ -261,9 +270,10 @@ function batchFiles({ files }: Knowledge, stores: Stores): readonly Route[] {
       query: filesQuery,
       answers: { 200: { description: "A page.", schema: listOf(StoreFile) } },
       handler: async ({ caller, params: p, query, header }) => {
-        const { repository, collection } = await stores.get(caller, projectOf(header), p.store);
-        const id = jobOf(p.batch);
-        const page = await files.batchFiles(caller, repository, collection.collection_id, id, pageQuery(query));
+        const repository = projectOf(header);
+        const page = await stores.within(caller, repository, p.store, (id) =>
+          files.batchFiles(caller, repository, id, jobOf(p.batch), pageQuery(query)),
+        );
         const data = page.items.map((item) => fileObject(p.store, item));
         return ok(list(data, page.more));
       },

@@ -83,6 +83,23 @@ export class Stores {
     return { repository, collection };
   }
 
+  /** For calls that need no more than where the store is: only an error looks whether it is there at all. */
+  async within<Result>(
+    caller: Caller,
+    repository: string,
+    storeId: string,
+    run: (collectionId: string) => Promise<Result>,
+  ): Promise<Result> {
+    const id = collectionIdOf(storeId);
+    if (id === undefined) throw noStore(storeId);
+    try {
+      return await run(id);
+    } catch (error) {
+      if (hasCode(error, "NOT_FOUND")) await this.get(caller, repository, storeId);
+      throw error;
+    }
+  }
+
   /** One that may be searched and filled. */
   async getActive(caller: Caller, repository: string, storeId: string): Promise<Store> {
     const store = await this.get(caller, repository, storeId);
@@ -208,7 +225,7 @@ function noStore(storeId: string): PinakesError {
 
 function ownOf({ metadata: { custom_fields } }: CollectionView): Own {
   const own = custom_fields["openai"];
-  return isJsonObject(own) ? (own as Own) : {};
+  return isJsonObject(own) ? own : {};
 }
 
 function ownFields(
@@ -222,7 +239,7 @@ function ownFields(
       : { name: name ?? undefined, collection_name: collectionName };
   const kept = metadata === undefined ? former : (metadata ?? undefined);
   const own = { ...named, metadata: kept };
-  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) as JsonObject;
+  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
 }
 
 /** A name that a collection may have: letters, digits, spaces, "-" and "_". None: the collection is called as its id. */

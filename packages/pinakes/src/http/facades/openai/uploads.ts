@@ -26,6 +26,10 @@ const UploadObject = z
 const params = z.object({ upload: z.string().describe("Id of the upload: `upload_…`.") });
 
 export function uploadRoutes({ files }: Pick<Knowledge, "files">): readonly Route[] {
+  return [...filling(files), ...ending(files)];
+}
+
+function filling(files: Knowledge["files"]): readonly Route[] {
   return [
     openAiRoute({
       method: "POST",
@@ -83,6 +87,11 @@ export function uploadRoutes({ files }: Pick<Knowledge, "files">): readonly Rout
         });
       },
     }),
+  ];
+}
+
+function ending(files: Knowledge["files"]): readonly Route[] {
+  return [
     openAiRoute({
       method: "POST",
       path: "/openai/v1/uploads/{upload}/complete",

@@ -200,7 +200,7 @@ function countsOf(
   { documents_by_status: of }: CollectionView,
   more: Awaited<ReturnType<Knowledge["files"]["unattachedCounts"]>>,
 ) {
-  const { uploading = 0, pending = 0, indexing = 0, indexed = 0, failed = 0 } = of;
+  const { uploading, pending, indexing, indexed, failed } = of;
   const counts = {
     in_progress: uploading + pending + indexing + more.in_progress,
     completed: indexed,
