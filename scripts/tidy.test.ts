@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { codeOnly, importsOf, withoutComments } from "./tidy/code.ts";
 import { direction } from "./tidy/direction.ts";
-import { dependencies, links } from "./tidy/documents.ts";
+import { dependencies, links, taskPaths } from "./tidy/documents.ts";
 import { fileNames, hosts, leftovers, lengths, scopeMakers, timeLimits } from "./tidy/sources.ts";
 import { readTree, type Rule } from "./tidy/tree.ts";
 
@@ -243,6 +243,21 @@ describe("tidy: documents", () => {
     };
     expect(found(links, files)).toEqual([]);
     expect(found(links, { "docs/a.md": "\n[gone](b.md)\n[out](../../x.md)" })).toEqual(["docs/a.md:2", "docs/a.md:3"]);
+  });
+
+  it("every path of a task exists", () => {
+    const tree = { "packages/pinakes/src/a/x.ts": "", "packages/b/y.ts": "" };
+    const page = (...cells: string[]) =>
+      ["| task | path |", ...cells.map((cell) => `| change \`it\` | ${cell} |`)].join("\n");
+    const good = page(
+      "`a/x.ts`, then `packages/b/`",
+      "`packages/<name>/` ([RFC](rfcs/1.md))",
+      "`npm run x`",
+      "`a/*.ts`",
+    );
+    expect(found(taskPaths, { ...tree, "AGENTS.md": good })).toEqual([]);
+    const bad = page("`a/x.ts`", "`a/gone.ts`", "`packages/{b,gone}/`", "`gone/<name>/`");
+    expect(found(taskPaths, { ...tree, "AGENTS.md": bad })).toEqual(["AGENTS.md:3", "AGENTS.md:4", "AGENTS.md:5"]);
   });
 
   it("every dependency has its reason", () => {

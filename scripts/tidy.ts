@@ -5,7 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { requirementsPage } from "./requirements.ts";
 import { direction } from "./tidy/direction.ts";
-import { dependencies, links } from "./tidy/documents.ts";
+import { dependencies, links, taskPaths } from "./tidy/documents.ts";
 import { fileNames, hosts, leftovers, lengths, scopeMakers, timeLimits } from "./tidy/sources.ts";
 import { readTree, type Finding, type Rule, type Tree } from "./tidy/tree.ts";
 
@@ -19,6 +19,7 @@ const rules: readonly Rule[] = [
   hosts,
   dependencies,
   links,
+  taskPaths,
   requirementsUpToDate,
 ];
 

@@ -21,15 +21,18 @@ const features = [
   "vectors",
   "knowledge",
   "audit",
+  "answers",
   "evaluation",
   "pipelines",
   "transfer",
   "state",
   "lifecycle",
   "migrations",
+  "catalogs",
+  "ops",
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
-const companions = ["audit", "evaluation", "pipelines", "transfer"];
+const companions = ["answers", "audit", "evaluation", "pipelines", "transfer"];
 const featureImports = [
   "contract",
   "domain",
@@ -83,7 +86,10 @@ const layers: Readonly<Record<string, Layer>> = {
       "ports",
       "runtime",
       "open.ts",
+      "embedded-knowledge.ts",
       "config-connections.ts",
+      "embedded-knowledge.ts",
+      "mcp",
       "sql",
       "rdf",
       "sparql",
@@ -91,7 +97,19 @@ const layers: Readonly<Record<string, Layer>> = {
       "containers",
     ],
   },
-  mcp: { imports: ["domain", "ports", "runtime", "open.ts", "sql", ...features, "containers"] },
+  mcp: {
+    imports: [
+      "contract",
+      "domain",
+      "ports",
+      "runtime",
+      "open.ts",
+      "embedded-knowledge.ts",
+      "sql",
+      ...features,
+      "containers",
+    ],
+  },
   cli: {
     imports: [
       "domain",

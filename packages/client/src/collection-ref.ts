@@ -1,14 +1,13 @@
 /** `repository/collection`: how calls name a collection. */
 import type { CollectionRef, SearchPlace } from "./api/knowledge-api.ts";
-import { clientError } from "./errors.ts";
+import { invalidInput } from "./errors.ts";
 
 export function collectionOf(at: CollectionRef): { readonly repository: string; readonly collection: string } {
   if (typeof at === "object" && at !== null && typeof at.repository === "string" && typeof at.collection === "string")
     return at;
   const [repository = "", collection = "", ...rest] = typeof at === "string" ? at.split("/") : [];
   if (repository !== "" && collection !== "" && rest.length === 0) return { repository, collection };
-  const detail = `A collection is named "repository/collection", such as "me/notes"; got ${JSON.stringify(at)}.`;
-  throw clientError({ code: "INVALID", status: 400, detail });
+  throw invalidInput(`A collection is named "repository/collection", such as "me/notes"; got ${JSON.stringify(at)}.`);
 }
 
 /** Those that a search names; undefined for all. */

@@ -113,6 +113,11 @@ export function clientError(options: ClientErrorOptions): PinakesClientError {
   }
 }
 
+/** A call that cannot mean anything, refused before it is sent. */
+export function invalidInput(detail: string): PinakesClientError {
+  return clientError({ code: "INVALID", status: 400, detail });
+}
+
 /** What the engine of an embedded Pinakes throws; known by its marker, since this package imports nothing. */
 interface EngineError {
   readonly code: string;

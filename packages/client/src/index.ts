@@ -7,6 +7,7 @@ export type * from "./api/series-api.ts";
 export type * from "./api/containers-api.ts";
 export type * from "./api/state-api.ts";
 export type * from "./api/knowledge-api.ts";
+export * from "./contract/answers.ts";
 export * from "./contract/common.ts";
 export * from "./contract/containers.ts";
 export * from "./contract/graph.ts";
@@ -46,6 +47,7 @@ export { httpApi } from "./http/http-api.ts";
 export type { HttpOptions } from "./http/request.ts";
 export {
   ConflictError,
+  invalidInput,
   NotFoundError,
   PinakesClientError,
   PreconditionFailedError,
@@ -53,8 +55,20 @@ export {
   type BatchFailure,
 } from "./errors.ts";
 export type { ContainerClient, FollowChanges, FollowedChange } from "./sugar/container-client.ts";
+export { citedMetadata, type CitedMetadata } from "./sugar/cited-metadata.ts";
 export { decodeId, encodeId } from "./sugar/document-id.ts";
 export { inBatches, threadMessagesMax } from "./sugar/in-batches.ts";
 export type { Listing } from "./sugar/listing.ts";
 export type { Recorder, RecorderOptions } from "./sugar/recorder.ts";
+export { addRows, removeRows, type AddRows, type RowStore } from "./sugar/rows.ts";
+export {
+  searchTool,
+  type SearchTool,
+  type SearchToolInput,
+  type SearchToolOptions,
+  type SearchToolOutput,
+  type SearchToolResult,
+  type SearchToolSchema,
+} from "./sugar/search-tool.ts";
+export { toJsonObject } from "./sugar/to-json-object.ts";
 export type { UpdateOptions } from "./sugar/update.ts";

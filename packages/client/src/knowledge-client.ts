@@ -1,5 +1,6 @@
 /** The knowledge side as programs use it, over any KnowledgeApi: lists that are iterated, uploads and jobs that can be waited for. */
 import type {
+  AnswersApi,
   CollectionQuery,
   CollectionRef,
   CollectionsApi,
@@ -17,6 +18,7 @@ import type {
   SearchApi,
   SearchOptions,
   ServerApi,
+  VectorsApi,
 } from "./api/knowledge-api.ts";
 import type { IncludeTotal, Paging } from "./contract/common.ts";
 import type { Triple, TriplePattern } from "./contract/graph.ts";
@@ -83,6 +85,8 @@ export interface KnowledgeClient extends Pick<SearchApi, "verifyCitations"> {
   readonly graph: Omit<GraphApi, "match"> & {
     match(at: CollectionRef, query?: TriplePattern & Paging): Listing<Triple>;
   };
+  /** Rows that the program embeds itself. */
+  readonly vectors: VectorsApi;
   readonly jobs: JobsClient;
   readonly operations: Omit<OperationsApi, "list"> & { list(query?: OperationQuery): Listing<Operation> };
   readonly keys: Omit<KeysApi, "list"> & {
@@ -90,6 +94,8 @@ export interface KnowledgeClient extends Pick<SearchApi, "verifyCitations"> {
   };
   readonly server: ServerApi;
   search(query: string, options?: SearchOptions): Promise<SearchAnswer>;
+  /** Questions answered with verified citations, at once or sentence by sentence. */
+  readonly answers: AnswersApi;
   /** What happens to documents, collections and jobs, without end, until the signal. */
   events(options: Parameters<EventsApi["follow"]>[0]): ReturnType<EventsApi["follow"]>;
 }
@@ -109,6 +115,7 @@ export function createKnowledgeClient(implementation: KnowledgeApi): KnowledgeCl
       match: (at: CollectionRef, query?: TriplePattern & Paging) =>
         listing((paging) => api.graph.match(at, { ...query, ...paging }), query),
     }),
+    vectors: api.vectors,
     jobs: extend(api.jobs, {
       list: (query?: Paging) => listing((paging) => api.jobs.list({ ...query, ...paging }), query),
       wait: (jobId: string, options?: WaitOptions) => waitForJob(api.jobs, jobId, options),
@@ -121,6 +128,7 @@ export function createKnowledgeClient(implementation: KnowledgeApi): KnowledgeCl
         listing((paging) => api.keys.list({ ...query, ...paging }), query),
     }),
     server: api.server,
+    answers: api.answers,
     search: (query, options) => api.search.query(query, options),
     verifyCitations: (citations) => api.search.verifyCitations(citations),
     events: (options) => api.events.follow(options),

@@ -29,6 +29,7 @@ export function knowledgeContractTests(engine: Engine, via: Via): void {
     catalog(context);
     documents(context);
     graph(context);
+    rows(context);
     work(context);
     tenants(context);
   });
@@ -136,6 +137,37 @@ function documents({ client }: Context): void {
     await expect(client().documents.get(at, document_id)).rejects.toSatisfy(NotFoundError.isInstance);
   });
 
+  it("answers carry citations that stand, whole and sentence by sentence; what cannot be answered says why", async () => {
+    const at = await newCollection(client());
+    const asked = { in: at, mode: "extractive" } as const;
+    expect(await client().answers.ask("When is the pump serviced?", asked)).toMatchObject({
+      text: "",
+      refusal: { reason: "empty" },
+    });
+    const body = "The pump is serviced every 2,000 hours. It is painted red.";
+    const { document_id } = await client().documents.upload(at, { name: "pump.txt", body }, { wait: true });
+    const answer = await client().answers.ask("When is the pump serviced?", asked);
+    expect(answer).toMatchObject({ mode: "extractive", model: null, finish: "complete", outcome: "ok" });
+    expect(answer.sentences[0]).toMatchObject({
+      text: "The pump is serviced every 2,000 hours.",
+      supported: true,
+      citations: [{ document_id, start: 0, end: 39 }],
+    });
+    expect(await client().verifyCitations(answer.sentences.flatMap(({ citations }) => citations))).toMatchObject([
+      { valid: true },
+    ]);
+    const events = await Array.fromAsync(client().answers.stream("When is the pump serviced?", asked));
+    expect(events.map(({ type }) => type)).toEqual(["started", "sentence", "answer"]);
+    expect(events.at(-1)).toMatchObject({ answer: { text: answer.text } });
+
+    const lost = { ...asked, in: "nowhere/nothing" };
+    await expect(client().answers.ask("pump?", lost)).rejects.toSatisfy(NotFoundError.isInstance);
+    await expect(Array.fromAsync(client().answers.stream("pump?", lost))).rejects.toSatisfy(NotFoundError.isInstance);
+    const wrong = client().answers.ask("pump?", { in: at, limit: 21 });
+    await expect(wrong).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("limit:") });
+    await expect(client().answers.ask("pump?", { ...asked, signal: AbortSignal.abort() })).rejects.toThrow();
+  });
+
   it("bytes come as a text, an array, a file or a stream of any length; a name that is taken is a conflict unless it replaces", async () => {
     const at = await newCollection(client());
     const pieces = async function* (): AsyncGenerator<Uint8Array, void> {
@@ -213,6 +245,46 @@ function graph({ client }: Context): void {
     });
     expect(await client().graph.remove(at, { p: knows })).toEqual({ removed: 2 });
     expect(await client().graph.match(at).all()).toHaveLength(2);
+  });
+}
+
+function rows({ client }: Context): void {
+  it("rows with vectors of the caller's own are written, found by vector, words and filter, and deleted", async () => {
+    const at = await newCollection(client());
+    const { vectors } = client();
+    expect(await vectors.query(at, { vector: [1, 0] })).toMatchObject({ hits: [], mode_used: "vector" });
+    await expect(vectors.delete(at, ["a"])).rejects.toSatisfy(NotFoundError.isInstance);
+    expect(await vectors.manifest(at)).toMatchObject({ rows: null });
+    const items = [
+      { id: "a", vector: [1, 0], text: "Trains to Rome.", metadata: { year: 2024, tags: ["rail"] } },
+      { id: "b", vector: [0.6, 0.8], text: "Planes to Oslo.", metadata: { year: 2025, tags: [] } },
+      { id: "c", vector: [0, 1] },
+    ];
+    const first = await vectors.upsert(at, items, { deltaId: "d1" });
+    expect(first).toMatchObject({ delta_id: "d1", repeated: false, duplicates: [] });
+    expect(await vectors.upsert(at, items, { deltaId: "d1" })).toMatchObject({ delta_id: "d1", repeated: true });
+    const { hits, mode_used } = await vectors.query(at, { vector: [1, 0], limit: 2, include_vectors: true });
+    expect(mode_used).toBe("vector");
+    expect(hits).toMatchObject([items[0], { id: "b", text: "Planes to Oslo.", metadata: { year: 2025, tags: [] } }]);
+    expect(hits[1]?.score).toBeCloseTo(0.6);
+    expect(hits[1]?.vector?.map((number) => Math.round(number * 10))).toEqual([6, 8]);
+    const idsOf = async (query: Parameters<typeof vectors.query>[1]) =>
+      (await vectors.query(at, query)).hits.map(({ id }) => id);
+    expect((await vectors.query(at, { vector: [1, 0] })).hits[0]).not.toHaveProperty("vector");
+    expect(await idsOf({ text: "planes" })).toEqual(["b"]);
+    expect(await idsOf({ text: "planes", vector: [1, 0], limit: 1 })).toEqual(["b"]);
+    expect(await idsOf({ vector: [0, 1], filter: { year: { lt: 2025 } } })).toEqual(["a"]);
+    expect(await idsOf({ vector: [0, 1], min_score: 0.9, recall: 1 })).toEqual(["c"]);
+    for (const wrong of [
+      { vector: [1, 0, 0] },
+      { vector: [1, 0], limit: 0 },
+      { vector: [1, 0], filter: { yaer: 1 } },
+      {},
+    ])
+      await expect(vectors.query(at, wrong)).rejects.toMatchObject({ code: "INVALID" });
+    expect((await vectors.manifest(at)).rows).toMatchObject({ count: 3, stats: { settings: { dims: 2 } } });
+    await vectors.delete(at, ["a", "never there"]);
+    expect(await idsOf({ vector: [1, 0] })).toEqual(["b", "c"]);
   });
 }
 
@@ -297,6 +369,11 @@ function tenants({ world, client }: Context): void {
       (c, where) => c.graph.match(where).all(),
       (c, where) => c.graph.query(where, "ASK {}"),
       (c, where) => c.search("canary", { in: where }),
+      (c, where) => c.answers.ask("canary", { in: where }),
+      (c, where) => c.vectors.upsert(where, [{ id: "a", vector: [1, 0] }]),
+      (c, where) => c.vectors.query(where, { vector: [1, 0], include_vectors: true }),
+      (c, where) => c.vectors.delete(where, ["a"]),
+      (c, where) => c.vectors.manifest(where),
       (c, where) => c.collections.delete(where),
     ];
     for (const call of calls) {

@@ -4,6 +4,7 @@ import {
   collectionsOf,
   piecesOf,
   type CollectionRef,
+  type AskOptions,
   type GraphApi,
   type KnowledgeApi,
   type LoadedTriples,
@@ -17,6 +18,7 @@ import type { Filter } from "./domain/filter.ts";
 import { termOf } from "./domain/rdf.ts";
 import type { Authenticated } from "./identity/index.ts";
 import {
+  type AskInput,
   stoppedLoad,
   tripleView,
   uploadedFrom,
@@ -38,6 +40,7 @@ export function embeddedKnowledge(
     ...catalogApi(knowledge, caller),
     documents: documentsApi(knowledge, caller),
     graph: graphApi(knowledge, caller),
+    vectors: vectorsApi(knowledge, caller),
     search: {
       query: (query, { in: within, filter, ...options } = {}) =>
         knowledge.search.run(caller, {
@@ -47,6 +50,12 @@ export function embeddedKnowledge(
           collections: collectionsOf(within),
         }),
       verifyCitations: async (citations) => (await knowledge.search.verifyCitations(caller, citations)).checks,
+    },
+    answers: {
+      ask: async (question, options = {}) =>
+        knowledge.answers.ask(caller, askInput(question, options), { signal: options.signal }),
+      stream: (question, options = {}) =>
+        knowledge.answers.stream(caller, askInput(question, options), { signal: options.signal }),
     },
     jobs: {
       get: (jobId) => knowledge.jobs.get(caller, jobId),
@@ -72,6 +81,7 @@ export function embeddedKnowledge(
         const { name, version, database } = pinakes.info();
         return { name, version, database, trash_days: knowledge.trashDays };
       },
+      me: async () => identity.me(auth),
     },
     events: { follow: (options) => knowledge.events(caller, options) },
   };
@@ -108,12 +118,13 @@ function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "r
 
 function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["documents"] {
   return {
-    upload: async (at, { body, path, ...input }, { onBytes } = {}) =>
-      knowledge.documents.upload(caller, ...named(at), {
-        ...input,
-        ...uploadedFrom(path),
-        body: counted(body, onBytes),
-      }),
+    upload: async (at, { body, path, ...input }, { onBytes } = {}) => {
+      // Under a job of its own, as over HTTP.
+      const { result } = await knowledge.documents.uploadMany(caller, ...named(at), (take) =>
+        take({ ...input, ...uploadedFrom(path), body: counted(body, onBytes) }),
+      );
+      return result;
+    },
     get: async (at, documentId) => knowledge.documents.get(caller, ...named(at), documentId),
     list: async (at, query) => knowledge.documents.list(caller, ...named(at), query),
     delete: async (at, documentId, { ifMatch } = {}) =>
@@ -127,7 +138,14 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
     text: async (at, documentId, query) => knowledge.documents.text(caller, ...named(at), documentId, query),
     chunks: async (at, documentId, query) => knowledge.documents.passages(caller, ...named(at), documentId, query),
     versions: async (at, documentId) => knowledge.documents.versions(caller, ...named(at), documentId),
+    uploadLink: async (at, document) => knowledge.grants.upload(caller, ...named(at), document),
+    downloadLink: async (at, documentId, options) =>
+      knowledge.grants.download(caller, ...named(at), documentId, options),
   };
+}
+
+function askInput(question: string, { in: within, filter, signal: _, ...options }: AskOptions): AskInput {
+  return { question, ...options, filter: filter as Filter | undefined, collections: collectionsOf(within) };
 }
 
 function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {
@@ -151,6 +169,15 @@ function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {
         ? { inserted: answer.inserted, removed: answer.removed }
         : { inserted: 0, removed: 0 };
     },
+  };
+}
+
+function vectorsApi({ rows }: Knowledge, caller: Caller): KnowledgeApi["vectors"] {
+  return {
+    upsert: async (at, items, { deltaId } = {}) => rows.upsert(caller, ...named(at), { items, delta_id: deltaId }),
+    delete: async (at, ids, { deltaId } = {}) => rows.delete(caller, ...named(at), { ids, delta_id: deltaId }),
+    query: async (at, query) => rows.query(caller, ...named(at), query),
+    manifest: async (at) => rows.manifest(caller, ...named(at)),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Pinakes as it is when it is open: its parts, whether they answer, and the order in which they are closed. */
 import manifest from "../package.json" with { type: "json" };
+import type { CatalogSelections } from "./catalogs/index.ts";
 import type { StoresConfig } from "./config.ts";
 import type { Caller, CallerInput } from "./domain/caller.ts";
 import { PinakesError } from "./domain/errors.ts";
@@ -8,9 +9,10 @@ import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import type { Periodic } from "./runtime/periodic.ts";
 import type { WriteProbe } from "./items/write-probe.ts";
-import { deletionWarnings, type AuditFigures, type Knowledge, type OpenedKnowledge } from "./knowledge/index.ts";
+import type { AuditFigures, Knowledge, OpenedKnowledge } from "./knowledge/index.ts";
 import type { Lifecycle } from "./lifecycle/index.ts";
 import type { Migrations } from "./migrations/index.ts";
+import { alarmsOf, firing, type Alarm } from "./ops/index.ts";
 import type { Binding } from "./open-binding.ts";
 import type { ItemStore, ItemStoreCapabilities } from "./ports/item-store.ts";
 import type { ObjectStore, ObjectStoreCapabilities } from "./ports/object-store.ts";
@@ -32,17 +34,21 @@ export interface Pinakes {
   readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile">;
   /** Writes that were refused because their collection had ended. */
   lateWrites(): number;
-  /** Where queries, searches, exports and evaluation runs of this process take their places; `usage` says how many have one, and how many wait. */
+  /** Where queries, searches, answers, exports and evaluation runs of this process take their places; `usage` says how many have one, and how many wait. */
   readonly places: Slots;
   /** What the audit in the background found, and when it was through. */
   auditFigures(): AuditFigures;
   /** The age at which a delete that is not done is warned of. */
   readonly deletionLagSecondsMax: number;
+  /** Everything that is watched; readiness, metrics and the console read this list. */
+  readonly alarms: readonly Alarm[];
   /** Workflows, memories, metrics, tool invocations, threads, and containers of one's own. */
   readonly state: State;
   readonly identity: Identity;
   /** Data of other programs and layouts becomes data of a workspace, proved equal: docs/migrations.md. */
   readonly migrations: Migrations;
+  /** Which catalog each session has selected. */
+  readonly catalogSelections: CatalogSelections;
   /** Runs something and tells the session tokens of what it wrote, by container. */
   withSessions: typeof withSessions;
   /** The caller that a program acts for; it says who that is, so it must know. */
@@ -81,6 +87,7 @@ export interface Features {
   readonly knowledge: OpenedKnowledge;
   readonly state: OpenedState;
   readonly identity: Identity;
+  readonly catalogSelections: CatalogSelections;
   close(): Promise<void>;
 }
 
@@ -111,7 +118,9 @@ export class OpenPinakes implements Pinakes {
   readonly state: State;
   readonly identity: Identity;
   readonly migrations: Migrations;
+  readonly catalogSelections: CatalogSelections;
   readonly deletionLagSecondsMax: number;
+  readonly alarms: readonly Alarm[];
   readonly #parts: OpenParts;
   readonly #startedAt = performance.now();
   #closing: Promise<void> | undefined;
@@ -128,7 +137,9 @@ export class OpenPinakes implements Pinakes {
     this.state = parts.features.state.state;
     this.identity = parts.features.identity;
     this.migrations = parts.features.migrations;
+    this.catalogSelections = parts.features.catalogSelections;
     this.deletionLagSecondsMax = parts.deletionLagSecondsMax;
+    this.alarms = alarmsOf(this);
     this.#parts = parts;
   }
 
@@ -177,12 +188,9 @@ export class OpenPinakes implements Pinakes {
     const background = this.#parts.background
       .map((work) => work.status())
       .map(({ name, lastError }) => [name, lastError] as const);
-    const { failed, oldestMs } = this.lifecycle.metrics.unfinished;
-    const { late, stuck } = deletionWarnings(failed, Math.floor(oldestMs / 1_000), this.deletionLagSecondsMax);
-    const told = [...background, ["deletions", stuck] as const, ["deletion lag", late] as const].flatMap(
-      ([name, words]) => (words === undefined ? [] : [[name, words] as const]),
-    );
-    return { ready: Object.keys(reasons).length === 0, reasons, warnings: Object.fromEntries(told) };
+    const failures = background.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
+    const warnings = Object.fromEntries([...failures, ...firing(this.alarms)]);
+    return { ready: Object.keys(reasons).length === 0, reasons, warnings };
   }
 
   async close(): Promise<void> {

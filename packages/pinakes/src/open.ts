@@ -1,6 +1,7 @@
 /** The one place that joins drivers and features. The system scopes of all background work are made here, and nowhere else. */
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
+import { openSelections } from "./catalogs/index.ts";
 import { parseStores, type StoresConfig } from "./config.ts";
 import { makeCaller } from "./domain/caller.ts";
 import type { Log } from "./domain/log.ts";
@@ -198,18 +199,17 @@ export async function moveEngine(
   return await moveStores(source, target, { system, now: () => clock.now(), signal, verifyOnly, onProgress });
 }
 
-async function openFeatures(
-  stores: {
-    items: ItemStore;
-    objects: ObjectStore;
-    queue: Queue;
-    vectors: Vectors;
-    triples: TripleStore;
-    clock: Clock;
-    log: Log;
-  },
-  options: OpenOptions,
-): Promise<Features> {
+interface FeatureStores {
+  readonly items: ItemStore;
+  readonly objects: ObjectStore;
+  readonly queue: Queue;
+  readonly vectors: Vectors;
+  readonly triples: TripleStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+async function openFeatures(stores: FeatureStores, options: OpenOptions): Promise<Features> {
   const { items, clock, log } = stores;
   const { logScope = log } = options;
   await using undo = new AsyncDisposableStack();
@@ -265,6 +265,7 @@ async function openFeatures(
     owner: `${hostname()}.${process.pid}`,
     sources: options.migrationSources ?? [],
   }).open();
+  const catalogSelections = await openSelections(items, { clock });
   const opened = undo.move();
-  return { knowledge, state, identity, migrations, close: () => opened.disposeAsync() };
+  return { knowledge, state, identity, migrations, catalogSelections, close: () => opened.disposeAsync() };
 }

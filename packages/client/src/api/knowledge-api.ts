@@ -1,5 +1,6 @@
 /** What agents know: repositories, collections, documents, searches and triples. The same calls to a server and to an embedded Pinakes. */
 import type { IfMatch } from "./common.ts";
+import type { Answer, AnswerEvent, AnswerMode } from "../contract/answers.ts";
 import type { IncludeTotal, Page, Paging, SortOrder } from "../contract/common.ts";
 import type {
   LoadedTriples,
@@ -10,7 +11,7 @@ import type {
   TripleInput,
   TriplePattern,
 } from "../contract/graph.ts";
-import type { CreatedKey, Key, NewKey } from "../contract/identity.ts";
+import type { CreatedKey, Key, Me, NewKey } from "../contract/identity.ts";
 import type {
   Chunk,
   ChunkingStrategy,
@@ -27,10 +28,12 @@ import type {
   Repository,
   RepositoryChange,
   ServerInfo,
+  TransferLink,
   UploadedDocument,
 } from "../contract/knowledge.ts";
 import type { Job, KnowledgeEvent, Operation, OperationStatus } from "../contract/operations.ts";
 import type { CitationCheck, CitationToVerify, SearchAnswer, SearchMode } from "../contract/search.ts";
+import type { Manifest, NewRow, RowQuery, RowQueryAnswer, RowsWritten } from "../contract/vectors.ts";
 import type { JsonObject } from "../json.ts";
 
 /** `repository/collection`, or both by name. `me` is the caller's own repository. */
@@ -111,6 +114,12 @@ export interface NewDocument {
   readonly path?: string | undefined;
 }
 
+/** What a link for an upload fixes: the bytes are all that is missing. */
+export interface NewUploadLink extends Pick<NewDocument, "name" | "metadata" | "chunking_strategy" | "replace"> {
+  /** 300 when absent, at most 900. */
+  readonly expires_in_seconds?: number | undefined;
+}
+
 export interface DocumentQuery extends Paging, IncludeTotal {
   readonly status?: DocumentStatus | undefined;
   /** In the name. */
@@ -146,6 +155,14 @@ export interface DocumentsApi {
   text(at: CollectionRef, documentId: string, query?: TextQuery): Promise<DocumentText>;
   chunks(at: CollectionRef, documentId: string, query?: Paging): Promise<Page<Chunk>>;
   versions(at: CollectionRef, documentId: string): Promise<readonly DocumentVersion[]>;
+  /** A link to which the bytes of one file can be sent once, with PUT and without a key. */
+  uploadLink(at: CollectionRef, document: NewUploadLink): Promise<TransferLink>;
+  /** A link with which the file can be downloaded without a key. */
+  downloadLink(
+    at: CollectionRef,
+    documentId: string,
+    options?: { readonly expires_in_seconds?: number | undefined; readonly version?: number | undefined },
+  ): Promise<TransferLink>;
 }
 
 /** A collection, or all of a repository. */
@@ -178,6 +195,43 @@ export interface SearchApi {
   query(query: string, options?: SearchOptions): Promise<SearchAnswer>;
   /** One check for each citation, in their order. */
   verifyCitations(citations: readonly CitationToVerify[]): Promise<readonly CitationCheck[]>;
+}
+
+export interface AskOptions extends Pick<SearchOptions, "in" | "filter" | "min_score" | "archived"> {
+  /** Chunks to answer from: 8 when absent, at most 20. */
+  readonly limit?: number | undefined;
+  /** hybrid when absent. */
+  readonly search_mode?: SearchMode | undefined;
+  /** `generated` where a chat model is configured, else `extractive`. */
+  readonly mode?: AnswerMode | undefined;
+  /** Id of a chat model; the first when absent. */
+  readonly model?: string | undefined;
+  readonly sentences_max?: number | undefined;
+  /** Adds what the search found. */
+  readonly include_hits?: boolean | undefined;
+  /** Ends the answer, and the call of the model. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface AnswersApi {
+  ask(question: string, options?: AskOptions): Promise<Answer>;
+  /** Each sentence after its check, and the whole answer last. Leaving the iteration ends the call of the model. */
+  stream(question: string, options?: AskOptions): AsyncIterable<AnswerEvent>;
+}
+
+export interface RowWrite {
+  /** The same id again is the same write, so repeating it is harmless; a new one when absent. */
+  readonly deltaId?: string | undefined;
+}
+
+/** Rows that callers embed themselves, beside the chunks of documents. Each write is all or nothing, and seen by every later query. */
+export interface VectorsApi {
+  /** Adds or replaces up to 10,000 rows. */
+  upsert(at: CollectionRef, rows: readonly NewRow[], options?: RowWrite): Promise<RowsWritten>;
+  delete(at: CollectionRef, ids: readonly string[], options?: RowWrite): Promise<RowsWritten>;
+  query(at: CollectionRef, query: RowQuery): Promise<RowQueryAnswer>;
+  /** What the vectors of chunks and rows are made of. */
+  manifest(at: CollectionRef): Promise<Manifest>;
 }
 
 export interface LoadOptions {
@@ -244,6 +298,8 @@ export interface EventsApi {
 
 export interface ServerApi {
   info(): Promise<ServerInfo>;
+  /** Whom the key stands for. */
+  me(): Promise<Me>;
 }
 
 export interface KnowledgeApi {
@@ -251,7 +307,9 @@ export interface KnowledgeApi {
   readonly collections: CollectionsApi;
   readonly documents: DocumentsApi;
   readonly search: SearchApi;
+  readonly answers: AnswersApi;
   readonly graph: GraphApi;
+  readonly vectors: VectorsApi;
   readonly jobs: JobsApi;
   readonly operations: OperationsApi;
   readonly keys: KeysApi;

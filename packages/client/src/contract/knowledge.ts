@@ -299,6 +299,14 @@ export interface UploadedDocument extends Document {
   readonly duplicate_of?: string;
 }
 
+/** A link with which one file can be uploaded or downloaded without a key, for a while. */
+export interface TransferLink {
+  /** A path of the server: put the server's address before it. */
+  readonly url: string;
+  readonly expires_at: string;
+  readonly expires_in_seconds: number;
+}
+
 export interface DocumentVersion {
   readonly version: number;
   readonly size_bytes: number;

@@ -103,6 +103,19 @@ export interface QuarantineEntry {
   readonly restored_at: string | null;
 }
 
+/** One alarm of a workspace. */
+export interface AlarmState {
+  readonly name: string;
+  readonly help: string;
+  readonly unit: "seconds" | "operations";
+  readonly value: number;
+  /** The alarm fires above it. */
+  readonly threshold: number;
+  readonly firing: boolean;
+  /** What is wrong; null while the alarm does not fire. */
+  readonly detail: string | null;
+}
+
 /** How far the deletes of a workspace are behind. */
 export interface DeletionLag {
   /** Deletes that some store has not confirmed yet. */

@@ -75,6 +75,42 @@ export interface Compaction {
   readonly reason?: string;
 }
 
+/** A row that a caller embedded itself. The first rows of a collection set the dimensions of all. */
+export interface NewRow {
+  readonly id: string;
+  readonly vector: readonly number[];
+  /** Found by keyword queries. */
+  readonly text?: string | undefined;
+  /** Queries can filter by it. */
+  readonly metadata?: JsonObject | undefined;
+}
+
+export interface RowsWritten {
+  readonly delta_id: string;
+  readonly session: string;
+  /** The delta was there already: nothing was written. */
+  readonly repeated: boolean;
+  /** Ids that occurred more than once; the last one counts. */
+  readonly duplicates: readonly string[];
+}
+
+export interface RowQuery {
+  readonly vector?: readonly number[] | undefined;
+  readonly text?: string | undefined;
+  /** By what is given when absent; both: hybrid. */
+  readonly mode?: VectorQueryMode | undefined;
+  readonly limit?: number | undefined;
+  /** On the metadata, evaluated before ranking. A field that no row has is INVALID. */
+  readonly filter?: JsonObject | undefined;
+  /** Share of the true nearest rows that are found, on average; 1 looks at every row. */
+  readonly recall?: number | undefined;
+  readonly min_score?: number | undefined;
+  /** Adds the vector of each hit. */
+  readonly include_vectors?: boolean | undefined;
+  /** Adds the record of the collection. */
+  readonly include_metadata?: boolean | undefined;
+}
+
 export interface RowHit {
   readonly id: string;
   /** Cosine similarity, dot product or minus the distance; BM25; or the sum of reciprocal ranks. More is better. */
@@ -83,6 +119,8 @@ export interface RowHit {
   readonly scores: { readonly vector?: number; readonly keyword?: number };
   readonly text?: string;
   readonly metadata: JsonObject;
+  /** With `include_vectors`. */
+  readonly vector?: readonly number[];
 }
 
 export interface RowQueryAnswer {

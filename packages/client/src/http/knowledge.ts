@@ -13,9 +13,11 @@ import type { CitationCheck } from "../contract/search.ts";
 import { collectionOf, collectionsOf } from "../collection-ref.ts";
 import { clientError } from "../errors.ts";
 import { httpGraph } from "./graph.ts";
+import { httpAnswers } from "./answers.ts";
 import { fileForm } from "./multipart.ts";
 import { path, Requester, type HttpOptions } from "./request.ts";
 import { follow } from "./sse.ts";
+import { httpVectors } from "./vectors.ts";
 
 export function httpKnowledge(options: HttpOptions): KnowledgeApi {
   const http = new Requester(options);
@@ -24,7 +26,9 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
     collections: httpCollections(http),
     documents: httpDocuments(http),
     search: httpSearch(http),
+    answers: httpAnswers(http),
     graph: httpGraph(http),
+    vectors: httpVectors(http),
     jobs: {
       get: (jobId) => http.json("GET", path`/v1/jobs/${jobId}`),
       list: (query = {}) => http.json("GET", "/v1/jobs", { query: { ...query } }),
@@ -42,7 +46,7 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
       revoke: (keyId, { workspace_id } = {}) =>
         http.json("DELETE", path`/v1/keys/${keyId}`, { query: { workspace_id }, repeatable: true }),
     },
-    server: { info: () => http.json("GET", "/v1/info") },
+    server: { info: () => http.json("GET", "/v1/info"), me: () => http.json("GET", "/v1/me") },
     events: {
       follow: async function* ({ after, signal }) {
         for await (const { data } of follow(http, "/v1/events", { after, signal }))
@@ -135,6 +139,9 @@ function httpDocuments(http: Requester): DocumentsApi {
       http.json("GET", `${one(at, documentId)}/chunks`, { query: { ...query } }),
     versions: async (at, documentId) =>
       (await http.json<{ items: readonly DocumentVersion[] }>("GET", `${one(at, documentId)}/versions`)).items,
+    uploadLink: async (at, document) => http.json("POST", `${collectionPath(at)}/uploads`, { body: document }),
+    downloadLink: async (at, documentId, options = {}) =>
+      http.json("GET", `${one(at, documentId)}/download`, { query: { ...options } }),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Messages in as few calls as a thread takes: each within its number of messages and its bytes, in order. */
+/** Messages or rows in as few calls as they take: each within its number of items and its bytes, in order. */
 
 /** Of `threads.appendMany`. */
 export const threadMessagesMax = 20;
@@ -7,17 +7,20 @@ export const batchBytesMax = 1_048_576;
 
 const utf8 = new TextEncoder();
 
-export function* inBatches<Message extends object>(messages: readonly Message[]): Generator<readonly Message[]> {
-  let batch: Message[] = [];
+export function* inBatches<Item extends object>(
+  items: readonly Item[],
+  { itemsMax, bytesMax } = { itemsMax: threadMessagesMax, bytesMax: batchBytesMax },
+): Generator<readonly Item[]> {
+  let batch: Item[] = [];
   let batchBytes = 0;
-  for (const message of messages) {
-    const bytes = utf8.encode(JSON.stringify(message)).length;
-    if (batch.length === threadMessagesMax || (batch.length > 0 && batchBytes + bytes > batchBytesMax)) {
+  for (const item of items) {
+    const bytes = utf8.encode(JSON.stringify(item)).length;
+    if (batch.length === itemsMax || (batch.length > 0 && batchBytes + bytes > bytesMax)) {
       yield batch;
       batch = [];
       batchBytes = 0;
     }
-    batch.push(message);
+    batch.push(item);
     batchBytes += bytes;
   }
   if (batch.length > 0) yield batch;

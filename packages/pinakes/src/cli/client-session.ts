@@ -74,7 +74,8 @@ async function asked<T>(
   return options.endsItself === true ? await done : await untilInterrupted(done, call.terminal.signal);
 }
 
-function remoteOf({ given, terminal: { env } }: Call): HttpOptions | undefined {
+/** The server that the call names, by options or the environment. */
+export function remoteOf({ given, terminal: { env } }: Call): HttpOptions | undefined {
   const key = given.text("key") ?? setting(env["PINAKES_KEY"]) ?? setting(env["PINAKES_API_KEY"]);
   const url = given.text("url") ?? setting(env["PINAKES_URL"]);
   if (url !== undefined) return { url, apiKey: key };

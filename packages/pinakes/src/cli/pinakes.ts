@@ -23,6 +23,10 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "the store id of items, objects and triples: show, bind",
       load: async () => (await import("./commands/stores.ts")).stores,
     },
+    mcp: {
+      summary: "serve MCP on stdin and stdout; --install prints the configuration of clients",
+      load: async () => (await import("./commands/mcp.ts")).mcp,
+    },
     keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./commands/keys.ts")).keys },
   },
   Knowledge: {
@@ -38,6 +42,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "add (files, folders, patterns), wait, list, show, delete, reindex",
       load: async () => (await import("./commands/documents.ts")).documents,
     },
+    ask: { summary: "answer a question, with citations", load: async () => (await import("./commands/ask.ts")).ask },
     search: { summary: "find passages", load: async () => (await import("./commands/search.ts")).search },
     triples: {
       summary: "what is known as RDF: load, query, export, remove",

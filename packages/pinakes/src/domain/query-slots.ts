@@ -1,5 +1,5 @@
 /**
- * Who may compute now: queries, searches, exports and evaluation runs, each kind in places of its own. A query takes a place before it starts and gives it back at its end; without a place it waits, and where too many
+ * Who may compute now: queries, searches, answers, exports and evaluation runs, each kind in places of its own. A query takes a place before it starts and gives it back at its end; without a place it waits, and where too many
  * wait already it is refused, to be sent again. So one process computes only so much at once, whoever asks.
  *
  * Fair: a tenant has at most its share of the places and of the memory, which is less than all; and of those who wait, the tenant with the
@@ -22,6 +22,8 @@ export interface Slots {
   /** SPARQL, SQL, and aggregates of metrics and tool invocations. */
   readonly queries: QuerySlots;
   readonly searches: QuerySlots;
+  /** From the end of their search to their last sentence. */
+  readonly answers: QuerySlots;
   readonly exports: QuerySlots;
   readonly evaluations: QuerySlots;
 }

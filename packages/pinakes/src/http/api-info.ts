@@ -8,6 +8,10 @@ const tags: NonNullable<ApiInfo["tags"]> = [
     name: "collections",
     description: "Documents, vectors and triples under one access decision, one retention and one deletion.",
   },
+  {
+    name: "catalogs",
+    description: "A user's own catalogs as the knowledge-base agent has them; the same tools as over MCP.",
+  },
   { name: "documents", description: "Upload, read, re-index and delete files; their text, chunks and versions." },
   { name: "search", description: "Hybrid, vector, keyword and graph search with citations that can be verified." },
   { name: "vectors", description: "Vectors of callers that embed texts themselves." },

@@ -4,6 +4,7 @@ import { connectionDefaults, type ConnectionLimits } from "../config-connections
 import type { Pinakes } from "../open.ts";
 import { apiInfo } from "./api-info.ts";
 import {
+  createLogger,
   EventStreams,
   mount,
   mountReference,
@@ -14,7 +15,11 @@ import {
   type Route,
 } from "./framework/index.ts";
 import { mountConsole } from "./console.ts";
+import { mountMcp } from "./mcp/mount.ts";
+import type { McpExtension } from "../mcp/index.ts";
 import { accessRoutes } from "./api/access.ts";
+import { answerRoutes } from "./api/answers.ts";
+import { alarmRoutes } from "./api/alarms.ts";
 import { containerRoutes } from "./api/containers.ts";
 import { collectionRoutes } from "./api/collections.ts";
 import { documentRoutes } from "./api/documents.ts";
@@ -22,6 +27,7 @@ import { evaluationRoutes } from "./api/evaluations.ts";
 import { fsckRoutes } from "./api/fsck.ts";
 import { identityRoutes } from "./api/identity.ts";
 import { jobRoutes } from "./api/jobs.ts";
+import { catalogRoutes } from "./facades/catalogs/routes.ts";
 import { librarianRoutes } from "./facades/librarian/routes.ts";
 import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
@@ -61,6 +67,10 @@ export interface AppOptions {
   readonly console?: string;
   /** Checks each answer against what its route declares; for tests. */
   readonly checkAnswers?: boolean;
+  /** The address under which clients reach the server, such as https://pinakes.example.com; from each request when absent. */
+  readonly publicUrl?: string | undefined;
+  /** More MCP tools, prompts and resources; for tests. */
+  readonly mcp?: McpExtension | undefined;
 }
 
 const requestsPerSecondDefault = 1_000;
@@ -71,11 +81,12 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     options.limiter ?? new RateLimiter({ caller: { perSecond: requestsPerSecond, burst: requestsPerSecond * 2 } });
   const around = answeringSessions(pinakes);
   const app = new Hono<KitEnv>();
+  const streams = new EventStreams(options.connections ?? connectionDefaults);
   const routes = allRoutes(pinakes);
   mount(app, routes, {
     authenticate: (credentials) => pinakes.identity.authenticate(credentials),
     limiter,
-    streams: new EventStreams(options.connections ?? connectionDefaults),
+    streams,
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
     facades: [{ prefix: openAiPrefix, errorBody }],
@@ -86,6 +97,15 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
   });
   const { version } = pinakes.info();
   mountReference(app, routes, apiInfo(version));
+  await mountMcp(app, pinakes, {
+    limiter,
+    streams,
+    allowedOrigins: allowedOrigins ?? [],
+    publicUrl: options.publicUrl,
+    extend: options.mcp,
+    log: log ?? createLogger({ level: "silent" }),
+    closing: closing ?? new AbortController().signal,
+  });
   if (options.console !== undefined) mountConsole(app, options.console, routes);
   return app;
 }
@@ -97,9 +117,11 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...repositoryRoutes(knowledge),
     ...collectionRoutes(knowledge),
     ...librarianRoutes(pinakes),
+    ...catalogRoutes(pinakes),
     ...documentRoutes(knowledge),
     ...transferRoutes(knowledge),
     ...searchRoutes(knowledge),
+    ...answerRoutes(knowledge),
     ...vectorRoutes(knowledge),
     ...tripleRoutes(knowledge),
     ...provenanceRoutes(knowledge),
@@ -119,6 +141,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...fsckRoutes(knowledge),
     ...quarantineRoutes(knowledge),
     ...queueAndFigureRoutes(pinakes),
+    ...alarmRoutes(pinakes),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
     ...openAiRoutes(pinakes),

@@ -2,6 +2,7 @@
 import { findingKinds } from "@pinakes/client";
 import type { AuditFigures } from "../knowledge/index.ts";
 import type { Pinakes } from "../open.ts";
+import { isFiring, type Alarm } from "../ops/index.ts";
 
 type Type = "gauge" | "counter";
 type Metric = readonly [name: string, type: Type, value: number | undefined, help: string];
@@ -11,7 +12,7 @@ export function metricsText(pinakes: Pinakes, now: number): string {
   const lines = metrics.flatMap(([name, type, value, help]) =>
     value === undefined ? [] : [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`],
   );
-  return `${[...lines, ...placed(pinakes.places), ...audited(pinakes.auditFigures().found)].join("\n")}\n`;
+  return `${[...lines, ...placed(pinakes.places), ...audited(pinakes.auditFigures().found), ...alarmed(pinakes.alarms)].join("\n")}\n`;
 }
 
 function vectorMetrics(pinakes: Pinakes, now: number): readonly Metric[] {
@@ -89,16 +90,30 @@ function auditMetrics(pinakes: Pinakes, now: number): readonly Metric[] {
 
 function placed(places: Pinakes["places"]): readonly string[] {
   const figures = [
-    ["pinakes_places_taken", "places", "Queries, searches, exports and evaluation runs under way."],
+    ["pinakes_places_taken", "places", "Queries, searches, answers, exports and evaluation runs under way."],
     ["pinakes_places_waiting", "waiting", "Those that wait for a place; more of them are answered with 429."],
   ] as const;
   return figures.flatMap(([name, figure, help]) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} gauge`,
-    ...(["queries", "searches", "exports", "evaluations"] as const).map(
+    ...(["queries", "searches", "answers", "exports", "evaluations"] as const).map(
       (kind) => `${name}{kind="${kind}"} ${places[kind].usage[figure]}`,
     ),
   ]);
+}
+
+/** One series for each alarm, so that one rule covers all of them. */
+function alarmed(alarms: Pinakes["alarms"]): readonly string[] {
+  const series = (name: string, help: string, value: (alarm: Alarm) => number): readonly string[] => [
+    `# HELP pinakes_alarm_${name} ${help}`,
+    `# TYPE pinakes_alarm_${name} gauge`,
+    ...alarms.map((alarm) => `pinakes_alarm_${name}{alarm="${alarm.name}"} ${value(alarm)}`),
+  ];
+  return [
+    ...series("value", "The value that an alarm watches.", (alarm) => alarm.read()),
+    ...series("threshold", "The value above which an alarm fires.", ({ threshold }) => threshold),
+    ...series("firing", "1 while an alarm fires.", (alarm) => Number(isFiring(alarm, alarm.read()))),
+  ];
 }
 
 /** Every kind, also those of which there is none: an alert needs a 0 to fall back to. */

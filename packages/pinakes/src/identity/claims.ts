@@ -13,15 +13,23 @@ export function callerOfClaims(claims: JWTPayload, settings: OidcSettings): Call
     adminGroups = [],
     repositoryAdminGroups = [],
     permissionsClaim,
+    adminScopes = [],
+    repositoryAdminScopes = [],
   } = settings;
   const groups = namesIn(claims, groupsClaim);
   const granted = permissionsClaim === undefined ? [] : namesIn(claims, permissionsClaim);
-  const has = (some: readonly string[]): boolean => some.some((group) => groups.includes(group));
+  const scopes = scopesOf(claims, settings);
+  const has = (groupNames: readonly string[], scopeNames: readonly string[]): boolean =>
+    groupNames.some((group) => groups.includes(group)) || scopeNames.some((scope) => scopes.includes(scope));
   const input = {
     tenant: settings.workspace ?? textIn(claims, workspaceClaim, "its workspace"),
     userId: textIn(claims, userClaim, "its user"),
     groups,
-    role: has(adminGroups) ? "admin" : has(repositoryAdminGroups) ? "repository_admin" : "user",
+    role: has(adminGroups, adminScopes)
+      ? "admin"
+      : has(repositoryAdminGroups, repositoryAdminScopes)
+        ? "repository_admin"
+        : "user",
     permissions: permissions.filter((one) => granted.includes(one)),
   } as const;
   try {
@@ -29,6 +37,18 @@ export function callerOfClaims(claims: JWTPayload, settings: OidcSettings): Call
   } catch (error) {
     throw PinakesError.isInstance(error) ? unusable(error.detail, error) : error;
   }
+}
+
+/** A token that lacks the scopes to write. */
+export function isReadOnly(claims: JWTPayload, settings: OidcSettings): boolean {
+  const { writeScopes, adminScopes = [], repositoryAdminScopes = [] } = settings;
+  if (writeScopes === undefined) return false;
+  const scopes = scopesOf(claims, settings);
+  return ![...writeScopes, ...adminScopes, ...repositoryAdminScopes].some((scope) => scopes.includes(scope));
+}
+
+function scopesOf(claims: JWTPayload, { scopesClaim = "scope" }: OidcSettings): readonly string[] {
+  return namesIn(claims, scopesClaim);
 }
 
 function textIn(claims: JWTPayload, claim: string, what: string): string {

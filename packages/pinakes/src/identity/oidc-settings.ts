@@ -23,10 +23,32 @@ export interface OidcSettings {
   readonly repositoryAdminGroups?: readonly string[];
   /** Its `purge` lets the bearer remove for good what they may delete: a list, or names with spaces between; others in it mean nothing here. Absent: nobody. */
   readonly permissionsClaim?: string;
+  /** Where the scopes of a token are; `scope` when absent. */
+  readonly scopesClaim?: string;
+  /** A token without one of these may only read. Absent: every token may write. */
+  readonly writeScopes?: readonly string[];
+  /** A token with one of these has the role. */
+  readonly adminScopes?: readonly string[];
+  readonly repositoryAdminScopes?: readonly string[];
+}
+
+/** What a client of an issuer needs to know. */
+export interface Issuer {
+  readonly issuer: string;
+  /** What a client asks for when nothing else is said: not the scopes of admins. */
+  readonly scopes: readonly string[];
+  /** The scope to ask for when a token may only read. */
+  readonly writeScope: string | undefined;
+}
+
+export function issuerOf({ issuer, writeScopes = [] }: OidcSettings): Issuer {
+  return { issuer, scopes: writeScopes, writeScope: writeScopes[0] };
 }
 
 const claim = z.string().min(1, "must name a claim").max(identityLimits.claimNameCharsMax).optional();
 const groupNames = z.array(z.string().min(1)).max(identityLimits.roleGroupsMax).optional();
+const scopeName = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/, "must be an OAuth scope");
+const scopeNames = z.array(scopeName).min(1).max(identityLimits.roleGroupsMax).optional();
 const audience = z.string().min(1, "must not be empty");
 
 const Settings = z.strictObject({
@@ -44,6 +66,10 @@ const Settings = z.strictObject({
   adminGroups: groupNames,
   repositoryAdminGroups: groupNames,
   permissionsClaim: claim,
+  scopesClaim: claim,
+  writeScopes: scopeNames,
+  adminScopes: scopeNames,
+  repositoryAdminScopes: scopeNames,
 });
 
 /**

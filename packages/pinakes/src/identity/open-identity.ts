@@ -13,7 +13,7 @@ import { KeyRing, type Keys } from "./keys.ts";
 import { identityLimits } from "./limits.ts";
 import { LocalOperator } from "./local-operator.ts";
 import { Notes } from "./notes.ts";
-import { readOidcSettings, type OidcSettings } from "./oidc-settings.ts";
+import { issuerOf, readOidcSettings, type Issuer, type OidcSettings } from "./oidc-settings.ts";
 import { identityTenant, keyContainer, sessionContainer, workspaceContainer } from "./records.ts";
 import { RootToken, defaultWorkspace } from "./root-token.ts";
 import { SessionBook, type Sessions } from "./sessions.ts";
@@ -52,6 +52,8 @@ export interface Identity {
   acceptLocalOperator(secret: string): void;
   /** Proves to such a command that this is the server whose secret it knows; absent where there is none. */
   proveServer(challenge: string): string | undefined;
+  /** Whose tokens are accepted. */
+  readonly issuers: readonly Issuer[];
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly workspaces: Workspaces;
@@ -74,7 +76,8 @@ export async function openIdentity({
   log,
 }: IdentityDependencies): Promise<Identity> {
   const root = new RootToken(rootToken, log);
-  const tokens = new TokenChecker({ settings: readOidcSettings(oidc), clock, log });
+  const settings = readOidcSettings(oidc);
+  const tokens = new TokenChecker({ settings, clock, log });
   const scope: Scope = system.forTenant(identityTenant);
   const notes = new Notes(log);
   const [keyRecords, sessionRecords, workspaceRecords] = [
@@ -119,6 +122,7 @@ export async function openIdentity({
     replaceRootToken: (token: string) => root.replace(token),
     acceptLocalOperator: (secret: string) => local.accept(secret),
     proveServer: (challenge: string) => local.prove(challenge),
+    issuers: settings.map(issuerOf),
     keys,
     sessions,
     workspaces,

@@ -13,7 +13,7 @@ import {
 import { PinakesError } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import { grant, refused, type Authenticated } from "./authenticated.ts";
-import { callerOfClaims } from "./claims.ts";
+import { callerOfClaims, isReadOnly } from "./claims.ts";
 import { IssuerKeys } from "./issuer-keys.ts";
 import { identityLimits } from "./limits.ts";
 import type { OidcSettings } from "./oidc-settings.ts";
@@ -64,7 +64,8 @@ export class TokenChecker {
       throw asRefusal(error);
     });
     const expiresAt = Math.min((claims.exp ?? 0) * 1000, dateMsMax);
-    return grant({ caller: callerOfClaims(claims, issuer.settings), via: "token", expiresAt });
+    const readOnly = isReadOnly(claims, issuer.settings) ? { readOnly: true as const } : {};
+    return grant({ caller: callerOfClaims(claims, issuer.settings), via: "token", expiresAt, ...readOnly });
   }
 
   /** By what the token says before it is verified: that only chooses the keys, and the claim is checked again with the signature. */

@@ -1,4 +1,5 @@
-/** What agents know. */
+/** Knowledge: repositories, collections, documents and search. */
+export { answerLimits, type AskInput } from "../answers/index.ts";
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
 export {
   auditLimits,
@@ -13,7 +14,6 @@ export {
 export { quarantineLimits, type QuarantineQuery } from "../audit/quarantine/index.ts";
 export { Knowledge } from "./api/knowledge.ts";
 export type { DeleteOptions } from "./api/begin-work.ts";
-export { deletionWarnings } from "./deletion/deletion-lag.ts";
 export type { ListPage } from "./records/paging.ts";
 export { knowledgeLimits, openSlots, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeDependencies } from "./dependencies.ts";
@@ -46,6 +46,7 @@ export type { MigrationTarget, TargetIncarnation, TargetRecord, TargetAddress } 
 export type { OperationQuery } from "./api/operations-api.ts";
 export type { CollectionQuery } from "./collections/list-collections.ts";
 export { personalAlias } from "./records/ids.ts";
+export { checkDescription, checkFileName, checkName } from "./records/names.ts";
 export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-api.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
 export type { CollectionName } from "./collections/query-options.ts";

@@ -1,7 +1,10 @@
 /**
- * ChatModel: a question to a language model, and an answer of a given shape.
+ * ChatModel: a question to a language model, and an answer of a given shape, or as plain text while it is written.
  *
  * Answer. JSON; a provider that can is told the schema, but whoever asks checks the answer: models make mistakes.
+ *
+ * Stream. Pieces of text in order, then one `end`, last. A failure before the first piece or after it is thrown by the iteration. Leaving
+ * the iteration, or the signal, closes the request.
  *
  * Errors. CORRUPT: the answer is no JSON; asking again may help. THROTTLED, UNAVAILABLE: later; retries of one request happen inside. INVALID:
  * the provider refuses the question. Never a key, and never the text of the question, in a message.
@@ -11,6 +14,7 @@ import type { JsonObject, JsonValue } from "../domain/json.ts";
 export interface ChatModel {
   readonly model: ChatModelInfo;
   answer(question: ChatQuestion): Promise<JsonValue>;
+  stream(request: ChatTextRequest): AsyncIterable<ChatPiece>;
   close(): Promise<void>;
 }
 
@@ -26,6 +30,17 @@ export interface ChatQuestion {
   readonly schema: JsonObject;
   readonly signal?: AbortSignal;
 }
+
+export interface ChatTextRequest {
+  readonly instructions: string;
+  readonly text: string;
+  /** The most that the model shall write. */
+  readonly tokensMax: number;
+  readonly signal?: AbortSignal;
+}
+
+/** `stop`: the model was done; `length`: it reached `tokensMax`; `other`: it ended without saying why, or was stopped. */
+export type ChatPiece = { readonly text: string } | { readonly end: "stop" | "length" | "other" };
 
 /** The models that collections may name. */
 export interface ChatModels {

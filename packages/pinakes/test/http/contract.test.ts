@@ -293,7 +293,7 @@ describe("search", () => {
     });
     expect([status, json["detail"]]).toEqual([
       404,
-      "as_of: nothing is kept of 2001-01-01T00:00:00Z; the time is too long ago, or there was nothing yet.",
+      "as_of: no data is kept for 2001-01-01T00:00:00Z; it is too long ago, or before the first data.",
     ]);
   });
 

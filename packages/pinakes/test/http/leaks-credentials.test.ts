@@ -25,8 +25,7 @@ async function refusedEverywhere(key: string | undefined): Promise<void> {
         expect(reply.headers.get("www-authenticate"), what).toBe('Bearer realm="pinakes"');
         leaks.expectNothing(reply, sent, what);
         if (call.how.kind !== "signin") details.add(detailOf(reply));
-        const ownForm = call.id === "manageCollections" || call.path.startsWith("/openai/");
-        if (call.how.kind !== "signin" && !ownForm) wordings.add(reply.text);
+        if (call.how.kind !== "signin" && !hasOwnErrors(call)) wordings.add(reply.text);
         refused += 1;
       }
     }
@@ -36,9 +35,14 @@ async function refusedEverywhere(key: string | undefined): Promise<void> {
   expect([...details]).toEqual([expect.stringMatching(/.{10,}/)]);
 }
 
-/** The facades of the librarian and for OpenAI's clients have errors of their own form. */
+/** Facades have errors of their own form. */
+function hasOwnErrors({ id, tag }: Call): boolean {
+  return id === "manageCollections" || tag === "catalogs" || tag === "openai";
+}
+
 function detailOf({ json }: Reply): unknown {
-  return json["detail"] ?? (json["error"] as Json | undefined)?.["message"];
+  const [content] = (json["content"] ?? []) as readonly Json[];
+  return json["detail"] ?? (json["error"] as Json | undefined)?.["message"] ?? content?.["text"];
 }
 
 describe("credentials", () => {
@@ -88,9 +92,11 @@ describe("credentials", () => {
       "getOpenAIFile",
       "getOpenAIFileContent",
     ]);
-    const reads = ({ method, how, id }: Call) =>
+    const reads = ({ method, how, id, tag }: Call) =>
       how.kind !== "stream" &&
       !elsewhere.has(id) &&
+      // A catalog is its owner's alone.
+      (tag !== "catalogs" || how.kind === "free") &&
       how.adminsOnly !== true &&
       how.kind !== "odd" &&
       (method === "GET" || how.changes === false);

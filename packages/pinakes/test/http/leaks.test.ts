@@ -34,6 +34,7 @@ describe("the walk", () => {
       "listPassages",
       "listDocuments",
       "search",
+      "answer",
       "searchCollection",
       "queryVectors",
     ];
@@ -177,7 +178,7 @@ describe("the same workspace", () => {
     await server.call("DELETE", `${at}/burnt-2645`, { key: world.ann });
     const taken = await server.call("POST", at, { key: cy, body: { collection_id: "diary-4142", name: "Other" } });
     expect([taken.status, taken.json["code"]]).toEqual([409, "CONFLICT"]);
-    expect(taken.json["detail"]).toBe(`A collection "diary-4142" exists in repository "${commons}".`);
+    expect(taken.json["detail"]).toBe(`A collection "diary-4142" already exists in repository "${commons}".`);
     // The id of a deleted one is free, as if it had never been; that one is kept beside it, and not shown.
     const free = await server.call("POST", at, {
       key: cy,

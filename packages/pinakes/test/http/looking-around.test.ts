@@ -129,6 +129,14 @@ describe("figures", () => {
     expect(documents).toMatchObject({ waiting: 1 });
     expect(documents["oldest_age_seconds"]).toBeGreaterThanOrEqual(90);
     expect((await still.call("GET", "/v1/operations:lag", { key: admin })).json["limit_seconds"]).toBe(7);
+    const alarms = (await still.call("GET", "/v1/alarms", { key: admin })).json["items"] as Json[];
+    const quiet = { value: 0, firing: false, detail: null };
+    expect(alarms).toMatchObject([
+      { name: "deletion_lag", unit: "seconds", threshold: 7, ...quiet },
+      { name: "failed_deletions", unit: "operations", threshold: 0, ...quiet },
+    ]);
+    const user = await still.key("w1", "ben");
+    expect((await still.call("GET", "/v1/alarms", { key: user })).status).toBe(403);
   });
 
   it("R-LISA-52 storage by collection, the largest first; the trash with when it was deleted and when it goes, and back from there", async () => {

@@ -1,7 +1,6 @@
 /** Vectors over HTTP, for callers that embed themselves. */
 import { vectorQueryModes } from "@pinakes/client";
 import { z } from "zod";
-import type { Filter } from "../../domain/filter.ts";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, defineRoute, ok, type Route } from "../framework/index.ts";
 import { cid, Collection, rid } from "./schemas.ts";
@@ -84,6 +83,7 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
         filter: json.optional(),
         recall: z.number().optional(),
         min_score: z.number().optional(),
+        include_vectors: z.boolean().optional().describe("Adds the vector of each row."),
         include_metadata: z.boolean().optional().describe("Adds the record of the collection."),
       }),
       answers: {
@@ -96,16 +96,8 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
           }),
         },
       },
-      handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
-        ok(
-          await knowledge.rows.query(
-            caller,
-            p.rid,
-            p.cid,
-            { ...input, filter: filter as Filter | undefined },
-            { signal },
-          ),
-        ),
+      handler: async ({ caller, params: p, body, signal }) =>
+        ok(await knowledge.rows.query(caller, p.rid, p.cid, body, { signal })),
     }),
   ];
 }

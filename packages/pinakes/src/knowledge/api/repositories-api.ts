@@ -1,4 +1,4 @@
-/** Repositories, as every interface calls them. */
+/** Repositories, for every interface. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { ifMissing, tolerate } from "../../runtime/expected-errors.ts";
 import { deleteRepository } from "./begin-work.ts";
@@ -26,7 +26,7 @@ export class RepositoriesApi {
     return this.#changed(await this.#of.repositories.create(caller, input));
   }
 
-  /** `me` is the caller's own. */
+  /** `me` is the caller's personal repository. */
   async get(caller: Caller, repositoryId: string): Promise<RepositoryView> {
     return repositoryView(await this.#of.repositories.get(caller, repositoryId));
   }
@@ -70,7 +70,7 @@ export class RepositoriesApi {
     );
   }
 
-  /** With all its collections, for good; `confirm` must be the id. */
+  /** Deletes it permanently with all its collections; `confirm` must be the id. */
   async delete(caller: Caller, repositoryId: string, confirm: string | undefined, ifMatch?: string): Promise<JobView> {
     return deleteRepository(this.#of, caller, repositoryId, { confirm, ifMatch });
   }

@@ -1,4 +1,4 @@
-/** What the knowledge side is made of, put together once: each piece with those it needs, and what each kind of job runs. */
+/** Composition of the knowledge feature: each part with its dependencies, and the handler of each kind of job. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Activity } from "../activity.ts";
@@ -159,7 +159,7 @@ function registerJobs(jobs: Jobs, run: Runs): void {
     run.deletion.trash(scope, await lifeOfJob(run.catalog, scope, job), job),
   );
   jobs.register("restore", async (scope, job) => run.deletion.restore(scope, await lifeOfJob(run.catalog, scope, job)));
-  // Purges are operations now, which nobody runs as a job: this is for one that an earlier version began.
+  // Purges are operations now; this handler finishes jobs that an earlier version started.
   jobs.register("purge", async (scope, job) => {
     const life = await lifeOfJob(run.catalog, scope, job);
     const { input, job_id: operationId, created_by: createdBy } = job;
@@ -172,7 +172,7 @@ function registerJobs(jobs: Jobs, run: Runs): void {
     )
       return { mode: "purge", stores: [], restored: true };
     await run.lifecycle.drive(scope, life);
-    throw new Later("The stores are being cleaned.");
+    throw new Later("The stores are being purged.");
   });
   jobs.register("delete-repository", (scope, job, tools) => run.repositories.purge(scope, job, tools));
   jobs.register("delete-documents", (scope, job, tools) => deleteAllDocuments(run, scope, job, tools));
@@ -181,7 +181,7 @@ function registerJobs(jobs: Jobs, run: Runs): void {
   );
 }
 
-/** A job of before does not say which life it means: it is the one that has the id. */
+/** Jobs of an earlier version do not name an incarnation; they mean the current one. */
 async function lifeOfJob(
   catalog: CatalogRecords,
   scope: Scope,

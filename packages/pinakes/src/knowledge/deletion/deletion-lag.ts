@@ -1,4 +1,4 @@
-/** How far a workspace's deletes are behind: what some store has not confirmed yet, and whether that takes longer than it may. */
+/** How far a workspace's deletes lag behind: those that some store has not confirmed, and whether they exceed the allowed time. */
 import type { DeletionLag } from "@pinakes/client";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../lifecycle/index.ts";
@@ -20,7 +20,6 @@ export async function deletionLag(
   const failed = deletes.filter(({ status }) => status === "failed").length;
   const [oldest] = deletes;
   const lag_seconds = oldest === undefined ? 0 : ageSeconds(clock.now(), Date.parse(oldest.created_at));
-  const { late, stuck } = deletionWarnings(failed, lag_seconds, secondsMax);
   return {
     unfinished: deletes.length,
     failed,
@@ -35,21 +34,14 @@ export async function deletionLag(
             collection_id: oldest.collection_id,
             created_at: oldest.created_at,
           },
-    warning: [late, stuck].filter((words) => words !== undefined).join(" ") || null,
+    warning: warningOf(failed, lag_seconds, secondsMax),
   };
 }
 
-/** In words, where it takes longer than it may, and where some store does not do it. */
-export function deletionWarnings(
-  failed: number,
-  lagSeconds: number,
-  secondsMax: number,
-): { readonly late: string | undefined; readonly stuck: string | undefined } {
-  return {
-    late:
-      lagSeconds > secondsMax ? `A delete is not done after ${lagSeconds} s; ${secondsMax} s are allowed.` : undefined,
-    stuck: failed > 0 ? `${failed} that some store has not confirmed; see the operations that failed.` : undefined,
-  };
+function warningOf(failed: number, lagSeconds: number, secondsMax: number): string | null {
+  const late = `A delete is not done after ${lagSeconds} s; the limit is ${secondsMax} s.`;
+  const stuck = `${failed} deletes that some store has not confirmed; see the failed operations.`;
+  return [...(lagSeconds > secondsMax ? [late] : []), ...(failed > 0 ? [stuck] : [])].join(" ") || null;
 }
 
 /** Of one workspace, the oldest first. */
@@ -70,7 +62,7 @@ export async function unfinishedOperations(items: ItemStore, scope: Scope): Prom
   return found;
 }
 
-/** Whole seconds; never below 0, whoever's clock was ahead. */
+/** Whole seconds; never below 0, even with clock skew. */
 export function ageSeconds(now: number, since: number): number {
   return Math.max(0, Math.floor((now - since) / 1_000));
 }

@@ -1,4 +1,4 @@
-/** One round over everything that is unfinished, of all tenants: what a crash left behind, what waits for its time, what a store has not confirmed. */
+/** One round over all unfinished work of all tenants: what a crash left behind, what is due, what a store has not confirmed. */
 import type { Scope } from "../../domain/scope.ts";
 import type { LifecycleMetrics } from "../../lifecycle/index.ts";
 import { restMs, type KnowledgeWork, type RegisteredUnfinished } from "../records/work-registry.ts";
@@ -29,7 +29,7 @@ export class Sweep {
     this.#services = services;
   }
 
-  /** What fails does not stop the rest; the last error is thrown at the end. */
+  /** A failing entry does not stop the rest; the last error is thrown at the end. */
   async run(signal: AbortSignal): Promise<void> {
     const { registry, deps, lifecycle } = this.#services;
     let error: Error | undefined;
@@ -89,7 +89,7 @@ export class Sweep {
     const operation = await lifecycle.carryOn(scope, lifeOf(entry));
     if (operation === undefined || operation.status === "done") return registry.remove(entry);
     found[operation.status] += 1;
-    // The lag of deletions: nobody waits for an archiving.
+    // Counts the lag of deletes only; archivals are not urgent.
     if (operation.action === "delete-collection")
       found.oldestMs = Math.max(found.oldestMs, deps.clock.now() - Date.parse(operation.created_at));
   }
@@ -98,21 +98,21 @@ export class Sweep {
     const { jobs, registry } = this.#services;
     const state = await jobs.stateOf(scope, entry.incarnation);
     if (state === "alive") return;
-    // One that waits for something else goes on at a later sweep.
+    // A job that waits for something else resumes in a later sweep.
     if (state === "silent" && (await jobs.run(scope, entry.incarnation)).status === "running") return;
     return registry.remove(entry);
   }
 
   /**
-   * A collection that was deleted. Until its time comes its stores are made what its record says: whoever deleted or restored it may have died
-   * on the way. A live one is looked at once more when the trash would have ended: somebody may have slept before closing its stores.
+   * A deleted collection. Until it is due, its stores follow its record: the process that deleted or restored it may have died. A live one
+   * is checked once more when the trash would have expired: a process may have paused before fencing its stores.
    */
   async #trashed(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
     const { catalog, deletion, deps, registry } = this.#services;
     const found = await catalog.life(scope, entry);
     const now = deps.clock.now();
     if (found?.record.status === "DELETED" && Date.parse(found.record.purge_at as string) <= now) {
-      // Where it was restored in this moment, the entry stays, and the next sweep looks at it.
+      // If it is restored at this moment, the entry stays for the next sweep.
       if (await this.#purge(scope, entry, found.record.purge_at as string)) await registry.remove(entry);
       return;
     }
@@ -123,7 +123,7 @@ export class Sweep {
     return registry.remove(entry);
   }
 
-  /** False: it is not due any more. */
+  /** False: it is no longer due. */
   async #purge(scope: Scope, entry: RegisteredUnfinished, dueAt: string): Promise<boolean> {
     const { deletion, jobs, lifecycle } = this.#services;
     const operation = await deletion.begin(scope, lifeOf(entry), { createdBy: "system", dueAt });

@@ -1,11 +1,20 @@
-/** Rows that callers embed themselves: beside the passages of documents, in vectors of their own, under the same access and the same end. */
-import type { Manifest, RowQueryAnswer as OwnFound, VectorContents as VectorsMade } from "@pinakes/client";
+/**
+ * Rows with vectors that callers computed themselves: beside the chunks of documents, in separate vectors, with the same access and
+ * lifecycle.
+ */
+import type {
+  Manifest,
+  NewRow,
+  RowQuery,
+  RowQueryAnswer,
+  RowsWritten,
+  VectorContents as VectorsMade,
+} from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
-import type { CompactionResult, QueryMode } from "../../vectors/index.ts";
+import type { CompactionResult } from "../../vectors/index.ts";
 import { noteLateWrite } from "../records/late-writes.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 import type { Collections } from "../collections/collections.ts";
@@ -18,35 +27,9 @@ import { ownVectorsName } from "../records/raw-vectors-name.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { shownCollection } from "../collections/shown-collection.ts";
 
-export interface OwnRow {
-  readonly id: string;
-  readonly vector: readonly number[];
-  readonly text?: string | undefined;
-  readonly metadata?: JsonObject | undefined;
-}
-
-export interface OwnQuery {
-  readonly vector?: readonly number[] | undefined;
-  readonly text?: string | undefined;
-  readonly mode?: QueryMode | undefined;
-  readonly limit?: number | undefined;
-  readonly filter?: Filter | undefined;
-  readonly recall?: number | undefined;
-  readonly min_score?: number | undefined;
-  /** Adds the record of the collection. */
-  readonly include_metadata?: boolean | undefined;
-}
-
 export type { Manifest };
 
 type Compacted = CompactionResult | { readonly outcome: "empty" };
-
-export interface Written {
-  readonly delta_id: string;
-  readonly session: string;
-  readonly repeated: boolean;
-  readonly duplicates: readonly string[];
-}
 
 export class RawVectors {
   readonly #deps: KnowledgeDependencies;
@@ -59,15 +42,15 @@ export class RawVectors {
     this.#collections = collections;
   }
 
-  /** The first rows decide the dimension. */
+  /** The first rows set the dimension. */
   async upsert(
     caller: Caller,
     repositoryId: string,
     collectionId: string,
-    input: { delta_id?: string | undefined; items: readonly OwnRow[] },
-  ): Promise<Written> {
+    input: { delta_id?: string | undefined; items: readonly NewRow[] },
+  ): Promise<RowsWritten> {
     const dims = input.items[0]?.vector.length ?? 0;
-    // Rows that cannot be taken make no collection; whether there is one is told first all the same.
+    // Invalid rows create no collection; but a missing collection is reported first.
     const opened =
       dims === 0
         ? await this.#writable(caller, repositoryId, collectionId)
@@ -89,7 +72,7 @@ export class RawVectors {
     repositoryId: string,
     collectionId: string,
     input: { delta_id?: string | undefined; ids: readonly string[] },
-  ): Promise<Written> {
+  ): Promise<RowsWritten> {
     const opened = await this.#writable(caller, repositoryId, collectionId);
     return this.#append(caller, opened, {
       delete: input.ids,
@@ -97,23 +80,28 @@ export class RawVectors {
     });
   }
 
-  /** In a place for searches; waits for one no longer than until the signal. */
+  /** Runs in a slot for searches; waits for one at most until the signal aborts. */
   async query(
     caller: Caller,
     repositoryId: string,
     collectionId: string,
-    input: OwnQuery,
+    input: RowQuery,
     { signal }: { readonly signal?: AbortSignal } = {},
-  ): Promise<OwnFound> {
+  ): Promise<RowQueryAnswer> {
     const { tenant } = requireCaller(caller);
     const run = () => this.#query(caller, repositoryId, collectionId, input);
     return this.#deps.places?.searches.within(tenant, run, signal) ?? run();
   }
 
-  async #query(caller: Caller, repositoryId: string, collectionId: string, input: OwnQuery): Promise<OwnFound> {
+  async #query(caller: Caller, repositoryId: string, collectionId: string, input: RowQuery): Promise<RowQueryAnswer> {
     const opened = await openToQuery(this.#services, caller, repositoryId, collectionId);
-    const { min_score, include_metadata, ...query } = input;
-    const found = await this.#found(caller, opened, { ...query, minScore: min_score });
+    const { filter, min_score, include_vectors, include_metadata, ...query } = input;
+    const found = await this.#found(caller, opened, {
+      ...query,
+      filter: filter as Filter | undefined,
+      minScore: min_score,
+      includeVectors: include_vectors,
+    });
     if (include_metadata !== true) return found;
     return { ...found, collection: await shownCollection(this.#deps, caller.scope, opened) };
   }
@@ -122,24 +110,27 @@ export class RawVectors {
     caller: Caller,
     opened: OpenCollection,
     query: Parameters<KnowledgeDependencies["vectors"]["query"]>[2],
-  ): Promise<OwnFound> {
+  ): Promise<RowQueryAnswer> {
     try {
       const { hits, mode } = await this.#deps.vectors.query(caller.scope, nameOf(opened), query);
-      return { hits, mode_used: mode };
+      return {
+        hits: hits.map(({ vector, ...hit }) => ({ ...hit, ...(vector === undefined ? {} : { vector: [...vector] }) })),
+        mode_used: mode,
+      };
     } catch (error) {
       if (isMissing(error)) return { hits: [], mode_used: query.mode ?? "vector" };
       throw error;
     }
   }
 
-  /** What a row says; undefined where there is none, or it has no text. */
+  /** The text of a row; undefined if there is no such row or it has no text. */
   async text(caller: Caller, repositoryId: string, collectionId: string, rowId: string): Promise<string | undefined> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId);
     const [row] = await this.#deps.vectors.get(caller.scope, nameOf(opened), [rowId]);
     return row?.text;
   }
 
-  /** What the passages of documents are made of, and what rows of callers' own are. */
+  /** The manifests of the chunks of documents, and of callers' own rows. */
   async manifest(caller: Caller, repositoryId: string, collectionId: string): Promise<Manifest> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId);
     const [passages, rows] = await Promise.all([
@@ -164,7 +155,7 @@ export class RawVectors {
     }
   }
 
-  /** Both; the answer is that of the passages where there are any, and of the rows beside it. */
+  /** Compacts both; the answer is that of the chunks if there are any, with that of the rows beside it. */
   async compact(
     caller: Caller,
     repositoryId: string,
@@ -189,7 +180,7 @@ export class RawVectors {
     }
   }
 
-  /** Vectors of passages that searches read, and rows of callers' own. The caller was let in already. */
+  /** Live chunks and callers' own rows. The caller has passed the access decision. */
   async count(caller: Caller, collection: CollectionRecord): Promise<number> {
     const partition = new CollectionPartition(this.#deps.items, caller.scope, collection);
     const generation = (await partition.fence())?.record.generation ?? 1;
@@ -222,9 +213,9 @@ export class RawVectors {
     opened: OpenCollection,
     delta: Parameters<KnowledgeDependencies["vectors"]["append"]>[2],
     dims?: number,
-  ): Promise<Written> {
+  ): Promise<RowsWritten> {
     const name = nameOf(opened);
-    const append = async (): Promise<Written> => {
+    const append = async (): Promise<RowsWritten> => {
       const { deltaId, session, repeated, duplicates } = await this.#deps.vectors.append(caller.scope, name, delta);
       return { delta_id: deltaId, session, repeated, duplicates };
     };
@@ -236,10 +227,10 @@ export class RawVectors {
   async #appended(
     caller: Caller,
     opened: OpenCollection,
-    append: () => Promise<Written>,
+    append: () => Promise<RowsWritten>,
     name: string,
     dims: number | undefined,
-  ): Promise<Written> {
+  ): Promise<RowsWritten> {
     try {
       return await append();
     } catch (error) {
@@ -253,14 +244,14 @@ export class RawVectors {
       await this.#create(caller, name, dims);
       await this.#stillTaken(caller, opened);
       return append().catch((cause: unknown) => {
-        // Made, and gone again: its collection has ended.
+        // Created and removed again: its collection has ended.
         if (isMissing(cause)) noteLateWrite(this.#deps.items);
         throw cause;
       });
     }
   }
 
-  /** The first rows make their vectors, which a delete that came meanwhile did not see: the fence, which it sets before, is asked once more. */
+  /** The first rows create their vectors, which a concurrent delete did not see: check the fence again, which the delete sets before. */
   async #stillTaken(caller: Caller, { collection }: OpenCollection): Promise<void> {
     const status =
       (await new CollectionPartition(this.#deps.items, caller.scope, collection).fence())?.record.status ?? "ACTIVE";
@@ -269,12 +260,12 @@ export class RawVectors {
     noteLateWrite(this.#deps.items);
     throw new PinakesError(
       "CONFLICT",
-      `Collection "${collection.collection_id}" takes no rows: it was deleted meanwhile.`,
+      `Collection "${collection.collection_id}" does not accept rows: it was deleted concurrently.`,
     );
   }
 
   async #create(caller: Caller, name: string, dims: number): Promise<void> {
-    // Somebody else's first rows came at the same time.
+    // Concurrent first rows created it.
     await tolerate(this.#deps.vectors.create(caller.scope, name, { dims }), "CONFLICT");
   }
 }

@@ -1,4 +1,4 @@
-/** The fields of a collection that a caller gives, checked against its repository. */
+/** The fields of a collection that a caller sets, validated against its repository. */
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import { readGraphSettings } from "../extraction/index.ts";
@@ -11,7 +11,7 @@ import type { CollectionRecord, RepositoryRecord } from "./records.ts";
 export interface CollectionFields {
   /** null: the id. */
   readonly name?: string | null | undefined;
-  /** null: none. */
+  /** null: empty. */
   readonly description?: string | null | undefined;
   readonly chunking_strategy?: unknown;
   readonly allow_chunking_override?: boolean | undefined;
@@ -24,8 +24,8 @@ export interface CollectionFields {
 }
 
 /**
- * `had` are the names that it may have whatever they are made of: its id, which is its name until somebody gives it another, and the name
- * that it has. So what was read can be written back.
+ * `had` are names that are always accepted, although the rules for names might refuse them: its id, which is its default name, and its
+ * current name. So a record that was read can be written back.
  */
 export function checkFields(
   input: CollectionFields,
@@ -58,7 +58,10 @@ export function checkFields(
   return checked;
 }
 
-/** The collection's own, else its first pipeline's, else the repository's, else the system's (that of a catalog in a user's own repository). */
+/**
+ * The collection's own strategy, else its first pipeline's, else the repository's, else the system default (for a personal repository, that
+ * of catalogs).
+ */
 export function effectiveChunking(repository: RepositoryRecord, collection: CollectionRecord): ChunkingStrategy {
   const pipeline = collection.pipelines.find(({ chunking_strategy }) => chunking_strategy !== null)?.chunking_strategy;
   return collection.chunking_strategy ?? pipeline ?? repositoryChunking(repository);
@@ -68,7 +71,7 @@ export function repositoryChunking({ chunking_strategy, owner }: RepositoryRecor
   return chunking_strategy ?? (owner === null ? systemChunking : catalogChunking);
 }
 
-/** A collection is never open to somebody whom its repository does not let in. */
+/** A collection cannot admit groups that its repository excludes. */
 function withinParent(groups: readonly string[] | null, repository: RepositoryRecord): readonly string[] | null {
   const parent = repository.allowed_groups;
   if (groups === null || parent === null) return groups;

@@ -1,0 +1,51 @@
+/** `pinakes mcp`: tools and resources for an MCP client that starts this process and speaks to it on stdin and stdout. */
+import { serveMcpOnStdio } from "../../mcp/index.ts";
+import { remoteOf, withClient } from "../client-session.ts";
+import { actorOptions } from "../session.ts";
+import { defineCommand, type Group } from "../terminal/command.ts";
+import { installText, mcpClients } from "./mcp-install.ts";
+
+const command = defineCommand({
+  usage: "",
+  words: [0, 0],
+  summary: "serve MCP on stdin and stdout",
+  details:
+    "For desktop clients and editors that start an MCP server themselves. Works on the stores of this machine, through the server that runs on them, or through another server (--url, --key). A client that speaks HTTP connects to /mcp of the server.",
+  options: {
+    install: {
+      type: "boolean",
+      help: `print the configuration for ${mcpClients.map(({ name }) => name).join(", ")}`,
+    },
+    ...actorOptions,
+  },
+  examples: ["pinakes mcp --install", "pinakes mcp", "pinakes mcp --url https://pinakes.example.com --key pk_…"],
+  run: async (call) => {
+    const { given, terminal } = call;
+    if (given.has("install")) {
+      const remote = remoteOf(call);
+      const key = typeof remote?.apiKey === "string" ? remote.apiKey : undefined;
+      const settings = { url: remote?.url, key };
+      return { answer: mcpClients.map((client) => client.configure(settings)), show: () => installText(settings) };
+    }
+    return withClient(
+      call,
+      async ({ knowledge, state }) => {
+        const [{ user_id, read_only }, { version }] = await Promise.all([
+          knowledge.server.me(),
+          knowledge.server.info(),
+        ]);
+        await serveMcpOnStdio({
+          session: { knowledge, state, userId: user_id, readOnly: read_only },
+          version,
+          signal: terminal.signal,
+          onFailure: (error, tool) =>
+            terminal.err(`${tool}: ${error instanceof Error ? error.message : String(error)}\n`),
+        });
+        return { answer: null, show: () => "" };
+      },
+      { background: true, endsItself: true, creates: true },
+    );
+  },
+});
+
+export const mcp: Group = { command };

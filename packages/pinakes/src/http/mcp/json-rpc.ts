@@ -1,0 +1,44 @@
+/** Answers of the transport itself, before or instead of a server, in the protocol's form. */
+import { z } from "zod";
+
+/** Errors of the transport, as the SDK numbers them. */
+export const rpcCodes = {
+  parse: -32_700,
+  invalidRequest: -32_600,
+  internal: -32_603,
+  refused: -32_000,
+  noSession: -32_001,
+} as const;
+
+export function rpcError(
+  status: number,
+  code: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status, headers });
+}
+
+const Answer = z.looseObject({ id: z.union([z.string(), z.number()]), method: z.undefined().optional() });
+
+/** A client's answer to a request of the server. */
+export function answerIdOf(message: unknown): string | number | undefined {
+  const parsed = Answer.safeParse(message);
+  return parsed.success && !("method" in parsed.data) ? parsed.data.id : undefined;
+}
+
+const Call = z.looseObject({ method: z.string(), params: z.looseObject({}).optional() });
+
+export function methodOf(message: unknown): string | undefined {
+  return Call.safeParse(message).data?.method;
+}
+
+const Listen = z.looseObject({
+  params: z.looseObject({
+    notifications: z.looseObject({ resourceSubscriptions: z.array(z.string()).optional() }).optional(),
+  }),
+});
+
+export function subscribedUris(message: unknown): readonly string[] {
+  return Listen.safeParse(message).data?.params.notifications?.resourceSubscriptions ?? [];
+}

@@ -1,0 +1,188 @@
+/** Clients of the revisions up to 2025-11-25: they initialize a session and name it in every request. Any process serves any session. */
+import { randomUUID } from "node:crypto";
+import type { AuthInfo, McpServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { jsonObject } from "../../contract/index.ts";
+import type { Caller } from "../../domain/caller.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { McpSession } from "../../mcp/index.ts";
+import { answerIdOf, rpcCodes, rpcError } from "./json-rpc.ts";
+import { LocalSession } from "./local-session.ts";
+import { followResources } from "./resource-changes.ts";
+import { subscriptionsMax, type SessionRecord, type SessionStore } from "./session-store.ts";
+
+export interface LegacyOptions {
+  readonly store: SessionStore;
+  /** A server whose requests act for who sent them. */
+  readonly serverOf: (latest: () => AuthInfo) => McpServer;
+  readonly onFailure: (error: unknown, what: string) => void;
+  /** Called when a session ends for good. */
+  readonly onEnd: (caller: Caller, session: string) => Promise<void>;
+}
+
+/** A request of an authenticated caller. */
+export interface LegacyRequest {
+  readonly request: Request;
+  /** Parsed; undefined without one. */
+  readonly body: unknown;
+  readonly caller: Caller;
+  readonly session: McpSession;
+  readonly authInfo: AuthInfo;
+}
+
+const sessionHeader = "mcp-session-id";
+const sessionIdCharsMax = 128;
+/** Sessions kept in memory, of all users: beyond it the one that was used longest ago is closed here; it stays in the store. */
+const localMax = 1_000;
+
+const Initialize = z.looseObject({ method: z.literal("initialize"), params: jsonObject() });
+
+export class LegacySessions {
+  readonly #options: LegacyOptions;
+  readonly #local = new Map<string, Promise<LocalSession>>();
+
+  constructor(options: LegacyOptions) {
+    this.#options = options;
+  }
+
+  async handle({ request, body, caller, session, authInfo }: LegacyRequest): Promise<Response> {
+    const id = request.headers.get(sessionHeader);
+    if (id === null) return this.#initialize(request, body, caller, authInfo);
+    const { store } = this.#options;
+    const record = id.length > sessionIdCharsMax ? undefined : await store.read(caller, id);
+    if (record === undefined) {
+      this.#drop(keyOf(caller, id));
+      return rpcError(
+        404,
+        rpcCodes.noSession,
+        "Session not found: it has ended. Send initialize without Mcp-Session-Id.",
+      );
+    }
+    await store.touch(caller, record);
+    const local = await this.#open(caller, authInfo, id, record);
+    if (request.method === "DELETE") return this.#end(local, request, caller, id);
+    const answerId = answerIdOf(body);
+    if (answerId !== undefined) return this.#answer(local, request, body as JsonObject, caller, answerId);
+    const response = await local.handle(request, body, authInfo);
+    if (request.method === "GET" && response.ok) this.#notify(local, request.signal, caller, session);
+    return response;
+  }
+
+  async close(): Promise<void> {
+    const open = await Promise.allSettled(this.#local.values());
+    this.#local.clear();
+    await Promise.all(open.map(async (one) => (one.status === "fulfilled" ? one.value.close() : undefined)));
+  }
+
+  async #initialize(request: Request, body: unknown, caller: Caller, authInfo: AuthInfo): Promise<Response> {
+    const initialize = Initialize.safeParse(body);
+    if (!initialize.success)
+      return rpcError(400, rpcCodes.refused, "Bad Request: Mcp-Session-Id is required. Send initialize first.");
+    const id = randomUUID();
+    const { params } = initialize.data;
+    const local = this.#make(caller, authInfo, id);
+    const response = await local.start(request, body);
+    if (!response.ok) return response;
+    await this.#options.store.create(caller, id, params);
+    this.#keep(caller, id, Promise.resolve(local));
+    return response;
+  }
+
+  /** From this process, or rebuilt from what the client sent to another one. */
+  async #open(caller: Caller, authInfo: AuthInfo, id: string, { initialize }: SessionRecord): Promise<LocalSession> {
+    const key = keyOf(caller, id);
+    const known = this.#local.get(key);
+    if (known !== undefined) {
+      this.#keep(caller, id, known);
+      (await known).auth = authInfo;
+      return known;
+    }
+    const opening = (async () => {
+      const local = this.#make(caller, authInfo, id);
+      await local.resume(initialize);
+      return local;
+    })();
+    this.#keep(caller, id, opening);
+    opening.catch(() => this.#local.delete(key));
+    return opening;
+  }
+
+  #make(caller: Caller, authInfo: AuthInfo, id: string): LocalSession {
+    const { serverOf, store } = this.#options;
+    const server = serverOf(() => local.auth);
+    this.#takeSubscriptions(server, caller, id);
+    const local = new LocalSession({ id, server, caller, store, auth: authInfo });
+    return local;
+  }
+
+  #takeSubscriptions(server: McpServer, caller: Caller, id: string): void {
+    const apply = async (change: (uris: readonly string[]) => readonly string[]) => {
+      await this.#options.store.subscribe(caller, id, change);
+      return {};
+    };
+    server.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) =>
+      apply((uris) => (uris.includes(uri) ? uris : [...uris, uri].slice(-subscriptionsMax))),
+    );
+    server.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) =>
+      apply((uris) => uris.filter((one) => one !== uri)),
+    );
+  }
+
+  /** While the client holds its stream open: what it subscribed to, in whichever process. */
+  #notify(local: LocalSession, signal: AbortSignal, caller: Caller, session: McpSession): void {
+    const { store, onFailure } = this.#options;
+    const changed = async (uri: string): Promise<void> => {
+      if (uri === "list") return local.server.sendResourceListChanged();
+      const record = await store.read(caller, local.id);
+      if (record?.subscriptions.includes(uri) === true) await local.server.server.sendResourceUpdated({ uri });
+    };
+    const wanted = { documents: true, workflows: true, sessions: true };
+    void followResources(session, wanted, (uri) => void changed(uri).catch(() => {}), signal).catch(
+      (error: unknown) => {
+        if (!signal.aborted) onFailure(error, "subscriptions");
+      },
+    );
+  }
+
+  async #answer(
+    local: LocalSession,
+    request: Request,
+    body: JsonObject,
+    caller: Caller,
+    id: string | number,
+  ): Promise<Response> {
+    const own = local.ownRequestId(id);
+    if (own !== undefined) {
+      local.answered(id);
+      return local.handle(request, { ...body, id: own });
+    }
+    await this.#options.store.deliver(caller, local.id, String(id), body);
+    return new Response(null, { status: 202 });
+  }
+
+  async #end(local: LocalSession, request: Request, caller: Caller, id: string): Promise<Response> {
+    await this.#options.store.end(caller, id);
+    await this.#options.onEnd(caller, id);
+    const response = await local.handle(request, undefined);
+    this.#drop(keyOf(caller, id));
+    return response;
+  }
+
+  #keep(caller: Caller, id: string, local: Promise<LocalSession>): void {
+    const key = keyOf(caller, id);
+    this.#local.delete(key);
+    this.#local.set(key, local);
+    const oldest = this.#local.keys().next().value;
+    if (this.#local.size > localMax && oldest !== undefined) this.#drop(oldest);
+  }
+
+  #drop(key: string): void {
+    const local = this.#local.get(key);
+    this.#local.delete(key);
+    void local?.then((one) => one.close()).catch((error: unknown) => this.#options.onFailure(error, "session"));
+  }
+}
+
+function keyOf({ scope, userId }: Caller, id: string): string {
+  return JSON.stringify([scope.tenant, userId, id]);
+}

@@ -1,0 +1,225 @@
+/**
+ * MCP over streamable HTTP at `/mcp`: the stateless revision 2026-07-28 and the revisions with sessions up to 2025-11-25 on one address. Each
+ * request is authenticated; what it may see is decided by the same api objects as at `/v1`.
+ */
+import {
+  createMcpHandler,
+  InMemoryServerEventBus,
+  isLegacyRequest,
+  type AuthInfo,
+  type McpRequestContext,
+  type McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { Context, Hono } from "hono";
+import { PinakesError } from "../../domain/errors.ts";
+import { requireAuthenticated, type Authenticated } from "../../identity/index.ts";
+import { createMcpServer, type McpExtension, type McpSession } from "../../mcp/index.ts";
+import { embeddedKnowledge } from "../../embedded-knowledge.ts";
+import type { Pinakes } from "../../open.ts";
+import { socketAddress, type KitEnv } from "../framework/context.ts";
+import { readCredentials, secretsOf, sessionCookieNameDefault } from "../framework/credentials.ts";
+import { HttpError, toProblemAnswer } from "../framework/http-error.ts";
+import type { EventStreams, Logger, RateLimiter } from "../framework/index.ts";
+import { describeError } from "../framework/log.ts";
+import { baseUrlOf, challengeOf, metadataUrlOf, mountMetadata, type ResourceOptions } from "./authorization.ts";
+import { boundedStream } from "./bounded-stream.ts";
+import { refuseForeignPage } from "./guard.ts";
+import { methodOf, rpcCodes, rpcError, subscribedUris } from "./json-rpc.ts";
+import { LegacySessions } from "./legacy-sessions.ts";
+import { readBody } from "./read-body.ts";
+import { followResources, wantedFor } from "./resource-changes.ts";
+import { SessionStore } from "./session-store.ts";
+
+export interface McpOptions {
+  readonly limiter: RateLimiter;
+  readonly streams: EventStreams;
+  readonly closing: AbortSignal;
+  readonly log: Logger;
+  readonly allowedOrigins: readonly string[];
+  readonly publicUrl: string | undefined;
+  /** What the conformance suite asks for; for tests. */
+  readonly extend?: McpExtension | undefined;
+}
+
+const path = "/mcp";
+/** Of a stream whose client does not read. */
+const unreadBytesMax = 1_048_576;
+
+export async function mountMcp(app: Hono<KitEnv>, pinakes: Pinakes, options: McpOptions): Promise<void> {
+  const endpoint = new McpEndpoint(pinakes, options, await SessionStore.open(pinakes.items));
+  mountMetadata(app, path, endpoint.resource);
+  app.on(["POST", "GET", "DELETE"], path, (c) => endpoint.answer(c));
+  app.all(path, (c) => {
+    c.set("route", path);
+    return rpcError(405, rpcCodes.refused, `${c.req.method} is not possible here; use POST, GET or DELETE.`, {
+      allow: "POST, GET, DELETE, OPTIONS",
+    });
+  });
+}
+
+interface Extra extends Record<string, unknown> {
+  readonly auth: Authenticated;
+  readonly missingScope: string | undefined;
+  readonly baseUrl: string;
+}
+
+class McpEndpoint {
+  readonly resource: ResourceOptions;
+  readonly #pinakes: Pinakes;
+  readonly #options: McpOptions;
+  readonly #legacy: LegacySessions;
+  readonly #modern: ReturnType<typeof createMcpHandler>;
+  readonly #version: string;
+
+  constructor(pinakes: Pinakes, options: McpOptions, store: SessionStore) {
+    this.#pinakes = pinakes;
+    this.#options = options;
+    this.#version = pinakes.info().version;
+    this.resource = { issuers: pinakes.identity.issuers, publicUrl: options.publicUrl };
+    this.#modern = createMcpHandler(this.#serverOf, { legacy: "reject" });
+    this.#legacy = new LegacySessions({
+      store,
+      serverOf: (latest) => this.#serverFor((ctx) => ctx?.http?.authInfo ?? latest()),
+      onFailure: this.#onFailure,
+      onEnd: (caller, session) => pinakes.catalogSelections.slot(caller, session).clear(),
+    });
+    options.closing.addEventListener("abort", () => {
+      for (const closed of [this.#modern.close(), this.#legacy.close()])
+        void closed.catch((error: unknown) => this.#onFailure(error, "close"));
+    });
+  }
+
+  async answer(c: Context<KitEnv>): Promise<Response> {
+    c.set("route", path);
+    const { raw } = c.req;
+    try {
+      const refused = refuseForeignPage(raw, { ...this.#options, fromLoopback: readCredentials(c, "").fromLoopback });
+      if (refused !== undefined) return refused;
+      const auth = await this.#authenticate(c);
+      const body = raw.method === "POST" ? await readBody(raw) : undefined;
+      if (body instanceof Response) return body;
+      // The body was read; transports take it parsed. The signal tells when the client goes away.
+      const signal = AbortSignal.any([raw.signal, this.#options.closing]);
+      const request = new Request(raw.url, { method: raw.method, headers: raw.headers, signal });
+      return await this.#serve(request, body, auth);
+    } catch (error) {
+      c.set("failure", error);
+      return this.#refusal(raw, error, c.get("requestId"));
+    }
+  }
+
+  async #serve(request: Request, body: unknown, auth: Authenticated): Promise<Response> {
+    const { caller } = auth;
+    const authInfo = this.#authInfoOf(auth, request);
+    const session = this.#sessionOf(authInfo);
+    if (await isLegacyRequest(request, body)) {
+      const response = await this.#legacy.handle({ request, body, caller, session, authInfo });
+      return request.method === "GET" ? this.#held(response, auth) : response;
+    }
+    if (methodOf(body) !== "subscriptions/listen") return this.#modern.fetch(request, { parsedBody: body, authInfo });
+    // A bus of its own: the same URI means another resource in another workspace.
+    const bus = new InMemoryServerEventBus();
+    const ended = new AbortController();
+    const listening = createMcpHandler(this.#serverOf, { legacy: "reject", bus });
+    const response = await listening.fetch(request, { parsedBody: body, authInfo });
+    const signal = AbortSignal.any([request.signal, ended.signal]);
+    const changed = (uri: string): void =>
+      bus.publish(uri === "list" ? { kind: "resources_list_changed" } : { kind: "resource_updated", uri });
+    void followResources(session, wantedFor(subscribedUris(body)), changed, signal).catch((error: unknown) => {
+      if (!signal.aborted) this.#onFailure(error, "subscriptions");
+    });
+    return this.#held(response, auth, () => {
+      ended.abort();
+      void listening.close();
+    });
+  }
+
+  async #authenticate(c: Context<KitEnv>): Promise<Authenticated> {
+    const { limiter } = this.#options;
+    const address = socketAddress(c);
+    // No cookies: an MCP client is a program, and a browser would send its cookie for a foreign page, too.
+    const { sessionCookie: _, ...credentials } = readCredentials(c, sessionCookieNameDefault);
+    try {
+      c.set("secrets", secretsOf(credentials));
+      limiter.checkAddress(address, credentials);
+      const auth = await this.#pinakes.identity.authenticate(credentials);
+      c.set("auth", auth);
+      limiter.signedIn(credentials);
+      limiter.take(auth.caller);
+      return auth;
+    } catch (error) {
+      limiter.failed(address, credentials, error);
+      throw error;
+    }
+  }
+
+  readonly #serverOf = ({ authInfo }: McpRequestContext): McpServer => this.#serverFor(() => authInfo);
+
+  #serverFor(authOf: (ctx: ServerContext | undefined) => AuthInfo | undefined): McpServer {
+    return createMcpServer({
+      sessionOf: (ctx) => this.#sessionOf(authOf(ctx)),
+      missingScope: (authInfo) => authInfo?.extra?.["missingScope"] as string | undefined,
+      version: this.#version,
+      onFailure: this.#onFailure,
+      extend: this.#options.extend,
+    });
+  }
+
+  #sessionOf(authInfo: AuthInfo | undefined): McpSession {
+    const { auth, baseUrl } = (authInfo?.extra ?? {}) as unknown as Extra;
+    const { caller, readOnly = false } = requireAuthenticated(auth);
+    return {
+      knowledge: embeddedKnowledge(this.#pinakes, caller, auth),
+      state: this.#pinakes.state.as(caller),
+      userId: caller.userId,
+      readOnly,
+      selection: (id) => this.#pinakes.catalogSelections.slot(caller, id),
+      baseUrl,
+    };
+  }
+
+  /** For the SDK, which hands it to every handler of the request; without the token itself. */
+  #authInfoOf(auth: Authenticated, request: Request): AuthInfo {
+    const { caller, readOnly = false, via } = auth;
+    // A token may be exchanged for one with more scopes; a key may not.
+    const writeScope = this.resource.issuers.find((one) => one.writeScope !== undefined)?.writeScope;
+    const missingScope = via === "token" && readOnly ? writeScope : undefined;
+    return {
+      token: "",
+      clientId: caller.userId,
+      scopes: [],
+      resourceMetadataUrl: metadataUrlOf(request, path, this.#options.publicUrl),
+      extra: { auth, missingScope, baseUrl: baseUrlOf(request, this.#options.publicUrl) } satisfies Extra,
+    };
+  }
+
+  /** An event stream that counts until it ends, and ends when its client does not read. */
+  async #held(response: Response, { caller }: Authenticated, onEnd: () => void = () => {}): Promise<Response> {
+    const { body, status, headers } = response;
+    if (body === null || headers.get("content-type")?.startsWith("text/event-stream") !== true) {
+      onEnd();
+      return response;
+    }
+    const stream = boundedStream(body, { bytesMax: unreadBytesMax, onEnd });
+    const held = await this.#options.streams.hold(caller, { status, stream, contentType: "text/event-stream" });
+    return new Response(held.stream as ReadableStream<Uint8Array>, { status, headers });
+  }
+
+  #refusal(request: Request, error: unknown, requestId: string): Response {
+    const { status, headers, body } = toProblemAnswer(error, requestId);
+    if (status >= 500) this.#onFailure(error, "request");
+    const detail = String(body["detail"]);
+    const answered: Record<string, string> = { ...headers, "content-type": "application/json" };
+    if (status === 401) {
+      const sent = request.headers.has("authorization") ? "invalid_token" : undefined;
+      answered["www-authenticate"] = challengeOf(request, path, this.resource, sent);
+    }
+    const code = error instanceof HttpError || PinakesError.isInstance(error) ? rpcCodes.refused : rpcCodes.internal;
+    return rpcError(status, code, detail, answered);
+  }
+
+  readonly #onFailure = (error: unknown, what: string): void => {
+    this.#options.log.error({ route: path, what, error: describeError(error, []) }, "an MCP call failed");
+  };
+}

@@ -1,0 +1,85 @@
+/** An MCP server for one caller: the same tools and resources on both revisions of the protocol, over HTTP and on stdio. */
+import {
+  McpServer,
+  type AuthInfo,
+  type McpServerOptions,
+  type ScopeChallengeHandler,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { callTool, type ToolFailure } from "./call-tool.ts";
+import { registerResources } from "./resources.ts";
+import { standardSchema } from "./standard-schema.ts";
+import type { McpSession } from "./tool.ts";
+import { tools } from "./tools/index.ts";
+
+export interface ServerInput {
+  /** Whom a request acts for; the latest one where the protocol tells no request. A connection may change its credentials. */
+  readonly sessionOf: (ctx: ServerContext | undefined) => McpSession;
+  /** The OAuth scope that a token lacks for tools that write; undefined where no scope would help. */
+  readonly missingScope?: (auth: AuthInfo | undefined) => string | undefined;
+  readonly version: string;
+  readonly onFailure?: ToolFailure | undefined;
+  /** More tools, prompts and resources; what the conformance suite asks for is registered this way. */
+  readonly extend?: McpExtension | undefined;
+}
+
+export interface McpExtension {
+  readonly options?: McpServerOptions;
+  register(server: McpServer): void;
+}
+
+const instructions = `Pinakes keeps what agents know (documents in collections, triples) and what they did (workflows, memories, metrics, tool calls).
+Use search for questions about documents and cite the hits; verify_citation checks a quote before you rely on it.
+Use workflow_* to record long work so that it survives a crash, and memory_* to remember conversations.
+Catalogs are the user's own collections: create_catalog, upload_to_catalog, select_catalog, query_catalog.`;
+
+/** Elements of a call's arguments, nested ones included. */
+const toolInputElementsMax = 100_000;
+
+export function createMcpServer({
+  sessionOf,
+  missingScope,
+  version,
+  onFailure = () => {},
+  extend,
+}: ServerInput): McpServer {
+  const server = new McpServer(
+    { name: "pinakes", title: "Pinakes", version },
+    {
+      instructions,
+      maxToolInputElements: toolInputElementsMax,
+      ...extend?.options,
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: true, subscribe: true },
+        completions: {},
+        ...extend?.options?.capabilities,
+      },
+    },
+  );
+  const scopeChallenge: ScopeChallengeHandler = ({ authInfo }) => {
+    const scope = missingScope?.(authInfo);
+    return scope === undefined ? undefined : { scopes: [scope], errorDescription: "This tool writes." };
+  };
+  for (const tool of tools) {
+    const { name, title, description, annotations } = tool;
+    const config = {
+      title,
+      description,
+      annotations,
+      inputSchema: standardSchema(tool.input, { checked: tool.checksInput !== true }),
+      outputSchema: standardSchema(tool.output),
+      ...(annotations.readOnlyHint ? {} : { scopeChallenge }),
+    };
+    server.registerTool(name, config, async (args, ctx) =>
+      callTool(tool, args as object, ctx, {
+        session: sessionOf(ctx),
+        capabilities: server.server.getClientCapabilities(),
+        onFailure,
+      }),
+    );
+  }
+  registerResources(server, sessionOf, onFailure);
+  extend?.register(server);
+  return server;
+}

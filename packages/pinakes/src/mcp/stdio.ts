@@ -1,0 +1,42 @@
+/** MCP on stdin and stdout: one connection, one user, until the client closes stdin. */
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { CatalogSelection, SelectionSlot } from "../catalogs/index.ts";
+import { createMcpServer, type ServerInput } from "./server.ts";
+import type { McpSession } from "./tool.ts";
+
+export interface StdioInput extends Pick<ServerInput, "version" | "onFailure"> {
+  readonly session: Omit<McpSession, "selection">;
+  /** Ends the connection. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when the client has closed the connection. */
+export async function serveMcpOnStdio({ session, signal, ...input }: StdioInput): Promise<void> {
+  const selections = new Map<string, SelectionSlot>();
+  const selection = (id: string): SelectionSlot => {
+    const known = selections.get(id) ?? slotInMemory();
+    selections.set(id, known);
+    return known;
+  };
+  const ended = Promise.withResolvers<void>();
+  process.stdin.once("end", ended.resolve).once("close", ended.resolve);
+  signal.addEventListener("abort", () => ended.resolve());
+  const connected: McpSession = { ...session, selection, connectionId: "stdio" };
+  const connection = serveStdio(() => createMcpServer({ ...input, sessionOf: () => connected }));
+  await ended.promise;
+  await connection.close();
+}
+
+/** The process is the session: what it selected ends with it. */
+function slotInMemory(): SelectionSlot {
+  let selected: CatalogSelection | null = null;
+  return {
+    get: async () => selected,
+    set: async (next) => {
+      selected = next;
+    },
+    clear: async () => {
+      selected = null;
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** Every tool there is. */
+import type { McpTool } from "../tool.ts";
+import { catalogMcpTools } from "./catalogs.ts";
+import { graphTools } from "./graph.ts";
+import { jobTools } from "./jobs.ts";
+import { memoryTools } from "./memories.ts";
+import { searchTools } from "./search.ts";
+import { seriesTools } from "./series.ts";
+import { workflowTools } from "./workflows.ts";
+
+export const tools: readonly McpTool[] = [
+  ...searchTools,
+  ...catalogMcpTools,
+  ...graphTools,
+  ...workflowTools,
+  ...memoryTools,
+  ...seriesTools,
+  ...jobTools,
+];
