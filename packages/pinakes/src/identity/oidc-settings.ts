@@ -35,19 +35,14 @@ export interface OidcSettings {
 /** What a client of an issuer needs to know. */
 export interface Issuer {
   readonly issuer: string;
-  /** Scopes that mean something here. */
+  /** What a client asks for when nothing else is said: not the scopes of admins. */
   readonly scopes: readonly string[];
   /** The scope to ask for when a token may only read. */
   readonly writeScope: string | undefined;
 }
 
-export function issuerOf({
-  issuer,
-  writeScopes = [],
-  adminScopes = [],
-  repositoryAdminScopes = [],
-}: OidcSettings): Issuer {
-  return { issuer, scopes: [...writeScopes, ...repositoryAdminScopes, ...adminScopes], writeScope: writeScopes[0] };
+export function issuerOf({ issuer, writeScopes = [] }: OidcSettings): Issuer {
+  return { issuer, scopes: writeScopes, writeScope: writeScopes[0] };
 }
 
 const claim = z.string().min(1, "must name a claim").max(identityLimits.claimNameCharsMax).optional();

@@ -1,6 +1,5 @@
 /** MCP: tools and resources over the client's interface. The transports are `http/mcp/` and `stdio.ts`. */
-export { createMcpServer, type McpExtension, type ServerInput } from "./server.ts";
+export { createMcpServer, type McpExtension } from "./server.ts";
 export { serveMcpOnStdio } from "./stdio.ts";
-export type { McpSession, McpTool } from "./tool.ts";
-export { tools } from "./tools/index.ts";
+export type { McpSession } from "./tool.ts";
 export { collectionUri, documentUri, sessionUri, workflowUri } from "./uris.ts";

@@ -1,5 +1,11 @@
 /** An MCP server for one caller: the same tools and resources on both revisions of the protocol, over HTTP and on stdio. */
-import { McpServer, requireScopes, type McpServerOptions } from "@modelcontextprotocol/server";
+import {
+  McpServer,
+  type AuthInfo,
+  type McpServerOptions,
+  type ScopeChallengeHandler,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { callTool, type ToolFailure } from "./call-tool.ts";
 import { registerResources } from "./resources.ts";
 import { standardSchema } from "./standard-schema.ts";
@@ -7,7 +13,10 @@ import type { McpSession } from "./tool.ts";
 import { tools } from "./tools/index.ts";
 
 export interface ServerInput {
-  readonly session: McpSession;
+  /** Whom a request acts for; the latest one where the protocol tells no request. A connection may change its credentials. */
+  readonly sessionOf: (ctx: ServerContext | undefined) => McpSession;
+  /** The OAuth scope that a token lacks for tools that write; undefined where no scope would help. */
+  readonly missingScope?: (auth: AuthInfo | undefined) => string | undefined;
   readonly version: string;
   readonly onFailure?: ToolFailure | undefined;
   /** More tools, prompts and resources; what the conformance suite asks for is registered this way. */
@@ -27,7 +36,13 @@ Catalogs are the user's own collections: create_catalog, upload_to_catalog, sele
 /** Elements of a call's arguments, nested ones included. */
 const toolInputElementsMax = 100_000;
 
-export function createMcpServer({ session, version, onFailure = () => {}, extend }: ServerInput): McpServer {
+export function createMcpServer({
+  sessionOf,
+  missingScope,
+  version,
+  onFailure = () => {},
+  extend,
+}: ServerInput): McpServer {
   const server = new McpServer(
     { name: "pinakes", title: "Pinakes", version },
     {
@@ -42,23 +57,29 @@ export function createMcpServer({ session, version, onFailure = () => {}, extend
       },
     },
   );
+  const scopeChallenge: ScopeChallengeHandler = ({ authInfo }) => {
+    const scope = missingScope?.(authInfo);
+    return scope === undefined ? undefined : { scopes: [scope], errorDescription: "This tool writes." };
+  };
   for (const tool of tools) {
     const { name, title, description, annotations } = tool;
     const config = {
       title,
       description,
       annotations,
-      inputSchema: standardSchema(tool.input),
+      inputSchema: standardSchema(tool.input, { checked: tool.checksInput !== true }),
       outputSchema: standardSchema(tool.output),
-      ...(session.writeScope === undefined || annotations.readOnlyHint
-        ? {}
-        : { scopeChallenge: requireScopes(session.writeScope) }),
+      ...(annotations.readOnlyHint ? {} : { scopeChallenge }),
     };
     server.registerTool(name, config, async (args, ctx) =>
-      callTool(tool, args as object, ctx, { session, capabilities: server.server.getClientCapabilities(), onFailure }),
+      callTool(tool, args as object, ctx, {
+        session: sessionOf(ctx),
+        capabilities: server.server.getClientCapabilities(),
+        onFailure,
+      }),
     );
   }
-  registerResources(server, session);
+  registerResources(server, sessionOf, onFailure);
   extend?.register(server);
   return server;
 }

@@ -2,9 +2,10 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { CatalogSelection, SelectionSlot } from "../catalogs/index.ts";
 import { createMcpServer, type ServerInput } from "./server.ts";
+import type { McpSession } from "./tool.ts";
 
-export interface StdioInput extends Omit<ServerInput, "session"> {
-  readonly session: Omit<ServerInput["session"], "selection">;
+export interface StdioInput extends Pick<ServerInput, "version" | "onFailure"> {
+  readonly session: Omit<McpSession, "selection">;
   /** Ends the connection. */
   readonly signal: AbortSignal;
 }
@@ -20,9 +21,8 @@ export async function serveMcpOnStdio({ session, signal, ...input }: StdioInput)
   const ended = Promise.withResolvers<void>();
   process.stdin.once("end", ended.resolve).once("close", ended.resolve);
   signal.addEventListener("abort", () => ended.resolve());
-  const connection = serveStdio(() =>
-    createMcpServer({ ...input, session: { ...session, selection, connectionId: "stdio" } }),
-  );
+  const connected: McpSession = { ...session, selection, connectionId: "stdio" };
+  const connection = serveStdio(() => createMcpServer({ ...input, sessionOf: () => connected }));
   await ended.promise;
   await connection.close();
 }

@@ -36,10 +36,6 @@ export function workflowUri(workflowId: string): string {
   return `state://workflows/${part(workflowId)}`;
 }
 
-export function checkpointUri(workflowId: string, step: number | "latest"): string {
-  return `${workflowUri(workflowId)}/checkpoints/${step}`;
-}
-
 export function sessionUri(agentId: string, sessionId: string): string {
   return `state://agents/${part(agentId)}/sessions/${part(sessionId)}`;
 }

@@ -1,11 +1,11 @@
 /** Clients of the revisions up to 2025-11-25: they initialize a session and name it in every request. Any process serves any session. */
 import { randomUUID } from "node:crypto";
-import type { McpServer } from "@modelcontextprotocol/server";
+import type { AuthInfo, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { jsonObject } from "../../contract/index.ts";
 import type { Caller } from "../../domain/caller.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { createMcpServer, type McpExtension, type McpSession } from "../../mcp/index.ts";
+import type { McpSession } from "../../mcp/index.ts";
 import { answerIdOf, rpcCodes, rpcError } from "./json-rpc.ts";
 import { LocalSession } from "./local-session.ts";
 import { followResources } from "./resource-changes.ts";
@@ -13,11 +13,21 @@ import { subscriptionsMax, type SessionRecord, type SessionStore } from "./sessi
 
 export interface LegacyOptions {
   readonly store: SessionStore;
-  readonly version: string;
-  readonly extend: McpExtension | undefined;
+  /** A server whose requests act for who sent them. */
+  readonly serverOf: (latest: () => AuthInfo) => McpServer;
   readonly onFailure: (error: unknown, what: string) => void;
   /** Called when a session ends for good. */
   readonly onEnd: (caller: Caller, session: string) => Promise<void>;
+}
+
+/** A request of an authenticated caller. */
+export interface LegacyRequest {
+  readonly request: Request;
+  /** Parsed; undefined without one. */
+  readonly body: unknown;
+  readonly caller: Caller;
+  readonly session: McpSession;
+  readonly authInfo: AuthInfo;
 }
 
 const sessionHeader = "mcp-session-id";
@@ -35,9 +45,9 @@ export class LegacySessions {
     this.#options = options;
   }
 
-  async handle(request: Request, body: unknown, caller: Caller, session: McpSession): Promise<Response> {
+  async handle({ request, body, caller, session, authInfo }: LegacyRequest): Promise<Response> {
     const id = request.headers.get(sessionHeader);
-    if (id === null) return this.#initialize(request, body, caller, session);
+    if (id === null) return this.#initialize(request, body, caller, authInfo);
     const { store } = this.#options;
     const record = id.length > sessionIdCharsMax ? undefined : await store.read(caller, id);
     if (record === undefined) {
@@ -49,11 +59,11 @@ export class LegacySessions {
       );
     }
     await store.touch(caller, record);
-    const local = await this.#open(caller, session, id, record);
+    const local = await this.#open(caller, authInfo, id, record);
     if (request.method === "DELETE") return this.#end(local, request, caller, id);
     const answerId = answerIdOf(body);
     if (answerId !== undefined) return this.#answer(local, request, body as JsonObject, caller, answerId);
-    const response = await local.handle(request, body);
+    const response = await local.handle(request, body, authInfo);
     if (request.method === "GET" && response.ok) this.#notify(local, request.signal, caller, session);
     return response;
   }
@@ -64,13 +74,13 @@ export class LegacySessions {
     await Promise.all(open.map(async (one) => (one.status === "fulfilled" ? one.value.close() : undefined)));
   }
 
-  async #initialize(request: Request, body: unknown, caller: Caller, session: McpSession): Promise<Response> {
+  async #initialize(request: Request, body: unknown, caller: Caller, authInfo: AuthInfo): Promise<Response> {
     const initialize = Initialize.safeParse(body);
     if (!initialize.success)
       return rpcError(400, rpcCodes.refused, "Bad Request: Mcp-Session-Id is required. Send initialize first.");
     const id = randomUUID();
     const { params } = initialize.data;
-    const local = this.#make(caller, session, id);
+    const local = this.#make(caller, authInfo, id);
     const response = await local.start(request, body);
     if (!response.ok) return response;
     await this.#options.store.create(caller, id, params);
@@ -79,15 +89,16 @@ export class LegacySessions {
   }
 
   /** From this process, or rebuilt from what the client sent to another one. */
-  async #open(caller: Caller, session: McpSession, id: string, { initialize }: SessionRecord): Promise<LocalSession> {
+  async #open(caller: Caller, authInfo: AuthInfo, id: string, { initialize }: SessionRecord): Promise<LocalSession> {
     const key = keyOf(caller, id);
     const known = this.#local.get(key);
     if (known !== undefined) {
       this.#keep(caller, id, known);
+      (await known).auth = authInfo;
       return known;
     }
     const opening = (async () => {
-      const local = this.#make(caller, session, id);
+      const local = this.#make(caller, authInfo, id);
       await local.resume(initialize);
       return local;
     })();
@@ -96,11 +107,12 @@ export class LegacySessions {
     return opening;
   }
 
-  #make(caller: Caller, session: McpSession, id: string): LocalSession {
-    const { version, extend, onFailure, store } = this.#options;
-    const server = createMcpServer({ session, version, extend, onFailure });
+  #make(caller: Caller, authInfo: AuthInfo, id: string): LocalSession {
+    const { serverOf, store } = this.#options;
+    const server = serverOf(() => local.auth);
     this.#takeSubscriptions(server, caller, id);
-    return new LocalSession(id, server, caller, store);
+    const local = new LocalSession({ id, server, caller, store, auth: authInfo });
+    return local;
   }
 
   #takeSubscriptions(server: McpServer, caller: Caller, id: string): void {

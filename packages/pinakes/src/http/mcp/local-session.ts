@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   WebStandardStreamableHTTPServerTransport,
+  type AuthInfo,
   type JSONRPCMessage,
   type McpServer,
 } from "@modelcontextprotocol/server";
@@ -16,10 +17,19 @@ import type { SessionStore } from "./session-store.ts";
 const collectMs = 300;
 const address = "http://localhost/mcp";
 
+export interface LocalSessionInput {
+  readonly id: string;
+  readonly server: McpServer;
+  readonly caller: Caller;
+  readonly store: SessionStore;
+  readonly auth: AuthInfo;
+}
+
 export class LocalSession {
   readonly id: string;
   readonly server: McpServer;
-  usedAt = Date.now();
+  /** Of the latest request. */
+  auth: AuthInfo;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #tag = randomBytes(6).toString("base64url");
   /** Requests to the client that are not answered yet, by their tagged ids. */
@@ -29,9 +39,10 @@ export class LocalSession {
   #collecting = false;
   #closed = false;
 
-  constructor(id: string, server: McpServer, caller: Caller, store: SessionStore) {
+  constructor({ id, server, caller, store, auth }: LocalSessionInput) {
     this.id = id;
     this.server = server;
+    this.auth = auth;
     this.#caller = caller;
     this.#store = store;
     this.#transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
@@ -52,9 +63,11 @@ export class LocalSession {
     await this.handle(postRequest(this.id), { jsonrpc: "2.0", method: "notifications/initialized" });
   }
 
-  async handle(request: Request, parsedBody: unknown): Promise<Response> {
-    this.usedAt = Date.now();
-    return this.#transport.handleRequest(request, parsedBody === undefined ? {} : { parsedBody });
+  async handle(request: Request, parsedBody: unknown, authInfo?: AuthInfo): Promise<Response> {
+    return this.#transport.handleRequest(request, {
+      ...(parsedBody === undefined ? {} : { parsedBody }),
+      ...(authInfo === undefined ? {} : { authInfo }),
+    });
   }
 
   /** The untagged id of a request of this process; undefined for one of another. */

@@ -6,12 +6,14 @@ import {
   createMcpHandler,
   InMemoryServerEventBus,
   isLegacyRequest,
-  type McpServer,
+  type AuthInfo,
   type McpRequestContext,
+  type McpServer,
+  type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Context, Hono } from "hono";
 import { PinakesError } from "../../domain/errors.ts";
-import type { Authenticated } from "../../identity/index.ts";
+import { requireAuthenticated, type Authenticated } from "../../identity/index.ts";
 import { createMcpServer, type McpExtension, type McpSession } from "../../mcp/index.ts";
 import { embeddedKnowledge } from "../../embedded-knowledge.ts";
 import type { Pinakes } from "../../open.ts";
@@ -56,6 +58,12 @@ export async function mountMcp(app: Hono<KitEnv>, pinakes: Pinakes, options: Mcp
   });
 }
 
+interface Extra extends Record<string, unknown> {
+  readonly auth: Authenticated;
+  readonly missingScope: string | undefined;
+  readonly baseUrl: string;
+}
+
 class McpEndpoint {
   readonly resource: ResourceOptions;
   readonly #pinakes: Pinakes;
@@ -69,11 +77,10 @@ class McpEndpoint {
     this.#options = options;
     this.#version = pinakes.info().version;
     this.resource = { issuers: pinakes.identity.issuers, publicUrl: options.publicUrl };
-    this.#modern = createMcpHandler((ctx) => this.#serverOf(ctx), { legacy: "reject" });
+    this.#modern = createMcpHandler(this.#serverOf, { legacy: "reject" });
     this.#legacy = new LegacySessions({
       store,
-      version: this.#version,
-      extend: options.extend,
+      serverOf: (latest) => this.#serverFor((ctx) => ctx?.http?.authInfo ?? latest()),
       onFailure: this.#onFailure,
       onEnd: (caller, session) => pinakes.catalogSelections.slot(caller, session).clear(),
     });
@@ -104,17 +111,17 @@ class McpEndpoint {
 
   async #serve(request: Request, body: unknown, auth: Authenticated): Promise<Response> {
     const { caller } = auth;
-    const session = this.#sessionOf(auth, request);
+    const authInfo = this.#authInfoOf(auth, request);
+    const session = this.#sessionOf(authInfo);
     if (await isLegacyRequest(request, body)) {
-      const response = await this.#legacy.handle(request, body, caller, session);
+      const response = await this.#legacy.handle({ request, body, caller, session, authInfo });
       return request.method === "GET" ? this.#held(response, auth) : response;
     }
-    const authInfo = this.#authInfoOf(auth, request);
     if (methodOf(body) !== "subscriptions/listen") return this.#modern.fetch(request, { parsedBody: body, authInfo });
     // A bus of its own: the same URI means another resource in another workspace.
     const bus = new InMemoryServerEventBus();
     const ended = new AbortController();
-    const listening = createMcpHandler((ctx) => this.#serverOf(ctx), { legacy: "reject", bus });
+    const listening = createMcpHandler(this.#serverOf, { legacy: "reject", bus });
     const response = await listening.fetch(request, { parsedBody: body, authInfo });
     const signal = AbortSignal.any([request.signal, ended.signal]);
     const changed = (uri: string): void =>
@@ -147,38 +154,43 @@ class McpEndpoint {
     }
   }
 
-  #serverOf({ authInfo, requestInfo }: McpRequestContext): McpServer {
-    const auth = authInfo?.extra?.["auth"] as Authenticated;
-    const { extend } = this.#options;
-    const session = this.#sessionOf(auth, requestInfo as Request);
-    return createMcpServer({ session, version: this.#version, onFailure: this.#onFailure, extend });
+  readonly #serverOf = ({ authInfo }: McpRequestContext): McpServer => this.#serverFor(() => authInfo);
+
+  #serverFor(authOf: (ctx: ServerContext | undefined) => AuthInfo | undefined): McpServer {
+    return createMcpServer({
+      sessionOf: (ctx) => this.#sessionOf(authOf(ctx)),
+      missingScope: (authInfo) => authInfo?.extra?.["missingScope"] as string | undefined,
+      version: this.#version,
+      onFailure: this.#onFailure,
+      extend: this.#options.extend,
+    });
   }
 
-  #sessionOf(auth: Authenticated, request: Request): McpSession {
-    const { caller, readOnly = false, via } = auth;
+  #sessionOf(authInfo: AuthInfo | undefined): McpSession {
+    const { auth, baseUrl } = (authInfo?.extra ?? {}) as unknown as Extra;
+    const { caller, readOnly = false } = requireAuthenticated(auth);
     return {
       knowledge: embeddedKnowledge(this.#pinakes, caller, auth),
       state: this.#pinakes.state.as(caller),
       userId: caller.userId,
       readOnly,
-      // A token may be exchanged for one with more scopes; a key may not.
-      writeScope:
-        via === "token" ? this.resource.issuers.find((one) => one.writeScope !== undefined)?.writeScope : undefined,
       selection: (id) => this.#pinakes.catalogSelections.slot(caller, id),
-      baseUrl: baseUrlOf(request, this.#options.publicUrl),
+      baseUrl,
     };
   }
 
-  /** For the SDK, without the token itself. */
-  #authInfoOf(auth: Authenticated, request: Request) {
-    const { caller, readOnly = false } = auth;
-    const write = readOnly ? [] : this.resource.issuers.flatMap((one) => one.writeScope ?? []);
+  /** For the SDK, which hands it to every handler of the request; without the token itself. */
+  #authInfoOf(auth: Authenticated, request: Request): AuthInfo {
+    const { caller, readOnly = false, via } = auth;
+    // A token may be exchanged for one with more scopes; a key may not.
+    const writeScope = this.resource.issuers.find((one) => one.writeScope !== undefined)?.writeScope;
+    const missingScope = via === "token" && readOnly ? writeScope : undefined;
     return {
       token: "",
       clientId: caller.userId,
-      scopes: write,
+      scopes: [],
       resourceMetadataUrl: metadataUrlOf(request, path, this.#options.publicUrl),
-      extra: { auth },
+      extra: { auth, missingScope, baseUrl: baseUrlOf(request, this.#options.publicUrl) } satisfies Extra,
     };
   }
 
