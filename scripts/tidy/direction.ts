@@ -202,7 +202,7 @@ function fileFindings(path: string, text: string): Finding[] {
         path,
         line: 0,
         rule: "direction",
-        message: `"${name}" is not a part of the house; add it to ARCHITECTURE.md and scripts/tidy/direction.ts.`,
+        message: `"${name}" is not a known layer; add it to ARCHITECTURE.md and scripts/tidy/direction.ts.`,
       },
     ];
   return importsOf(text).flatMap(({ specifier, line }) => {

@@ -1,4 +1,4 @@
-/** The knowledge side of the client without a server: each call of the contract as a call of `Knowledge`, for one caller. */
+/** The knowledge part of the client without a server: maps each call of the contract to a call of `Knowledge`, for one caller. */
 import {
   collectionOf,
   collectionsOf,
@@ -29,7 +29,7 @@ import {
 } from "./knowledge/index.ts";
 import type { Pinakes } from "./open.ts";
 
-/** `auth`: who acts on keys, where that is not the caller itself. */
+/** `auth`: who manages keys, if not the caller itself. */
 export function embeddedKnowledge(
   pinakes: Pinakes,
   caller: Caller,
@@ -186,7 +186,7 @@ function named(at: CollectionRef): [string, string] {
   return [repository, collection];
 }
 
-/** The bytes of an upload, reported as the store takes them. */
+/** The bytes of an upload, reported as the store consumes them. */
 async function* counted(body: UploadBody, onBytes?: (sent: number) => void): AsyncGenerator<Uint8Array, void> {
   let sent = 0;
   for await (const piece of piecesOf(body)) {

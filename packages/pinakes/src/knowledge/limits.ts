@@ -29,6 +29,8 @@ export const knowledgeLimits = Object.freeze({
   citationsMax: 100,
   pageItemsDefault: 20,
   pageItemsMax: 100,
+  /** Of a collection that nobody uses. */
+  expiryDaysMax: 365,
   /** Versions of a document whose bytes are kept. */
   versionsKeptMax: 10,
 });

@@ -1,13 +1,13 @@
 /**
- * ChatModel: a question to a language model, and an answer of a given shape, or as plain text while it is written.
+ * ChatModel: a prompt to a language model, and an answer that follows a schema, or plain text as a stream.
  *
- * Answer. JSON; a provider that can is told the schema, but whoever asks checks the answer: models make mistakes.
+ * Answer. JSON; providers that support it get the schema, but the caller still validates the answer: models make mistakes.
  *
- * Stream. Pieces of text in order, then one `end`, last. A failure before the first piece or after it is thrown by the iteration. Leaving
- * the iteration, or the signal, closes the request.
+ * Stream. Chunks of text in order, then one `end`, last. A failure before the first chunk or after it is thrown by the iteration. Leaving
+ * the iteration, or aborting the signal, closes the request.
  *
- * Errors. CORRUPT: the answer is no JSON; asking again may help. THROTTLED, UNAVAILABLE: later; retries of one request happen inside. INVALID:
- * the provider refuses the question. Never a key, and never the text of the question, in a message.
+ * Errors. CORRUPT: the answer is no JSON; asking again may help. THROTTLED, UNAVAILABLE: later; retries of one request happen inside.
+ * INVALID: the provider rejects the prompt. A message never contains the API key or the prompt.
  */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 
@@ -45,6 +45,6 @@ export type ChatPiece = { readonly text: string } | { readonly end: "stop" | "le
 /** The models that collections may name. */
 export interface ChatModels {
   readonly models: readonly ChatModelInfo[];
-  /** The first when no id is given. NOT_FOUND names the ones there are. */
+  /** The first if no id is given. NOT_FOUND lists the available ones. */
   get(id?: string): Promise<ChatModel>;
 }

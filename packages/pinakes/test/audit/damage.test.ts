@@ -88,7 +88,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const bytes = Buffer.byteLength("# Turing\n\nAlan Turing wrote On Computable Numbers in 1936.\n");
     expect(document).toMatchObject({
       status: "failed",
-      error: expect.stringContaining("Upload it again"),
+      error: expect.stringContaining("upload it again"),
       size_bytes: bytes,
     });
     const { hits } = await knowledge.search.run(caller, {

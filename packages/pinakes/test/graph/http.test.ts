@@ -84,7 +84,7 @@ describe("loading", () => {
       },
     });
     expect((await load(site, "text/turtle", "<a:a> <a:b> 1 .\nbroken")).json["detail"]).toContain(
-      "The triple before it is stored, as it was already.",
+      "The triple before it is stored, as it already was.",
     );
     expect((await load(site, "text/turtle", "broken")).json["detail"]).toContain("Nothing was stored.");
     expect((await server.call("GET", `${site.at}/usage`, { key })).json).toMatchObject({ triples: 2 });

@@ -108,7 +108,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
       if (outcome.status === "rejected")
         expect(outcome.reason).toMatchObject({
           code: "CONFLICT",
-          detail: expect.stringMatching(/^A collection "[Pp]air" exists/),
+          detail: expect.stringMatching(/^A collection "[Pp]air" already exists/),
         });
   });
 

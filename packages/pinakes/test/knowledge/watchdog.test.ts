@@ -149,7 +149,7 @@ describe("uploads and ingestions that died", () => {
       expect((await only())?.attempts).toBe(i + 1);
       machine.now += 120_000;
     }
-    expect(await only()).toMatchObject({ status: "failed", error: expect.stringMatching(/5 tries.*disk on fire/) });
+    expect(await only()).toMatchObject({ status: "failed", error: expect.stringMatching(/5 attempts.*disk on fire/) });
     process.calls.clear();
     await process.knowledge.documents.reindex(
       machine.admin,

@@ -50,7 +50,7 @@ describe("inventory", () => {
     const plan = await process.plan(source(path));
     expect(plan.problems.map(({ where, reason }) => `${where}: ${reason}`)).toEqual([
       expect.stringMatching(/^ann__bad row 3: o: is empty/),
-      expect.stringMatching(/^ann__bad row 2: s: "no iri" is no absolute IRI/),
+      expect.stringMatching(/^ann__bad row 2: s: "no iri" is neither an absolute IRI/),
       expect.stringMatching(/^ann__more: has the columns \["weight"\], which would be lost/),
       expect.stringMatching(/^ann__other: has no column "o"; it has \["s","p","object"\]/),
     ]);

@@ -19,6 +19,7 @@ import type { RawVectors } from "../raw-vectors/raw-vectors.ts";
 import { AccessApi } from "./access-api.ts";
 import { CollectionsApi } from "./collections-api.ts";
 import { DocumentsApi } from "./documents-api.ts";
+import { FilesApi } from "./files-api.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { JobsApi } from "./jobs-api.ts";
 import type { OperationsApi } from "./operations-api.ts";
@@ -33,6 +34,8 @@ export class Knowledge {
   readonly repositories: RepositoriesApi;
   readonly collections: CollectionsApi;
   readonly documents: DocumentsApi;
+  /** A user's own files, by id, and what they are in collections. */
+  readonly files: FilesApi;
   readonly search: SearchApi;
   /** Questions answered from what a search finds, with verified citations. */
   readonly answers: AnswersApi;
@@ -68,6 +71,7 @@ export class Knowledge {
     this.repositories = new RepositoriesApi(services);
     this.collections = new CollectionsApi(services);
     this.documents = new DocumentsApi(services);
+    this.files = new FilesApi(services);
     this.search = new SearchApi(services, this.collections);
     const { chat, embedders, places } = services.deps;
     this.answers = new AnswersApi({ search: this.search, chat, embedders, places });

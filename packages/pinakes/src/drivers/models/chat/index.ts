@@ -1,4 +1,4 @@
-/** Chat models through the AI SDK: whatever speaks OpenAI's protocol, Ollama, Amazon Bedrock. */
+/** Chat models through the AI SDK: any server with OpenAI's protocol, Ollama, Amazon Bedrock. */
 import {
   APICallError,
   generateText,
@@ -55,7 +55,7 @@ class AiSdkChat implements ChatModel {
         instructions,
         prompt: text,
         output: Output.object({ schema: jsonSchema<JsonValue>(schema), name: "facts" }),
-        // The same question, the same answer, as far as a model can.
+        // The same prompt, the same answer, as far as a model can.
         temperature: 0,
         maxRetries: this.#retriesMax,
         abortSignal: this.#stoppedBy(signal),
