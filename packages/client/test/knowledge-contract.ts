@@ -168,6 +168,21 @@ function documents({ client }: Context): void {
     await expect(client().answers.ask("pump?", { ...asked, signal: AbortSignal.abort() })).rejects.toThrow();
   });
 
+  it("an upload has a job, and links for an upload and a download expire as they say", async () => {
+    const at = await newCollection(client());
+    const { document_id, job_id } = await client().documents.upload(at, { name: "a.txt", body: "Some words." });
+    expect((await client().jobs.wait(job_id as string)).kind).toBe("ingest");
+    const download = await client().documents.downloadLink(at, document_id, { expires_in_seconds: 900 });
+    expect(download).toMatchObject({ url: expect.stringMatching(/^\/v1\/downloads\//), expires_in_seconds: 900 });
+    const upload = await client().documents.uploadLink(at, { name: "b.txt", replace: true });
+    expect(upload).toMatchObject({ url: expect.stringMatching(/^\/v1\/uploads\//), expires_in_seconds: 300 });
+    expect(Date.parse(upload.expires_at)).toBeGreaterThan(Date.now());
+    const over = client().documents.downloadLink(at, document_id, { expires_in_seconds: 901 });
+    await expect(over).rejects.toMatchObject({ code: "INVALID" });
+    const nothing = client().documents.downloadLink(at, "nothing");
+    await expect(nothing).rejects.toSatisfy(NotFoundError.isInstance);
+  });
+
   it("bytes come as a text, an array, a file or a stream of any length; a name that is taken is a conflict unless it replaces", async () => {
     const at = await newCollection(client());
     const pieces = async function* (): AsyncGenerator<Uint8Array, void> {
@@ -366,6 +381,8 @@ function tenants({ world, client }: Context): void {
       (c, where) => c.documents.get(where, document_id),
       (c, where) => c.documents.list(where).all(),
       (c, where) => c.documents.upload(where, { name: "a.txt", body: "a" }),
+      (c, where) => c.documents.uploadLink(where, { name: "a.txt" }),
+      (c, where) => c.documents.downloadLink(where, document_id),
       (c, where) => c.graph.match(where).all(),
       (c, where) => c.graph.query(where, "ASK {}"),
       (c, where) => c.search("canary", { in: where }),

@@ -119,6 +119,20 @@ describe.each(cases)("questions to catalogs on $name, $via", ({ openOn, via }) =
   });
 });
 
+it("R-KB-49 of 100 documents the one that answers is found", async () => {
+  const [, openOn] = engines[0] as (typeof engines)[number];
+  await using test = await openOn();
+  await using world = await catalogWorld(test.pinakes, "embedded");
+  const ann = await world.user("ann");
+  const files = Array.from({ length: 99 }, (_, i) => [`harbour ${i}.txt`, `Harbour ${i} has ${i} ships.`] as const);
+  const catalog_id = await ann.catalog("Hundred", {
+    ...Object.fromEntries(files),
+    "ada.txt": "Ada prefers trains to planes.",
+  });
+  const { sources } = await ann.ok("query_catalog", { catalog_id, query: "How does Ada like to travel?" });
+  expect((sources as readonly JsonObject[])[0]).toMatchObject({ filename: "ada.txt" });
+});
+
 describe.each(engines)("selections on %s", (_name, openOn) => {
   it("R-KB-32 two server processes have one selection, and a restart keeps it for the session", async () => {
     await using test = await openOn();

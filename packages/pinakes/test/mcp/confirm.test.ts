@@ -88,7 +88,7 @@ describe("confirmation of deletes", () => {
           text: String(error),
         }));
         expect(refused.isError, refused.text).toBe(true);
-        if (answer.action !== "accept" || answer.content.confirm === false)
+        if (answer.action !== "accept" || (answer.content as { readonly confirm?: unknown }).confirm === false)
           expect(metadataOf(refused.structured)).toMatchObject({
             error_code: "CONFIRMATION_REQUIRED",
             dry_run: true,

@@ -62,12 +62,12 @@ class TooLarge extends PinakesError {
 
 /** The limit of catalogs, where the server takes more. */
 function bounded(body: FileToStore["body"], filename: string): FileToStore["body"] {
-  if (!(body instanceof Uint8Array)) return boundedPieces(body, filename);
+  if (!(body instanceof Uint8Array)) return boundedPieces(body);
   if (body.byteLength > catalogLimits.fileBytesMax) throw fileTooLarge(filename);
   return body;
 }
 
-async function* boundedPieces(pieces: AsyncIterable<Uint8Array>, filename: string): AsyncGenerator<Uint8Array> {
+async function* boundedPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.byteLength;

@@ -43,7 +43,7 @@ export function answerOf(envelope: CatalogEnvelope, success: number = 200): Answ
 
 /** What every route may answer instead; the framework's own errors have this form as well. */
 export const errors = Object.fromEntries(
-  [...new Set([...Object.values(statuses), 406, 410, 412, 501])].toSorted().map((status) => {
+  [...new Set([...Object.values(statuses), 406, 410, 412, 501])].map((status) => {
     const codes = Object.entries(statuses).filter(([, own]) => own === status);
     const names = codes.map(([code]) => code).join(", ");
     return [status, { description: names === "" ? "An error of HTTP." : `${names}.`, schema: Envelope }];
