@@ -89,7 +89,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     await row(page, "large.pdf")
       .getByText("The file has 51.0 MB; files of up to 50 MB are taken. It was not sent.")
       .waitFor();
-    await row(page, "program.exe").getByText("files of this type are not taken").waitFor();
+    await row(page, "program.exe").getByText("this file type is not accepted").waitFor();
     await row(page, "empty.txt").getByText("is empty").waitFor();
     await row(page, "broken.pdf").getByText("damaged or incomplete").waitFor();
     await row(page, hostileName).getByText("Indexed; it can be searched").waitFor();

@@ -137,6 +137,37 @@ function documents({ client }: Context): void {
     await expect(client().documents.get(at, document_id)).rejects.toSatisfy(NotFoundError.isInstance);
   });
 
+  it("answers carry citations that stand, whole and sentence by sentence; what cannot be answered says why", async () => {
+    const at = await newCollection(client());
+    const asked = { in: at, mode: "extractive" } as const;
+    expect(await client().answers.ask("When is the pump serviced?", asked)).toMatchObject({
+      text: "",
+      refusal: { reason: "empty" },
+    });
+    const body = "The pump is serviced every 2,000 hours. It is painted red.";
+    const { document_id } = await client().documents.upload(at, { name: "pump.txt", body }, { wait: true });
+    const answer = await client().answers.ask("When is the pump serviced?", asked);
+    expect(answer).toMatchObject({ mode: "extractive", model: null, finish: "complete", outcome: "ok" });
+    expect(answer.sentences[0]).toMatchObject({
+      text: "The pump is serviced every 2,000 hours.",
+      supported: true,
+      citations: [{ document_id, start: 0, end: 39 }],
+    });
+    expect(await client().verifyCitations(answer.sentences.flatMap(({ citations }) => citations))).toMatchObject([
+      { valid: true },
+    ]);
+    const events = await Array.fromAsync(client().answers.stream("When is the pump serviced?", asked));
+    expect(events.map(({ type }) => type)).toEqual(["started", "sentence", "answer"]);
+    expect(events.at(-1)).toMatchObject({ answer: { text: answer.text } });
+
+    const lost = { ...asked, in: "nowhere/nothing" };
+    await expect(client().answers.ask("pump?", lost)).rejects.toSatisfy(NotFoundError.isInstance);
+    await expect(Array.fromAsync(client().answers.stream("pump?", lost))).rejects.toSatisfy(NotFoundError.isInstance);
+    const wrong = client().answers.ask("pump?", { in: at, limit: 21 });
+    await expect(wrong).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("limit:") });
+    await expect(client().answers.ask("pump?", { ...asked, signal: AbortSignal.abort() })).rejects.toThrow();
+  });
+
   it("an upload has a job, and links for an upload and a download expire as they say", async () => {
     const at = await newCollection(client());
     const { document_id, job_id } = await client().documents.upload(at, { name: "a.txt", body: "Some words." });
@@ -355,6 +386,7 @@ function tenants({ world, client }: Context): void {
       (c, where) => c.graph.match(where).all(),
       (c, where) => c.graph.query(where, "ASK {}"),
       (c, where) => c.search("canary", { in: where }),
+      (c, where) => c.answers.ask("canary", { in: where }),
       (c, where) => c.vectors.upsert(where, [{ id: "a", vector: [1, 0] }]),
       (c, where) => c.vectors.query(where, { vector: [1, 0], include_vectors: true }),
       (c, where) => c.vectors.delete(where, ["a"]),

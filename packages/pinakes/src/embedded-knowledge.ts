@@ -1,9 +1,10 @@
-/** The knowledge side of the client without a server: each call of the contract as a call of `Knowledge`, for one caller. */
+/** The knowledge part of the client without a server: maps each call of the contract to a call of `Knowledge`, for one caller. */
 import {
   collectionOf,
   collectionsOf,
   piecesOf,
   type CollectionRef,
+  type AskOptions,
   type GraphApi,
   type KnowledgeApi,
   type LoadedTriples,
@@ -17,6 +18,7 @@ import type { Filter } from "./domain/filter.ts";
 import { termOf } from "./domain/rdf.ts";
 import type { Authenticated } from "./identity/index.ts";
 import {
+  type AskInput,
   stoppedLoad,
   tripleView,
   uploadedFrom,
@@ -27,7 +29,7 @@ import {
 } from "./knowledge/index.ts";
 import type { Pinakes } from "./open.ts";
 
-/** `auth`: who acts on keys, where that is not the caller itself. */
+/** `auth`: who manages keys, if not the caller itself. */
 export function embeddedKnowledge(
   pinakes: Pinakes,
   caller: Caller,
@@ -48,6 +50,12 @@ export function embeddedKnowledge(
           collections: collectionsOf(within),
         }),
       verifyCitations: async (citations) => (await knowledge.search.verifyCitations(caller, citations)).checks,
+    },
+    answers: {
+      ask: async (question, options = {}) =>
+        knowledge.answers.ask(caller, askInput(question, options), { signal: options.signal }),
+      stream: (question, options = {}) =>
+        knowledge.answers.stream(caller, askInput(question, options), { signal: options.signal }),
     },
     jobs: {
       get: (jobId) => knowledge.jobs.get(caller, jobId),
@@ -136,6 +144,10 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
   };
 }
 
+function askInput(question: string, { in: within, filter, signal: _, ...options }: AskOptions): AskInput {
+  return { question, ...options, filter: filter as Filter | undefined, collections: collectionsOf(within) };
+}
+
 function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {
   const load = async (at: CollectionRef, body: string, input: Omit<LoadInput, "body">): Promise<LoadedTriples> => {
     const result = await graph.loadTriples(caller, ...named(at), { ...input, body: piecesOf(body) });
@@ -174,7 +186,7 @@ function named(at: CollectionRef): [string, string] {
   return [repository, collection];
 }
 
-/** The bytes of an upload, reported as the store takes them. */
+/** The bytes of an upload, reported as the store consumes them. */
 async function* counted(body: UploadBody, onBytes?: (sent: number) => void): AsyncGenerator<Uint8Array, void> {
   let sent = 0;
   for await (const piece of piecesOf(body)) {

@@ -130,3 +130,14 @@ export function checkInput<Input extends z.ZodType>(input: Input, args: unknown)
   });
   throw new CatalogError(code, lines.join(" "));
 }
+
+/** The answer to arguments that do not fit; undefined for those that do. */
+export function inputError(input: z.ZodType, args: unknown): CatalogEnvelope | undefined {
+  try {
+    checkInput(input, args);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    return errorEnvelope(error);
+  }
+}

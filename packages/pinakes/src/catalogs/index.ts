@@ -3,6 +3,8 @@ export { catalogErrorOf, type CatalogErrorCode } from "./catalog-error.ts";
 export { catalogTools } from "./catalog-tools.ts";
 export {
   CatalogEnvelopeSchema,
+  enveloped,
+  inputError,
   errorEnvelope,
   type CatalogContext,
   type CatalogEnvelope,
@@ -12,3 +14,4 @@ export { openSelections, type CatalogSelection, type CatalogSelections, type Sel
 export { selectedCatalog } from "./session-selection.ts";
 export type { FileToStore } from "./tools/store-file.ts";
 export { uploadFiles } from "./upload-files.ts";
+export { openDocument } from "./tools/open-catalog.ts";

@@ -30,7 +30,7 @@ const tags: NonNullable<ApiInfo["tags"]> = [
   { name: "telemetry", description: "OpenTelemetry traces, metrics and logs (OTLP)." },
   { name: "containers", description: "Containers of your own: items, batches, SQL queries and change feeds." },
   { name: "migrations", description: "Move data in from other systems and between engines." },
-  { name: "openai", description: "Embeddings as OpenAI's clients ask for them." },
+  { name: "openai", description: "Files, vector stores, embeddings and conversations for clients of the OpenAI API." },
   { name: "operation", description: "Queues, consistency checks and figures for operators." },
   { name: "system", description: "Health, readiness and information about the server." },
 ];

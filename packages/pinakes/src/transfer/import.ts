@@ -1,8 +1,8 @@
 /**
- * Reads an export (or a dump of the source projects' own tables and buckets) into a workspace. Three rounds over the tables: stores,
- * then collections and catalogs, then documents, so that the order of files and lines does not matter. An item that is wrong is
- * reported with its file and line and leaves nothing behind; the others go on. An import can be repeated: what is here with the same
- * content is skipped, what is here with other content is reported and never written over.
+ * Imports an export (or a dump of the original tables and buckets) into a workspace. Three rounds over the tables: stores, then collections
+ * and catalogs, then documents, so that the order of files and lines does not matter. An invalid item is reported with its file and line
+ * and leaves nothing behind; the others are imported. Idempotent: existing records with the same content are skipped, others are reported
+ * and never overwritten.
  */
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid, show } from "../domain/errors.ts";
@@ -32,12 +32,12 @@ import { ObjectIndex } from "./object-index.ts";
 import { isItemsFault, ReportBuilder, type ImportReport } from "./report.ts";
 
 export interface ImportOptions {
-  /** Looks at everything and writes nothing. Names that are taken and limits that are reached show only when it is done for real. */
+  /** Validates everything and writes nothing. Name conflicts and exceeded limits appear only in a real run. */
   readonly dry_run?: boolean | undefined;
-  /** Which model of this server stands for one that the items name: `{ "amazon.titan-embed-text-v1": "all-minilm-l6-v2" }`. */
+  /** Maps models of the items to models of this server: `{ "amazon.titan-embed-text-v1": "all-minilm-l6-v2" }`. */
   readonly models?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Kept in every record that is made: by it they are found again when the import is undone. */
+  /** Stored in every created record, to find them when the import is undone. */
   readonly mark?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ const rounds: readonly (readonly ItemKind[])[] = [
   ["document", "catalog_document"],
 ];
 
-/** Admins only: an import makes records of others. */
+/** Admins only: an import creates records of other users. */
 export type ImportDependencies = Pick<ImportTools, "deps" | "catalog" | "collections" | "registry"> & {
   readonly queue: IngestQueue;
 };
@@ -100,7 +100,9 @@ class ImportRun {
     this.#objects = await ObjectIndex.read(this.#reader);
     this.#catalogObjects = new CatalogObjects(this.#objects, this.#reader);
     if (this.#objects.tables.length === 0)
-      throw invalid("There is no table to import: items are in tables/<name>.jsonl, or in .jsonl files at the top.");
+      throw invalid(
+        "There is no table to import: items must be in tables/<name>.jsonl, or in .jsonl files at the top.",
+      );
     for (const [round, kinds] of rounds.entries()) {
       for (const file of this.#objects.tables) await this.#table(file, kinds, round === 0, signal);
     }
@@ -110,7 +112,7 @@ class ImportRun {
         this.#catalogDocument(plain, (keys, name) => this.#catalogObjects.searched(keys, name)),
       );
     for (const file of this.#objects.unused())
-      this.#report.warning({ file, line: 0, reason: "No item speaks of this object; it was not imported." });
+      this.#report.warning({ file, line: 0, reason: "No item refers to this object; it was not imported." });
     return this.#report.report(this.#tools.dryRun);
   }
 
@@ -123,11 +125,11 @@ class ImportRun {
     for await (const { line, parsed, problem } of readItems(this.#reader.open(file))) {
       signal?.throwIfAborted();
       const at = { file, line };
-      const found = parsed === undefined ? { reason: problem ?? "The line is no item." } : kindOf(parsed);
+      const found = parsed === undefined ? { reason: problem ?? "The line is not an item." } : kindOf(parsed);
       if (parsed !== undefined && "kind" in found) {
         if (kinds.includes(found.kind)) await this.#item(found.kind, parsed, at);
       } else if (first && "reason" in found) {
-        // Said once, in the first round.
+        // Reported once, in the first round.
         this.#report.problem({ ...at, reason: found.reason });
       }
     }
@@ -165,7 +167,7 @@ class ImportRun {
     const document_id = checkId(keys.documentId, "document_id");
     const place = await this.#records.place(checkId(keys.repositoryId, "repository_id"), keys.collectionId);
     if (place.repository.owner !== null)
-      throw invalid(`repository_id: ${show(keys.repositoryId)} is a user's own repository, which has catalogs.`);
+      throw invalid(`repository_id: ${show(keys.repositoryId)} is a personal repository, which has catalogs.`);
     const chunking = effectiveChunking(place.repository, place.collection);
     const fields = itemToDocument(item, { keys, ...this.#tools.made, chunking });
     const record = {
@@ -238,12 +240,12 @@ function kindOf({ item }: PlainItem): { readonly kind: ItemKind } | { readonly r
   }
 }
 
-/** Of a row without bytes the type does not matter yet; an upload in its place brings its own. */
+/** Without bytes the type does not matter yet; a later upload sets it. */
 function typeOf(name: string, hasBytes: boolean): FileType {
   const type = fileTypeOf(name) ?? (hasBytes ? undefined : "txt");
   if (type === undefined)
     throw invalid(
-      `document_name: ${show(name)} is a file of a type that is not taken; there are ${fileTypes.join(", ")}.`,
+      `document_name: ${show(name)}: this file type is not accepted; accepted are ${fileTypes.join(", ")}.`,
     );
   return type;
 }

@@ -1,4 +1,4 @@
-/** The file beside an object that says whose it is: `{key}.metadata.json` (R-KB-37). */
+/** The file beside an object that names its owner: `{key}.metadata.json` (R-KB-37). */
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { transferLimits } from "./limits.ts";
@@ -21,11 +21,11 @@ export function writeSidecar(sidecar: Sidecar): string {
   return `${JSON.stringify({ metadataAttributes: Object.fromEntries(typed) }, null, 2)}\n`;
 }
 
-/** Typed values, or plain ones as other tools write them; other attributes are nothing to us. Absent ones are left out. */
+/** Typed values, or plain ones as written by other tools; other attributes are ignored. Absent ones are left out. */
 export function readSidecar(text: string): Partial<Sidecar> {
   const value = parse(text);
   const said = isJsonObject(value) ? value["metadataAttributes"] : undefined;
-  if (!isJsonObject(said)) throw invalid("A sidecar is an object with metadataAttributes.");
+  if (!isJsonObject(said)) throw invalid("A sidecar must be an object with metadataAttributes.");
   return Object.fromEntries(
     sidecarAttributes.flatMap((name) =>
       said[name] === undefined || said[name] === null ? [] : [[name, plain(said[name], name)]],
@@ -40,7 +40,7 @@ export function sidecarProblem(said: Partial<Sidecar>, expected: Partial<Sidecar
   );
   return wrong === undefined
     ? undefined
-    : `the sidecar says ${wrong} ${show(said[wrong])}, the item ${show(expected[wrong])}`;
+    : `the sidecar has ${wrong} ${show(said[wrong])}, the item ${show(expected[wrong])}`;
 }
 
 export async function readSidecarBody(body: AsyncIterable<Uint8Array>): Promise<Partial<Sidecar>> {
@@ -49,7 +49,7 @@ export async function readSidecarBody(body: AsyncIterable<Uint8Array>): Promise<
   for await (const chunk of body) {
     bytes += chunk.byteLength;
     if (bytes > transferLimits.sidecarBytesMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `A sidecar has at most ${transferLimits.sidecarBytesMax} bytes.`);
+      throw new PinakesError("LIMIT_EXCEEDED", `A sidecar may have at most ${transferLimits.sidecarBytesMax} bytes.`);
     chunks.push(chunk);
   }
   return readSidecar(Buffer.concat(chunks).toString("utf8"));

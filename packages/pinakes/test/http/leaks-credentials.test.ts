@@ -37,7 +37,7 @@ async function refusedEverywhere(key: string | undefined): Promise<void> {
 
 /** Facades have errors of their own form. */
 function hasOwnErrors({ id, tag }: Call): boolean {
-  return id === "manageCollections" || tag === "catalogs";
+  return id === "manageCollections" || tag === "catalogs" || tag === "openai";
 }
 
 function detailOf({ json }: Reply): unknown {
@@ -84,7 +84,14 @@ describe("credentials", () => {
       method !== "GET" && how.changes !== false && !publicOperations.has(id);
     // As somebody who is not there, an admin finds nothing: that is another test.
     // The targets have no operation on them, and no triple of that name: reading those is shown in test/librarian and test/graph-retrieval.
-    const elsewhere = new Set(["endSession", "getOperation", "tripleProvenance"]);
+    // Files are their owner's alone: test/openai.
+    const elsewhere = new Set([
+      "endSession",
+      "getOperation",
+      "tripleProvenance",
+      "getOpenAIFile",
+      "getOpenAIFileContent",
+    ]);
     const reads = ({ method, how, id, tag }: Call) =>
       how.kind !== "stream" &&
       !elsewhere.has(id) &&
