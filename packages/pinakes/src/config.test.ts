@@ -65,6 +65,7 @@ describe("config", () => {
       connections: connectionDefaults,
       migrationSources: [],
       allowedOrigins: [],
+      publicUrl: undefined,
       requestsPerSecond: 1_000,
       logLevel: "info",
     };
@@ -170,6 +171,7 @@ describe("config", () => {
       PINAKES_PIPELINE_BUCKETS: "s3://x",
       PINAKES_PIPELINE_QUEUE: "https://q",
       PINAKES_ALLOWED_ORIGINS: "https://a.example, http://localhost:3000",
+      PINAKES_PUBLIC_URL: "https://pinakes.example",
       PINAKES_REQUESTS_PER_SECOND: "50",
       PINAKES_LOG_LEVEL: "warn",
     });
@@ -182,11 +184,14 @@ describe("config", () => {
       pipelineBuckets: ["s3://x"],
       pipelineQueue: "https://q",
       allowedOrigins: ["https://a.example", "http://localhost:3000"],
+      publicUrl: "https://pinakes.example",
       requestsPerSecond: 50,
       logLevel: "warn",
     });
     expect(problem({ PINAKES_MODELS: "local" })).toContain("PINAKES_MODELS: is not JSON");
     expect(problem({ PINAKES_ALLOWED_ORIGINS: "https://a.example/path" })).toContain("must be origins such as");
+    for (const wrong of ["https://pinakes.example/mcp", "pinakes.example", "ftp://pinakes.example"])
+      expect(problem({ PINAKES_PUBLIC_URL: wrong })).toContain("must be an origin without a path");
     expect(problem({ PINAKES_REQUESTS_PER_SECOND: "0" })).toContain("a whole number from 1");
     expect(problem({ PINAKES_LOG_LEVEL: "loud" })).toContain("must be one of debug, info");
   });

@@ -27,6 +27,7 @@
  *   PINAKES_PIPELINE_QUEUE          none                              the SQS queue that S3 tells of changes
  *   PINAKES_MIGRATION_SOURCES       none                              folders and addresses that migrations may read, joined by ","
  *   PINAKES_ALLOWED_ORIGINS         none                              origins of other sites' pages that may call, joined by ","
+ *   PINAKES_PUBLIC_URL              of each request                   the origin under which clients reach the server behind a proxy
  *   PINAKES_REQUESTS_PER_SECOND     1000                              of one user; twice as many at once
  *   PINAKES_CONNECTIONS_MAX and others: bounds of connections (config-connections.ts)
  *   PINAKES_LOG_LEVEL               info                              debug | info | warn | error | silent: of request logs
@@ -59,6 +60,7 @@ export interface Config {
   readonly pipelineQueue: string | undefined;
   readonly migrationSources: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly publicUrl: string | undefined;
   readonly requestsPerSecond: number;
   readonly connections: ConnectionLimits;
   readonly logLevel: LogLevel;
@@ -137,6 +139,7 @@ const names = {
   pipelineQueue: "PINAKES_PIPELINE_QUEUE",
   migrationSources: "PINAKES_MIGRATION_SOURCES",
   allowedOrigins: "PINAKES_ALLOWED_ORIGINS",
+  publicUrl: "PINAKES_PUBLIC_URL",
   requestsPerSecond: "PINAKES_REQUESTS_PER_SECOND",
   logLevel: "PINAKES_LOG_LEVEL",
 } as const;
@@ -174,6 +177,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     pipelineQueue: value(names.pipelineQueue),
     migrationSources: listOf(value(names.migrationSources)),
     allowedOrigins: parseOrigins(value(names.allowedOrigins)),
+    publicUrl: parsePublicUrl(value(names.publicUrl)),
     requestsPerSecond: wholeNumber(value(names.requestsPerSecond) ?? "1000", names.requestsPerSecond, 1, 1_000_000),
     connections: readConnectionLimits(value),
     logLevel: parseLogLevel(value(names.logLevel) ?? "info"),
@@ -207,6 +211,16 @@ function parseOrigins(text: string | undefined): readonly string[] {
       );
     return part;
   });
+}
+
+function parsePublicUrl(text: string | undefined): string | undefined {
+  const url = text === undefined ? undefined : URL.parse(text);
+  if (url === undefined) return undefined;
+  if (url === null || !["http:", "https:"].includes(url.protocol) || url.origin !== text)
+    throw invalid(
+      `${names.publicUrl}: must be an origin without a path, such as https://pinakes.example.com, got ${JSON.stringify(text)}.`,
+    );
+  return url.origin;
 }
 
 function parseLogLevel(text: string): LogLevel {

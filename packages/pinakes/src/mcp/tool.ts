@@ -58,7 +58,7 @@ export interface Consequence {
   readonly confirmed: object;
 }
 
-interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> {
+interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodType> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -71,15 +71,15 @@ interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> {
 }
 
 /** A tool whose types are checked already. */
-export interface McpTool extends Pick<ToolSpec<z.ZodObject, z.ZodObject>, "name" | "title" | "description"> {
+export interface McpTool extends Pick<ToolSpec<z.ZodObject, z.ZodType>, "name" | "title" | "description"> {
   readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
+  readonly output: z.ZodType;
   readonly annotations: ToolAnnotations;
   consequence?(context: ToolContext, args: object): Promise<Consequence | undefined>;
   run(context: ToolContext, args: object): Promise<ToolAnswer>;
 }
 
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
   spec: ToolSpec<Input, Output>,
 ): McpTool {
   return Object.freeze(spec);

@@ -47,7 +47,7 @@ async function start(): Promise<void> {
   const closing = new AbortController();
   let server: RunningServer;
   try {
-    const { allowedOrigins, requestsPerSecond, connections } = config;
+    const { allowedOrigins, publicUrl, requestsPerSecond, connections } = config;
     const console = consoleFolders.find(hasConsole);
     const page = console === undefined ? {} : { console };
     server = await serve(
@@ -55,6 +55,7 @@ async function start(): Promise<void> {
         log: logger,
         closing: closing.signal,
         allowedOrigins,
+        publicUrl,
         requestsPerSecond,
         connections,
         ...page,

@@ -4,7 +4,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { catalogTools, type CatalogContext, type CatalogEnvelope, type CatalogTool } from "../../catalogs/index.ts";
+import {
+  CatalogEnvelopeSchema,
+  catalogTools,
+  type CatalogContext,
+  type CatalogEnvelope,
+  type CatalogTool,
+} from "../../catalogs/index.ts";
 import { defineTool, type Consequence, type McpTool, type ToolAnswer, type ToolContext } from "../tool.ts";
 
 const handle = z
@@ -14,11 +20,6 @@ const handle = z
   .optional()
   .describe("selection_handle that select_catalog returned; not needed on connections with a session.");
 const confirm = z.boolean().optional().describe("true: delete without asking; otherwise the client's user is asked.");
-const Envelope = z.object({
-  content: z.array(z.object({ text: z.string() })),
-  status: z.enum(["success", "error"]),
-  metadata: z.looseObject({ tool_type: z.literal("knowledge_base"), error_code: z.string().optional() }),
-});
 
 interface CatalogArgs {
   readonly catalog_id?: string;
@@ -41,7 +42,7 @@ function mcpTool(tool: CatalogTool): McpTool {
     title: tool.title,
     description: tool.description,
     input,
-    output: Envelope,
+    output: CatalogEnvelopeSchema,
     annotations: tool.annotations,
     ...(deletes ? { consequence: (context, args) => deletion(tool, context, args as CatalogArgs) } : {}),
     run: async (context, args) => run(tool, context, args as CatalogArgs),
