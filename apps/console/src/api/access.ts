@@ -1,4 +1,5 @@
 /** Why somebody may or may not see something. */
+import type { AccessDecision } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { post } from "./request.ts";
 
@@ -8,20 +9,6 @@ export interface AccessQuestion {
   readonly document?: string | undefined;
   /** Absent: about oneself. */
   readonly user?: { readonly user_id: string; readonly groups: readonly string[] } | undefined;
-}
-
-export interface AccessDecision {
-  /** null: not visible at all. */
-  readonly level: "READ" | "WRITE" | "ADMIN" | null;
-  readonly reason: string;
-  /** The groups that opened it. */
-  readonly groups: readonly string[];
-  readonly document?: {
-    readonly document_id: string;
-    readonly status: string;
-    readonly uploaded_by: string;
-    readonly searchable: boolean;
-  };
 }
 
 export function accessOptions(question: AccessQuestion | undefined) {

@@ -1,52 +1,16 @@
 /** Containers, their items, queries and changes. */
+import type {
+  ChangesPage,
+  ContainerInfo,
+  IndexState,
+  JsonObject,
+  Page,
+  PartitionKeyValue,
+  QueryPage,
+  QueryPlan,
+} from "@pinakes/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { Page } from "./page.ts";
 import { get, path, post, request } from "./request.ts";
-
-export interface Container {
-  readonly name: string;
-  readonly kind: "system" | "own";
-  readonly partition_key: string | readonly string[];
-  readonly indexes: Readonly<Record<string, unknown>>;
-  readonly unique_keys: Readonly<Record<string, readonly string[]>>;
-  readonly default_ttl: number | null;
-  readonly strict: boolean;
-  readonly append_only: boolean;
-  readonly etag: string;
-}
-
-export interface IndexState {
-  readonly name: string;
-  readonly partition: readonly string[];
-  readonly sort: readonly (string | { readonly path: string; readonly order: "asc" | "desc" })[];
-  readonly state: "ready" | "building";
-  readonly progress: number;
-  readonly error?: string;
-}
-
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
-export interface JsonObject {
-  readonly [name: string]: Json;
-}
-
-export type PkValue = string | number | boolean;
-
-export interface QueryPlan {
-  readonly access: string;
-  readonly index: string | null;
-  readonly order_served: boolean;
-  readonly evaluated: readonly string[];
-  readonly advice: string | null;
-}
-
-export interface ContainerChange {
-  readonly kind: "put" | "delete";
-  readonly id: string;
-  readonly pk: readonly PkValue[];
-  readonly etag: string;
-  readonly at: string;
-  readonly time_to_live_expired?: true;
-}
 
 export interface ItemKey {
   readonly container: string;
@@ -60,13 +24,13 @@ const pageSize = 500;
 
 export const containersOptions = queryOptions({
   queryKey: ["containers"],
-  queryFn: ({ signal }) => get<{ readonly items: readonly Container[] }>("/v1/containers", { signal }),
+  queryFn: ({ signal }) => get<{ readonly items: readonly ContainerInfo[] }>("/v1/containers", { signal }),
 });
 
 export function containerOptions(name: string) {
   return queryOptions({
     queryKey: ["containers", name],
-    queryFn: ({ signal }) => get<Container>(path`/v1/containers/${name}`, { signal }),
+    queryFn: ({ signal }) => get<ContainerInfo>(path`/v1/containers/${name}`, { signal }),
   });
 }
 
@@ -80,11 +44,7 @@ export function indexesOptions(name: string) {
 
 export interface SqlQuestion {
   readonly query: string;
-  readonly pk?: PkValue | readonly PkValue[] | undefined;
-}
-
-interface QueryPage extends Page<Json> {
-  readonly advice?: string;
+  readonly pk?: PartitionKeyValue | readonly PartitionKeyValue[] | undefined;
 }
 
 export function sqlOptions(name: string, question: SqlQuestion | undefined) {
@@ -109,12 +69,6 @@ export function explainOptions(name: string, question: SqlQuestion | undefined) 
     queryFn: ({ signal }) => post<QueryPlan>(path`/v1/containers/${name}/query:explain`, question, { signal }),
     enabled: question !== undefined,
   });
-}
-
-interface ChangesPage {
-  readonly items: readonly ContainerChange[];
-  readonly cursor: string;
-  readonly more: boolean;
 }
 
 export function changesOptions(name: string) {

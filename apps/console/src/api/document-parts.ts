@@ -1,54 +1,10 @@
 /** What belongs to a document: its text, passages, versions, and what it states. */
+import type { Chunk, Document, DocumentText, DocumentTriple, DocumentVersion } from "@pinakes/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { documentStrings } from "../strings/documents.ts";
-import { documentPath, type Document, type DocumentId } from "./documents.ts";
+import { documentPath, type DocumentId } from "./documents.ts";
 import { pagedOptions } from "./page.ts";
 import { get, post, request } from "./request.ts";
-
-export interface Passage {
-  readonly chunk_id: string;
-  readonly index: number;
-  readonly text: string;
-  /** UTF-16 code units into the text of the document. */
-  readonly start: number;
-  readonly end: number;
-  readonly page?: number;
-  readonly section?: string;
-}
-
-export interface Version {
-  readonly version: number;
-  readonly size_bytes: number;
-  readonly sha256: string;
-  readonly uploaded_at: string;
-  readonly uploaded_by: string;
-  readonly live: boolean;
-}
-
-export interface TextWindow {
-  readonly version: number;
-  readonly length: number;
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly next_start: number | null;
-  readonly pages: readonly { readonly page: number; readonly start: number; readonly end: number }[];
-  readonly sections: readonly { readonly path: readonly string[]; readonly start: number; readonly end: number }[];
-  readonly warnings: readonly string[];
-}
-
-interface Term {
-  readonly type: "iri" | "literal" | "blank";
-  readonly value: string;
-}
-
-export interface DocumentTriple {
-  readonly s: Term;
-  readonly p: Term;
-  readonly o: Term;
-  readonly g: Term | null;
-  readonly passages: readonly { readonly chunk_id: string; readonly index: number }[];
-}
 
 /** UTF-16 code units of the text that are asked for at a time. */
 export const textWindowChars = 50_000;
@@ -59,7 +15,7 @@ function keyOf({ rid, cid, did }: DocumentId, { live_version, indexed_at }: Docu
 }
 
 export function passagesOptions(id: DocumentId, document: Document) {
-  return pagedOptions<Passage>(keyOf(id, document, "passages"), `${documentPath(id)}/chunks`);
+  return pagedOptions<Chunk>(keyOf(id, document, "passages"), `${documentPath(id)}/chunks`);
 }
 
 export function triplesOptions(id: DocumentId, document: Document) {
@@ -69,7 +25,8 @@ export function triplesOptions(id: DocumentId, document: Document) {
 export function versionsOptions(id: DocumentId, document: Document) {
   return queryOptions({
     queryKey: [...keyOf(id, document, "versions"), document.version],
-    queryFn: ({ signal }) => get<{ readonly items: readonly Version[] }>(`${documentPath(id)}/versions`, { signal }),
+    queryFn: ({ signal }) =>
+      get<{ readonly items: readonly DocumentVersion[] }>(`${documentPath(id)}/versions`, { signal }),
   });
 }
 
@@ -78,7 +35,7 @@ export function textOptions(id: DocumentId, document: Document, first: number) {
   return infiniteQueryOptions({
     queryKey: [...keyOf(id, document, "text"), first],
     queryFn: ({ pageParam, signal }) =>
-      get<TextWindow>(`${documentPath(id)}/text`, {
+      get<DocumentText>(`${documentPath(id)}/text`, {
         query: { start: pageParam * textWindowChars, end: (pageParam + 1) * textWindowChars },
         signal,
       }),
@@ -94,7 +51,7 @@ export function sourceTextOptions(id: DocumentId, document: Document) {
   return queryOptions({
     queryKey: [...keyOf(id, document, "source"), document.version],
     queryFn: ({ signal }) =>
-      get<TextWindow>(`${documentPath(id)}/text`, {
+      get<DocumentText>(`${documentPath(id)}/text`, {
         query: { version: document.version, end: textWindowChars },
         signal,
       }),

@@ -1,6 +1,6 @@
 /** One page of a long list was read again: how it is put among those that are there. */
+import type { Page } from "@pinakes/client";
 import type { InfiniteData } from "@tanstack/react-query";
-import type { Page } from "./page.ts";
 
 export type Pages<Item> = InfiniteData<Page<Item>>;
 type IdOf<Item> = (item: Item) => string;

@@ -1,23 +1,9 @@
 /** Triples of a collection: by pattern, in SPARQL, and where they come from. */
+import type { LoadedTriples, Page, Provenance, Triple } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
-import { pagedOptions, type Page } from "./page.ts";
+import { pagedOptions } from "./page.ts";
 import { get, request, send } from "./request.ts";
-
-export interface Term {
-  readonly type: "iri" | "literal" | "blank";
-  readonly value: string;
-  readonly language?: string;
-  readonly datatype?: string;
-}
-
-export interface Triple {
-  readonly s: Term;
-  readonly p: Term;
-  readonly o: Term;
-  /** null: the graph without a name. */
-  readonly g: Term | null;
-}
 
 /** Terms as the server reads them in an address; what is absent may be anything, g=default is the graph without a name. */
 export interface TriplePattern {
@@ -38,25 +24,6 @@ export function triplePage(
   signal?: AbortSignal,
 ): Promise<Page<Triple>> {
   return get<Page<Triple>>(`${collectionPath(id)}/triples`, { query: { ...pattern, limit }, signal });
-}
-
-export interface ProvenanceSource {
-  readonly document_id: string;
-  readonly chunk_id: string;
-  readonly filename: string;
-  readonly version: number;
-  readonly page?: number;
-  readonly start: number;
-  readonly end: number;
-  readonly quote: string;
-}
-
-export interface Provenance {
-  readonly triple: Triple;
-  /** Somebody stated it without a document. */
-  readonly asserted: boolean;
-  readonly sources: readonly ProvenanceSource[];
-  readonly prov: Readonly<Record<string, unknown>>;
 }
 
 export function provenanceOptions(id: CollectionId, { s, p, o, g }: TriplePattern) {
@@ -119,16 +86,10 @@ export async function askSparql(
   return { kind: "rows", vars: head.vars ?? [], rows: results?.bindings ?? [] };
 }
 
-interface Loaded {
-  readonly read: number;
-  /** Those that were not there already. */
-  readonly inserted: number;
-}
-
 /** All or nothing. A refusal names the line. */
-export async function loadTriples(id: CollectionId, text: string, contentType: string): Promise<Loaded> {
+export async function loadTriples(id: CollectionId, text: string, contentType: string): Promise<LoadedTriples> {
   return (
-    await request<Loaded>("POST", `${collectionPath(id)}/triples`, {
+    await request<LoadedTriples>("POST", `${collectionPath(id)}/triples`, {
       text,
       contentType,
       query: { all_or_nothing: true },

@@ -1,4 +1,5 @@
 /** How the server is, as a whole: these are not figures of one workspace. */
+import type { ServerStatus } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { ProblemError } from "./problem.ts";
 import { get } from "./request.ts";
@@ -8,20 +9,6 @@ export interface Readiness {
   /** Store → why it does not answer. */
   readonly reasons: Readonly<Record<string, string>>;
   readonly warnings: Readonly<Record<string, string>>;
-}
-
-export interface ServerInfo {
-  readonly name: string;
-  readonly version: string;
-  readonly database: string;
-  readonly uptime_ms: number;
-  readonly items: { readonly engine: string; readonly index_reads: string; readonly durable: boolean };
-  readonly objects: { readonly driver: string; readonly durable: boolean };
-  readonly queue: { readonly driver: string; readonly durable: boolean };
-  readonly triples: { readonly engine: string; readonly reads: string; readonly durable: boolean };
-  readonly models: readonly { readonly id: string; readonly provider: string }[];
-  /** How long a deleted collection can be restored; 0: not at all. */
-  readonly trash_days: number;
 }
 
 const againMs = 15_000;
@@ -34,7 +21,7 @@ export const readinessOptions = queryOptions({
 
 export const infoOptions = queryOptions({
   queryKey: ["health", "info"],
-  queryFn: ({ signal }) => get<ServerInfo>("/v1/info", { signal }),
+  queryFn: ({ signal }) => get<ServerStatus>("/v1/info", { signal }),
   refetchInterval: againMs,
 });
 

@@ -1,13 +1,7 @@
 /** Lists come in pages; a screen asks for the next one when its reader comes near the end. */
+import type { Page } from "@pinakes/client";
 import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
 import { get, type RequestOptions } from "./request.ts";
-
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next_cursor?: string | null;
-  /** Of all pages, where `include_total` asked for it. */
-  readonly total?: number;
-}
 
 /** How single pages of a list are read again, and its rows told apart (renew.ts). */
 export interface ListMeta {

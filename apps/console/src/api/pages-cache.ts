@@ -1,6 +1,6 @@
 /** One row of a long list changed: it is put into the pages that are there, so that nobody asks for all of them again. */
+import type { Page } from "@pinakes/client";
 import type { InfiniteData, QueryClient, QueryKey } from "@tanstack/react-query";
-import type { Page } from "./page.ts";
 
 /** The lists are newest first. */
 interface Dated {

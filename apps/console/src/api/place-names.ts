@@ -1,15 +1,9 @@
 /** Names of repositories and collections for screens that have their ids only. What is deleted or another's has no name here. */
+import type { Collection, Repository } from "@pinakes/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { uiStrings } from "../strings/ui.ts";
 import { refOf } from "./collection-ref.ts";
-import {
-  collectionOptions,
-  collectionsOptions,
-  repositoriesOptions,
-  type Collection,
-  type CollectionId,
-  type Repository,
-} from "./collections.ts";
+import { collectionOptions, collectionsOptions, repositoriesOptions, type CollectionId } from "./collections.ts";
 
 interface PlaceIds {
   readonly repository_id: string;

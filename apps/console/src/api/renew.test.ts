@@ -1,6 +1,7 @@
+import type { Page } from "@pinakes/client";
 import { InfiniteQueryObserver, QueryClient, infiniteQueryOptions } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ListMeta, Page } from "./page.ts";
+import type { ListMeta } from "./page.ts";
 import { changedPagesMax, newPagesMax, renew, renewAll } from "./renew.ts";
 
 interface Row {

@@ -4,9 +4,10 @@
  * Of a list with several pages its first is read, where new rows come; its last, when the list was read to its end; and those with rows that
  * changed, a few at a time. A next page that is on its way is waited for: it would be lost, or would overwrite what was read meanwhile.
  */
+import type { Page } from "@pinakes/client";
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import { hasRow, isEnd, withFreshPage, type Pages } from "./fresh-page.ts";
-import type { ListMeta, Page } from "./page.ts";
+import type { ListMeta } from "./page.ts";
 
 /** Besides the first and the last. */
 export const changedPagesMax = 3;

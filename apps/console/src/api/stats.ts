@@ -1,21 +1,10 @@
 /** What the workspace did over time. */
+import type { ActivityPoint } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "./request.ts";
 
-export interface StatsPoint {
-  /** Where the step begins. */
-  readonly at: string;
-  readonly searches: number;
-  /** Of all searches of the step together. */
-  readonly search_ms: number;
-  readonly uploads: number;
-  readonly upload_bytes: number;
-  readonly documents_indexed: number;
-  readonly documents_failed: number;
-}
-
 export interface Stats {
-  readonly points: readonly StatsPoint[];
+  readonly points: readonly ActivityPoint[];
   /** When the answer was made: the last step is not over then. */
   readonly to: number;
   readonly stepSeconds: number;

@@ -1,7 +1,6 @@
 /** What the collections hold, the largest first. */
+import type { Collection, Page } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
-import type { Collection } from "./collections.ts";
-import type { Page } from "./page.ts";
 import { get } from "./request.ts";
 
 const shownMax = 10;

@@ -1,10 +1,13 @@
 /** Terms of RDF as texts: as the server reads them, and as people do. */
-import type { BoundTerm, Term } from "./graph.ts";
+import type { Term } from "@pinakes/client";
+import type { BoundTerm } from "./graph.ts";
 
 /** `<iri>`, `"words"@en`, `"1"^^<datatype>` or `_:label`. The server knows no escapes: a literal ends with its last quote. */
-export function termText({ type, value, language, datatype }: Term): string {
+export function termText(term: Term): string {
+  const { type, value } = term;
   if (type === "iri") return `<${value}>`;
   if (type === "blank") return `_:${value}`;
+  const { language, datatype } = term;
   if (language !== undefined) return `"${value}"@${language}`;
   return datatype === undefined ? `"${value}"` : `"${value}"^^<${datatype}>`;
 }

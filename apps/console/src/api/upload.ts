@@ -1,8 +1,8 @@
 /** Sends one file, and tells how far it is. fetch cannot tell that of what it sends, so this is the one call that does not go through request.ts. */
+import type { Document } from "@pinakes/client";
 import { beginCall } from "./calls.ts";
 import { collectionPath, type CollectionId } from "./collections.ts";
 import { connectionLost } from "./connection.ts";
-import type { Document } from "./documents.ts";
 import { problemOf, UnreachableError } from "./problem.ts";
 import { currentCsrfToken, post, toSignIn } from "./request.ts";
 

@@ -1,9 +1,9 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
+import type { Page } from "@pinakes/client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
 import { get } from "../api/request.ts";
-import type { Page } from "../api/page.ts";
 import { shellStrings } from "../strings/shell.ts";
 import { inputClass } from "../ui/field.tsx";
 import { ShownName } from "../ui/name.tsx";

@@ -1,4 +1,4 @@
-import type { SearchOutcome } from "../api/search.ts";
+import type { SearchOutcome } from "@pinakes/client";
 
 /** An answer without hits, by its outcome. */
 export const noAnswerStrings: Readonly<

@@ -1,6 +1,6 @@
 /** The decision in words, and the rule behind it. */
+import type { AccessDecision } from "@pinakes/client";
 import { CircleCheck, CircleX } from "lucide-react";
-import type { AccessDecision } from "../../api/access.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Facts } from "../../ui/panel.tsx";

@@ -1,4 +1,4 @@
-import type { Key } from "../../api/keys.ts";
+import type { Key } from "@pinakes/client";
 import { shownName } from "../../lib/shown-name.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { Badge } from "../../ui/badge.tsx";

@@ -1,5 +1,5 @@
+import type { Finding } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
-import type { Finding } from "../../api/fsck.ts";
 import { auditStrings } from "../../strings/audit.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/panel.tsx";

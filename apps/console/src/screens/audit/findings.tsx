@@ -1,7 +1,8 @@
 /** All findings of an audit. They come in one answer, at most 10,000; the table keeps only what is in sight. */
+import { type Finding, type FindingKind, findingKinds } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { findingKinds, findingsOptions, type Finding, type FindingKind } from "../../api/fsck.ts";
+import { findingsOptions } from "../../api/fsck.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { auditStrings } from "../../strings/audit.ts";
 import { Badge } from "../../ui/badge.tsx";

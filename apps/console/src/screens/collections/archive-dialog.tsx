@@ -1,7 +1,7 @@
+import type { Collection } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { showBegunWork } from "../../api/begun-work.ts";
 import { archiveCollection } from "../../api/collection-changes.ts";
-import type { Collection } from "../../api/collections.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { toast } from "../../ui/toast.tsx";

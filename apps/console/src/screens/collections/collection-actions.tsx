@@ -1,7 +1,7 @@
+import type { Collection } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, FileX, Pencil, RefreshCw, Search, Trash2 } from "lucide-react";
 import { useState } from "react";
-import type { Collection } from "../../api/collections.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Menu, type MenuEntry } from "../../ui/menu.tsx";

@@ -1,6 +1,6 @@
+import type { Collection } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import { Lock } from "lucide-react";
-import type { Collection } from "../../api/collections.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { collectionsStrings } from "../../strings/collections.ts";

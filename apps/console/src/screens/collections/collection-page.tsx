@@ -1,7 +1,8 @@
 /** One collection: what it is on top, its parts below. */
+import type { Collection } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { collectionOptions, type Collection } from "../../api/collections.ts";
+import { collectionOptions } from "../../api/collections.ts";
 import { isProblem } from "../../api/problem.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { collectionStrings as s } from "../../strings/collection.ts";

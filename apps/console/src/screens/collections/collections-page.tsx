@@ -1,8 +1,9 @@
 /** All collections that the caller may see, whatever repository they are in. */
+import type { Collection } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { collectionsOptions, repositoryCollectionsOptions, type Collection } from "../../api/collections.ts";
+import { collectionsOptions, repositoryCollectionsOptions } from "../../api/collections.ts";
 import { moreOf } from "../../api/page.ts";
 import { collectionsStrings as s } from "../../strings/collections.ts";
 import { Button } from "../../ui/button.tsx";

@@ -1,9 +1,9 @@
 /** Says what will go and whether it can come back, before anything goes. */
+import type { Collection } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { showBegunWork } from "../../api/begun-work.ts";
 import { deleteCollection } from "../../api/collection-changes.ts";
-import type { Collection } from "../../api/collections.ts";
 import { infoOptions } from "../../api/health.ts";
 import { meOptions } from "../../api/identity.ts";
 import { isProblem } from "../../api/problem.ts";

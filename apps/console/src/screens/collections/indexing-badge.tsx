@@ -1,6 +1,6 @@
 /** How far a collection is indexed. One file that failed among many is no failed collection: it is named, and it is a way to the file. */
+import type { Collection } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
-import type { Collection } from "../../api/collections.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { collectionsStrings as s } from "../../strings/collections.ts";
 import { Badge, Status } from "../../ui/badge.tsx";

@@ -1,5 +1,5 @@
+import type { ChunkingStrategy, Collection } from "@pinakes/client";
 import { Pencil } from "lucide-react";
-import type { ChunkingStrategy, Collection } from "../../api/collections.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Badge } from "../../ui/badge.tsx";

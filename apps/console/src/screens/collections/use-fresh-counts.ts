@@ -1,5 +1,6 @@
 /** While documents are indexed, counts and sizes in lists change all the time: they are asked for again, but not for every document. */
-import { collectionRowId, type Collection } from "../../api/collections.ts";
+import type { Collection } from "@pinakes/client";
+import { collectionRowId } from "../../api/collections.ts";
 import { useEvents } from "../../api/events.ts";
 import { renewSoon } from "../../app/query-client.ts";
 

@@ -1,5 +1,5 @@
 /** A document as a person edits it. Pure. */
-import type { Json, JsonObject } from "../../api/containers.ts";
+import type { JsonObject, JsonValue } from "@pinakes/client";
 import { containerStrings } from "../../strings/containers.ts";
 import { isObject } from "./partition-key.ts";
 
@@ -21,9 +21,9 @@ export function etagOf(document: JsonObject): string {
 type Parsed = { readonly document: JsonObject } | { readonly error: string };
 
 export function parseDocument(text: string): Parsed {
-  let value: Json;
+  let value: JsonValue;
   try {
-    value = JSON.parse(text) as Json;
+    value = JSON.parse(text) as JsonValue;
   } catch (error) {
     return { error: `${containerStrings.item.notJson} ${error instanceof Error ? error.message : ""}` };
   }

@@ -1,5 +1,6 @@
+import type { IndexState } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
-import { indexesOptions, type IndexState } from "../../api/containers.ts";
+import { indexesOptions } from "../../api/containers.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { DataTable, type Column } from "../../ui/data-table.tsx";

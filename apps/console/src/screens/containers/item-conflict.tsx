@@ -1,6 +1,7 @@
 /** Two versions of one item, side by side, and the reader's choice between them. */
+import type { JsonObject } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { createItem, readItem, type ItemKey, type JsonObject } from "../../api/containers.ts";
+import { createItem, readItem, type ItemKey } from "../../api/containers.ts";
 import { isProblem } from "../../api/problem.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";

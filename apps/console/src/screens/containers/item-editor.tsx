@@ -1,7 +1,8 @@
 /** Edits one document as JSON and saves it on condition that nobody changed it meanwhile. */
+import type { ContainerInfo, JsonObject } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { replaceItem, type Container, type ItemKey, type JsonObject } from "../../api/containers.ts";
+import { replaceItem, type ItemKey } from "../../api/containers.ts";
 import { isProblem } from "../../api/problem.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -18,7 +19,7 @@ import { RemoveItem } from "./remove-item.tsx";
 const s = containerStrings.item;
 
 interface ItemEditorProps {
-  readonly container: Container;
+  readonly container: ContainerInfo;
   readonly itemKey: ItemKey;
   readonly first: JsonObject;
   readonly onClose: () => void;

@@ -1,6 +1,7 @@
+import type { ContainerInfo, JsonObject } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createItem, type Container, type JsonObject } from "../../api/containers.ts";
+import { createItem } from "../../api/containers.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
@@ -12,7 +13,7 @@ import { pathsOf } from "./partition-key.ts";
 
 const s = containerStrings.item;
 
-export function NewItem({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
+export function NewItem({ container, onClose }: { readonly container: ContainerInfo; readonly onClose: () => void }) {
   const client = useQueryClient();
   const paths = pathsOf(container.partition_key);
   const [first] = useState(() => JSON.stringify(emptyDocument(paths), null, 2));

@@ -1,9 +1,10 @@
 /** A query in SQL, how it is answered, and its answer. What was run stands in the address. */
+import type { ContainerInfo, JsonValue } from "@pinakes/client";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useState } from "react";
-import { explainOptions, sqlOptions, type Container, type Json, type SqlQuestion } from "../../api/containers.ts";
+import { explainOptions, sqlOptions, type SqlQuestion } from "../../api/containers.ts";
 import { moreOf } from "../../api/page.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -19,7 +20,7 @@ import { QueryPlanPanel } from "./query-plan-panel.tsx";
 const s = containerStrings.query;
 const route = getRouteApi("/shell/containers/$c");
 
-export function QueryTab({ container }: { readonly container: Container }) {
+export function QueryTab({ container }: { readonly container: ContainerInfo }) {
   const { sql, sqlPk, plan } = route.useSearch();
   const pk = sqlPk === undefined ? undefined : readPk(sqlPk);
   const question = sql === undefined || pk === null ? undefined : { query: sql, ...(pk === undefined ? {} : { pk }) };
@@ -87,12 +88,12 @@ function Explained({ name, question }: { readonly name: string; readonly questio
 }
 
 interface Row {
-  readonly value: Json;
+  readonly value: JsonValue;
   readonly number: number;
 }
 
 interface ResultsProps {
-  readonly container: Container;
+  readonly container: ContainerInfo;
   readonly question: SqlQuestion;
   /** Unless the plan says it already. */
   readonly advise: boolean;

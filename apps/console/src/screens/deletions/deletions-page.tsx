@@ -1,6 +1,7 @@
+import { operationStatuses } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { operationListOptions, operationStatuses } from "../../api/operations.ts";
+import { operationListOptions } from "../../api/operations.ts";
 import { moreOf } from "../../api/page.ts";
 import { usePlaceName } from "../../api/place-names.ts";
 import { deletionStrings as s } from "../../strings/deletions.ts";

@@ -1,5 +1,5 @@
 /** What each store did of a delete or an archiving, what it still has, and why. */
-import type { StoreReport } from "../../api/operations.ts";
+import type { StoreProgress } from "@pinakes/client";
 import { formatMs, formatNumber } from "../../lib/format.ts";
 import { deletionStrings } from "../../strings/deletions.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -11,7 +11,7 @@ import { StoreUnits } from "./store-units.tsx";
 
 const s = deletionStrings.detail;
 
-const columns: readonly Column<StoreReport>[] = [
+const columns: readonly Column<StoreProgress>[] = [
   {
     id: "store",
     header: s.columns.store,
@@ -57,7 +57,7 @@ const columns: readonly Column<StoreReport>[] = [
 
 interface StoreTableProps {
   /** Undefined while they are read. */
-  readonly stores: readonly StoreReport[] | undefined;
+  readonly stores: readonly StoreProgress[] | undefined;
   readonly error?: unknown;
   readonly onRetry?: () => void;
 }

@@ -1,9 +1,9 @@
 /** A store counts what it has to remove, which is not what people count: each says in words what its numbers are. */
-import type { StoreReport } from "../../api/operations.ts";
+import type { StoreProgress } from "@pinakes/client";
 import { deletionStrings } from "../../strings/deletions.ts";
 import { Facts } from "../../ui/panel.tsx";
 
-export function StoreUnits({ stores }: { readonly stores: readonly StoreReport[] }) {
+export function StoreUnits({ stores }: { readonly stores: readonly StoreProgress[] }) {
   const units = stores.flatMap(({ store, unit }) => (unit === undefined ? [] : [[store, unit] as const]));
   if (units.length === 0) return null;
   return (

@@ -1,11 +1,9 @@
 /** The chosen place in words, and as a citation to be copied. */
-import type { Document } from "../../api/documents.ts";
-import type { Citation } from "../../api/search.ts";
+import type { Chunk, Citation, Document } from "@pinakes/client";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
-import type { Passage } from "../../api/document-parts.ts";
 import { foundIn } from "../search/found-words.ts";
 import type { Span } from "./text-marks.ts";
 import type { Place } from "./use-place.ts";
@@ -50,7 +48,7 @@ export function ChosenPlace({ document, place: { chosen, choose, words }, span }
 /** As searches give it, and as POST /v1/citations:verify takes it. */
 function citationOf(
   { repository_id, collection_id, document_id, name, live_version, version }: Document,
-  passage: Passage,
+  passage: Chunk,
 ): Citation {
   const { page, section, start, end, text } = passage;
   return {

@@ -1,6 +1,6 @@
+import type { Document } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import { Download, RefreshCw, Trash2 } from "lucide-react";
-import type { Document } from "../../api/documents.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { documentStrings } from "../../strings/documents.ts";

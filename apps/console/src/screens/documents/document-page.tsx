@@ -1,9 +1,10 @@
 /** One document: its text beside its passages, and all that belongs to it. */
+import type { Document } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Download, RefreshCw, Trash2 } from "lucide-react";
 import { collectionOptions } from "../../api/collections.ts";
-import { documentOptions, type Document, type DocumentId } from "../../api/documents.ts";
+import { documentOptions, type DocumentId } from "../../api/documents.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Status } from "../../ui/badge.tsx";

@@ -1,5 +1,5 @@
 /** What is happening to the document now, in words; nothing when it is simply there. */
-import type { Document } from "../../api/documents.ts";
+import type { Document } from "@pinakes/client";
 import { documentStrings } from "../../strings/documents.ts";
 import { Progress } from "../../ui/progress.tsx";
 

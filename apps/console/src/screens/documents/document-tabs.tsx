@@ -1,5 +1,6 @@
+import type { Document } from "@pinakes/client";
 import { getRouteApi } from "@tanstack/react-router";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Empty } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";

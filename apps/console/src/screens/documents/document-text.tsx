@@ -1,8 +1,9 @@
 /** The text as it was read from the file. It may be long, so it comes in windows, beginning with the one that holds the chosen place. */
+import type { Document, DocumentText } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { textOptions, textWindowChars, type TextWindow } from "../../api/document-parts.ts";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import { textOptions, textWindowChars } from "../../api/document-parts.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { moreOf } from "../../api/page.ts";
 import { cx } from "../../lib/class-names.ts";
 import { formatNumber } from "../../lib/format.ts";
@@ -72,11 +73,11 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
   );
 }
 
-type TextQuery = ReturnType<typeof useInfiniteQuery<TextWindow>>;
+type TextQuery = ReturnType<typeof useInfiniteQuery<DocumentText>>;
 
 interface ScrollerProps {
   readonly place: Place;
-  readonly windows: readonly TextWindow[];
+  readonly windows: readonly DocumentText[];
   readonly text: Pick<TextQuery, "hasNextPage" | "hasPreviousPage" | "isFetching"> & {
     readonly fetchNextPage: () => unknown;
     readonly fetchPreviousPage: () => unknown;
@@ -178,7 +179,7 @@ function Stressed({ text, words }: { readonly text: string; readonly words: read
   });
 }
 
-function Warnings({ windows }: { readonly windows: readonly TextWindow[] }) {
+function Warnings({ windows }: { readonly windows: readonly DocumentText[] }) {
   return (
     <ul className="rounded-md bg-warn-soft p-3 text-sm text-warn">
       {[...new Set(windows.flatMap(({ warnings }) => warnings))].map((warning) => (
@@ -188,7 +189,13 @@ function Warnings({ windows }: { readonly windows: readonly TextWindow[] }) {
   );
 }
 
-function GoToPage({ windows, onGo }: { readonly windows: readonly TextWindow[]; readonly onGo: (span: Span) => void }) {
+function GoToPage({
+  windows,
+  onGo,
+}: {
+  readonly windows: readonly DocumentText[];
+  readonly onGo: (span: Span) => void;
+}) {
   const pages = new Map(windows.flatMap(({ pages: of }) => of).map((one) => [String(one.page), one]));
   if (pages.size < 2) return null;
   const choices = [

@@ -1,8 +1,9 @@
 /** A document that could not be indexed may still have a text: that its embedding failed says nothing of the file. Read when it is asked for. */
+import type { Document } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { sourceTextOptions } from "../../api/document-parts.ts";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";

@@ -1,4 +1,4 @@
-import type { Document } from "../../api/documents.ts";
+import type { Document } from "@pinakes/client";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { CodeEditor } from "../../ui/code-editor.tsx";

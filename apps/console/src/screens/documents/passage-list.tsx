@@ -1,7 +1,7 @@
 /** All passages in the order of the text, with only those in sight in the page. The chosen one is scrolled to. */
+import type { Chunk } from "@pinakes/client";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
-import type { Passage } from "../../api/document-parts.ts";
 import { cx } from "../../lib/class-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
@@ -42,7 +42,7 @@ export function PassageList({ place }: { readonly place: Place }) {
   );
 }
 
-function Rows({ place, items }: { readonly place: Place; readonly items: readonly Passage[] }) {
+function Rows({ place, items }: { readonly place: Place; readonly items: readonly Chunk[] }) {
   const { chosen, choose } = place;
   const { has, loading, load } = place.passages.more;
   const scroller = useRef<HTMLDivElement>(null);
@@ -93,7 +93,7 @@ function Row({
   chosen,
   onChoose,
 }: {
-  readonly passage: Passage;
+  readonly passage: Chunk;
   readonly chosen: boolean;
   readonly onChoose: () => void;
 }) {

@@ -1,4 +1,4 @@
-import type { Passage } from "../../api/document-parts.ts";
+import type { Chunk } from "@pinakes/client";
 import { documentStrings } from "../../strings/documents.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
@@ -7,7 +7,7 @@ import type { Place } from "./use-place.ts";
 const s = documentStrings.passages;
 const previewChars = 300;
 
-const columns: readonly Column<Passage>[] = [
+const columns: readonly Column<Chunk>[] = [
   { id: "number", header: s.title, width: "7rem", cell: ({ index }) => s.number(index) },
   { id: "page", header: s.page, width: "4rem", align: "right", cell: ({ page }) => page ?? "" },
   {

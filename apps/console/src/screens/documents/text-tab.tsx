@@ -1,5 +1,6 @@
 /** The text with its passages tinted, and beside it the passages and what is known of the chosen one. */
-import type { Document, DocumentId } from "../../api/documents.ts";
+import type { Document } from "@pinakes/client";
+import type { DocumentId } from "../../api/documents.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Loading } from "../../ui/states.tsx";
 import { ChosenPlace } from "./chosen-place.tsx";

@@ -1,9 +1,10 @@
 /** What the passages of the document state in the graph of its collection. */
+import type { Document, DocumentTriple } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { triplesOptions, type DocumentTriple } from "../../api/document-parts.ts";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import { triplesOptions } from "../../api/document-parts.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { moreOf } from "../../api/page.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";

@@ -1,5 +1,6 @@
 /** What becomes of files that were sent: told by the server's events, and asked for where an event may have been missed. */
-import { documentPath, type Document } from "../../api/documents.ts";
+import type { Document } from "@pinakes/client";
+import { documentPath } from "../../api/documents.ts";
 import { onEvent } from "../../api/events.ts";
 import { isProblem } from "../../api/problem.ts";
 import { get } from "../../api/request.ts";

@@ -1,9 +1,10 @@
 /** What can be done with a document, wherever it is shown. */
+import type { Document } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { deleteDocument, downloadDocument, reindexDocument } from "../../api/document-parts.ts";
 import { collectionRowId } from "../../api/collections.ts";
-import { documentPath, type Document, type DocumentId } from "../../api/documents.ts";
+import { documentPath, type DocumentId } from "../../api/documents.ts";
 import { renew } from "../../api/renew.ts";
 import { get } from "../../api/request.ts";
 import { documentStrings } from "../../strings/documents.ts";

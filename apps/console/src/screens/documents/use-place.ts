@@ -1,9 +1,10 @@
 /** The place in a document that its page shows: in its address, as a passage or as characters from … to. */
+import type { Chunk, Document } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { passagesOptions, type Passage } from "../../api/document-parts.ts";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import { passagesOptions } from "../../api/document-parts.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { moreOf, type More } from "../../api/page.ts";
 import { wordsOf } from "../search/found-words.ts";
 import type { Span } from "./text-marks.ts";
@@ -11,7 +12,7 @@ import type { Span } from "./text-marks.ts";
 const route = getRouteApi("/shell/collections/$rid/$cid/documents/$did");
 
 interface Passages {
-  readonly items: readonly Passage[] | undefined;
+  readonly items: readonly Chunk[] | undefined;
   readonly error: unknown;
   readonly retry: () => void;
   readonly more: More;
@@ -19,7 +20,7 @@ interface Passages {
 
 export interface Place {
   readonly passages: Passages;
-  readonly chosen: Passage | undefined;
+  readonly chosen: Chunk | undefined;
   /** Those of the question that led here. */
   readonly words: readonly string[];
   readonly span: Span | undefined;
@@ -27,7 +28,7 @@ export interface Place {
   readonly looking: boolean;
   /** The address names a passage that is not there. */
   readonly gone: boolean;
-  readonly choose: (passage: Passage | undefined) => void;
+  readonly choose: (passage: Chunk | undefined) => void;
   readonly chooseSpan: (span: Span) => void;
 }
 
@@ -40,7 +41,7 @@ export function usePlace(id: DocumentId, document: Document): Place {
   const items = list.data?.items;
   const given = spanOf(start, end);
   const chosen = items?.find((passage) =>
-    chunk === undefined ? passage.start === given?.start && passage.end === given.end : passage.chunk_id === chunk,
+    chunk === undefined ? passage.start === given?.start && passage.end === given?.end : passage.chunk_id === chunk,
   );
   const missing = chunk !== undefined && items !== undefined && chosen === undefined;
   // Passages come in pages, and nobody knows on which one this is.

@@ -1,7 +1,8 @@
 /** An entity and what is around it. */
+import type { Page, Term, Triple } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { CollectionId } from "../../api/collections.ts";
-import { triplePage, type Term, type Triple } from "../../api/graph.ts";
+import { triplePage } from "../../api/graph.ts";
 import { termText } from "../../api/terms.ts";
 
 /** Of each direction. */
@@ -22,15 +23,17 @@ export function aroundOptions(id: CollectionId, term: string) {
     queryKey: ["triples", id.rid, id.cid, "around", term],
     queryFn: async ({ signal }): Promise<Around> => {
       // Words are said of nothing: a literal is never a subject.
-      const said = term.startsWith('"') ? { items: [] } : await triplePage(id, { s: term }, aroundTriplesMax, signal);
+      const said = term.startsWith('"')
+        ? { items: [], next_cursor: null }
+        : await triplePage(id, { s: term }, aroundTriplesMax, signal);
       const pointing = await triplePage(id, { o: term }, aroundTriplesMax, signal);
       return { term, out: said.items, outCut: isCut(said), into: pointing.items, intoCut: isCut(pointing) };
     },
   });
 }
 
-function isCut(page: { readonly next_cursor?: string | null }): boolean {
-  return typeof page.next_cursor === "string";
+function isCut(page: Page<Triple>): boolean {
+  return page.next_cursor !== null;
 }
 
 const nameEndings = ["#label", "/name", "#prefLabel", "/title", "/label"];

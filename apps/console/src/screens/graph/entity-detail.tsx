@@ -1,5 +1,6 @@
 /** One entity in words: what is said of it, and what points to it. The same as the picture, for keyboards and screen readers. */
-import type { Triple, TriplePattern } from "../../api/graph.ts";
+import type { Triple } from "@pinakes/client";
+import type { TriplePattern } from "../../api/graph.ts";
 import { readTerm, shortTerm, termText } from "../../api/terms.ts";
 import { graphStrings } from "../../strings/graph.ts";
 import { Button } from "../../ui/button.tsx";

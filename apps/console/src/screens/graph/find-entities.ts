@@ -1,7 +1,8 @@
 /** Where to begin: the entities with the most triples, or those whose name holds some words. */
+import type { Term } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { CollectionId } from "../../api/collections.ts";
-import { askSparql, triplePage, type SparqlResult, type Term } from "../../api/graph.ts";
+import { askSparql, triplePage, type SparqlResult } from "../../api/graph.ts";
 import { isProblem } from "../../api/problem.ts";
 import { termOfBound, termText } from "../../api/terms.ts";
 

@@ -1,9 +1,10 @@
 /** Ask by pattern: what is left empty may be anything. Each term of the answer leads on. */
+import type { Triple } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { CollectionId } from "../../api/collections.ts";
-import { triplesOptions, type Triple, type TriplePattern } from "../../api/graph.ts";
+import { triplesOptions, type TriplePattern } from "../../api/graph.ts";
 import { moreOf } from "../../api/page.ts";
 import { shortTerm, termText } from "../../api/terms.ts";
 import { graphStrings } from "../../strings/graph.ts";

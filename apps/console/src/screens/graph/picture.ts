@@ -1,5 +1,5 @@
 /** What the picture shows: entities and the edges between them, no more than a reader can take in. */
-import type { Term, Triple } from "../../api/graph.ts";
+import type { Term, Triple } from "@pinakes/client";
 import { shortTerm, termText } from "../../api/terms.ts";
 import { isEntity, nameIn, type Around } from "./around.ts";
 

@@ -1,7 +1,8 @@
 /** A place to drop files, and the choice of the collection they go to. */
+import type { Collection } from "@pinakes/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Collection, CollectionId } from "../../api/collections.ts";
+import type { CollectionId } from "../../api/collections.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { Select, TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";

@@ -1,8 +1,9 @@
 /** The passages that answer the question in the address, each a link to its place in its document. */
+import type { Hit, SearchAnswer } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEvents } from "../../api/events.ts";
-import { hitName, search, type Hit, type SearchAnswer } from "../../api/search.ts";
+import { hitName, search } from "../../api/search.ts";
 import { formatMs } from "../../lib/format.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { buttonClass } from "../../ui/button.tsx";

@@ -1,6 +1,6 @@
 /** The start page of those who have collections: ask, add, and go on where they were. */
+import type { Collection } from "@pinakes/client";
 import { getRouteApi } from "@tanstack/react-router";
-import type { Collection } from "../../api/collections.ts";
 import { homeStrings as s } from "../../strings/home.ts";
 import { Panel } from "../../ui/panel.tsx";
 import { UploadList } from "../documents/upload-list.tsx";

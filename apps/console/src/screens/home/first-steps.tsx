@@ -1,6 +1,6 @@
 /** The way to a first answer, on one page: put in, watch, ask. */
+import type { Collection } from "@pinakes/client";
 import { useState, type ReactNode } from "react";
-import type { Collection } from "../../api/collections.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";

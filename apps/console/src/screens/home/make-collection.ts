@@ -1,8 +1,8 @@
 /** Collections that the start page makes: in the reader's own repository, which nobody else sees. */
+import type { Collection, Page } from "@pinakes/client";
 import { createCollection } from "../../api/collection-changes.ts";
-import type { Collection, CollectionId } from "../../api/collections.ts";
+import type { CollectionId } from "../../api/collections.ts";
 import { isProblem } from "../../api/problem.ts";
-import type { Page } from "../../api/page.ts";
 import { get, path } from "../../api/request.ts";
 import { queryClient } from "../../app/query-client.ts";
 import { freeSlug } from "../../lib/slug.ts";
@@ -45,7 +45,7 @@ async function sampleCollection(): Promise<CollectionId> {
       name: homeStrings.sample.name,
       description: homeStrings.sample.description,
       // By headings: each answer is a section that can be read by itself.
-      chunking_strategy: { type: "MARKDOWN", unit: "token", chunk_size: 110, chunk_overlap: 0 },
+      chunking_strategy: { type: "MARKDOWN", unit: "token", chunk_size: 110, chunk_overlap: 0 } as const,
       metadata: { tags: ["sample"] },
     };
     return await made(await createCollection(own, sample));

@@ -1,4 +1,4 @@
-import type { DeadLetter } from "../../api/queues.ts";
+import type { DeadLetter } from "@pinakes/client";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { queueStrings } from "../../strings/queues.ts";
 import { Dialog } from "../../ui/dialog.tsx";

@@ -1,7 +1,8 @@
 /** What was given up in a queue: tried again or discarded, one or all of them. */
+import type { DeadLetter } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { deadLettersOptions, queuesKey, settleDeadLetter, type DeadAction, type DeadLetter } from "../../api/queues.ts";
+import { deadLettersOptions, queuesKey, settleDeadLetter, type DeadAction } from "../../api/queues.ts";
 import { queueStrings } from "../../strings/queues.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";

@@ -1,7 +1,8 @@
 /** The server lists all jobs, newest first; which of them are wanted is decided here, page by page. */
+import type { Job } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { jobListOptions, type JobRow } from "../../api/jobs.ts";
+import { jobListOptions } from "../../api/jobs.ts";
 import { moreOf } from "../../api/page.ts";
 import type { PlaceName } from "../../api/place-names.ts";
 
@@ -18,7 +19,7 @@ const wantedRowsDefault = 30;
 /** Then the reader is asked whether to look further: jobs stay for 90 days, there may be very many. */
 const lookedAtOnceMax = 1_000;
 
-export function matchesJob(job: JobRow, { status, kind, q, nameOf }: JobFilter): boolean {
+export function matchesJob(job: Job, { status, kind, q, nameOf }: JobFilter): boolean {
   if (status !== undefined && job.status !== status) return false;
   if (kind !== undefined && job.kind !== kind) return false;
   if (q === undefined) return true;

@@ -1,7 +1,8 @@
 /** All letters of a queue, one after the other, with a way to stop. Those that are there when it is asked for; later ones are not touched. */
+import type { DeadLetter } from "@pinakes/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { queuesKey, settleDeadLetter, type DeadAction, type DeadLetter } from "../../api/queues.ts";
+import { queuesKey, settleDeadLetter, type DeadAction } from "../../api/queues.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { queueStrings } from "../../strings/queues.ts";
 import { uiStrings } from "../../strings/ui.ts";

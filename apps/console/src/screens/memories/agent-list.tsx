@@ -1,7 +1,8 @@
+import type { Agent } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { agentsOptions, type Agent } from "../../api/memories.ts";
+import { agentsOptions } from "../../api/memories.ts";
 import { moreOf } from "../../api/page.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { Button } from "../../ui/button.tsx";

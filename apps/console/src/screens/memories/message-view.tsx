@@ -1,4 +1,4 @@
-import type { Memory } from "../../api/memories.ts";
+import type { Memory } from "@pinakes/client";
 import { cx } from "../../lib/class-names.ts";
 import { formatDateTime } from "../../lib/format.ts";
 import { memoryStrings } from "../../strings/memories.ts";

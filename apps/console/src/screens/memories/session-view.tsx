@@ -1,8 +1,9 @@
 /** One session: what was said, what of it fits into a context, and what can be done with it. */
+import type { Session } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { deleteSession, sessionOptions, type Session, type SessionId } from "../../api/memories.ts";
+import { deleteSession, sessionOptions, type SessionId } from "../../api/memories.ts";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { Button } from "../../ui/button.tsx";

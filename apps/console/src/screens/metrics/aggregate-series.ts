@@ -1,5 +1,5 @@
 /** Rows of an aggregate as lines of a chart. Pure. */
-import type { AggregateName, AggregateRow } from "../../api/aggregates.ts";
+import type { Aggregate, AggregateRow } from "@pinakes/client";
 import type { ChartProps, Series } from "../../ui/chart.tsx";
 import { metricStrings } from "../../strings/metrics.ts";
 
@@ -13,11 +13,7 @@ export interface Drawing {
 }
 
 /** `totals` decides which groups are drawn: those with the most entries. */
-export function drawingOf(
-  rows: readonly AggregateRow[],
-  totals: readonly AggregateRow[],
-  measure: AggregateName,
-): Drawing {
+export function drawingOf(rows: readonly AggregateRow[], totals: readonly AggregateRow[], measure: Aggregate): Drawing {
   const busiest = totals.toSorted((a, b) => (b.values.count ?? 0) - (a.values.count ?? 0)).slice(0, seriesMax);
   // Names of groups are data: a key of ours cannot be confused with a property.
   const keys = new Map(busiest.map((row, index) => [groupLabel(row), `group${index}`]));

@@ -1,6 +1,7 @@
+import { aggregates } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { aggregateNames, aggregateOptions } from "../../api/aggregates.ts";
+import { aggregateOptions } from "../../api/aggregates.ts";
 import { metricGroups, metricNamesOptions, metricTypes } from "../../api/agent-metrics.ts";
 import { metricStrings as s } from "../../strings/metrics.ts";
 import { Select } from "../../ui/field.tsx";
@@ -44,7 +45,7 @@ export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
         label={s.measure}
         className="w-40"
         value={choice.measure}
-        choices={aggregateNames.map((value) => ({ value, label: s.measures[value] }))}
+        choices={aggregates.map((value) => ({ value, label: s.measures[value] }))}
         onChoose={(measure) => set({ measure })}
       />
       <Select

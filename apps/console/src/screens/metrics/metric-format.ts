@@ -1,4 +1,4 @@
-import type { MetricType } from "../../api/agent-metrics.ts";
+import type { MetricType } from "@pinakes/client";
 import { formatMs, formatNumber } from "../../lib/format.ts";
 
 const short = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });

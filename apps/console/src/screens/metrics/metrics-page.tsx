@@ -1,8 +1,9 @@
 /** What agents measured: over time, by group, and one by one. */
+import type { Metric, MetricType } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
-import { metricsOptions, type Metric, type MetricType } from "../../api/agent-metrics.ts";
+import { metricsOptions } from "../../api/agent-metrics.ts";
 import { moreOf } from "../../api/page.ts";
 import { formatDateTime } from "../../lib/format.ts";
 import { metricStrings as s } from "../../strings/metrics.ts";

@@ -1,7 +1,8 @@
 /** One migration: where it is, what stands in its way, and the next step. */
+import type { Migration } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { isWork, migrationOptions, type Migration } from "../../api/migrations.ts";
+import { isWork, migrationOptions } from "../../api/migrations.ts";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { buttonClass } from "../../ui/button.tsx";

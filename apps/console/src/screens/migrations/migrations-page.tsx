@@ -1,7 +1,8 @@
+import type { Migration } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { migrationListOptions, type Migration } from "../../api/migrations.ts";
+import { migrationListOptions } from "../../api/migrations.ts";
 import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings as s } from "../../strings/migrations.ts";

@@ -1,4 +1,4 @@
-import type { MigrationProblem } from "../../api/migrations.ts";
+import type { MigrationProblem } from "@pinakes/client";
 import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { Panel } from "../../ui/panel.tsx";

@@ -1,4 +1,4 @@
-import type { Migration } from "../../api/migrations.ts";
+import type { Migration } from "@pinakes/client";
 
 /** A source in one line: from where to where of a move, and of every other kind what it was told. */
 export function sourceWords({ kind, ...told }: Migration["source"]): string {

@@ -1,5 +1,5 @@
+import type { MigrationState } from "@pinakes/client";
 import { CircleCheck, CircleDashed, LoaderCircle } from "lucide-react";
-import type { MigrationState } from "../../api/migrations.ts";
 import { migrationStrings as s } from "../../strings/migrations.ts";
 import { placesOf, type Place } from "./steps.ts";
 

@@ -1,6 +1,6 @@
 /** Which step may be asked for in which state, as the server has it (RFC 0009). */
-import type { MigrationStep } from "@pinakes/client";
-import { isWork, type Migration, type MigrationState } from "../../api/migrations.ts";
+import type { Migration, MigrationState, MigrationStep } from "@pinakes/client";
+import { isWork } from "../../api/migrations.ts";
 
 const from: Readonly<Record<MigrationStep, readonly MigrationState[]>> = {
   plan: ["planned"],

@@ -1,4 +1,4 @@
-import type { MigrationUnit } from "../../api/migrations.ts";
+import type { MigrationUnit } from "@pinakes/client";
 import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { Dialog } from "../../ui/dialog.tsx";

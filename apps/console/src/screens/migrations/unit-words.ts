@@ -1,4 +1,4 @@
-import type { MigrationUnit } from "../../api/migrations.ts";
+import type { MigrationUnit } from "@pinakes/client";
 import { migrationStrings } from "../../strings/migrations.ts";
 
 export function targetOf({ repository, user, collection }: MigrationUnit["target"]): string {

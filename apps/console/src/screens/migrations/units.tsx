@@ -1,8 +1,9 @@
 /** What becomes a collection each: counts and hashes of both sides. */
+import type { Migration, MigrationUnit } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { migrationUnitsOptions, type Migration, type MigrationUnit } from "../../api/migrations.ts";
+import { migrationUnitsOptions } from "../../api/migrations.ts";
 import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";

@@ -1,11 +1,11 @@
 /** Choosing collections by typing a part of their name: the server looks for them, so there may be any number. */
 import { Combobox } from "@base-ui/react/combobox";
+import type { Collection, Page } from "@pinakes/client";
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { Check, ChevronDown, X } from "lucide-react";
 import { useDeferredValue, useId, useState, type ReactNode } from "react";
 import { collectionOfRef, refOf } from "../../api/collection-ref.ts";
-import { collectionOptions, type Collection, type CollectionId } from "../../api/collections.ts";
-import type { Page } from "../../api/page.ts";
+import { collectionOptions, type CollectionId } from "../../api/collections.ts";
 import { placeOf } from "../../api/place-names.ts";
 import { get } from "../../api/request.ts";
 import { searchStrings } from "../../strings/search.ts";

@@ -1,8 +1,9 @@
+import type { Evaluation } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { deleteEvaluation, evaluationsKey, type Evaluation } from "../../api/evaluations.ts";
+import { deleteEvaluation, evaluationsKey } from "../../api/evaluations.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";

@@ -1,8 +1,9 @@
 /** One evaluation: what it holds, running it, and its runs. */
+import type { Evaluation } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
-import { evaluationOptions, type Evaluation } from "../../api/evaluations.ts";
+import { evaluationOptions } from "../../api/evaluations.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Chart } from "../../ui/chart.tsx";

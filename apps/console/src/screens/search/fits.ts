@@ -1,5 +1,5 @@
 /** Whether an answer is one, or only what is least far from a question that nothing answers. Pure. */
-import type { Hit } from "../../api/search.ts";
+import type { Hit } from "@pinakes/client";
 import { partsOf, wordsOf } from "./found-words.ts";
 
 /**

@@ -1,8 +1,9 @@
 /** What each question of an evaluation came to in one run. A question opens in the lab, with the run's settings. */
+import type { Evaluation, EvaluationRun, RunQuestion } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { refOf } from "../../api/collection-ref.ts";
-import { runQuestionsOptions, type Evaluation, type EvaluationRun, type RunQuestion } from "../../api/evaluations.ts";
+import { runQuestionsOptions } from "../../api/evaluations.ts";
 import { moreOf } from "../../api/page.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";

@@ -1,7 +1,8 @@
 /** One call of a tool, with what of it was not kept. */
+import type { ToolInvocation } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { redactionsOptions, toolOptions, type ToolInvocation } from "../../api/tool-log.ts";
+import { redactionsOptions, toolOptions } from "../../api/tool-log.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { toolStrings } from "../../strings/tools.ts";
 import { Status } from "../../ui/badge.tsx";

@@ -1,8 +1,9 @@
 /** Whether a day of the log is what was written, and whether new days can be proved. */
+import type { ChainCheck } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { meOptions } from "../../api/identity.ts";
-import { checkChain, setHashChain, toolLogSettingsOptions, type ChainCheck } from "../../api/tool-log.ts";
+import { checkChain, setHashChain, toolLogSettingsOptions } from "../../api/tool-log.ts";
 import { cx } from "../../lib/class-names.ts";
 import { toolStrings } from "../../strings/tools.ts";
 import { Button } from "../../ui/button.tsx";

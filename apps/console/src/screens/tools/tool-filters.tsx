@@ -1,7 +1,8 @@
+import { toolStatuses } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { aggregateOptions } from "../../api/aggregates.ts";
-import { toolStatuses, type ToolQuery } from "../../api/tool-log.ts";
+import type { ToolQuery } from "../../api/tool-log.ts";
 import { toolStrings as s } from "../../strings/tools.ts";
 import { Select } from "../../ui/field.tsx";
 import { RangeFields } from "../metrics/range-fields.tsx";

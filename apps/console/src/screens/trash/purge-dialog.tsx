@@ -1,7 +1,7 @@
+import type { Collection } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { showBegunWork } from "../../api/begun-work.ts";
 import { deleteCollection } from "../../api/collection-changes.ts";
-import type { Collection } from "../../api/collections.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { trashStrings as s } from "../../strings/trash.ts";
 import { Confirm } from "../../ui/confirm.tsx";

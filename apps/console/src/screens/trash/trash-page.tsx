@@ -1,9 +1,10 @@
 /** Deleted collections, until they are purged: the way back, and the short way out. */
+import type { Collection } from "@pinakes/client";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { restoreCollection } from "../../api/collection-changes.ts";
-import { collectionsOptions, type Collection } from "../../api/collections.ts";
+import { collectionsOptions } from "../../api/collections.ts";
 import { meOptions } from "../../api/identity.ts";
 import { moreOf } from "../../api/page.ts";
 import { trashStrings as s } from "../../strings/trash.ts";

@@ -1,5 +1,6 @@
 /** What "resume" and "fail" are told besides the workflow. */
-import { recoveryActions, type RecoveryAction, type Workflow, type WorkflowVerb } from "../../api/workflows.ts";
+import { type RecoveryAction, recoveryActions, type Workflow } from "@pinakes/client";
+import type { WorkflowVerb } from "../../api/workflows.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { Select, TextArea, TextField } from "../../ui/field.tsx";
 

@@ -1,4 +1,4 @@
-import type { WorkflowEvent } from "../../api/workflows.ts";
+import type { WorkflowEvent } from "@pinakes/client";
 import { formatDateTime } from "../../lib/format.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";

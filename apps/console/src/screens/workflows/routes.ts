@@ -1,5 +1,6 @@
+import { type WorkflowStatus, type WorkflowType, workflowTypes } from "@pinakes/client";
 import { createRoute } from "@tanstack/react-router";
-import { workflowStatuses, workflowTypes, type WorkflowStatus, type WorkflowType } from "../../api/workflows.ts";
+import { workflowStatuses } from "../../api/workflows.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";

@@ -1,8 +1,9 @@
 /** The timeline, drawn and as a table. A row opens the agent or the checkpoint it tells of. */
+import type { Workflow } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { checkpointsOptions, type Workflow } from "../../api/workflows.ts";
+import { checkpointsOptions } from "../../api/workflows.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { Status } from "../../ui/badge.tsx";

@@ -1,5 +1,5 @@
 /** What happened in a workflow, in lanes along one axis of time. Pure. */
-import type { Checkpoint, Workflow } from "../../api/workflows.ts";
+import type { Checkpoint, Workflow } from "@pinakes/client";
 import { workflowStrings } from "../../strings/workflows.ts";
 
 const s = workflowStrings.timeline;

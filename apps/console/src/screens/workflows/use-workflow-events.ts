@@ -1,8 +1,9 @@
 /** What happens to a workflow while its page is open: the events themselves, who holds the lease, and fresh data after each. */
+import { type WorkflowEvent, workflowEventTypes } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useStream, type StreamState } from "../../api/stream.ts";
-import { leaseOptions, workflowEventTypes, workflowPath, type Lease, type WorkflowEvent } from "../../api/workflows.ts";
+import { leaseOptions, workflowPath, type Lease } from "../../api/workflows.ts";
 
 /** A busy workflow may run for days. */
 const keptMax = 1_000;

@@ -1,4 +1,5 @@
-import type { Lease, Workflow, WorkflowError } from "../../api/workflows.ts";
+import type { Workflow, WorkflowError } from "@pinakes/client";
+import type { Lease } from "../../api/workflows.ts";
 import { formatDateTime, formatMs, formatSeconds } from "../../lib/format.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { Badge } from "../../ui/badge.tsx";

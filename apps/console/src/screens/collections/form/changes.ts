@@ -1,6 +1,5 @@
 /** What was changed in the form, beside what somebody else changed meanwhile. */
-import type { CollectionInput } from "../../../api/collection-changes.ts";
-import type { Collection } from "../../../api/collections.ts";
+import type { Collection, CollectionChange } from "@pinakes/client";
 import type { Changeable } from "./form-values.ts";
 
 export type Field = keyof Changeable;
@@ -40,7 +39,7 @@ export function changedFields(before: Changeable, after: Changeable): readonly F
   return fields.filter((field) => !same(before[field], after[field]));
 }
 
-export function only(values: Changeable, wanted: readonly Field[]): CollectionInput {
+export function only(values: Changeable, wanted: readonly Field[]): CollectionChange {
   return Object.fromEntries(wanted.map((field) => [field, values[field]]));
 }
 

@@ -1,6 +1,7 @@
+import type { ChunkingStrategy, Collection } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { repositoryOptions, type ChunkingStrategy, type Collection } from "../../../api/collections.ts";
+import { repositoryOptions } from "../../../api/collections.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import { Check, Select, TextField } from "../../../ui/field.tsx";
 import { ChunkingPreview } from "./chunking-preview.tsx";

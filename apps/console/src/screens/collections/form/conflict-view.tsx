@@ -1,6 +1,6 @@
 /** Two people edited the same collection: what each wrote stands side by side, and the reader chooses field by field. */
+import type { CollectionChange } from "@pinakes/client";
 import { useState } from "react";
-import type { CollectionInput } from "../../../api/collection-changes.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import { uiStrings } from "../../../strings/ui.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -16,7 +16,7 @@ interface Props {
   readonly theirs: Changeable;
   readonly pending: boolean;
   readonly error: unknown;
-  readonly onSave: (change: CollectionInput) => void;
+  readonly onSave: (change: CollectionChange) => void;
   readonly onDrop: () => void;
   readonly onClose: () => void;
 }

@@ -1,11 +1,7 @@
 /** What stands in the fields of the form, and what of it is sent. */
-import type { CollectionInput } from "../../../api/collection-changes.ts";
-import type { ChunkingStrategy, Collection } from "../../../api/collections.ts";
+import type { ChunkingStrategy, ChunkingType, ChunkUnit, Collection, JsonObject } from "@pinakes/client";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import type { FieldErrors } from "./field-errors.ts";
-
-export const chunkingTypes = ["FIXED", "RECURSIVE", "TOKEN", "SENTENCE", "MARKDOWN", "SEMANTIC", "NONE"] as const;
-type ChunkingType = (typeof chunkingTypes)[number];
 
 /** As typed: a number that is half written is a text. */
 export interface FormValues {
@@ -20,7 +16,7 @@ export interface FormValues {
   readonly fields: string;
   readonly ownChunking: boolean;
   readonly type: ChunkingType;
-  readonly unit: "char" | "token";
+  readonly unit: ChunkUnit;
   readonly size: string;
   readonly overlap: string;
   readonly separators: string;
@@ -62,8 +58,8 @@ export function valuesOf(collection: Collection): FormValues {
     id: collection.collection_id,
     name: collection.name,
     description,
-    tags: (metadata.tags ?? []).join(", "),
-    fields: JSON.stringify(metadata.custom_fields ?? {}, null, 2),
+    tags: metadata.tags.join(", "),
+    fields: JSON.stringify(metadata.custom_fields, null, 2),
     ...chunkingValues(collection.chunking_strategy),
     ownChunking: own !== null,
     allowOverride: collection.allow_chunking_override,
@@ -82,22 +78,20 @@ function chunkingValues({
   threshold,
 }: ChunkingStrategy): Partial<FormValues> {
   return {
-    type: chunkingTypes.find((known) => known === type) ?? "RECURSIVE",
-    unit: unit === "token" ? "token" : "char",
+    type,
+    unit,
     // One passage a document has no size; whoever chooses another method begins with the default.
-    ...(type === "NONE" ? {} : { size: String(chunk_size ?? ""), overlap: String(chunk_overlap ?? "") }),
+    ...(type === "NONE" ? {} : { size: String(chunk_size), overlap: String(chunk_overlap) }),
     ...(separators === undefined ? {} : { separators: JSON.stringify(separators) }),
     ...(threshold === undefined ? {} : { threshold: String(threshold) }),
   };
 }
 
-/** What a change may say. */
-export type Changeable = Required<
-  Pick<
-    CollectionInput,
-    "name" | "description" | "chunking_strategy" | "allow_chunking_override" | "metadata" | "allowed_groups" | "private"
-  >
->;
+/** What the form changes. */
+export type Changeable = Pick<
+  Collection,
+  "description" | "allow_chunking_override" | "metadata" | "allowed_groups" | "private"
+> & { readonly name: string | null; readonly chunking_strategy: ChunkingStrategy | null };
 
 type Read<Value> =
   | { readonly value: Value; readonly errors?: undefined }
@@ -106,7 +100,7 @@ type Read<Value> =
 /** Only what cannot be sent is refused here; everything else is for the server to judge. */
 export function readValues(values: FormValues): Read<Changeable> {
   const fields = readFields(values.fields);
-  const chunking: Read<object | null> = values.ownChunking ? readChunking(values) : { value: null };
+  const chunking: Read<ChunkingStrategy | null> = values.ownChunking ? readChunking(values) : { value: null };
   if (fields.errors !== undefined || chunking.errors !== undefined)
     return { errors: { ...fields.errors, ...chunking.errors } };
   const groups = lines(values.groups);
@@ -123,7 +117,7 @@ export function readValues(values: FormValues): Read<Changeable> {
   };
 }
 
-export function readChunking({ type, unit, size, overlap, separators, threshold }: FormValues): Read<object> {
+export function readChunking({ type, unit, size, overlap, separators, threshold }: FormValues): Read<ChunkingStrategy> {
   // As the server stores it, so that it is not taken for a change.
   if (type === "NONE") return { value: { type, unit, chunk_size: 0, chunk_overlap: 0 } };
   const sizes = { chunk_size: numberOf(size), chunk_overlap: numberOf(overlap) };
@@ -145,11 +139,10 @@ export function readChunking({ type, unit, size, overlap, separators, threshold 
   };
 }
 
-function readFields(text: string): Read<Record<string, unknown>> {
+function readFields(text: string): Read<JsonObject> {
   try {
     const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return { value: value as Record<string, unknown> };
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value: value as JsonObject };
     return { errors: { "metadata.custom_fields": s.notObject } };
   } catch (error) {
     return { errors: { "metadata.custom_fields": s.notJson((error as Error).message) } };

@@ -1,4 +1,4 @@
-import type { Collection } from "../../../api/collections.ts";
+import type { Collection } from "@pinakes/client";
 import type { FieldErrors } from "./field-errors.ts";
 import type { FormValues } from "./form-values.ts";
 

@@ -1,7 +1,8 @@
 /** What a run would do, before it does it. */
+import type { PipelinePlan, ScheduledPipeline } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import type { CollectionId } from "../../../api/collections.ts";
-import { planOptions, type Pipeline, type PipelinePlan } from "../../../api/pipelines.ts";
+import { planOptions } from "../../../api/pipelines.ts";
 import { formatNumber } from "../../../lib/format.ts";
 import { pipelineStrings } from "../../../strings/pipelines.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -15,7 +16,7 @@ const namesShownMax = 50;
 
 interface Props {
   readonly id: CollectionId;
-  readonly pipeline: Pipeline;
+  readonly pipeline: ScheduledPipeline;
   readonly pending: boolean;
   readonly onRun: (force: boolean) => void;
   readonly onClose: () => void;

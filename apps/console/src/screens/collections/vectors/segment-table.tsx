@@ -1,8 +1,10 @@
-import type { Segment } from "../../../api/vectors.ts";
+import type { VectorStats } from "@pinakes/client";
 import { formatBytes, formatNumber } from "../../../lib/format.ts";
 import { vectorStrings as s } from "../../../strings/vectors.ts";
 import { DataTable, type Column } from "../../../ui/data-table.tsx";
 import { Empty } from "../../../ui/states.tsx";
+
+type Segment = VectorStats["segments"][number];
 
 const columns: readonly Column<Segment>[] = [
   {

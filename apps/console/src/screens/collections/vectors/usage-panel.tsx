@@ -1,6 +1,7 @@
+import type { CollectionUsage } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import type { CollectionId } from "../../../api/collections.ts";
-import { usageOptions, type Usage } from "../../../api/vectors.ts";
+import { usageOptions } from "../../../api/vectors.ts";
 import { formatNumber } from "../../../lib/format.ts";
 import { vectorStrings as s } from "../../../strings/vectors.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -21,7 +22,7 @@ export function UsagePanel({ id }: { readonly id: CollectionId }) {
   );
 }
 
-function Counts({ usage }: { readonly usage: Usage }) {
+function Counts({ usage }: { readonly usage: CollectionUsage }) {
   const rows = [
     [s.things.documents, usage.document_count, usage.recounted.document_count],
     [s.things.passages, usage.chunk_count, usage.recounted.chunk_count],

@@ -1,8 +1,9 @@
 /** What searches read: the segments, their versions, and whether what is counted is there. */
+import type { Compaction, Manifest, VectorStats } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Combine } from "lucide-react";
 import type { CollectionId } from "../../../api/collections.ts";
-import { compact, manifestOptions, type Compaction, type Manifest, type VectorStats } from "../../../api/vectors.ts";
+import { compact, manifestOptions } from "../../../api/vectors.ts";
 import { formatBytes, formatMs, formatNumber } from "../../../lib/format.ts";
 import { vectorStrings as s } from "../../../strings/vectors.ts";
 import { Status } from "../../../ui/badge.tsx";
