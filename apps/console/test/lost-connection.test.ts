@@ -33,17 +33,17 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/overview");
     const tile = page
-      .getByRole("list", { name: "Figures of this moment" })
+      .getByRole("list", { name: "Current metrics" })
       .getByRole("listitem")
       .filter({ hasText: "Server" });
     await tile.getByText("ready", { exact: true }).waitFor();
     await server.stop();
     await lost(page).waitFor();
-    await tile.getByText("no answer", { exact: true }).waitFor();
+    await tile.getByText("no response", { exact: true }).waitFor();
     await expectAccessible(page);
     await page.getByRole("link", { name: "Migrations" }).click();
-    const told = page.getByRole("alert").filter({ hasText: "The server does not answer" });
-    await told.getByRole("button", { name: "Try again" }).waitFor();
+    const told = page.getByRole("alert").filter({ hasText: "The server is unreachable" });
+    await told.getByRole("button", { name: "Retry" }).waitFor();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     await expectAccessible(page);
     await screenshot(page, "page-not-loaded");
@@ -95,7 +95,7 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
     expect([loads, new URL(page.url()).pathname]).toEqual([1, "/trash"]);
     await expectAccessible(page);
     await page.unroute(gone);
-    await told.getByRole("button", { name: "Try again" }).click();
+    await told.getByRole("button", { name: "Retry" }).click();
     await heading(page, "Trash").waitFor();
     expect(complaints.splice(0).filter((text) => !text.includes("status of 404"))).toEqual([]);
     await close();

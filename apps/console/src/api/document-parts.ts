@@ -1,4 +1,4 @@
-/** What belongs to a document: its text, passages, versions, and what it states. */
+/** What belongs to a document: its text, chunks, versions, and what it states. */
 import type { Chunk, Document, DocumentText, DocumentTriple, DocumentVersion } from "@pinakes/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { documentStrings } from "../strings/documents.ts";
@@ -14,8 +14,8 @@ function keyOf({ rid, cid, did }: DocumentId, { live_version, indexed_at }: Docu
   return ["document-parts", rid, cid, did, `${live_version} ${indexed_at}`, part];
 }
 
-export function passagesOptions(id: DocumentId, document: Document) {
-  return pagedOptions<Chunk>(keyOf(id, document, "passages"), `${documentPath(id)}/chunks`);
+export function chunksOptions(id: DocumentId, document: Document) {
+  return pagedOptions<Chunk>(keyOf(id, document, "chunks"), `${documentPath(id)}/chunks`);
 }
 
 export function triplesOptions(id: DocumentId, document: Document) {

@@ -53,7 +53,7 @@ function Calls() {
 }
 
 function Outcome({ call: { status, ms } }: { readonly call: Call }) {
-  if (status === undefined) return <Badge>{s.underWay}</Badge>;
+  if (status === undefined) return <Badge>{s.pending}</Badge>;
   if (status === 0) return <Badge tone="bad">{s.noAnswer}</Badge>;
   return <Badge tone={status < 400 ? "good" : "bad"}>{`${status} · ${formatMs(ms ?? 0)}`}</Badge>;
 }

@@ -20,7 +20,7 @@ export function catchStrayDrops(): () => void {
   const dropped = (event: DragEvent) => {
     if (isHandled(event)) return;
     event.preventDefault();
-    toast(document.querySelector("[data-drop-zone]") === null ? s.nowhere : s.beside);
+    toast(document.querySelector("[data-drop-zone]") === null ? s.noTarget : s.outside);
   };
   document.addEventListener("dragover", dragged);
   document.addEventListener("drop", dropped);

@@ -31,7 +31,7 @@ export function keyColumns(actions: Actions): readonly Column<Key>[] {
       width: "minmax(6rem,1fr)",
       cell: ({ groups }) => <Cut text={groups.join(", ")} />,
     },
-    { id: "may", header: of.may, width: "10.5rem", cell: (key) => <Cut text={mayOf(key)} /> },
+    { id: "may", header: of.permissions, width: "10.5rem", cell: (key) => <Cut text={mayOf(key)} /> },
     { id: "expires", header: of.expires, width: "7rem", cell: ({ expires_at }) => <Ends at={expires_at} /> },
     {
       id: "used",

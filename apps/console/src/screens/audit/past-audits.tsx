@@ -41,9 +41,9 @@ interface Props {
 }
 
 export function PastAudits({ found: { list, items, looking, seen, more, lookFurther }, onShow }: Props) {
-  const further = lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.lookFurther}</Button>;
+  const further = lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.searchOlder}</Button>;
   const empty = looking ? (
-    <Loading what={s.looking} />
+    <Loading what={s.searching} />
   ) : (
     <Empty title={s.empty} action={further}>
       {further === undefined ? s.emptyAbout : s.nothingSoFar(formatNumber(seen))}

@@ -72,7 +72,7 @@ function Head({ collection }: { readonly collection: Collection }) {
         {collection.private && <Badge>{s.private}</Badge>}
         <span>{s.in(shownName(repository_name))}</span>
         <span>{s.counts.documents(document_count, formatNumber(document_count))}</span>
-        <span>{s.counts.passages(chunk_count, formatNumber(chunk_count))}</span>
+        <span>{s.counts.chunks(chunk_count, formatNumber(chunk_count))}</span>
         {row_count > 0 && <span>{s.counts.rows(row_count, formatNumber(row_count))}</span>}
         <span>{formatBytes(total_size_bytes)}</span>
       </span>

@@ -65,11 +65,11 @@ function WhatGoes({ collection }: { readonly collection: Collection }) {
   const triples =
     usage.data === undefined ? (usage.error === null ? s.counting : s.unknown) : formatNumber(usage.data.triples);
   return (
-    <section aria-label={s.goes} className="rounded-md border p-3">
+    <section aria-label={s.contents} className="rounded-md border p-3">
       <Facts
         of={[
           [s.documents, formatNumber(collection.document_count)],
-          [s.passages, formatNumber(collection.chunk_count)],
+          [s.chunks, formatNumber(collection.chunk_count)],
           [s.bytes, formatBytes(collection.total_size_bytes)],
           [s.triples, triples],
         ]}
@@ -89,7 +89,7 @@ function How({ purge, onChoose }: { readonly purge: boolean; readonly onChoose: 
   ];
   return (
     <fieldset className="flex flex-col gap-2">
-      <legend className="mb-1 text-xs font-medium text-soft">{s.how}</legend>
+      <legend className="mb-1 text-xs font-medium text-soft">{s.mode}</legend>
       {choices.map(({ value, label, about, disabled }) => (
         <label
           key={label}

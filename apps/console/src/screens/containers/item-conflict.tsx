@@ -56,7 +56,7 @@ export function ItemConflict(props: ItemConflictProps) {
         <Side title={s.mine} document={mine} />
       </div>
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onGoOn}>{s.goOn}</Button>
+        <Button onClick={onGoOn}>{s.continue}</Button>
         <Button onClick={() => onTakeTheirs(data)}>{s.takeTheirs}</Button>
         <Button look="danger" disabled={pending} onClick={() => onOverwrite(mine, etagOf(data))}>
           {s.overwrite}

@@ -47,14 +47,14 @@ function Report({ operation }: { readonly operation: Operation }) {
             </code>,
           ],
           [
-            s.life,
+            s.incarnation,
             <code key="life" className="font-mono text-xs">
               {incarnation}
             </code>,
           ],
           [s.status, <Status key="status" value={status} />],
           [s.by, created_by],
-          [s.begun, formatDateTime(created_at)],
+          [s.started, formatDateTime(created_at)],
           ...(finished_at === null ? [] : [[s.finished, formatDateTime(finished_at)] as const]),
         ]}
       />

@@ -42,7 +42,7 @@ const columns: readonly Column<StoreProgress>[] = [
   },
   {
     id: "tries",
-    header: s.columns.tries,
+    header: s.columns.attempts,
     width: "4rem",
     align: "right",
     cell: ({ attempts }) => formatNumber(attempts),

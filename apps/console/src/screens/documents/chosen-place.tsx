@@ -8,7 +8,7 @@ import { foundIn } from "../search/found-words.ts";
 import type { Span } from "./text-marks.ts";
 import type { Place } from "./use-place.ts";
 
-const s = documentStrings.passages;
+const s = documentStrings.chunks;
 
 interface ChosenPlaceProps {
   readonly document: Document;
@@ -48,9 +48,9 @@ export function ChosenPlace({ document, place: { chosen, choose, words }, span }
 /** As searches give it, and as POST /v1/citations:verify takes it. */
 function citationOf(
   { repository_id, collection_id, document_id, name, live_version, version }: Document,
-  passage: Chunk,
+  chunk: Chunk,
 ): Citation {
-  const { page, section, start, end, text } = passage;
+  const { page, section, start, end, text } = chunk;
   return {
     repository_id,
     collection_id,

@@ -27,8 +27,8 @@ export function documentColumns(actions: Actions): readonly Column<Document>[] {
     },
     { id: "size", header: s.size, width: "6rem", align: "right", cell: ({ size_bytes }) => formatBytes(size_bytes) },
     {
-      id: "passages",
-      header: s.passages,
+      id: "chunks",
+      header: s.chunks,
       width: "6rem",
       align: "right",
       cell: ({ chunk_count }) => formatNumber(chunk_count),

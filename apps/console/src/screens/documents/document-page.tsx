@@ -1,4 +1,4 @@
-/** One document: its text beside its passages, and all that belongs to it. */
+/** One document: its text beside its chunks, and all that belongs to it. */
 import type { Document } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
@@ -46,12 +46,7 @@ function Loaded({ id, document }: { readonly id: DocumentId; readonly document: 
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <Status value={status} />
           <span>
-            {s.facts(
-              file_type,
-              formatBytes(size_bytes),
-              s.passageCount(chunk_count, formatNumber(chunk_count)),
-              version,
-            )}
+            {s.facts(file_type, formatBytes(size_bytes), s.chunkCount(chunk_count, formatNumber(chunk_count)), version)}
           </span>
           <CollectionLink id={id} />
         </span>

@@ -6,13 +6,13 @@ import { Empty } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { FailedText } from "./failed-text.tsx";
 import { MetadataTab } from "./metadata-tab.tsx";
-import { PassagesTab } from "./passages-tab.tsx";
+import { ChunksTab } from "./chunks-tab.tsx";
 import { TextTab } from "./text-tab.tsx";
 import { TriplesTab } from "./triples-tab.tsx";
 import { usePlace } from "./use-place.ts";
 import { VersionsTab } from "./versions-tab.tsx";
 
-const { page: s, passages: words } = documentStrings;
+const { page: s, chunks: words } = documentStrings;
 const route = getRouteApi("/shell/collections/$rid/$cid/documents/$did");
 
 interface DocumentTabsProps {
@@ -51,9 +51,9 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
           ),
         },
         {
-          value: "passages",
-          label: s.passages,
-          content: live ? <WithPlace id={id} document={document} tab="passages" /> : none,
+          value: "chunks",
+          label: s.chunks,
+          content: live ? <WithPlace id={id} document={document} tab="chunks" /> : none,
         },
         { value: "triples", label: s.triples, content: live ? <TriplesTab id={id} document={document} /> : none },
         { value: "versions", label: s.versions, content: <VersionsTab id={id} document={document} /> },
@@ -63,7 +63,7 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
   );
 }
 
-function WithPlace({ id, document, tab }: DocumentTabsProps & { readonly tab: "text" | "passages" }) {
+function WithPlace({ id, document, tab }: DocumentTabsProps & { readonly tab: "text" | "chunks" }) {
   const place = usePlace(id, document);
-  return tab === "text" ? <TextTab id={id} document={document} place={place} /> : <PassagesTab place={place} />;
+  return tab === "text" ? <TextTab id={id} document={document} place={place} /> : <ChunksTab place={place} />;
 }

@@ -17,7 +17,7 @@ import { piecesOf, type Piece, type Span } from "./text-marks.ts";
 import type { Place } from "./use-place.ts";
 
 const s = documentStrings.text;
-/** About as much of a passage as is in sight at once. */
+/** About as much of a chunk as is in sight at once. */
 const seenChars = 400;
 
 interface DocumentTextProps {
@@ -84,12 +84,12 @@ interface ScrollerProps {
   };
 }
 
-function Scroller({ place: { span, passages, words }, windows, text }: ScrollerProps) {
+function Scroller({ place: { span, chunks, words }, windows, text }: ScrollerProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const mark = useRef<HTMLElement>(null);
   const whole = windows.map((one) => one.text).join("");
   const from = windows[0]?.start ?? 0;
-  const pieces = piecesOf(whole, from, passages.items ?? [], span);
+  const pieces = piecesOf(whole, from, chunks.items ?? [], span);
   const at = pieces.findIndex(({ chosen }) => chosen);
   const shown = at >= 0;
   useEffect(() => {
@@ -124,7 +124,7 @@ function Scroller({ place: { span, passages, words }, windows, text }: ScrollerP
 }
 
 /**
- * Only the text is scrolled, not the page around it. What stands before the place stays in sight too; in a long passage the words of the
+ * Only the text is scrolled, not the page around it. What stands before the place stays in sight too; in a long chunk the words of the
  * question may be far below its beginning, then they are what must be seen.
  */
 function scrollTo(scroller: HTMLElement | null, mark: HTMLElement | null): void {
@@ -143,22 +143,22 @@ interface PieceViewProps {
   readonly ref?: React.Ref<HTMLElement>;
 }
 
-function PieceView({ piece: { text, passages, odd, chosen }, words, ref }: PieceViewProps) {
+function PieceView({ piece: { text, chunks, odd, chosen }, words, ref }: PieceViewProps) {
   if (chosen)
     return (
       <mark ref={ref}>
         <Stressed text={text} words={words} />
       </mark>
     );
-  // Neighbours in turns, so that one sees where a passage ends; what two share is tinted most.
+  // Neighbours in turns, so that one sees where a chunk ends; what two share is tinted most.
   return (
-    <span className={cx(passages === 1 && (odd ? "bg-raised" : "bg-brand-soft/60"), passages > 1 && "bg-brand-soft")}>
+    <span className={cx(chunks === 1 && (odd ? "bg-raised" : "bg-brand-soft/60"), chunks > 1 && "bg-brand-soft")}>
       {text}
     </span>
   );
 }
 
-/** The whole passage is marked already: the words of the question stand out of it. */
+/** The whole chunk is marked already: the words of the question stand out of it. */
 function Stressed({ text, words }: { readonly text: string; readonly words: readonly string[] }) {
   const best = bestPlaceOf(text, words, seenChars);
   let at = 0;

@@ -10,7 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 
-const { passages: words, text: s } = documentStrings;
+const { chunks: words, text: s } = documentStrings;
 
 export function FailedText({ id, document }: { readonly id: DocumentId; readonly document: Document }) {
   const [asked, setAsked] = useState(false);

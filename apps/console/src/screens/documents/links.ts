@@ -1,9 +1,9 @@
-/** The address of a document, and of a place in it. All screens that point at a passage use this. */
+/** The address of a document, and of a place in it. All screens that point at a chunk use this. */
 interface DocumentPlace {
   readonly rid: string;
   readonly cid: string;
   readonly did: string;
-  /** The passage to show. */
+  /** The chunk to show. */
   readonly chunk?: string | undefined;
   /** Or a place in the text, in UTF-16 code units, as citations have it. */
   readonly start?: number | undefined;

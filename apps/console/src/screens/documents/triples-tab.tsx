@@ -1,4 +1,4 @@
-/** What the passages of the document state in the graph of its collection. */
+/** What the chunks of the document state in the graph of its collection. */
 import type { Document, DocumentTriple } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -79,7 +79,7 @@ function From({ id, passages }: { readonly id: DocumentId; readonly passages: Do
     <span className="flex gap-2 truncate">
       {passages.map(({ chunk_id, index }) => (
         <Link key={chunk_id} {...documentLink({ ...id, chunk: chunk_id })} className="text-brand underline">
-          {documentStrings.passages.number(index)}
+          {documentStrings.chunks.number(index)}
         </Link>
       ))}
     </span>

@@ -45,9 +45,9 @@ function WhereTaken({ rid }: { readonly rid: string }) {
   if (personal !== true) return null;
   return (
     <p className="text-xs">
-      {s.sharedTakes}{" "}
+      {s.sharedAccepts}{" "}
       <Link to="/collections" search={{ new: true }} className="text-brand underline">
-        {s.makeShared}
+        {s.createShared}
       </Link>
     </p>
   );

@@ -1,9 +1,9 @@
-/** The place in a document that its page shows: in its address, as a passage or as characters from … to. */
+/** The place in a document that its page shows: in its address, as a chunk or as characters from … to. */
 import type { Chunk, Document } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { passagesOptions } from "../../api/document-parts.ts";
+import { chunksOptions } from "../../api/document-parts.ts";
 import type { DocumentId } from "../../api/documents.ts";
 import { moreOf, type More } from "../../api/page.ts";
 import { wordsOf } from "../search/found-words.ts";
@@ -11,7 +11,7 @@ import type { Span } from "./text-marks.ts";
 
 const route = getRouteApi("/shell/collections/$rid/$cid/documents/$did");
 
-interface Passages {
+interface Chunks {
   readonly items: readonly Chunk[] | undefined;
   readonly error: unknown;
   readonly retry: () => void;
@@ -19,32 +19,32 @@ interface Passages {
 }
 
 export interface Place {
-  readonly passages: Passages;
+  readonly chunks: Chunks;
   readonly chosen: Chunk | undefined;
   /** Those of the question that led here. */
   readonly words: readonly string[];
   readonly span: Span | undefined;
-  /** More passages are being read to find the chosen one. */
+  /** More chunks are being read to find the chosen one. */
   readonly looking: boolean;
-  /** The address names a passage that is not there. */
+  /** The address names a chunk that is not there. */
   readonly gone: boolean;
-  readonly choose: (passage: Chunk | undefined) => void;
+  readonly choose: (chunk: Chunk | undefined) => void;
   readonly chooseSpan: (span: Span) => void;
 }
 
 export function usePlace(id: DocumentId, document: Document): Place {
-  const { chunk, start, end, q } = route.useSearch();
+  const { chunk: chunkId, start, end, q } = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useInfiniteQuery(passagesOptions(id, document));
+  const list = useInfiniteQuery(chunksOptions(id, document));
   const { hasNextPage, isFetching, fetchNextPage } = list;
   const more = moreOf(list);
   const items = list.data?.items;
   const given = spanOf(start, end);
-  const chosen = items?.find((passage) =>
-    chunk === undefined ? passage.start === given?.start && passage.end === given?.end : passage.chunk_id === chunk,
+  const chosen = items?.find((chunk) =>
+    chunkId === undefined ? chunk.start === given?.start && chunk.end === given?.end : chunk.chunk_id === chunkId,
   );
-  const missing = chunk !== undefined && items !== undefined && chosen === undefined;
-  // Passages come in pages, and nobody knows on which one this is.
+  const missing = chunkId !== undefined && items !== undefined && chosen === undefined;
+  // Chunks come in pages, and nobody knows on which one this is.
   useEffect(() => {
     if (missing && more.has && !isFetching) void fetchNextPage();
   }, [missing, more.has, isFetching, fetchNextPage]);
@@ -58,7 +58,7 @@ export function usePlace(id: DocumentId, document: Document): Place {
       replace: true,
     });
   return {
-    passages: {
+    chunks: {
       items,
       error: items === undefined ? list.error : undefined,
       retry: () => void list.refetch(),
@@ -69,7 +69,7 @@ export function usePlace(id: DocumentId, document: Document): Place {
     span: given ?? chosen,
     looking: missing && (more.has || more.loading),
     gone: missing && !hasNextPage && !isFetching,
-    choose: (passage) => go({ chunk: passage?.chunk_id, start: passage?.start, end: passage?.end }),
+    choose: (chunk) => go({ chunk: chunk?.chunk_id, start: chunk?.start, end: chunk?.end }),
     chooseSpan: go,
   };
 }

@@ -94,7 +94,7 @@ function Side({ title, columns, items, cut, onSeeAll }: SideProps) {
       />
       {cut && (
         <p className="flex items-center gap-2 text-xs text-soft">
-          {s.cut(aroundTriplesMax)}
+          {s.truncated(aroundTriplesMax)}
           <Button size="small" look="quiet" onClick={onSeeAll}>
             {s.seeAll}
           </Button>

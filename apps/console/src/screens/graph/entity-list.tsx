@@ -49,7 +49,7 @@ interface EntityListProps {
 
 export function EntityList({ id, find, onFind, onChoose }: EntityListProps) {
   const { data, error, refetch } = useQuery(entitiesOptions(id, find));
-  const title = find !== undefined ? s.found(find) : data?.partly === true ? s.firstOnes : s.mostUsed;
+  const title = find !== undefined ? s.matches(find) : data?.partly === true ? s.firstOnes : s.mostUsed;
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <FindForm find={find} onFind={onFind} />

@@ -86,7 +86,7 @@ function Fields({
       ))}
       <div className="flex gap-2 self-start pt-[1.4rem]">
         <Button type="submit" look="main">
-          {s.ask}
+          {s.query}
         </Button>
         <Button
           onClick={() => {

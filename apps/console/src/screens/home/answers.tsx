@@ -1,4 +1,4 @@
-/** The passages that answer the question in the address, each a link to its place in its document. */
+/** The chunks that answer the question in the address, each a link to its place in its document. */
 import type { Hit, SearchAnswer } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -51,7 +51,7 @@ function AnswersTo({ q }: { readonly q: string }) {
     <section aria-label={s.answers} className="flex flex-col gap-2">
       <p role="status" className="flex flex-wrap items-center gap-2 text-sm text-soft">
         <span className="min-w-0 flex-1 basis-60">
-          {fitsBadly(q, hits) ? s.farOff : s.found(hits.length, formatMs(timings.total_ms))}
+          {fitsBadly(q, hits) ? s.farOff : s.results(hits.length, formatMs(timings.total_ms))}
         </span>
         <Link to="/search" search={{ q }} className={buttonClass("quiet", "small")}>
           {s.inLab}

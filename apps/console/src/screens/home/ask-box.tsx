@@ -54,7 +54,7 @@ export function AskBox({
       </form>
       {questions.length > 0 && (
         <div className="flex flex-wrap items-center gap-2">
-          <span className="text-xs text-soft">{s.tryThese}</span>
+          <span className="text-xs text-soft">{s.examples}</span>
           {questions.map((question) => (
             <Button
               key={question}

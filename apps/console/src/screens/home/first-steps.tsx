@@ -44,7 +44,7 @@ function PutIn({ collections, added }: { readonly collections: readonly Collecti
   const [more, setMore] = useState(false);
   if (added > 0 && !more)
     return (
-      <Step title={s.put} done>
+      <Step title={s.add} done>
         <div className="flex flex-wrap items-center gap-3">
           <p className="text-sm text-soft">{s.added(added)}</p>
           <Button size="small" onClick={() => setMore(true)}>
@@ -54,8 +54,8 @@ function PutIn({ collections, added }: { readonly collections: readonly Collecti
       </Step>
     );
   return (
-    <Step title={s.put} done={added > 0}>
-      <p className="mb-3 text-sm text-soft">{s.putText}</p>
+    <Step title={s.add} done={added > 0}>
+      <p className="mb-3 text-sm text-soft">{s.addText}</p>
       <div className="flex flex-col items-start gap-3">
         <SampleButton look={added === 0 ? "main" : "plain"} label={s.sample} />
         <p className="text-sm text-soft">{s.or}</p>
@@ -84,5 +84,5 @@ function Step({
 function indexWords(uploads: readonly Upload[], ready: number): string {
   if (uploads.length === 0) return s.indexWaiting;
   if (uploads.some(isProblem)) return s.indexProblems;
-  return uploads.every(isOver) ? s.indexDone(ready) : s.indexGoing;
+  return uploads.every(isOver) ? s.indexDone(ready) : s.indexing;
 }

@@ -49,7 +49,7 @@ function Detail({ job }: { readonly job: Job }) {
           [s.status, <Status key="status" value={job.status} />],
           [s.collection, <Collection key="collection" job={job} />],
           [s.by, job.created_by],
-          [s.begun, formatDateTime(job.created_at)],
+          [s.started, formatDateTime(job.created_at)],
           [s.updated, formatDateTime(job.updated_at)],
           [s.attempts, formatNumber(job.attempts)],
           [s.progress, <JobProgress key="progress" progress={job.progress} />],

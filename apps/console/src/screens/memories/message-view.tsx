@@ -31,7 +31,7 @@ export function MessageView({ message, fits, onThread, onFork }: MessageViewProp
         <span>{s.tokens(message.token_count)}</span>
         {typeof tool === "string" && <span>{tool}</span>}
         {model !== undefined && model !== "" && <span>{model}</span>}
-        {fits !== undefined && <Badge tone={fits ? "good" : "plain"}>{fits ? s.fits : s.left}</Badge>}
+        {fits !== undefined && <Badge tone={fits ? "good" : "plain"}>{fits ? s.included : s.omitted}</Badge>}
         <span className="flex-1" />
         {onThread !== undefined && (
           <Button size="small" look="quiet" onClick={onThread}>

@@ -107,10 +107,10 @@ function Overview({ migration }: { readonly migration: Migration }) {
             [s.units, formatNumber(unit_count)],
             [s.rows, formatNumber(row_count)],
             [s.by, created_by],
-            [s.begun, formatDateTime(created_at)],
+            [s.started, formatDateTime(created_at)],
             ...at(s.switched, switched_at),
             // After a rollback the old form is the one in use: it is kept for good, whatever was planned.
-            ...(back ? [[s.back_again, s.inUse] as const] : at(s.retained, retain_until)),
+            ...(back ? [[s.restored, s.inUse] as const] : at(s.retained, retain_until)),
             ...at(s.trashed, trash_until),
             ...at(s.finished, finished_at),
           ]}

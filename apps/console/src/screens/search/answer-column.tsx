@@ -116,10 +116,15 @@ function Summary({ answer, question, relevant }: SummaryProps) {
         {s.timings(formatMs(timings.total_ms), formatMs(timings.embed_ms), formatMs(timings.search_ms))}
       </p>
       {fitsBadly(question, hits) && <p className="text-sm text-warn">{s.farOff}</p>}
-      {explain !== undefined && explain.mode === "hybrid" && <p>{s.mix(explain.fusion, explain.vector_weight)}</p>}
+      {explain !== undefined && explain.mode === "hybrid" && <p>{s.fusion(explain.fusion, explain.vector_weight)}</p>}
       {explain?.graph !== undefined && (
         <p>
-          {s.graphMix(explain.graph.hops, explain.graph.weight, explain.graph.entities, explain.graph.passages_added)}
+          {s.graphFusion(
+            explain.graph.hops,
+            explain.graph.weight,
+            explain.graph.entities,
+            explain.graph.passages_added,
+          )}
         </p>
       )}
       {quality !== undefined && (

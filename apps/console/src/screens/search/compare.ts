@@ -1,4 +1,4 @@
-/** What became of each passage between two settings. */
+/** What became of each chunk between two settings. */
 export interface RankChange {
   /** Places it rose (more than 0) or fell. Absent where the other list does not have it. */
   readonly by?: number;
@@ -9,7 +9,7 @@ interface Ranked {
   readonly chunk_id: string;
 }
 
-/** For each passage of `list` where it stands in `other`. Ranks begin at 1. */
+/** For each chunk of `list` where it stands in `other`. Ranks begin at 1. */
 export function rankChanges(list: readonly Ranked[], other: readonly Ranked[]): ReadonlyMap<string, RankChange> {
   const otherRanks = new Map(other.map(({ chunk_id }, index) => [chunk_id, index + 1]));
   return new Map(

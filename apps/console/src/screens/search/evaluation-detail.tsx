@@ -71,7 +71,7 @@ function Detail({ of }: { readonly of: Evaluation }) {
                 s.facts.collections,
                 collections.map(({ repository, collection }) => `${repository} / ${collection}`).join(", "),
               ],
-              [s.facts.made, <Ago key="made" at={created_at} />],
+              [s.facts.created, <Ago key="made" at={created_at} />],
               [s.facts.by, created_by],
             ]}
           />

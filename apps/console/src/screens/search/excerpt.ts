@@ -1,4 +1,4 @@
-/** The part of a passage that a reader should see first: where most of the question's words stand together, and the rarest of them. Pure. */
+/** The part of a chunk that a reader should see first: where most of the question's words stand together, and the rarest of them. Pure. */
 import { partsOf, stemOf } from "./found-words.ts";
 
 /** A name with a digit in it, such as P-117, is what was asked for; "part" and "price" beside it are not. */

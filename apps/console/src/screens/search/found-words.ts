@@ -1,5 +1,5 @@
 /**
- * The words of a question, found again in a passage. The server compares stems of the collection's language; here a few common English
+ * The words of a question, found again in a chunk. The server compares stems of the collection's language; here a few common English
  * endings are cut off, which is near enough to point a reader to the place. Pure.
  */
 interface TextPart {

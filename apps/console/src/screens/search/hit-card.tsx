@@ -1,4 +1,4 @@
-/** A passage that was found: its text, how it got its score, where it stands, and whether it is right. */
+/** A chunk that was found: its text, how it got its score, where it stands, and whether it is right. */
 import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp, Equal, FileText } from "lucide-react";
 import type { ExplainedHit, Parts } from "../../api/explained-search.ts";
@@ -72,8 +72,8 @@ export function HitCard({ hit, rank, question, largest, right, onMark, change, o
           <Check
             label={
               <>
-                {s.right}
-                <span className="sr-only">: {s.rightFor(name)}</span>
+                {s.relevant}
+                <span className="sr-only">: {s.relevantFor(name)}</span>
               </>
             }
             checked={right}

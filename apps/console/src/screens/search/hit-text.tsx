@@ -1,4 +1,4 @@
-/** The whole passage, scrolled to where the question's words are. */
+/** The whole chunk, scrolled to where the question's words are. */
 import { useEffect, useRef } from "react";
 import { bestPlaceOf } from "./excerpt.ts";
 import { partsOf, wordsOf } from "./found-words.ts";

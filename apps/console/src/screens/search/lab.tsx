@@ -84,7 +84,7 @@ function tryQuestion(
   }
 }
 
-/** Those that every passage has, and those of the documents that were found. */
+/** Those that every chunk has, and those of the documents that were found. */
 const ownFields = ["filename", "file_type", "page"];
 
 function fieldsOf(hits: readonly { readonly metadata: unknown }[]): readonly string[] {

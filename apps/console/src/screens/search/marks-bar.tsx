@@ -28,7 +28,7 @@ export function MarksBar({ marks }: { readonly marks: Marks }) {
           <ListChecks className="size-4 text-brand" aria-hidden />
           <p className="min-w-0 flex-1 basis-48">{s.about(questions.length, documents)}</p>
           <Button size="small" look="quiet" onClick={marks.forgetAll}>
-            {s.forget}
+            {s.clear}
           </Button>
           <Button size="small" look="main" onClick={() => setOpen(true)}>
             {s.save}
@@ -107,7 +107,7 @@ function Questions({ marks: { questions, forget } }: { readonly marks: Marks }) 
               className="text-xs whitespace-nowrap text-soft"
               title={relevant.map(({ filename }) => filename).join(", ")}
             >
-              {s.right(relevant.length)}
+              {s.relevant(relevant.length)}
             </span>
             <Button size="icon" look="quiet" aria-label={s.remove(query)} onClick={() => forget(query)}>
               <X aria-hidden />

@@ -1,6 +1,6 @@
 /**
  * How good one answer is by the reader's own marks: the same measures as a run of an evaluation, for the question on the screen.
- * A document counts once, at its best passage.
+ * A document counts once, at its best chunk.
  */
 export interface Quality {
   readonly ndcg: number;

@@ -18,8 +18,8 @@ const columns: readonly Column<Searched>[] = [
     cell: (one) => <Name of={one} />,
   },
   {
-    id: "passages",
-    header: names.passages,
+    id: "chunks",
+    header: names.chunks,
     width: "6rem",
     align: "right",
     cell: ({ passages }) => formatNumber(passages),

@@ -47,7 +47,7 @@ function Call({ call }: { readonly call: ToolInvocation }) {
           ...(wid === null ? [] : [[s.workflow, <WorkflowLink key="workflow" wid={wid} />] as const]),
           ...(typeof by.user_id === "string" ? [[s.user, by.user_id] as const] : []),
           ...(by.ip_address === undefined || by.ip_address === "" ? [] : [[s.address, by.ip_address] as const]),
-          ...(by.user_agent === undefined || by.user_agent === "" ? [] : [[s.program, by.user_agent] as const]),
+          ...(by.user_agent === undefined || by.user_agent === "" ? [] : [[s.userAgent, by.user_agent] as const]),
           [
             s.id,
             <code key="id" className="font-mono text-xs break-all">

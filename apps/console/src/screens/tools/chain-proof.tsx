@@ -13,7 +13,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { toast, toastError } from "../../ui/toast.tsx";
 
-const s = toolStrings.proof;
+const s = toolStrings.integrity;
 
 export function ChainProof() {
   const [day, setDay] = useState(() => new Date().toISOString().slice(0, 10));

@@ -35,8 +35,8 @@ export function ToolsPage() {
         onChoose={(tab) => void navigate({ search: (old) => ({ ...old, tab }), replace: true })}
         tabs={[
           { value: "log", label: s.tabs.log, content: <CallTable query={query} /> },
-          { value: "figures", label: s.tabs.figures, content: <ToolFigures query={query} range={range} /> },
-          { value: "proof", label: s.tabs.proof, content: <ChainProof /> },
+          { value: "figures", label: s.tabs.aggregates, content: <ToolFigures query={query} range={range} /> },
+          { value: "proof", label: s.tabs.integrity, content: <ChainProof /> },
         ]}
       />
       <CallSheet />

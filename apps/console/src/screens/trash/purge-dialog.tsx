@@ -39,7 +39,7 @@ export function PurgeDialog({ collection, onClose, onStarted }: Props) {
       pending={purging.isPending}
       error={purging.error}
     >
-      <p>{s.goes(formatNumber(document_count), formatNumber(chunk_count), formatBytes(total_size_bytes))}</p>
+      <p>{s.contents(formatNumber(document_count), formatNumber(chunk_count), formatBytes(total_size_bytes))}</p>
       <p>{s.purgeAbout}</p>
     </Confirm>
   );

@@ -6,7 +6,7 @@ const s = workflowStrings.timeline;
 
 export interface Entry {
   readonly key: string;
-  readonly kind: "life" | "agent" | "checkpoint";
+  readonly kind: "workflow" | "agent" | "checkpoint";
   readonly what: string;
   readonly status: string | undefined;
   /** Milliseconds of the epoch; undefined for what has not begun. */
@@ -39,7 +39,7 @@ export function timelineOf(workflow: Workflow, checkpoints: readonly Checkpoint[
     entry(checkpointKey({ step, timestamp }), "checkpoint", s.checkpoint(step), undefined, timestamp, timestamp),
   );
   const lanes: readonly Lane[] = [
-    { key: "life", label: s.life, entries: lifeOf(workflow) },
+    { key: "workflow", label: s.workflow, entries: lifeOf(workflow) },
     ...agents,
     ...(marks.length === 0 ? [] : [{ key: "checkpoints", label: s.checkpoints, entries: marks }]),
   ];
@@ -59,12 +59,12 @@ export function entriesOf({ lanes }: Timeline): readonly Entry[] {
 }
 
 function lifeOf({ created_at, started_at, completed_at, status }: Workflow): readonly Entry[] {
-  const created = entry("created", "life", s.created, undefined, created_at, created_at);
+  const created = entry("created", "workflow", s.created, undefined, created_at, created_at);
   if (started_at === undefined || started_at === null) return [created];
   // A paused workflow does not go on; how long it has been so the document does not say.
   const goesOn = status === "in_progress";
   const ended = completed_at ?? (goesOn ? null : started_at);
-  return [created, entry("started", "life", s.started, status, started_at, ended)];
+  return [created, entry("started", "workflow", s.started, status, started_at, ended)];
 }
 
 function entry(

@@ -68,7 +68,7 @@ export function WorkflowFacts({ workflow, lease }: { readonly workflow: Workflow
 function LeaseWords({ lease }: { readonly lease: Lease | undefined }) {
   const words = workflowStrings.lease;
   if (lease === undefined) return <span className="text-soft">{words.unknown}</span>;
-  if (lease.owner === null || lease.expires_at === null) return words.nobody;
+  if (lease.owner === null || lease.expires_at === null) return words.free;
   const over = Date.parse(lease.expires_at) < Date.now();
   return (
     <>

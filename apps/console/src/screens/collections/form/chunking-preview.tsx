@@ -95,12 +95,12 @@ function Cut({
 
 function PieceList({ pieces }: { readonly pieces: readonly Piece[] }) {
   return (
-    <ol className="flex max-h-72 flex-col gap-1 overflow-auto text-xs" tabIndex={0} aria-label={s.previewCut}>
+    <ol className="flex max-h-72 flex-col gap-1 overflow-auto text-xs" tabIndex={0} aria-label={s.previewChunks}>
       {pieces.map(({ index, start, end, section }, at) => {
         const shared = Math.max(0, (pieces[at - 1]?.end ?? start) - start);
         return (
           <li key={index} className="flex flex-wrap gap-x-3 border-b py-1 last:border-0">
-            <span className="font-medium">{s.previewPiece(index + 1)}</span>
+            <span className="font-medium">{s.previewChunk(index + 1)}</span>
             <span className="text-soft">{s.previewRange(formatNumber(start), formatNumber(end))}</span>
             <span className="text-soft">{s.previewSize(formatNumber(end - start))}</span>
             {shared > 0 && <span className="text-soft">{s.previewOverlap(formatNumber(shared))}</span>}

@@ -1,4 +1,4 @@
-import type { ChunkingStrategy, Collection } from "@pinakes/client";
+import { chunkingTypes, type ChunkingStrategy, type Collection } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { repositoryOptions } from "../../../api/collections.ts";
@@ -6,7 +6,7 @@ import { collectionFormStrings as s } from "../../../strings/collection-form.ts"
 import { Check, Select, TextField } from "../../../ui/field.tsx";
 import { ChunkingPreview } from "./chunking-preview.tsx";
 import { errorAt, type FieldErrors } from "./field-errors.ts";
-import { chunkingTypes, readChunking } from "./form-values.ts";
+import { readChunking } from "./form-values.ts";
 import type { StepProps } from "./step-props.ts";
 
 export function ChunkingStep({ values, onChange, errors, collection }: StepProps) {

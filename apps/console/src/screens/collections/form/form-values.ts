@@ -80,7 +80,7 @@ function chunkingValues({
   return {
     type,
     unit,
-    // One passage a document has no size; whoever chooses another method begins with the default.
+    // One chunk a document has no size; whoever chooses another method begins with the default.
     ...(type === "NONE" ? {} : { size: String(chunk_size), overlap: String(chunk_overlap) }),
     ...(separators === undefined ? {} : { separators: JSON.stringify(separators) }),
     ...(threshold === undefined ? {} : { threshold: String(threshold) }),

@@ -29,7 +29,7 @@ export function PlanDialog({ id, pipeline, pending, onRun, onClose }: Props) {
       <div className="flex flex-col gap-4 text-sm">
         <p className="font-mono text-xs break-all">{pipeline.source}</p>
         {plan === undefined &&
-          (error === null ? <Loading what={s.making} /> : <ErrorBox error={error} onRetry={() => void refetch()} />)}
+          (error === null ? <Loading what={s.loading} /> : <ErrorBox error={error} onRetry={() => void refetch()} />)}
         {plan !== undefined && (
           <>
             {plan.blocked !== null && (

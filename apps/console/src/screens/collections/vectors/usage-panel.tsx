@@ -12,7 +12,7 @@ export function UsagePanel({ id }: { readonly id: CollectionId }) {
   const { data, error, refetch, isFetching } = useQuery(usageOptions(id));
   const again = (
     <Button size="small" disabled={isFetching} onClick={() => void refetch()}>
-      {s.usageAgain}
+      {s.recount}
     </Button>
   );
   return (
@@ -25,7 +25,7 @@ export function UsagePanel({ id }: { readonly id: CollectionId }) {
 function Counts({ usage }: { readonly usage: CollectionUsage }) {
   const rows = [
     [s.things.documents, usage.document_count, usage.recounted.document_count],
-    [s.things.passages, usage.chunk_count, usage.recounted.chunk_count],
+    [s.things.chunks, usage.chunk_count, usage.recounted.chunk_count],
     [s.things.bytes, usage.total_size_bytes, usage.recounted.total_size_bytes],
   ] as const;
   return (

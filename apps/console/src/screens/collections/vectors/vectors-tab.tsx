@@ -74,7 +74,7 @@ function factsOf(stats: VectorStats): Parameters<typeof Facts>[0]["of"] {
     [s.facts.pending, s.pending(formatNumber(pendingDeltas), formatBytes(stats.pendingBytes))],
     ...(pendingDeltas === 0 ? [] : [[s.facts.oldest, formatMs(stats.oldestPendingMs)] as const]),
     [s.facts.dead, formatNumber(stats.deadDeltas)],
-    [s.facts.lease, stats.lease.owner ?? s.facts.nobody],
+    [s.facts.lease, stats.lease.owner ?? s.facts.free],
   ];
 }
 

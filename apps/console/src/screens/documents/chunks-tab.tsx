@@ -4,7 +4,7 @@ import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
 import type { Place } from "./use-place.ts";
 
-const s = documentStrings.passages;
+const s = documentStrings.chunks;
 const previewChars = 300;
 
 const columns: readonly Column<Chunk>[] = [
@@ -34,18 +34,18 @@ const columns: readonly Column<Chunk>[] = [
   },
 ];
 
-/** A row opens the text at its passage. */
-export function PassagesTab({ place: { passages, choose } }: { readonly place: Place }) {
+/** A row opens the text at its chunk. */
+export function ChunksTab({ place: { chunks, choose } }: { readonly place: Place }) {
   return (
     <DataTable
       label={s.label}
       columns={columns}
-      items={passages.items}
+      items={chunks.items}
       rowId={({ chunk_id }) => chunk_id}
       onOpen={choose}
-      error={passages.error}
-      onRetry={passages.retry}
-      more={passages.more}
+      error={chunks.error}
+      onRetry={chunks.retry}
+      more={chunks.more}
       empty={<Empty title={s.nothing}>{s.nothingText}</Empty>}
     />
   );
