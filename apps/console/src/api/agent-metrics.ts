@@ -1,4 +1,3 @@
-/** What agents measured. */
 import type { Metric, MetricNames, MetricType } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";

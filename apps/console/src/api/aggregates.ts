@@ -1,4 +1,4 @@
-/** Figures over time, of metrics and of the tool log: both are asked for in the same way. */
+/** Aggregates over time, of metrics and of the tool log. */
 import type { Aggregate, AggregateResult } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { post } from "./request.ts";

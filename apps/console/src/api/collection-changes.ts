@@ -1,4 +1,4 @@
-/** Making, changing and ending collections. */
+/** Creating, changing and deleting collections. */
 import type { Collection, CollectionChange, Job, NewCollection, NewRepository, Repository } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
@@ -38,9 +38,8 @@ export async function deleteAllDocuments(id: CollectionId): Promise<Job> {
 }
 
 export interface Deletion {
-  /** For good, and not into the trash. */
+  /** Permanently, without the trash. */
   readonly purge: boolean;
-  /** Which of the lives that had the id. */
   readonly incarnation?: string;
   readonly ifMatch?: string;
   readonly allowPartial?: boolean;
@@ -59,7 +58,7 @@ export async function deleteCollection(
   return (await request<Job>("DELETE", collectionPath(id), { query, ifMatch })).body;
 }
 
-/** Also when it is in the trash. */
+/** Also if it is in the trash. */
 export function deletedCollectionOptions(id: CollectionId) {
   return queryOptions({
     queryKey: ["deleted-collection", id.rid, id.cid],

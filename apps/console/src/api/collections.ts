@@ -1,4 +1,4 @@
-/** Repositories and collections. Keys of queries begin as query-client.ts expects them. */
+/** Repositories and collections. Query keys start as query-client.ts expects them. */
 import type { Collection, Page, Repository } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
@@ -14,7 +14,7 @@ export const repositoriesOptions = queryOptions({
   queryFn: ({ signal }) => get<Page<Repository>>("/v1/repositories", { query: { limit: 100 }, signal }),
 });
 
-/** "me" is the caller's own. */
+/** "me" is the caller's personal repository. */
 export function repositoryOptions(rid: string) {
   return queryOptions({
     queryKey: ["repositories", rid],
@@ -22,7 +22,6 @@ export function repositoryOptions(rid: string) {
   });
 }
 
-/** What tells a row of a list of collections from all others. */
 export function collectionRowId({
   repository_id,
   collection_id,
@@ -30,7 +29,6 @@ export function collectionRowId({
   return `${repository_id} ${collection_id}`;
 }
 
-/** Of all repositories that the caller may see. */
 export function collectionsOptions(query: Readonly<Record<string, string | undefined>> = {}) {
   return pagedOptions<Collection>(["collections"], "/v1/collections", query, collectionRowId);
 }

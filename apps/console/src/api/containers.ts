@@ -1,4 +1,3 @@
-/** Containers, their items, queries and changes. */
 import type {
   ChangesPage,
   ContainerInfo,
@@ -15,11 +14,11 @@ import { get, path, post, request } from "./request.ts";
 export interface ItemKey {
   readonly container: string;
   readonly id: string;
-  /** As in the address: a text as it is, anything else as a JSON list. */
+  /** As a query parameter: a string unchanged, anything else as a JSON list. */
   readonly pk: string;
 }
 
-/** Ten thousand items are twenty answers; how large one may be in bytes is the server's limit. */
+/** Ten thousand items take twenty requests; the server limits the bytes. */
 const pageSize = 500;
 
 export const containersOptions = queryOptions({
@@ -85,7 +84,7 @@ export function changesOptions(name: string) {
   });
 }
 
-/** For a stream: from now on, with what is deleted. */
+/** For a stream: new changes, deletes included. */
 export function changesStream(name: string): string {
   return `${path`/v1/containers/${name}/changes`}?mode=all&from=now`;
 }
@@ -94,7 +93,7 @@ export function itemOptions(key: ItemKey) {
   return queryOptions({
     queryKey: ["containers", key.container, "item", key.pk, key.id],
     queryFn: ({ signal }) => readItem(key, signal),
-    // What is being edited does not change under the reader's hands: a conflict is told when it is saved.
+    // An item in the editor is not refetched: a conflict is reported on save.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -126,7 +125,7 @@ export async function deleteItem({ container, id, pk }: ItemKey, etag: string): 
   await request("DELETE", path`/v1/containers/${container}/items/${id}`, { query: { pk }, ifMatch: `"${etag}"` });
 }
 
-/** Only a new one: without the condition the call would change the indexes of one that is there. 412 when there is one. */
+/** Creates only: without the condition, the call would change the indexes of an existing container. 412 if it exists. */
 export async function createContainer(name: string, partitionKey: readonly string[]): Promise<void> {
   const partition_key = partitionKey.length === 1 ? partitionKey[0] : partitionKey;
   await request("PUT", path`/v1/containers/${name}`, { body: { partition_key }, headers: { "if-none-match": "*" } });

@@ -1,4 +1,4 @@
-/** What belongs to a document: its text, chunks, versions, and what it states. */
+/** Text, chunks, versions and triples of a document. */
 import type { Chunk, Document, DocumentText, DocumentTriple, DocumentVersion } from "@pinakes/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { documentStrings } from "../strings/documents.ts";
@@ -6,10 +6,10 @@ import { documentPath, type DocumentId } from "./documents.ts";
 import { pagedOptions } from "./page.ts";
 import { get, post, request } from "./request.ts";
 
-/** UTF-16 code units of the text that are asked for at a time. */
+/** UTF-16 code units per request. */
 export const textWindowChars = 50_000;
 
-/** They change only when the document is indexed anew, not with each event of its collection: hence a key of their own. */
+/** Parts only change when the document is re-indexed, not with each event of its collection: hence their own key. */
 function keyOf({ rid, cid, did }: DocumentId, { live_version, indexed_at }: Document, part: string) {
   return ["document-parts", rid, cid, did, `${live_version} ${indexed_at}`, part];
 }
@@ -30,7 +30,7 @@ export function versionsOptions(id: DocumentId, document: Document) {
   });
 }
 
-/** The text in windows of the same length, beginning with window `first` and going on both ways. */
+/** The text in windows of equal length, starting with window `first`, in both directions. */
 export function textOptions(id: DocumentId, document: Document, first: number) {
   return infiniteQueryOptions({
     queryKey: [...keyOf(id, document, "text"), first],
@@ -46,7 +46,7 @@ export function textOptions(id: DocumentId, document: Document, first: number) {
   });
 }
 
-/** The beginning of the text of a version that searches do not show: what can be read of the file at all. */
+/** The start of the text of a version that is not live. */
 export function sourceTextOptions(id: DocumentId, document: Document) {
   return queryOptions({
     queryKey: [...keyOf(id, document, "source"), document.version],
@@ -59,7 +59,7 @@ export function sourceTextOptions(id: DocumentId, document: Document) {
   });
 }
 
-/** With the etag of what was seen, so that nothing is deleted that nobody looked at. */
+/** With the etag that the user saw, so that a newer version is not deleted unseen. */
 export async function deleteDocument(id: DocumentId, etag: string): Promise<void> {
   await request("DELETE", documentPath(id), { ifMatch: etag });
 }
@@ -68,7 +68,7 @@ export function reindexDocument(id: DocumentId): Promise<Document> {
   return post<Document>(`${documentPath(id)}:reindex`);
 }
 
-/** The server gives a link for a while; the browser saves what is there. */
+/** Opens a temporary download link. */
 export async function downloadDocument(id: DocumentId, version?: number): Promise<void> {
   const { url } = await get<{ readonly url: string }>(`${documentPath(id)}/download`, { query: { version } });
   const at = new URL(url, location.origin);

@@ -1,4 +1,3 @@
-/** Documents of a collection, and their chunks. */
 import type { ChunkingStrategy, Document } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";

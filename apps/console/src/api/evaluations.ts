@@ -1,4 +1,3 @@
-/** Questions with their right documents, and how well searches find them. */
 import type { Evaluation, Fusion, Job, RunConfiguration, RunQuestion } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";

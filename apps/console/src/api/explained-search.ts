@@ -1,4 +1,4 @@
-/** Searching with reasons: what the parts of a score are, what was searched, what a filter removed, which way the graph went. */
+/** Searches with `explain`: score contributions, searched collections, filtered chunks and the graph path. */
 import type { Fusion, Hit, SearchAnswer } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { post } from "./request.ts";

@@ -1,4 +1,4 @@
-/** Audits: all stores compared with the records. */
+/** Consistency checks. */
 import type { AuditReport, Finding, Job } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { get, path, post } from "./request.ts";
@@ -14,7 +14,7 @@ export function startAudit(input: NewAudit): Promise<Job> {
   return post<Job>("/v1/fsck", input);
 }
 
-/** At most 10,000, in one answer. */
+/** At most 10,000, in one response. */
 export function findingsOptions(jobId: string) {
   return queryOptions({
     queryKey: ["fsck", jobId, "findings"],

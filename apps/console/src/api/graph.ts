@@ -1,11 +1,11 @@
-/** Triples of a collection: by pattern, in SPARQL, and where they come from. */
+/** Triples of a collection: patterns, SPARQL and provenance. */
 import type { LoadedTriples, Page, Provenance, Triple } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
 import { pagedOptions } from "./page.ts";
 import { get, request, send } from "./request.ts";
 
-/** Terms as the server reads them in an address; what is absent may be anything, g=default is the graph without a name. */
+/** Terms as query parameters; an absent one matches anything, g=default is the default graph. */
 export interface TriplePattern {
   readonly s?: string | undefined;
   readonly p?: string | undefined;
@@ -34,7 +34,7 @@ export function provenanceOptions(id: CollectionId, { s, p, o, g }: TriplePatter
   });
 }
 
-/** A term as SPARQL results in JSON have it. */
+/** A term of SPARQL JSON results. */
 export interface BoundTerm {
   readonly type: "uri" | "literal" | "bnode" | "typed-literal";
   readonly value: string;
@@ -50,7 +50,7 @@ export type SparqlResult =
   | { readonly kind: "rdf"; readonly text: string };
 
 interface SparqlSettings {
-  /** What a pattern outside GRAPH sees: the triples of all graphs. */
+  /** Patterns outside GRAPH match the union of all graphs. */
   readonly union?: boolean | undefined;
   readonly limit?: number;
   readonly timeoutMs?: number;
@@ -58,7 +58,7 @@ interface SparqlSettings {
 }
 
 const resultsType = "application/sparql-results+json";
-/** What CONSTRUCT and DESCRIBE answer is read by people here; Turtle cannot hold graphs with names, and they make none. */
+/** Turtle for CONSTRUCT and DESCRIBE: readable, and their results have no named graphs. */
 const accepted = `${resultsType}, text/turtle;q=0.9`;
 
 interface ResultsBody {
@@ -86,7 +86,7 @@ export async function askSparql(
   return { kind: "rows", vars: head.vars ?? [], rows: results?.bindings ?? [] };
 }
 
-/** All or nothing. A refusal names the line. */
+/** All or nothing. An error names the line. */
 export async function loadTriples(id: CollectionId, text: string, contentType: string): Promise<LoadedTriples> {
   return (
     await request<LoadedTriples>("POST", `${collectionPath(id)}/triples`, {

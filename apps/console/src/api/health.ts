@@ -1,4 +1,4 @@
-/** How the server is, as a whole: these are not figures of one workspace. */
+/** Health and properties of the whole server. */
 import type { ServerStatus } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { ProblemError } from "./problem.ts";
@@ -6,7 +6,7 @@ import { get } from "./request.ts";
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Store → why it does not answer. */
+  /** Store → reason. */
   readonly reasons: Readonly<Record<string, string>>;
   readonly warnings: Readonly<Record<string, string>>;
 }
@@ -25,7 +25,7 @@ export const infoOptions = queryOptions({
   refetchInterval: againMs,
 });
 
-/** "Not ready" is an answer, with its reasons; only no answer at all is an error. */
+/** "Not ready" (503) is an answer with reasons; only a missing response is an error. */
 async function readiness(signal: AbortSignal): Promise<Readiness> {
   try {
     const { warnings } = await get<{ readonly warnings: Readiness["warnings"] }>("/readyz", { signal });

@@ -1,4 +1,3 @@
-/** Who is signed in. */
 import type { Me } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { get, keepCsrfToken, post, request } from "./request.ts";

@@ -1,10 +1,9 @@
-/** Jobs: what is under way, what failed, what can be tried again. */
 import type { Job } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
 import { get, path, post } from "./request.ts";
 
-/** Not below "jobs": events put single rows into the list (use-live-jobs.ts), all pages are not asked for again. */
+/** Not below "jobs": events update single rows (use-live-jobs.ts) instead of invalidating all pages. */
 export const jobListKey = ["job-list"] as const;
 const againMs = 2_000;
 
@@ -32,13 +31,13 @@ export function actOnJob(id: string, action: JobAction): Promise<Job> {
   return post<Job>(`${path`/v1/jobs/${id}`}:${action}`);
 }
 
-/** The others go on until they are done: an upload is what its documents say, and what one store removed cannot come back. */
+/** Other jobs cannot be cancelled: uploads are represented by their documents, and data removed from a store cannot be restored. */
 export function mayAct({ kind, status }: Pick<Job, "kind" | "status">, action: JobAction): boolean {
   if (action === "retry") return status === "failed" || (status === "cancelled" && !isOperation(kind));
   return (status === "queued" || status === "running") && kind !== "ingest" && !isOperation(kind);
 }
 
-/** Carried out by all stores, with a report for each: /v1/operations has it under the same id. */
+/** Runs in all stores, with a report for each: /v1/operations has it under the same id. */
 export function isOperation(kind: string): boolean {
   return kind === "purge" || kind === "archive";
 }

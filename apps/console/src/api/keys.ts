@@ -1,4 +1,3 @@
-/** API keys of the workspace. */
 import type { CreatedKey, Key, NewKey, Role } from "@pinakes/client";
 import { pagedOptions } from "./page.ts";
 import { path, post, request } from "./request.ts";

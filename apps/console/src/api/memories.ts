@@ -1,4 +1,3 @@
-/** Memories: agents, their sessions, and what was said. */
 import type {
   Agent,
   ContextStrategy,

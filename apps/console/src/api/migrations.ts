@@ -1,4 +1,3 @@
-/** Migrations: planned, copied, proved equal, switched to; and the way back. */
 import type { Migration, MigrationState, MigrationStep, MigrationUnit } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
@@ -42,7 +41,7 @@ export function takeStep(id: string, step: MigrationStep, options: StepOptions =
   return post<Migration>(`${path`/v1/migrations/${id}`}:${step}`, body);
 }
 
-/** Somebody does it; the other states wait to be asked. */
+/** Work in progress; the other states wait for a step. */
 export function isWork(state: MigrationState): boolean {
   return state.endsWith("ing") || state === "rolling_back";
 }

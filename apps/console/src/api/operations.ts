@@ -1,4 +1,4 @@
-/** Deletes and archivings, as each store carries them out. */
+/** Deletes and archivings across all stores, their lag, and the alarms of the workspace. */
 import type { AlarmState, DeletionLag, Operation, OperationStatus } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";

@@ -1,4 +1,3 @@
-/** Pipelines: a collection kept in step with a folder or a bucket. */
 import type { Job, NewPipeline, Page, PipelinePlan, ScheduledPipeline } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
@@ -15,7 +14,7 @@ export function planOptions(id: CollectionId, pid: string) {
   return queryOptions({
     queryKey: ["pipeline-plan", id.rid, id.cid, pid],
     queryFn: ({ signal }) => post<PipelinePlan>(`${onePath(id, pid)}:plan`, undefined, { signal }),
-    // The folder may have changed since: a plan is made anew each time it is looked at.
+    // The folder may have changed: a plan is never reused.
     gcTime: 0,
     retry: false,
   });

@@ -1,4 +1,3 @@
-/** Queues of the workspace, and what was given up in them. */
 import type { DeadLetter, Queue } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { get, path, post } from "./request.ts";

@@ -1,4 +1,3 @@
-/** Searching, and what is found. */
 import type { Hit, SearchAnswer } from "@pinakes/client";
 import { post } from "./request.ts";
 
@@ -18,7 +17,7 @@ export function search(question: SearchQuestion, signal: AbortSignal): Promise<S
   return post<SearchAnswer>("/v1/search", question, { signal });
 }
 
-/** What a hit is called: by its file, or as the row that it is. */
+/** The file name, or the row id. */
 export function hitName({ citation: { row_id, filename } }: Pick<Hit, "citation">): string {
   return row_id === undefined ? filename : `row ${row_id}`;
 }

@@ -1,11 +1,10 @@
-/** What the workspace did over time. */
 import type { ActivityPoint } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "./request.ts";
 
 export interface Stats {
   readonly points: readonly ActivityPoint[];
-  /** When the answer was made: the last step is not over then. */
+  /** Time of the request: the last step is incomplete. */
   readonly to: number;
   readonly stepSeconds: number;
 }
@@ -13,7 +12,7 @@ export interface Stats {
 export const statsRanges = ["1h", "24h", "7d"] as const;
 export type StatsRange = (typeof statsRanges)[number];
 
-/** Steps that make about as many points as a chart can show. */
+/** Step sizes that give as many points as a chart can show. */
 const spans: Readonly<
   Record<StatsRange, { readonly seconds: number; readonly stepSeconds: number; readonly againMs: number }>
 > = {

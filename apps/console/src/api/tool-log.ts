@@ -1,4 +1,4 @@
-/** The log of tool invocations, what of it is not kept, and whether it is what was written. */
+/** The tool log, its redaction rules and its hash chain. */
 import type { ChainCheck, RedactionRule, ToolInvocation, ToolStatus } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";

@@ -1,4 +1,3 @@
-/** What the vectors of a collection are made of, and what it holds all in all. */
 import type { CollectionUsage, Compaction, Manifest } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
@@ -8,7 +7,7 @@ export function manifestOptions(id: CollectionId) {
   return queryOptions({
     queryKey: ["collection", id.rid, id.cid, "manifest"],
     queryFn: ({ signal }) => get<Manifest>(`${collectionPath(id)}/manifest`, { signal }),
-    // The server compacts on its own, too: what is pending or being compacted is asked again until it is in a segment.
+    // The server also compacts in the background: polls while deltas are pending or a compaction runs.
     refetchInterval: ({ state }) => (isCompacting(state.data) ? compactingRefetchMs : false),
   });
 }
@@ -22,7 +21,7 @@ function isCompacting(manifest: Manifest | undefined): boolean {
 
 export function usageOptions(id: CollectionId) {
   return queryOptions({
-    // Counting anew takes the server a while: not asked again for each document that moves on.
+    // Recounting is expensive: not refetched on document progress.
     queryKey: ["usage", id.rid, id.cid],
     queryFn: ({ signal }) => get<CollectionUsage>(`${collectionPath(id)}/usage`, { signal }),
   });

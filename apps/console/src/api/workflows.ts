@@ -1,4 +1,3 @@
-/** Workflows: what runs, how far it is, and what can be done with it. */
 import type { Checkpoint, Stored, Workflow, WorkflowStats, WorkflowStatus } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
@@ -7,14 +6,14 @@ import { get, path, request } from "./request.ts";
 export const workflowStatuses = ["pending", "in_progress", "paused", "failed", "completed", "cancelled"] as const;
 export interface Lease {
   readonly owner: string | null;
-  /** Only events tell it. */
+  /** Only in events. */
   readonly fencing_token?: number;
   readonly expires_at: string | null;
 }
 
 export type WorkflowVerb = "start" | "pause" | "resume" | "retry" | "skip" | "complete" | "fail" | "cancel";
 
-/** What each status allows; the server says the last word. */
+/** Verbs that each status allows; the server validates them. */
 export const verbsOf: Readonly<Record<WorkflowStatus, readonly WorkflowVerb[]>> = {
   pending: ["start", "fail", "cancel"],
   in_progress: ["pause", "resume", "complete", "fail", "cancel"],
@@ -52,7 +51,7 @@ export function readWorkflow(wid: string, signal?: AbortSignal): Promise<Stored<
   return get<Stored<Workflow>>(workflowPath(wid), { query: { checkpoints: "none" }, signal });
 }
 
-/** How it is when the page is opened; the events tell what comes after. */
+/** The state when the page is opened; events update it. */
 export function leaseOptions(wid: string) {
   return queryOptions({
     queryKey: ["workflows", "lease", wid],
@@ -60,7 +59,7 @@ export function leaseOptions(wid: string) {
   });
 }
 
-/** The newest first. */
+/** Newest first. */
 export function checkpointsOptions(wid: string) {
   return pagedOptions<Checkpoint>(["workflows", "checkpoints", wid], `${workflowPath(wid)}/checkpoints`, {
     order: "desc",

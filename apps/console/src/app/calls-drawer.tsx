@@ -1,4 +1,4 @@
-/** "How does this page know?": the calls it made, each to be copied into a terminal. */
+/** The API calls of the page, each with a curl command. */
 import { Code } from "lucide-react";
 import { useState } from "react";
 import { curlOf, useCalls, type Call } from "../api/calls.ts";

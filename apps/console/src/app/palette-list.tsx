@@ -67,7 +67,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Pages are found here, collections by the server: there may be any number of them. */
+/** Pages are matched here, collections by the server: there may be any number. */
 function usePlaces(typed: string): readonly Place[] {
   const q = useDeferredValue(typed);
   const collections = useQuery({

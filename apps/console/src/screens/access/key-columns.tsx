@@ -55,7 +55,7 @@ function mayOf({ scopes, permissions }: Key): string {
   return [...scopes, ...permissions].join(", ");
 }
 
-/** One that has ended stays in the list for a while. */
+/** Expired keys stay listed for some time. */
 function Ends({ at }: { readonly at: string | null }) {
   if (at === null) return s.never;
   return Date.parse(at) <= Date.now() ? <Badge tone="bad">{s.ended}</Badge> : <Ago at={at} />;

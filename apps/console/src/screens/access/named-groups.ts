@@ -1,4 +1,3 @@
-/** Which groups are named anywhere, and by what. */
 import type { Collection, Key, Repository } from "@pinakes/client";
 
 export interface NamedGroup {

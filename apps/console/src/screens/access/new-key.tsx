@@ -1,4 +1,4 @@
-/** A new key. Its secret is shown once, and then it is nowhere on the page any more. */
+/** A new key. Its secret is shown once and then discarded. */
 import type { CreatedKey, NewKey, Role } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

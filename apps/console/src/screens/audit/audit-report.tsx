@@ -1,4 +1,3 @@
-/** One audit: how far it is, what it looked at, what it found. */
 import type { AuditReport, FindingKind, Job } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { reportOf } from "../../api/fsck.ts";

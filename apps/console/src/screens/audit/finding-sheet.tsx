@@ -6,7 +6,6 @@ import { Facts } from "../../ui/panel.tsx";
 
 const s = auditStrings.findings;
 
-/** All of one finding: a row of the table cuts what is long. */
 export function FindingSheet({ finding, onClose }: { readonly finding: Finding; readonly onClose: () => void }) {
   const { kind, store, detail, repaired, repository_id: rid, collection_id: cid, document_id, key } = finding;
   const known = (name: string, value: string | undefined) =>

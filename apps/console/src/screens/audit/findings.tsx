@@ -1,4 +1,4 @@
-/** All findings of an audit. They come in one answer, at most 10,000; the table keeps only what is in sight. */
+/** All findings of a check, at most 10,000 in one response. */
 import { type Finding, type FindingKind, findingKinds } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -5,7 +5,6 @@ import { oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
 
 export interface AuditSearch {
-  /** The audit whose report is shown. */
   readonly job?: string | undefined;
   readonly kind?: FindingKind | undefined;
 }

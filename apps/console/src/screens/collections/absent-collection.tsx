@@ -1,4 +1,4 @@
-/** The page of a collection that cannot be read: not yet, not any more, or not by this caller. */
+/** The page of a collection that is loading, deleted or not accessible. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -15,7 +15,7 @@ interface Props {
   readonly id: CollectionId;
   readonly error: unknown;
   readonly onRetry: () => void;
-  /** The work that made it so, where somebody follows it. */
+  /** The job that deleted it, if followed. */
   readonly followed: ReactNode;
 }
 

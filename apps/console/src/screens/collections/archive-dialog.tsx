@@ -24,7 +24,7 @@ export function ArchiveDialog({
       toast(archived ? s.unarchived : s.archived);
       onClose();
     },
-    // Also after a refusal: the page behind then shows what has changed, and a second click is meant for that.
+    // Closes on errors, too: the page shows what has changed.
     onSettled: () =>
       Promise.all([
         showBegunWork(client),

@@ -1,4 +1,4 @@
-/** A question to this collection alone. The question stands in the address, so that an answer can be shown to somebody else. */
+/** Searches this collection. The query is in the URL, so that results can be shared. */
 import type { Hit } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

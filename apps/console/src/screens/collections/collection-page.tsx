@@ -1,4 +1,3 @@
-/** One collection: what it is on top, its parts below. */
 import type { Collection } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -27,7 +26,7 @@ export function CollectionPage() {
   const { data, error, refetch } = useQuery(collectionOptions(id));
   const change = (next: Partial<CollectionSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
-  // The last answer may still be in the cache: it is not there any more, whatever was read before.
+  // The cache may still have it although it does not exist any more.
   const collection = isProblem(error, 404) ? undefined : data;
   const followed = search.job !== undefined && (
     <FollowedJob key={search.job} jobId={search.job} collection={id} onHide={() => change({ job: undefined })} />

@@ -1,4 +1,4 @@
-/** Each part is loaded when it is first looked at. */
+/** Tabs are loaded on first use. */
 import type { Collection } from "@pinakes/client";
 import type { ReactNode } from "react";
 import type { CollectionId } from "../../api/collections.ts";

@@ -1,4 +1,4 @@
-/** Work on the collection, while it is under way and when it is done. Its id stands in the address: a reload goes on with it. */
+/** A job of the collection. Its id is in the URL, so that a reload continues to follow it. */
 import type { Job } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -89,10 +89,10 @@ function HowFar({ done, total }: Job["progress"]) {
   );
 }
 
-/** What the work did to the collection is read when it ends. */
+/** Refetches the collection when the job ends. */
 function useRefreshAtEnd(job: Job | undefined, { rid, cid }: CollectionId): void {
   const client = useQueryClient();
-  // Of a collection that is gone there is nothing to read.
+  // A deleted collection cannot be refetched.
   const gone = job?.kind === "delete" || job?.kind === "purge";
   const ended = job !== undefined && !gone && !isUnderWay(job);
   useEffect(() => {

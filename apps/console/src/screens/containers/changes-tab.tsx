@@ -1,4 +1,4 @@
-/** What is written and deleted: as it happens, or all that is still known from the oldest on. */
+/** The change feed: live, or all retained changes from the oldest. */
 import type { ContainerChange } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

@@ -1,4 +1,3 @@
-/** One container: its items, queries, indexes and changes. */
 import type { ContainerInfo } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";

@@ -1,4 +1,3 @@
-/** All containers of the workspace. */
 import type { ContainerInfo } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** Columns for documents of any shape: the simple values that the first ones have. */
+/** Columns for documents of any shape: the scalar fields of the first ones. */
 import type { JsonObject, JsonValue } from "@pinakes/client";
 import { containerStrings } from "../../strings/containers.ts";
 import type { Column } from "../../ui/data-table.tsx";
@@ -10,7 +10,7 @@ const looked = 50;
 const moreColumnsMax = 5;
 const charactersMax = 200;
 
-/** The server's own; shown where they mean something to a reader. */
+/** System fields that are not useful in a table. */
 const hidden = new Set(["id", "_etag", "_ts", "workspace_id"]);
 
 export function itemColumns(items: readonly JsonObject[], paths: readonly string[]): readonly Column<JsonObject>[] {
@@ -39,7 +39,7 @@ export function itemColumns(items: readonly JsonObject[], paths: readonly string
   ];
 }
 
-/** Of a query's answer: whatever it selected. */
+/** Columns for any query result. */
 export function resultColumns(items: readonly JsonValue[]): readonly Column<{ readonly value: JsonValue }>[] {
   const objects = items.filter(isObject);
   const names = [...new Set(objects.slice(0, looked).flatMap((item) => Object.keys(item)))].filter(

@@ -1,9 +1,9 @@
-/** A document as a person edits it. Pure. */
+/** A document as editable JSON. Pure. */
 import type { JsonObject, JsonValue } from "@pinakes/client";
 import { containerStrings } from "../../strings/containers.ts";
 import { isObject } from "./partition-key.ts";
 
-/** Set by the server; sending them back changes nothing, and showing them would invite to edit them. */
+/** System fields: read-only, so they are not offered for editing. */
 const systemNames = ["_etag", "_ts"];
 
 export function textOf(document: JsonObject): string {

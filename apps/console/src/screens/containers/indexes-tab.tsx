@@ -7,7 +7,7 @@ import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
 
 const s = containerStrings.indexes;
-/** While one is built, its progress is asked for again. */
+/** Polled while an index is being built. */
 const againMs = 2_000;
 
 const columns: readonly Column<IndexState>[] = [

@@ -1,4 +1,3 @@
-/** Two versions of one item, side by side, and the reader's choice between them. */
 import type { JsonObject } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createItem, readItem, type ItemKey } from "../../api/containers.ts";

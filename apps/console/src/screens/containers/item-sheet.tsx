@@ -1,4 +1,4 @@
-/** The open item. Its version is kept from when it was opened, so that nobody's change is overwritten unseen. */
+/** The open item. Keeps the etag from when it was opened, so that no change is overwritten unseen. */
 import type { ContainerInfo } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -38,7 +38,7 @@ interface LoadedProps {
 
 function Loaded({ container, itemKey, onClose }: LoadedProps) {
   const item = useQuery(itemOptions(itemKey));
-  // Once it is open, a later reading that fails does not take away what was typed.
+  // A later failed refetch must not discard the edited text.
   if (item.data === undefined)
     return item.error === null ? <Loading /> : <ErrorBox error={item.error} onRetry={() => void item.refetch()} />;
   return <ItemEditor container={container} itemKey={itemKey} first={item.data} onClose={onClose} />;

@@ -1,4 +1,3 @@
-/** The items of a container, or of one of its partitions, page by page. */
 import type { ContainerInfo, JsonObject } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

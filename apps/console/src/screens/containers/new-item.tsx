@@ -27,7 +27,7 @@ export function NewItem({ container, onClose }: { readonly container: ContainerI
       await client.invalidateQueries({ queryKey: ["containers", container.name, "query"] });
     },
   });
-  // By Ctrl Enter the editor gives its text, which may be newer than the one that is drawn.
+  // On Ctrl+Enter the editor passes its text, which may be newer than the rendered one.
   const submit = (now: string) => {
     const read = parseDocument(now);
     if ("document" in read && !create.isPending) create.mutate(read.document);
@@ -55,7 +55,7 @@ export function NewItem({ container, onClose }: { readonly container: ContainerI
   );
 }
 
-/** With an empty place for each part of the partition key. */
+/** A template with a placeholder for each part of the partition key. */
 function emptyDocument(paths: readonly string[]): JsonObject {
   const document: Record<string, unknown> = { id: "" };
   for (const path of paths) {

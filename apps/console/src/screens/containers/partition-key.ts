@@ -1,4 +1,4 @@
-/** Partition keys: where they stand in a document, and how they stand in an address. Pure. */
+/** Partition keys in documents and in URLs. Pure. */
 import type { JsonObject, JsonValue, PartitionKeyValue } from "@pinakes/client";
 
 export function pathsOf(partitionKey: string | readonly string[]): readonly string[] {
@@ -20,7 +20,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** As the server takes it: a text as it is; numbers, several values, nothing and what begins with "[" as a JSON list. */
+/** As the API takes it: a string unchanged; numbers, several values, none, and what starts with "[" as a JSON list. */
 export function pkText(values: readonly PartitionKeyValue[]): string {
   const [only] = values;
   return values.length === 1 && typeof only === "string" && only !== "" && !only.startsWith("[")
@@ -28,13 +28,13 @@ export function pkText(values: readonly PartitionKeyValue[]): string {
     : JSON.stringify(values);
 }
 
-/** Undefined when the document lacks one of the values. */
+/** Undefined if the document lacks one of the values. */
 export function pkOf(document: JsonObject, paths: readonly string[]): string | undefined {
   const values = paths.map((path) => valueAt(document, path));
   return values.every(isPkValue) ? pkText(values) : undefined;
 }
 
-/** What pkText wrote; null when it is a list that cannot be read. */
+/** The inverse of pkText; null for an invalid list. */
 export function readPk(text: string): PartitionKeyValue | readonly PartitionKeyValue[] | null {
   if (!text.startsWith("[")) return text;
   try {

@@ -1,4 +1,4 @@
-/** Deletes the item that the reader sees. One that changed meanwhile is shown first; confirming again deletes what is there now. */
+/** Deletes the displayed version of an item. After a conflict the current one is shown; confirming again deletes that. */
 import type { JsonObject } from "@pinakes/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

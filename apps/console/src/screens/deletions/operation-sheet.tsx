@@ -1,4 +1,3 @@
-/** The report of an operation: what each store did, what it still has, and why. Live until it is done. */
 import type { Operation } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { operationDetailOptions, operationListKey, retryOperation } from "../../api/operations.ts";

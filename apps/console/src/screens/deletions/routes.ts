@@ -7,7 +7,7 @@ import { lazyPage } from "../../ui/lazy-page.tsx";
 export interface DeletionSearch {
   readonly status?: OperationStatus | undefined;
   readonly collection?: string | undefined;
-  /** The operation whose report is open. */
+  /** The open operation. */
   readonly operation?: string | undefined;
 }
 

@@ -1,4 +1,3 @@
-/** What each store did of a delete or an archiving, what it still has, and why. */
 import type { StoreProgress } from "@pinakes/client";
 import { formatMs, formatNumber } from "../../lib/format.ts";
 import { deletionStrings } from "../../strings/deletions.ts";
@@ -56,7 +55,7 @@ const columns: readonly Column<StoreProgress>[] = [
 ];
 
 interface StoreTableProps {
-  /** Undefined while they are read. */
+  /** Undefined while loading. */
   readonly stores: readonly StoreProgress[] | undefined;
   readonly error?: unknown;
   readonly onRetry?: () => void;

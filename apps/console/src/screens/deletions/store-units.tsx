@@ -1,4 +1,4 @@
-/** A store counts what it has to remove, which is not what people count: each says in words what its numbers are. */
+/** Units of the counts, which differ between stores. */
 import type { StoreProgress } from "@pinakes/client";
 import { deletionStrings } from "../../strings/deletions.ts";
 import { Facts } from "../../ui/panel.tsx";

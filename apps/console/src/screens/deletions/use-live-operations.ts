@@ -1,4 +1,4 @@
-/** The job of an operation has its id: what happens to the job is the time to look at the operation again. */
+/** An operation shares its job's id: events of the job refetch the operation. */
 import type { Operation } from "@pinakes/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEvents } from "../../api/events.ts";
@@ -10,12 +10,12 @@ export function useLiveOperations(): void {
   const client = useQueryClient();
   const look = async (id: string) => {
     const known = itemsInPages<Operation>(client, operationListKey).some(({ operation_id }) => operation_id === id);
-    // A new one may not fit the filters: the server decides.
+    // A new one may not match the filters: the server decides.
     if (!known) return client.invalidateQueries({ queryKey: operationListKey });
     try {
       replaceInPages<Operation>(client, operationListKey, await readOperation(id), ({ operation_id }) => operation_id);
     } catch {
-      // Gone since, or no answer: then the list as a whole is read again when the connection is back.
+      // Deleted or unreachable: the list is refetched after a reconnect.
     }
   };
   useEvents(({ resource: { job_id }, data }) => {

@@ -1,4 +1,4 @@
-/** The chosen place in words, and as a citation to be copied. */
+/** The selected range, and its citation. */
 import type { Chunk, Citation, Document } from "@pinakes/client";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";
@@ -45,7 +45,7 @@ export function ChosenPlace({ document, place: { chosen, choose, words }, span }
   );
 }
 
-/** As searches give it, and as POST /v1/citations:verify takes it. */
+/** In the form of searches and POST /v1/citations:verify. */
 function citationOf(
   { repository_id, collection_id, document_id, name, live_version, version }: Document,
   chunk: Chunk,

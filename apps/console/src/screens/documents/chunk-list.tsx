@@ -1,4 +1,4 @@
-/** All chunks in the order of the text, with only those in sight in the page. The chosen one is scrolled to. */
+/** The chunks in text order, virtualized. Scrolls to the selected one. */
 import type { Chunk } from "@pinakes/client";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";

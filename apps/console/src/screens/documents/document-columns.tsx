@@ -61,7 +61,7 @@ function Name({
   );
 }
 
-/** A reason is long: here its beginning, as a whole on the document's page. */
+/** The start of the error; the document's page shows all of it. */
 function StatusCell({ document: { status, error, progress } }: { readonly document: Document }) {
   const more =
     status === "failed"
@@ -84,7 +84,7 @@ function StatusCell({ document: { status, error, progress } }: { readonly docume
 function RowMenu({ document, actions }: { readonly document: Document; readonly actions: Actions }) {
   const { actions: words } = documentStrings;
   return (
-    // A click in the menu is not a click on the row.
+    // A click in the menu must not open the row.
     <div
       onClick={(event) => event.stopPropagation()}
       onKeyDown={(event) => event.stopPropagation()}

@@ -1,4 +1,3 @@
-/** One document: its text beside its chunks, and all that belongs to it. */
 import type { Document } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** What is happening to the document now, in words; nothing when it is simply there. */
+/** The document's indexing state; nothing if it is indexed. */
 import type { Document } from "@pinakes/client";
 import { documentStrings } from "../../strings/documents.ts";
 import { Progress } from "../../ui/progress.tsx";

@@ -23,7 +23,7 @@ interface DocumentTabsProps {
 export function DocumentTabs({ id, document }: DocumentTabsProps) {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
-  // Nothing was indexed yet: there is no text to show and nothing to ask for.
+  // Not indexed yet: no text to load.
   const live = document.live_version !== null;
   const none =
     document.status === "failed" ? (

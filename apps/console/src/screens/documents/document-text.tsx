@@ -1,4 +1,4 @@
-/** The text as it was read from the file. It may be long, so it comes in windows, beginning with the one that holds the chosen place. */
+/** The extracted text. Loaded in windows, starting with the one that contains the selected position. */
 import type { Document, DocumentText } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
@@ -17,7 +17,7 @@ import { piecesOf, type Piece, type Span } from "./text-marks.ts";
 import type { Place } from "./use-place.ts";
 
 const s = documentStrings.text;
-/** About as much of a chunk as is in sight at once. */
+/** Characters of a chunk that are visible without scrolling. */
 const seenChars = 400;
 
 interface DocumentTextProps {
@@ -33,7 +33,7 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
   const windows = text.data?.pages;
   const [from, to] = [windows?.[0]?.start ?? 0, windows?.at(-1)?.end ?? 0];
   const length = windows?.[0]?.length ?? 0;
-  // A place that is not in the windows that are here: begin anew with the one that holds it, or at the beginning when none does.
+  // A position outside the loaded windows: restart with the window that contains it, or with the first one.
   const wanted = span === undefined || (windows !== undefined && span.start >= length) ? 0 : windowOf(span);
   const elsewhere = span !== undefined && (span.start < from || span.start >= to);
   if (windows !== undefined && elsewhere && wanted !== first) setFirst(wanted);
@@ -124,8 +124,8 @@ function Scroller({ place: { span, chunks, words }, windows, text }: ScrollerPro
 }
 
 /**
- * Only the text is scrolled, not the page around it. What stands before the place stays in sight too; in a long chunk the words of the
- * question may be far below its beginning, then they are what must be seen.
+ * Scrolls only the text, not the page, with some context above. In a long chunk, scrolls to the words of the query, which may be far below
+ * its start.
  */
 function scrollTo(scroller: HTMLElement | null, mark: HTMLElement | null): void {
   if (scroller === null || mark === null) return;
@@ -150,7 +150,7 @@ function PieceView({ piece: { text, chunks, odd, chosen }, words, ref }: PieceVi
         <Stressed text={text} words={words} />
       </mark>
     );
-  // Neighbours in turns, so that one sees where a chunk ends; what two share is tinted most.
+  // Neighbouring chunks alternate in colour; overlaps are darkest.
   return (
     <span className={cx(chunks === 1 && (odd ? "bg-raised" : "bg-brand-soft/60"), chunks > 1 && "bg-brand-soft")}>
       {text}
@@ -158,7 +158,7 @@ function PieceView({ piece: { text, chunks, odd, chosen }, words, ref }: PieceVi
   );
 }
 
-/** The whole chunk is marked already: the words of the question stand out of it. */
+/** Within the highlighted chunk, words of the query are emphasized. */
 function Stressed({ text, words }: { readonly text: string; readonly words: readonly string[] }) {
   const best = bestPlaceOf(text, words, seenChars);
   let at = 0;

@@ -1,4 +1,4 @@
-/** A document that could not be indexed may still have a text: that its embedding failed says nothing of the file. Read when it is asked for. */
+/** A document that failed at embedding may still have a text. Loaded on request. */
 import type { Document } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -7,12 +7,12 @@ const documentTabs = ["text", "chunks", "triples", "versions", "metadata"] as co
 
 interface DocumentSearch {
   readonly tab?: (typeof documentTabs)[number] | undefined;
-  /** The chunk that is shown … */
+  /** The selected chunk … */
   readonly chunk?: string | undefined;
-  /** … or the place in the text, in UTF-16 code units. */
+  /** … or range, in UTF-16 code units. */
   readonly start?: number | undefined;
   readonly end?: number | undefined;
-  /** The question whose words stand out there. */
+  /** The query whose words are highlighted. */
   readonly q?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Cuts a text where chunks begin and end, so that each piece can be tinted by what covers it. Pure. */
+/** Splits a text at chunk boundaries, for highlighting. Pure. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -6,13 +6,13 @@ export interface Span {
 
 export interface Piece extends Span {
   readonly text: string;
-  /** How many chunks cover it, and whether the first of them has an odd place: neighbours are tinted in turns. */
+  /** Number of covering chunks, and whether the first has an odd index: neighbours alternate in colour. */
   readonly chunks: number;
   readonly odd: boolean;
   readonly chosen: boolean;
 }
 
-/** `text` begins at `from` of the whole text, in which all places are counted. Chunks come in the order of their beginnings. */
+/** `text` starts at offset `from` of the whole text. Chunks are sorted by start. */
 export function piecesOf(
   text: string,
   from: number,

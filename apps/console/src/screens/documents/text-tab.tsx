@@ -1,4 +1,4 @@
-/** The text with its chunks tinted, and beside it the chunks and what is known of the chosen one. */
+/** The text with highlighted chunks, the list of chunks, and the selection. */
 import type { Document } from "@pinakes/client";
 import type { DocumentId } from "../../api/documents.ts";
 import { documentStrings } from "../../strings/documents.ts";

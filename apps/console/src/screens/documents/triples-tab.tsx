@@ -1,4 +1,3 @@
-/** What the chunks of the document state in the graph of its collection. */
 import type { Document, DocumentTriple } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -19,7 +18,7 @@ interface TriplesTabProps {
 }
 
 export function TriplesTab({ id, document }: TriplesTabProps) {
-  // The document knows how many there are: without any, nobody need look through the graph.
+  // The document has the number of triples: without any, the graph is not queried.
   return (document.graph?.triples ?? 0) === 0 ? nothing : <Triples id={id} document={document} />;
 }
 
@@ -31,7 +30,7 @@ function Triples({ id, document }: TriplesTabProps) {
   const more = moreOf(list);
   const items = list.data?.items;
   const nothingYet = items !== undefined && items.length === 0 && more.has;
-  // The server looks through a part of the graph for each answer; a part may hold nothing of this document.
+  // Each page covers a part of the graph, which may contain no triples of this document.
   useEffect(() => {
     if (nothingYet && !isFetching) void fetchNextPage();
   }, [nothingYet, isFetching, fetchNextPage]);

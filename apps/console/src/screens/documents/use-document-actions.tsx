@@ -1,4 +1,3 @@
-/** What can be done with a document, wherever it is shown. */
 import type { Document } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
@@ -19,7 +18,7 @@ interface DocumentActions {
   readonly reindex: (document: Document) => void;
   readonly askDelete: (document: Document) => void;
   readonly pending: boolean;
-  /** To be shown somewhere on the page. */
+  /** Dialogs to render on the page. */
   readonly dialog: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** The place in a document that its page shows: in its address, as a chunk or as characters from … to. */
+/** The position in a document, from the URL: a chunk or a character range. */
 import type { Chunk, Document } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -21,12 +21,12 @@ interface Chunks {
 export interface Place {
   readonly chunks: Chunks;
   readonly chosen: Chunk | undefined;
-  /** Those of the question that led here. */
+  /** Words of the query. */
   readonly words: readonly string[];
   readonly span: Span | undefined;
-  /** More chunks are being read to find the chosen one. */
+  /** Loading further chunks to find the selected one. */
   readonly looking: boolean;
-  /** The address names a chunk that is not there. */
+  /** The chunk of the URL does not exist. */
   readonly gone: boolean;
   readonly choose: (chunk: Chunk | undefined) => void;
   readonly chooseSpan: (span: Span) => void;
@@ -44,7 +44,7 @@ export function usePlace(id: DocumentId, document: Document): Place {
     chunkId === undefined ? chunk.start === given?.start && chunk.end === given?.end : chunk.chunk_id === chunkId,
   );
   const missing = chunkId !== undefined && items !== undefined && chosen === undefined;
-  // Chunks come in pages, and nobody knows on which one this is.
+  // Chunks are paged, and the page of this one is unknown.
   useEffect(() => {
     if (missing && more.has && !isFetching) void fetchNextPage();
   }, [missing, more.has, isFetching, fetchNextPage]);
@@ -74,7 +74,7 @@ export function usePlace(id: DocumentId, document: Document): Place {
   };
 }
 
-/** Whatever somebody typed into the address. */
+/** Validates the range of the URL. */
 function spanOf(start = -1, end = -1): Span | undefined {
   return Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end > start
     ? { start, end }

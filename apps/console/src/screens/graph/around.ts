@@ -1,19 +1,17 @@
-/** An entity and what is around it. */
+/** An entity with its incoming and outgoing triples. */
 import type { Page, Term, Triple } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { CollectionId } from "../../api/collections.ts";
 import { triplePage } from "../../api/graph.ts";
 import { termText } from "../../api/terms.ts";
 
-/** Of each direction. */
+/** Per direction. */
 export const aroundTriplesMax = 100;
 
 export interface Around {
   readonly term: string;
-  /** What is said of it. */
   readonly out: readonly Triple[];
   readonly outCut: boolean;
-  /** What points to it. */
   readonly into: readonly Triple[];
   readonly intoCut: boolean;
 }
@@ -22,7 +20,7 @@ export function aroundOptions(id: CollectionId, term: string) {
   return queryOptions({
     queryKey: ["triples", id.rid, id.cid, "around", term],
     queryFn: async ({ signal }): Promise<Around> => {
-      // Words are said of nothing: a literal is never a subject.
+      // A literal is never a subject.
       const said = term.startsWith('"')
         ? { items: [], next_cursor: null }
         : await triplePage(id, { s: term }, aroundTriplesMax, signal);
@@ -38,7 +36,7 @@ function isCut(page: Page<Triple>): boolean {
 
 const nameEndings = ["#label", "/name", "#prefLabel", "/title", "/label"];
 
-/** What people call it, where the graph says so. */
+/** Its label, if the graph has one. */
 export function nameIn(out: readonly Triple[]): string | undefined {
   for (const ending of nameEndings) {
     const found = out.find(({ p, o }) => o.type === "literal" && p.value.endsWith(ending));

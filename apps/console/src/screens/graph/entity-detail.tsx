@@ -1,4 +1,4 @@
-/** One entity in words: what is said of it, and what points to it. The same as the picture, for keyboards and screen readers. */
+/** Incoming and outgoing triples of an entity: the graph's data for keyboards and screen readers. */
 import type { Triple } from "@pinakes/client";
 import type { TriplePattern } from "../../api/graph.ts";
 import { readTerm, shortTerm, termText } from "../../api/terms.ts";

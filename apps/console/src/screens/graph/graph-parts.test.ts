@@ -1,4 +1,3 @@
-/** The parts of the graph page that need no page. */
 import type { Term, Triple } from "@pinakes/client";
 import { describe, expect, it } from "vitest";
 import { readTerm, shortTerm, termText } from "../../api/terms.ts";

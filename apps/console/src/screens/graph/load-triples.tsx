@@ -1,4 +1,4 @@
-/** Triples of one's own into the graph: pasted, or of a file. All of them or none, so that a mistake can be mended and sent again. */
+/** Loads asserted triples from text or a file. All or nothing, so that a corrected file can be sent again. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ChangeEvent } from "react";
 import type { CollectionId } from "../../api/collections.ts";
@@ -13,9 +13,9 @@ import { LoadError } from "./load-error.tsx";
 import { rdfEndings, rdfFormats, rdfTypeOf, type RdfType } from "./rdf-formats.ts";
 
 const s = graphStrings.load;
-/** A browser holds all of it as one text; what is larger goes by the command line, which sends it piece by piece. */
+/** The browser holds the file as one string; larger files need the command line, which streams them. */
 const textBytesMax = 20_000_000;
-/** More in a box for typing makes typing slow. */
+/** Larger texts make the text area slow. */
 const shownCharsMax = 200_000;
 
 interface Chosen {

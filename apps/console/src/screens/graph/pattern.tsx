@@ -1,4 +1,4 @@
-/** Ask by pattern: what is left empty may be anything. Each term of the answer leads on. */
+/** Triple patterns: blank fields match anything. Terms in the results lead to further patterns. */
 import type { Triple } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -57,7 +57,7 @@ function Fields({
 }) {
   const key = JSON.stringify(pattern);
   const [kept, setKept] = useState({ of: key, draft: draftOf(pattern) });
-  // A term was chosen in the table, or the browser went back.
+  // A term was selected in the table, or by browser navigation.
   if (kept.of !== key) setKept({ of: key, draft: draftOf(pattern) });
   const { draft } = kept;
   const asked = () =>

@@ -1,4 +1,3 @@
-/** Which chunks of which documents state a triple. */
 import type { Provenance } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

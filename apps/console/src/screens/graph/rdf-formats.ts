@@ -1,4 +1,3 @@
-/** Which kinds of RDF can be loaded, and how a file tells its kind. */
 export const rdfFormats = [
   { type: "text/turtle", label: "Turtle", endings: ["ttl", "turtle"] },
   { type: "application/trig", label: "TriG", endings: ["trig"] },
@@ -10,7 +9,7 @@ export const rdfFormats = [
 
 export type RdfType = (typeof rdfFormats)[number]["type"];
 
-/** Undefined: the name does not say. */
+/** Undefined for an unknown extension. */
 export function rdfTypeOf(filename: string): RdfType | undefined {
   const ending = filename.split(".").at(-1)?.toLowerCase() ?? "";
   return rdfFormats.find(({ endings }) => (endings as readonly string[]).includes(ending))?.type;

@@ -1,4 +1,3 @@
-/** Why a query was refused, and the line that it is about. */
 import { graphStrings } from "../../strings/graph.ts";
 import { ErrorBox, messageOf } from "../../ui/states.tsx";
 

@@ -1,4 +1,3 @@
-/** Queries to begin with. */
 import { graphStrings } from "../../strings/graph.ts";
 
 const { names } = graphStrings.sparql;

@@ -1,4 +1,4 @@
-/** SPARQL: write, run, look. The query that was run stands in the address. */
+/** SPARQL queries. The executed query is in the URL. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Play } from "lucide-react";
@@ -18,14 +18,14 @@ import { SparqlResultView } from "./sparql-result.tsx";
 
 const s = graphStrings.sparql;
 const route = getRouteApi("/shell/graph");
-/** A page that holds more is of no use to anybody. */
+/** Maximum rows per result. */
 const rowsMax = 10_000;
 
 export function Sparql({ id }: { readonly id: CollectionId }) {
   const { sparql, union } = route.useSearch();
   const navigate = route.useNavigate();
   const [kept, setKept] = useState({ of: sparql, text: sparql ?? sparqlExamples[0].query });
-  // Another query in the address, such as by the browser's "back".
+  // The URL changed, such as by browser navigation.
   if (kept.of !== sparql) setKept({ of: sparql, text: sparql ?? kept.text });
   const asked = useQuery({
     queryKey: ["triples", id.rid, id.cid, "sparql", sparql, union],

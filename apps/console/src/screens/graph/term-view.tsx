@@ -1,10 +1,9 @@
-/** A term in a table: short, its whole text on demand, and a button where it leads somewhere. */
 import type { Term } from "@pinakes/client";
 import { shortTerm, termText } from "../../api/terms.ts";
 
 interface TermViewProps {
   readonly term: Term;
-  /** The whole of it, not only its last part. */
+  /** The full IRI instead of its last segment. */
   readonly whole?: boolean;
   readonly onChoose?: (() => void) | undefined;
 }

@@ -1,4 +1,3 @@
-/** A place to drop files, and the choice of the collection they go to. */
 import type { Collection } from "@pinakes/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -11,9 +10,9 @@ import { addUploads } from "../documents/upload-queue.ts";
 import { isUnused, makeOwn, sampleId } from "./make-collection.ts";
 
 const s = homeStrings.add;
-/** In a choice of the browser's own, more would be no help; the collection's own page takes files too. */
+/** Limits the native select; a collection's own page also accepts files. */
 const choicesMax = 100;
-/** As the server has it. */
+/** The server's default. */
 const nameCharsMax = 100;
 
 export function AddDocuments({ collections }: { readonly collections: readonly Collection[] }) {
@@ -22,7 +21,7 @@ export function AddDocuments({ collections }: { readonly collections: readonly C
     .slice(0, choicesMax);
   const [chosen, setChosen] = useState<string>();
   const [name, setName] = useState<string>(s.nameDefault);
-  // The sample is for the sample; own files go elsewhere unless the reader says so.
+  // The user's files do not go into the sample collection unless chosen.
   const first = writable.find((one) => one.collection_id !== sampleId && !isUnused(one));
   const key = chosen ?? (first === undefined ? "" : keyOf(first));
   const target = writable.find((one) => keyOf(one) === key);
@@ -31,7 +30,7 @@ export function AddDocuments({ collections }: { readonly collections: readonly C
       const place: CollectionId =
         target === undefined ? await makeOwn(name) : { rid: target.repository_id, cid: target.collection_id };
       addUploads(place, files);
-      // More files go to the same place.
+      // Keeps the collection for further files.
       setChosen(`${place.rid} ${place.cid}`);
     },
   });

@@ -1,4 +1,4 @@
-/** The chunks that answer the question in the address, each a link to its place in its document. */
+/** Search results of the home page, linked to their position in the document. */
 import type { Hit, SearchAnswer } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -33,7 +33,7 @@ function AnswersTo({ q }: { readonly q: string }) {
     queryKey: ["home-answers", q],
     queryFn: ({ signal }) => search({ query: q, limit: hitsMax }, signal),
   });
-  // What was just indexed may know more.
+  // Newly indexed documents may add hits.
   useEvents(({ type, data }) => {
     if (type === "document.status" && data["status"] === "indexed")
       void client.invalidateQueries({ queryKey: ["home-answers"] });
@@ -68,7 +68,7 @@ function AnswersTo({ q }: { readonly q: string }) {
   );
 }
 
-/** What this browser still sends counts as on its way, too. */
+/** Includes uploads of this browser. */
 function NothingFound({ answer }: { readonly answer: SearchAnswer }) {
   const sending = useUploads().some(({ state }) => state === "indexing" || state === "sending" || state === "waiting");
   return (

@@ -1,4 +1,4 @@
-/** The start page of those who have collections: ask, add, and go on where they were. */
+/** The home page of users with collections. */
 import type { Collection } from "@pinakes/client";
 import { getRouteApi } from "@tanstack/react-router";
 import { homeStrings as s } from "../../strings/home.ts";

@@ -1,4 +1,3 @@
-/** The way to a first answer, on one page: put in, watch, ask. */
 import type { Collection } from "@pinakes/client";
 import { useState, type ReactNode } from "react";
 import { homeStrings } from "../../strings/home.ts";
@@ -39,7 +38,7 @@ export function FirstSteps({ collections }: { readonly collections: readonly Col
   );
 }
 
-/** Folds up as soon as something is on its way, to make room for the next steps. */
+/** Collapses once an upload starts, to make room for the next steps. */
 function PutIn({ collections, added }: { readonly collections: readonly Collection[]; readonly added: number }) {
   const [more, setMore] = useState(false);
   if (added > 0 && !more)

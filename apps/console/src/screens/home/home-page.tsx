@@ -1,4 +1,4 @@
-/** Where everybody begins: whoever has nothing yet is led to a first answer, everybody else can ask and add. */
+/** New users get the first steps, others can search and add documents. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { collectionsOptions } from "../../api/collections.ts";
@@ -13,7 +13,7 @@ export function HomePage() {
   const collections = useInfiniteQuery(collectionsOptions({ sort: "last_used_at", order: "desc" }));
   const items = collections.data?.items;
   useFreshCounts();
-  // Who began with the first steps keeps them in sight, although there is a collection now.
+  // Users who started with the first steps keep them after their collection exists.
   const [first, setFirst] = useState(false);
   if (items?.length === 0 && !first) setFirst(true);
   if (items === undefined)

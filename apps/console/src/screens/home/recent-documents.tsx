@@ -1,4 +1,4 @@
-/** The newest documents of the collections that were used last: there is no list of all documents. */
+/** The newest documents of the last used collections: there is no list of all documents. */
 import type { Collection, Document, Page } from "@pinakes/client";
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

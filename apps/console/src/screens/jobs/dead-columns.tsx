@@ -8,7 +8,7 @@ import { Ago } from "../../ui/time.tsx";
 const s = queueStrings.dead;
 
 interface Actions {
-  /** The letter that is being settled. */
+  /** The dead letter with a pending action. */
   readonly pending: string | undefined;
   readonly onRedrive: (letter: DeadLetter) => void;
   readonly onDiscard: (letter: DeadLetter) => void;

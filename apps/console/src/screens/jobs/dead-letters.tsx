@@ -1,4 +1,4 @@
-/** What was given up in a queue: tried again or discarded, one or all of them. */
+/** Dead letters of a queue: redrive or discard, one or all. */
 import type { DeadLetter } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

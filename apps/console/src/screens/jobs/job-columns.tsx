@@ -10,7 +10,7 @@ import { Ago } from "../../ui/time.tsx";
 import { JobProgress } from "./job-progress.tsx";
 
 interface Actions {
-  /** The job that is being acted on. */
+  /** The job with a pending action. */
   readonly pending: string | undefined;
   readonly onAct: (job: Job, action: JobAction) => void;
   readonly nameOf: PlaceName;
@@ -51,7 +51,7 @@ export function kindOf(kind: string): string {
 }
 
 export function placeOf(job: Pick<Job, "kind" | "repository_id" | "collection_id">, nameOf: PlaceName): string {
-  // A run of an evaluation has the id of its set there.
+  // For evaluation runs, this is the id of the evaluation.
   if (job.kind === "evaluation") return s.evaluationSet;
   return job.repository_id === "*" ? s.wholeWorkspace : nameOf(job);
 }
@@ -82,7 +82,7 @@ function RowActions({ job, pending, onAct, nameOf }: Actions & { readonly job: J
       disabled={pending === job.job_id}
       aria-label={s.actionFor(s[action], kindOf(job.kind), placeOf(job, nameOf))}
       onClick={(event) => {
-        // The row itself opens the detail.
+        // Prevents the row's click handler.
         event.stopPropagation();
         onAct(job, action);
       }}

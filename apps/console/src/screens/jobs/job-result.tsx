@@ -1,4 +1,3 @@
-/** What came of a job: the documents of an upload, and of every other kind the answer as it is. */
 import type { Job } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import { shownName } from "../../lib/shown-name.ts";
@@ -12,7 +11,7 @@ const s = jobStrings.detail;
 
 interface DocumentRow {
   readonly document_id: string;
-  /** null: it was deleted since. */
+  /** null: deleted. */
   readonly name: string | null;
   readonly status: string;
   readonly error: string | null;

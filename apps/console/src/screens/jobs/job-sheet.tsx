@@ -1,4 +1,3 @@
-/** One job: how far it is, why it failed, what came of it. */
 import type { Job } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

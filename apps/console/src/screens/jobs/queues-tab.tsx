@@ -1,4 +1,3 @@
-/** How much waits in each queue, and what was given up in the chosen one. */
 import type { Queue } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

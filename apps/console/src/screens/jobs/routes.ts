@@ -12,7 +12,7 @@ export interface JobSearch {
   readonly status?: JobStatus | undefined;
   readonly kind?: string | undefined;
   readonly q?: string | undefined;
-  /** The job whose detail is open. */
+  /** The open job. */
   readonly job?: string | undefined;
   readonly queue?: string | undefined;
 }

@@ -10,7 +10,7 @@ interface Asked {
   readonly action: JobAction;
 }
 
-/** The answer is the job as it is now: it takes its place in the list at once. */
+/** The response is the updated job: it replaces the row immediately. */
 export function useJobAction() {
   const client = useQueryClient();
   return useMutation({

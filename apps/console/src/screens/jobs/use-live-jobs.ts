@@ -1,6 +1,6 @@
 /**
- * Keeps the list of jobs as it is on the server, while it is shown. An event names a job, or a document that belongs to an upload. A few such
- * jobs are read and put into the list in their place; of many, the pages that they are on are read.
+ * Keeps the list of jobs current while it is shown. An event names a job, or a document of an upload. Few changed jobs are read one by one
+ * and updated in place; for many, their pages are refetched.
  */
 import type { Job } from "@pinakes/client";
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
@@ -11,9 +11,9 @@ import { itemsInPages, putInPages } from "../../api/pages-cache.ts";
 import { renew } from "../../api/renew.ts";
 import { inTurns } from "../../lib/in-turns.ts";
 
-/** Many events come together: they are answered by one look, and the next one is taken a while later. */
+/** Batches bursts of events. */
 const turns = { soonMs: 300, againMs: 2_000 };
-/** More than these are cheaper to read as a page. */
+/** Above this, refetching a page is cheaper. */
 const singlesMax = 3;
 
 export function useLiveJobs(): void {
@@ -63,7 +63,7 @@ async function readIfVisible(id: string): Promise<Job | undefined> {
   try {
     return await readJob(id);
   } catch {
-    // Gone since, or no answer: then the list as a whole is read again when the connection is back.
+    // Deleted or unreachable: the list is refetched after a reconnect.
     return undefined;
   }
 }

@@ -55,7 +55,7 @@ export function AgentList() {
   );
 }
 
-/** The list is in the order of the ids; among thousands it is quicker to type the one that is known. */
+/** Sorted by id; with thousands of agents, typing a known id is faster. */
 function OpenAgent({ onOpen }: { readonly onOpen: (agent: string) => void }) {
   const [id, setId] = useState("");
   const words = memoryStrings.open;

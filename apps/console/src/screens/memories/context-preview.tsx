@@ -1,4 +1,4 @@
-/** Which messages of a session fit into a number of tokens. The preview marks them in the conversation. */
+/** Previews which messages fit a token budget, and marks them in the conversation. */
 import { contextStrategies, type ContextStrategy, type ContextWindow } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -18,7 +18,6 @@ const tokensFirst = 1_000;
 interface Preview {
   readonly window: ContextWindow | undefined;
   readonly error: unknown;
-  /** Undefined without a preview. */
   readonly ids: ReadonlySet<string> | undefined;
 }
 

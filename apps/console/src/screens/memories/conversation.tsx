@@ -1,4 +1,4 @@
-/** The messages of a session in order. Their heights differ, so each is measured; only those in sight are in the page. */
+/** The messages of a session. Virtualized with measured heights. */
 import type { Memory } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";

@@ -1,4 +1,4 @@
-/** Search across what all agents, or the one that is open, remember. */
+/** Searches memories of all agents, or of one. */
 import type { MemorySearchResult } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

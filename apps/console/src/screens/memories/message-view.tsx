@@ -11,13 +11,13 @@ const tones: Readonly<Record<string, Tone>> = { user: "brand", assistant: "good"
 
 interface MessageViewProps {
   readonly message: Memory;
-  /** In the previewed context or not; undefined without a preview. */
+  /** Undefined without a context preview. */
   readonly fits?: boolean | undefined;
   readonly onThread?: () => void;
   readonly onFork?: () => void;
 }
 
-/** One message. All of it is text: nothing that somebody said becomes part of the page's own markup. */
+/** A message, rendered as plain text: content never becomes markup. */
 export function MessageView({ message, fits, onThread, onFork }: MessageViewProps) {
   const { message_type: type, metadata } = message;
   const { tool_name: tool, tool_args: args, tool_result: result, model } = metadata;

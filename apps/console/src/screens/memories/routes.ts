@@ -8,7 +8,7 @@ import { lazyPage } from "../../ui/lazy-page.tsx";
 export interface MemorySearch {
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
-  /** The message whose thread is open. */
+  /** The message with the open thread. */
   readonly message?: string | undefined;
   readonly q?: string | undefined;
   readonly mode?: MemorySearchMode | undefined;

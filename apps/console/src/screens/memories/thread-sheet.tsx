@@ -1,4 +1,3 @@
-/** A message with what it answers and what answers it. */
 import type { Memory } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

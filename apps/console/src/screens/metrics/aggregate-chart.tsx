@@ -1,4 +1,4 @@
-/** Figures over time, by group. Used by metrics and the tool log. */
+/** Aggregates over time, by group. Used by metrics and the tool log. */
 import type { Aggregate } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { aggregateOptions, type AggregateQuestion, type AggregateSource } from "../../api/aggregates.ts";

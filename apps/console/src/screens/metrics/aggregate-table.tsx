@@ -1,4 +1,3 @@
-/** All figures of all groups over the whole time. */
 import { type Aggregate, type AggregateRow, aggregates } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { aggregateOptions, type AggregateQuestion, type AggregateSource } from "../../api/aggregates.ts";

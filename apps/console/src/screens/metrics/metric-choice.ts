@@ -1,4 +1,4 @@
-/** What the page shows: the address, with what stands for that which it leaves out. */
+/** The URL with defaults applied. */
 import type { Aggregate, MetricGroup, MetricType } from "@pinakes/client";
 import { bucketFor, type TimeRange } from "./range.ts";
 import type { MetricSearch } from "./routes.ts";
@@ -12,7 +12,7 @@ export interface MetricChoice {
   readonly bucket: string;
 }
 
-/** The figure that says most of each metric; of a custom one the average. */
+/** The most useful aggregation per metric type; the average for custom ones. */
 const measures: Readonly<Partial<Record<MetricType, Aggregate>>> = {
   latency: "p95",
   token_usage: "sum",

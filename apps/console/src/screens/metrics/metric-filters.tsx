@@ -62,12 +62,12 @@ export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
   );
 }
 
-/** What the address names is there even if nothing uses it any more. */
+/** The value of the URL is always offered, even if unused. */
 function withChosen<Value extends string>(known: readonly Value[], chosen: Value | undefined): readonly Value[] {
   return chosen === undefined || known.includes(chosen) ? known : [...known, chosen];
 }
 
-/** Those that measured something in this time; the chosen one is there even if it did not. */
+/** Agents with data in the range; the selected one is always included. */
 function AgentChoice({
   choice: { range, type, agent },
   onChoose,

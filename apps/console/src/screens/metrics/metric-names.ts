@@ -1,4 +1,3 @@
-/** What types and groups are called on the page. */
 import type { MetricGroup, MetricType } from "@pinakes/client";
 import { metricStrings as s } from "../../strings/metrics.ts";
 

@@ -1,4 +1,3 @@
-/** What agents measured: over time, by group, and one by one. */
 import type { Metric, MetricType } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

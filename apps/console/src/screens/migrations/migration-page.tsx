@@ -1,4 +1,3 @@
-/** One migration: where it is, what stands in its way, and the next step. */
 import type { Migration } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -109,7 +108,7 @@ function Overview({ migration }: { readonly migration: Migration }) {
             [s.by, created_by],
             [s.started, formatDateTime(created_at)],
             ...at(s.switched, switched_at),
-            // After a rollback the old form is the one in use: it is kept for good, whatever was planned.
+            // After a rollback the source is in use again and kept permanently.
             ...(back ? [[s.restored, s.inUse] as const] : at(s.retained, retain_until)),
             ...at(s.trashed, trash_until),
             ...at(s.finished, finished_at),

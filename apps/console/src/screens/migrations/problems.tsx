@@ -5,7 +5,7 @@ import { Panel } from "../../ui/panel.tsx";
 
 const s = migrationStrings.detail;
 
-/** At most 20 are told, so they are simply listed. */
+/** At most 20, so they are listed without paging. */
 export function Problems({
   problems,
   count,

@@ -1,4 +1,4 @@
-/** The steps as buttons: those that the state allows can be pressed. What cannot simply be taken back is asked for once more. */
+/** Buttons for the allowed steps. Irreversible ones ask for confirmation. */
 import { type Migration, type MigrationStep, migrationSteps } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

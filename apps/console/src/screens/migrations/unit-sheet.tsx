@@ -7,7 +7,6 @@ import { targetOf } from "./unit-words.ts";
 
 const s = migrationStrings.units;
 
-/** Both sides of one unit, and where they differ. */
 export function UnitSheet({ unit, onClose }: { readonly unit: MigrationUnit; readonly onClose: () => void }) {
   const { name, target, count, hash, held_count, held_hash, differences, problems } = unit;
   const mono = (text: string | null) => <code className="font-mono text-xs break-all">{text ?? "–"}</code>;

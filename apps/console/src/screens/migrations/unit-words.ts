@@ -5,7 +5,7 @@ export function targetOf({ repository, user, collection }: MigrationUnit["target
   return `${user === undefined ? (repository ?? "") : migrationStrings.units.own(user)} / ${collection}`;
 }
 
-/** Both sides are the same when they hold as many rows with the same content. */
+/** Equal if both sides have the same number of rows with the same content. */
 export function sameness({ count, hash, held_count, held_hash }: MigrationUnit): "same" | "differs" | "notCompared" {
   if (held_count === null || held_hash === null) return "notCompared";
   return held_count === count && held_hash === hash ? "same" : "differs";

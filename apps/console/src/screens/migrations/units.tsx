@@ -1,4 +1,3 @@
-/** What becomes a collection each: counts and hashes of both sides. */
 import type { Migration, MigrationUnit } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -61,7 +60,7 @@ export function Units({ migration: { migration_id, updated_at } }: { readonly mi
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(migrationUnitsOptions(migration_id));
   const { refetch } = list;
-  // The record changes with every step of the work, and the units with it.
+  // Units change with the migration.
   useEffect(() => void refetch(), [refetch, updated_at]);
   const items = list.data?.items;
   const shown = items?.find(({ number }) => number === unit);

@@ -27,7 +27,7 @@ export function Engines({ info }: { readonly info: ServerStatus }) {
   );
 }
 
-/** What is lost when the process ends is worth a warning. */
+/** Non-durable stores lose data when the process ends. */
 function Engine({ name, durable }: { readonly name: string; readonly durable: boolean }) {
   return (
     <>

@@ -1,4 +1,3 @@
-/** The largest collections, as bars beside each other's size. */
 import type { Collection } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** The figures of this moment. Each says whose it is. */
+/** Current metrics, each with its scope. */
 import type { DeletionLag, Queue, ServerStatus } from "@pinakes/client";
 import { useConnected } from "../../api/connection.ts";
 import type { Readiness } from "../../api/health.ts";
@@ -15,7 +15,7 @@ interface Props {
   readonly info: ServerStatus | undefined;
   readonly queues: readonly Queue[] | undefined;
   readonly lag: DeletionLag | undefined;
-  /** The workspace's figures are for admins. */
+  /** Metrics of the workspace are for admins. */
   readonly ofWorkspace: boolean;
 }
 
@@ -71,7 +71,7 @@ function WorkspaceTiles({ queues, lag }: Pick<Props, "queues" | "lag">) {
   );
 }
 
-/** Unknown where the queues are a service that shows its dead letters itself. */
+/** Unknown if the queue service does not report dead letters. */
 function deadOf(queues: readonly Queue[]): string {
   return queues.some(({ dead }) => dead === null)
     ? unknown

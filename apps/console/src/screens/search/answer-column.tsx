@@ -1,4 +1,4 @@
-/** One answer: how long it took, what was searched, and the hits with their reasons. */
+/** One answer: timings, searched collections, and hits with explanations. */
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ExplainedAnswer } from "../../api/explained-search.ts";
@@ -17,12 +17,12 @@ import { largestParts } from "./score-bars.tsx";
 import { SearchedTable } from "./searched-table.tsx";
 
 const s = searchStrings.answer;
-/** Each hit is large; a thousand at once would make the page slow. */
+/** Hits are large; rendering a thousand would be slow. */
 const shownStep = 50;
 
 export interface Asked {
   readonly question: string;
-  /** Why it could not be asked. */
+  /** Why it could not be sent. */
   readonly error?: Error | undefined;
   readonly result: UseQueryResult<ExplainedAnswer>;
 }

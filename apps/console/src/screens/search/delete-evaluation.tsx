@@ -20,7 +20,7 @@ export function DeleteEvaluation({ of: { evaluation_id: id, name, query_count, r
     mutationFn: () => deleteEvaluation(id),
     onSuccess: async () => {
       toast(s.done);
-      // First away from it: what is gone is not asked for again.
+      // Navigates first, so that the deleted evaluation is not refetched.
       await navigate({ search: (old) => ({ ...old, evaluation: undefined, run: undefined }) });
       await client.invalidateQueries({ queryKey: evaluationsKey });
     },

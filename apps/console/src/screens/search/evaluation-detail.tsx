@@ -1,4 +1,3 @@
-/** One evaluation: what it holds, running it, and its runs. */
 import type { Evaluation } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -23,7 +22,7 @@ const measures = [
   { key: "recall", label: s.runColumns.recall },
   { key: "mrr", label: s.runColumns.mrr },
 ] as const;
-/** One point is no line. */
+/** A line needs two points. */
 const chartRunsMin = 2;
 
 export function EvaluationDetail({ id }: { readonly id: string }) {

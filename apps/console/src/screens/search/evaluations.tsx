@@ -1,4 +1,3 @@
-/** The evaluations there are, or the one that is open. */
 import type { Evaluation } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

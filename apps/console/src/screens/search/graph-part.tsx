@@ -1,4 +1,4 @@
-/** Which way the graph went: entities that the question names, edges from them, and the chunks that state those. */
+/** The graph path: matched entities, edges from them, and their source chunks. */
 import type { GraphEdge, GraphEntity } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import { refOf } from "../../api/collection-ref.ts";

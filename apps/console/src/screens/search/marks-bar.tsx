@@ -1,4 +1,3 @@
-/** What was marked as right so far, and the way to keep it: an evaluation that can be run again. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ListChecks, X } from "lucide-react";
@@ -119,7 +118,7 @@ function Questions({ marks: { questions, forget } }: { readonly marks: Marks }) 
   );
 }
 
-/** All questions are asked in the collections of all of them: an evaluation has one list. */
+/** All questions run in the collections of all of them: an evaluation has one list. */
 function evaluationOf(name: string, k: number, questions: readonly MarkedQuestion[]): NewEvaluation {
   const collections = new Map(
     questions.flatMap((one) => one.collections).map((id) => [refOf(id), { repository: id.rid, collection: id.cid }]),

@@ -1,4 +1,3 @@
-/** Why an answer has no hits, and which collections could not be asked. */
 import type { SearchAnswer } from "@pinakes/client";
 import { noAnswerStrings, skippedStrings } from "../../strings/no-answer.ts";
 import { Empty } from "../../ui/states.tsx";

@@ -1,4 +1,4 @@
-/** Starts a run and follows its job until the metrics are there. */
+/** Starts a run, and follows its job until it ends. */
 import type { RunConfiguration } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -85,7 +85,7 @@ export function RunForm({ id }: { readonly id: string }) {
   );
 }
 
-/** When it is over, the evaluation has one more run. */
+/** The finished evaluation has one more run. */
 function useRun(jobId: string | undefined) {
   const client = useQueryClient();
   const job = useQuery({ ...jobDetailOptions(jobId ?? ""), enabled: jobId !== undefined });

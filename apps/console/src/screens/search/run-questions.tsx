@@ -1,4 +1,4 @@
-/** What each question of an evaluation came to in one run. A question opens in the lab, with the run's settings. */
+/** Questions of a run. Each opens in the lab with the run's settings. */
 import type { Evaluation, EvaluationRun, RunQuestion } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -59,7 +59,7 @@ export function RunQuestions({ of, run, onClose }: Props) {
   );
 }
 
-/** Where the right documents stood, and how many were not among the first k. */
+/** Ranks of the relevant documents, and how many were not among the first k. */
 function Ranks({ of: { found, relevant } }: { readonly of: RunQuestion }) {
   const missing = relevant.length - found.length;
   return (

@@ -1,4 +1,4 @@
-/** The runs of an evaluation, newest first, each against the one that the reader compares with. */
+/** The runs of an evaluation, newest first, each compared with the baseline. */
 import type { EvaluationRun, RunConfiguration } from "@pinakes/client";
 import { useState } from "react";
 import { formatDateTime, formatMs } from "../../lib/format.ts";

@@ -1,4 +1,3 @@
-/** The parts of the search lab that need no page. */
 import { describe, expect, it } from "vitest";
 import { inCommon, rankChanges } from "./compare.ts";
 import { filterTextOf, operators, rowsOf } from "./filter-rows.ts";

@@ -1,4 +1,3 @@
-/** What was searched, and what the filter left of it. */
 import { Link } from "@tanstack/react-router";
 import type { ExplainedAnswer, Searched } from "../../api/explained-search.ts";
 import { useCollection } from "../../api/place-names.ts";

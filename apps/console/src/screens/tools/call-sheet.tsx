@@ -1,4 +1,3 @@
-/** One call of a tool, with what of it was not kept. */
 import type { ToolInvocation } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";

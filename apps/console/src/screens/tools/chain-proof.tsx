@@ -1,4 +1,3 @@
-/** Whether a day of the log is what was written, and whether new days can be proved. */
 import type { ChainCheck } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -94,6 +93,6 @@ function Outcome({ check }: { readonly check: ChainCheck }) {
 function wordsOf({ state, entries, intact, broken_at }: ChainCheck): string {
   if (state !== "chained") return state === "empty" ? s.empty : s.unchained;
   if (!intact) return s.broken(broken_at ?? "–");
-  // All that the chain had may have expired.
+  // All entries of the chain may have expired.
   return entries === 0 ? s.expired : s.intact(entries);
 }

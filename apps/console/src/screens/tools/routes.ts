@@ -17,7 +17,7 @@ export interface ToolSearch extends RangeSearch {
   readonly status?: ToolStatus | undefined;
   readonly measure?: ToolMeasure | undefined;
   readonly group?: ToolGroup | undefined;
-  /** The call that is open: its day and its id. */
+  /** Day and id of the open invocation. */
   readonly day?: string | undefined;
   readonly call?: string | undefined;
 }

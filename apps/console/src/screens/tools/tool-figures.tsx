@@ -12,7 +12,6 @@ import { toolMeasures } from "./routes.ts";
 const s = toolStrings.aggregates;
 const route = getRouteApi("/shell/tools");
 
-/** How often tools were called and how long they took. */
 export function ToolFigures({ query, range }: { readonly query: ToolQuery; readonly range: TimeRange }) {
   const { measure = "count", group = "status" } = route.useSearch();
   const navigate = route.useNavigate();

@@ -1,4 +1,3 @@
-/** The tool log: the calls, figures about them, and the proof that nobody changed them. */
 import { getRouteApi } from "@tanstack/react-router";
 import { Download, RefreshCw } from "lucide-react";
 import { exportAddress, type ToolQuery } from "../../api/tool-log.ts";
@@ -44,7 +43,7 @@ export function ToolsPage() {
   );
 }
 
-/** A file may be large, so the browser fetches it itself. */
+/** Downloaded by the browser, because it may be large. */
 function Actions({ query, onRefresh }: { readonly query: ToolQuery; readonly onRefresh: () => void }) {
   return (
     <>

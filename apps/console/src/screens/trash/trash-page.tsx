@@ -1,4 +1,3 @@
-/** Deleted collections, until they are purged: the way back, and the short way out. */
 import type { Collection } from "@pinakes/client";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
@@ -77,7 +76,7 @@ export function TrashPage() {
   );
 }
 
-/** The life that was chosen, not just the last one that had the id. */
+/** Restores the selected incarnation, not the latest one with the id. */
 function useRestore() {
   const client = useQueryClient();
   const navigate = useNavigate();

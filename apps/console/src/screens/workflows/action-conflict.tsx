@@ -1,4 +1,4 @@
-/** The workflow is not the one that the reader saw: what differs, and the choice to do it nevertheless. */
+/** The workflow changed: shows the differences, and offers to proceed anyway. */
 import type { Stored, Workflow } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { readWorkflow, type WorkflowVerb } from "../../api/workflows.ts";
@@ -54,7 +54,7 @@ export function ChangedMeanwhile({ seen, now }: { readonly seen: Stored<Workflow
   );
 }
 
-/** Without what every change changes. */
+/** Without fields that every change updates. */
 function contentOf(workflow: Stored<Workflow>): unknown {
   const { _etag, updated_at: _updated, ...content } = workflow;
   return { ...content, _ts: undefined };

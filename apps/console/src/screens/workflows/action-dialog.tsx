@@ -1,4 +1,4 @@
-/** Asks before a workflow is moved on, takes what the move needs, and tells what to do when it changed meanwhile. */
+/** Confirms an action, takes its parameters, and shows conflicts. */
 import type { Stored, Workflow } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

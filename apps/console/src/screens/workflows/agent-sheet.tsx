@@ -8,7 +8,6 @@ import { Facts } from "../../ui/panel.tsx";
 
 const s = workflowStrings.agent;
 
-/** What one agent of a workflow did. */
 export function AgentSheet({
   agent,
   onClose,

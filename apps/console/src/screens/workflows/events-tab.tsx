@@ -17,7 +17,7 @@ const columns: readonly Column<Numbered>[] = [
   },
 ];
 
-/** Two events may have one id: it is a place to go on from. */
+/** Ids may repeat: they are resume positions. */
 interface Numbered {
   readonly event: WorkflowEvent;
   readonly number: number;

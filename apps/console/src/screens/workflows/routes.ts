@@ -15,7 +15,7 @@ export const workflowTabs = ["timeline", "checkpoints", "events"] as const;
 
 interface OneSearch {
   readonly tab?: (typeof workflowTabs)[number] | undefined;
-  /** The step and time of the checkpoint that is open. */
+  /** Step and time of the open checkpoint. */
   readonly checkpoint?: string | undefined;
   readonly agent?: string | undefined;
 }

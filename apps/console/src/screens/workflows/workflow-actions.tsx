@@ -1,4 +1,4 @@
-/** The buttons that the state of a workflow allows. Each asks once, because most cannot be taken back. */
+/** Buttons for the actions that a workflow's state allows. Each asks for confirmation, because most are irreversible. */
 import type { Stored, Workflow } from "@pinakes/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -14,7 +14,7 @@ import { useDeleteSeen } from "../../ui/use-delete-seen.ts";
 import { ChangedMeanwhile } from "./action-conflict.tsx";
 import { ActionDialog } from "./action-dialog.tsx";
 
-/** What one comes for stands as a button; the rest in the list behind the dots. */
+/** The most common action is a button; the others are in the menu. */
 const mainVerbs: readonly WorkflowVerb[] = ["start", "resume", "retry", "pause", "skip"];
 
 export function WorkflowActions({
@@ -24,7 +24,7 @@ export function WorkflowActions({
   readonly workflow: Stored<Workflow>;
   readonly lease: Lease | undefined;
 }) {
-  // The workflow as it was when the reader decided: a change after that is told, not overwritten.
+  // The workflow when the user decided: a later change is reported, not overwritten.
   const [act, setAct] = useState<{ readonly verb: WorkflowVerb; readonly seen: Stored<Workflow> }>();
   const [removing, setRemoving] = useState<Stored<Workflow>>();
   const verbs = verbsOf[workflow.status];
@@ -58,7 +58,7 @@ export function WorkflowActions({
   );
 }
 
-/** A change after the reader decided is shown first; confirming again deletes what is there now. */
+/** After a conflict the current version is shown; confirming again deletes that. */
 function Remove({ workflow, onClose }: { readonly workflow: Stored<Workflow>; readonly onClose: () => void }) {
   const client = useQueryClient();
   const navigate = useNavigate();

@@ -1,4 +1,3 @@
-/** One workflow: its state, what can be done with it, and what happened. */
 import type { Stored, Workflow } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -31,7 +30,7 @@ export function WorkflowPage() {
       </Page>
     );
   }
-  // Another workflow is another stream.
+  // A new stream per workflow.
   return <One key={wid} workflow={workflow.data} />;
 }
 

@@ -1,4 +1,3 @@
-/** All workflows, by status and type. */
 import { type Workflow, type WorkflowStatus, workflowTypes } from "@pinakes/client";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-/** The reader's own text, cut as the settings above say, while they are being changed. */
+/** Previews the chunking of the user's own text while settings change. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
 import { chunkingPreviewOptions, type Piece } from "../../../api/chunking.ts";
@@ -10,14 +10,14 @@ import { CutText } from "./cut-text.tsx";
 import { fieldErrorsOf, type FieldErrors } from "./field-errors.ts";
 
 interface Props {
-  /** Undefined while it is half written. */
+  /** Undefined while incomplete. */
   readonly strategy: object | undefined;
   readonly known: boolean;
   readonly onRefused: (errors: FieldErrors) => void;
 }
 
 const restMs = 350;
-/** More would make the page slow, and nobody reads them. */
+/** Limits the rendered chunks. */
 const piecesShownMax = 200;
 const none = {};
 
@@ -83,7 +83,7 @@ function Cut({
           </span>
         )}
       </p>
-      {/* The pieces of the text before would be drawn at wrong places. */}
+      {/* Chunks of the previous text would be drawn at wrong positions. */}
       {!stale && <CutText text={text} pieces={shown} />}
       {shown.length < pieces.length && (
         <p className="text-xs text-soft">{s.previewMore(shown.length, pieces.length)}</p>
@@ -112,7 +112,7 @@ function PieceList({ pieces }: { readonly pieces: readonly Piece[] }) {
   );
 }
 
-/** The value, once it has not changed for a moment. */
+/** A debounced value. */
 function useRested(value: string): string {
   const [rested, setRested] = useState(value);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A text with its chunks drawn into it: where each begins, and what two of them share. */
+/** A text with chunk boundaries and overlaps highlighted. */
 import { Fragment } from "react";
 import type { Piece } from "../../../api/chunking.ts";
 import { cx } from "../../../lib/class-names.ts";
@@ -40,12 +40,12 @@ export function CutText({ text, pieces }: { readonly text: string; readonly piec
 interface Stretch {
   readonly at: number;
   readonly words: string;
-  /** The chunks that begin here, and all that hold it. */
+  /** Chunks that start here, and chunks that cover it. */
   readonly begins: readonly number[];
   readonly inside: readonly number[];
 }
 
-/** Cuts the text wherever a chunk begins or ends. Chunks come in the order of their beginnings. */
+/** Splits the text at chunk boundaries. Chunks are sorted by start. */
 function stretchesOf(text: string, pieces: readonly Piece[]): readonly Stretch[] {
   const last = pieces.at(-1)?.end ?? text.length;
   const edges = [...new Set([0, last, ...pieces.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b);

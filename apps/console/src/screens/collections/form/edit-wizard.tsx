@@ -1,4 +1,4 @@
-/** Editing a collection. Only what was changed is sent, with the etag of what was read; whoever was faster is shown, and nothing is lost. */
+/** Edits a collection. Sends only changed fields, with the etag that was read; a conflict is shown, and nothing is lost. */
 import type { Collection, CollectionChange } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -24,7 +24,7 @@ interface Conflict {
 }
 
 export default function EditWizard({ collection, onClose }: Props) {
-  // What the fields began with. Should the page read the collection anew meanwhile, this stays.
+  // The initial values stay, even if the collection is refetched.
   const [base, setBase] = useState(collection);
   const [conflict, setConflict] = useState<Conflict>();
   const form = useForm(valuesOf(base));

@@ -1,11 +1,11 @@
-/** What stands in the fields of the form, and what of it is sent. */
+/** Form values and their conversion to requests. */
 import type { ChunkingStrategy, ChunkingType, ChunkUnit, Collection, JsonObject } from "@pinakes/client";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import type { FieldErrors } from "./field-errors.ts";
 
-/** As typed: a number that is half written is a text. */
+/** As typed: numbers are strings. */
 export interface FormValues {
-  /** "": a new one. */
+  /** "": a new repository. */
   readonly repository: string;
   readonly newRepositoryName: string;
   readonly newRepositoryId: string;
@@ -27,7 +27,7 @@ export interface FormValues {
   readonly groups: string;
 }
 
-/** Whoever wants settings of their own begins with the server's defaults. */
+/** Custom settings start with the server's defaults. */
 export const emptyValues: FormValues = {
   repository: "me",
   newRepositoryName: "",
@@ -80,14 +80,13 @@ function chunkingValues({
   return {
     type,
     unit,
-    // One chunk a document has no size; whoever chooses another method begins with the default.
+    // NONE has no size: switching to another type starts with the default.
     ...(type === "NONE" ? {} : { size: String(chunk_size), overlap: String(chunk_overlap) }),
     ...(separators === undefined ? {} : { separators: JSON.stringify(separators) }),
     ...(threshold === undefined ? {} : { threshold: String(threshold) }),
   };
 }
 
-/** What the form changes. */
 export type Changeable = Pick<
   Collection,
   "description" | "allow_chunking_override" | "metadata" | "allowed_groups" | "private"
@@ -97,7 +96,7 @@ type Read<Value> =
   | { readonly value: Value; readonly errors?: undefined }
   | { readonly errors: FieldErrors; readonly value?: undefined };
 
-/** Only what cannot be sent is refused here; everything else is for the server to judge. */
+/** Only rejects what cannot be serialized; the server validates the rest. */
 export function readValues(values: FormValues): Read<Changeable> {
   const fields = readFields(values.fields);
   const chunking: Read<ChunkingStrategy | null> = values.ownChunking ? readChunking(values) : { value: null };
@@ -118,7 +117,7 @@ export function readValues(values: FormValues): Read<Changeable> {
 }
 
 export function readChunking({ type, unit, size, overlap, separators, threshold }: FormValues): Read<ChunkingStrategy> {
-  // As the server stores it, so that it is not taken for a change.
+  // As the server stores it, so that it does not count as a change.
   if (type === "NONE") return { value: { type, unit, chunk_size: 0, chunk_overlap: 0 } };
   const sizes = { chunk_size: numberOf(size), chunk_overlap: numberOf(overlap) };
   const errors: Record<string, string> = {};

@@ -1,4 +1,4 @@
-/** Pipelines that feed the collection. One is never changed: delete it and make another. */
+/** Pipelines of the collection. They are immutable: delete and create another. */
 import type { ScheduledPipeline } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
@@ -19,7 +19,6 @@ import { PlanDialog } from "./plan-dialog.tsx";
 interface Props {
   readonly id: CollectionId;
   readonly mayChange: boolean;
-  /** A run is a job, which the page shows. */
   readonly onFollow: (jobId: string) => void;
 }
 

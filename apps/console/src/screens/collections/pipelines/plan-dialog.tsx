@@ -1,4 +1,3 @@
-/** What a run would do, before it does it. */
 import type { PipelinePlan, ScheduledPipeline } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import type { CollectionId } from "../../../api/collections.ts";
@@ -11,7 +10,7 @@ import { ErrorBox, Loading } from "../../../ui/states.tsx";
 
 const s = pipelineStrings.planning;
 const kinds = ["add", "replace", "remove", "keep", "unchanged", "skipped"] as const;
-/** Of each kind; enough to see whether the right things are meant. */
+/** Limits the files per kind. */
 const namesShownMax = 50;
 
 interface Props {

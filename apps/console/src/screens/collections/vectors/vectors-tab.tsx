@@ -1,4 +1,3 @@
-/** What searches read: the segments, their versions, and whether what is counted is there. */
 import type { Compaction, Manifest, VectorStats } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Combine } from "lucide-react";

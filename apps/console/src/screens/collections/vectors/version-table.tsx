@@ -1,4 +1,4 @@
-/** Every version that is kept can still be searched: what was found then can be found again. */
+/** Versions can still be searched (`as_of`). */
 import type { VectorVersion } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import type { CollectionId } from "../../../api/collections.ts";
