@@ -141,7 +141,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/collections/library/shared?edit=true");
     const sheet = page.getByRole("dialog", { name: "Edit Shared" });
-    expect(await sheet.getByLabel("Id").isDisabled()).toBe(true);
+    expect(await sheet.getByLabel("Id", { exact: true }).isDisabled()).toBe(true);
     await sheet.getByLabel("Description").fill("Mine");
     await sheet.getByRole("button", { name: "Tags and metadata" }).click();
     await sheet.getByLabel("Tags").fill("mine");

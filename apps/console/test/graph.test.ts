@@ -133,7 +133,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await page.getByLabel("Predicate").press("Enter");
     await page.getByText("1 row", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Sources of charles designed engine" }).click();
-    await page.getByRole("dialog").getByText("Somebody stated it without a document").waitFor();
+    await page.getByRole("dialog").getByText("Asserted without a document").waitFor();
     await expectAccessible(page);
     await close();
   });
@@ -222,7 +222,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await page.goto(`${server.url}/graph?in=${encodeURIComponent("kb/nothing")}`);
     await page.getByRole("alert").first().waitFor();
     await page.goto(`${server.url}/graph?in=${encodeURIComponent("%/%")}&open=7&triple=x`);
-    await page.getByText("Each collection has a graph of its own").waitFor();
+    await page.getByText("Each collection has its own graph").waitFor();
     // Of what was asked about the collection that is not there.
     expect(complaints.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
     await close();

@@ -33,7 +33,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await screenshot(page, "first-run");
     await page.getByRole("button", { name: "Create sample collection" }).click();
     await page.getByText(/of 5 files done/).waitFor();
-    await page.getByText("All 5 files are ready to be asked.").waitFor();
+    await page.getByText("All 5 files are searchable.").waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "How do I restart the workers without losing messages?" }).click();
     const answers = page.getByRole("region", { name: "Answers" });
@@ -124,7 +124,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
         buffer: Buffer.from(`Text ${name}.`),
       })),
     ]);
-    await page.getByText("A collection in a shared repository takes this one:").waitFor();
+    await page.getByText("Collections in a shared repository accept this one:").waitFor();
     const failed = page.getByRole("link", { name: "1 of 3 failed" });
     await failed.waitFor();
     await expectAccessible(page);

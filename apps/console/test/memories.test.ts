@@ -59,7 +59,7 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     await feed.getByText(hostile).waitFor();
     await page.getByLabel("Max tokens").fill("100");
     await page.getByRole("button", { name: "Preview" }).click();
-    await page.getByText("10 messages fit, with 100 tokens; 390 are left out.").waitFor();
+    await page.getByText("10 messages included (100 tokens), 390 omitted.").waitFor();
     await feed.getByText("not in the context").first().waitFor();
     await expectAccessible(page);
     await screenshot(page, "memories-session");

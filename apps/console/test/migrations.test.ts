@@ -36,7 +36,7 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
   /** All at one moment. */
   const enabled = (page: Page) =>
     page
-      .getByRole("button", { name: /^(Plan again|Copy|Compare|Switch|Finish|Roll back)$/, disabled: false })
+      .getByRole("button", { name: /^(Plan again|Copy|Verify|Switch|Finish|Roll back)$/, disabled: false })
       .evaluateAll((buttons) => buttons.map((button) => (button as HTMLElement).innerText));
 
   it("a collection is moved step by step; only what the state allows can be pressed, and the way back is one of them", async () => {
@@ -98,7 +98,7 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     await form.getByLabel("File or folder").fill("/etc/passwd");
     await form.getByLabel("Target repository").selectOption({ label: "Knowledge" });
     await form.getByLabel("More fields of the source").fill("[1]");
-    await form.getByText("Write an object, such as").waitFor();
+    await form.getByText("Must be an object, such as").waitFor();
     expect(await form.getByRole("button", { name: "Create plan" }).isEnabled()).toBe(false);
     await form.getByLabel("More fields of the source").fill("");
     await form.getByRole("button", { name: "Create plan" }).click();
@@ -109,7 +109,7 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     expect(complaints.splice(0)).toEqual([expect.stringMatching(/status of 40[03]/)]);
     await form.getByLabel("File or folder").fill(join(folder, "rows.jsonl"));
     await form.getByRole("button", { name: "Create plan" }).click();
-    await page.getByRole("heading", { name: /^Problems of the plan/ }).waitFor();
+    await page.getByRole("heading", { name: /^Plan problems/ }).waitFor();
     await eventually(() => enabled(page)).toEqual(["Plan again", "Roll back"]);
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);

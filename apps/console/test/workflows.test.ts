@@ -124,7 +124,7 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     await dialog.getByRole("button", { name: "Pause" }).waitFor();
     await server.api("PATCH", "/v1/workflows/stale", { description: "changed by somebody else" });
     await dialog.getByRole("button", { name: "Pause" }).click();
-    await dialog.getByText("Changed since you loaded it").waitFor();
+    await dialog.getByText("The workflow has changed").waitFor();
     await dialog.getByRole("row", { name: /description .*changed by somebody else/ }).waitFor();
     await expectAccessible(page);
     await screenshot(page, "workflows-conflict");

@@ -2,11 +2,10 @@ import type { StoreProgress } from "@pinakes/client";
 import { formatMs, formatNumber } from "../../lib/format.ts";
 import { deletionStrings } from "../../strings/deletions.ts";
 import { Status } from "../../ui/badge.tsx";
-import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Facts } from "../../ui/panel.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { RemainingCell } from "./remaining-cell.tsx";
-import { StoreUnits } from "./store-units.tsx";
 
 const s = deletionStrings.detail;
 
@@ -82,5 +81,16 @@ export function StoreTable({ stores, error, onRetry }: StoreTableProps) {
         </section>
       )}
     </>
+  );
+}
+
+function StoreUnits({ stores }: { readonly stores: readonly StoreProgress[] }) {
+  const units = stores.flatMap(({ store, unit }) => (unit === undefined ? [] : [[store, unit] as const]));
+  if (units.length === 0) return null;
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="text-sm font-semibold">{deletionStrings.detail.units}</h3>
+      <Facts of={units} />
+    </section>
   );
 }

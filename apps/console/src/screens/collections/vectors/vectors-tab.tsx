@@ -7,11 +7,11 @@ import { formatBytes, formatMs, formatNumber } from "../../../lib/format.ts";
 import { vectorStrings as s } from "../../../strings/vectors.ts";
 import { Status } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
 import { Facts, Panel } from "../../../ui/panel.tsx";
 import { Empty, ErrorBox, Loading } from "../../../ui/states.tsx";
 import { Ago } from "../../../ui/time.tsx";
 import { toast, toastError } from "../../../ui/toast.tsx";
-import { SegmentTable } from "./segment-table.tsx";
 import { UsagePanel } from "./usage-panel.tsx";
 import { VersionTable } from "./version-table.tsx";
 
@@ -96,4 +96,41 @@ function CompactButton({ id, disabled }: { readonly id: CollectionId; readonly d
 function wordsOf({ outcome, folds, merges, rowsWritten }: Compaction): string {
   if (outcome !== "done" || folds === undefined || merges === undefined) return s.outcome(outcome);
   return s.compactedMore(folds, merges, formatNumber(rowsWritten ?? 0));
+}
+
+type Segment = VectorStats["segments"][number];
+
+const columns: readonly Column<Segment>[] = [
+  {
+    id: "name",
+    header: s.segment.name,
+    width: "minmax(14rem,2fr)",
+    cell: ({ key }) => (
+      <code className="truncate font-mono text-xs" title={key}>
+        {key.slice(key.lastIndexOf("/") + 1)}
+      </code>
+    ),
+  },
+  { id: "rows", header: s.segment.rows, width: "6rem", align: "right", cell: ({ rows }) => formatNumber(rows) },
+  { id: "live", header: s.segment.live, width: "6rem", align: "right", cell: ({ live }) => formatNumber(live) },
+  {
+    id: "dead",
+    header: s.segment.dead,
+    width: "6rem",
+    align: "right",
+    cell: ({ rows, live }) => formatNumber(rows - live),
+  },
+  { id: "size", header: s.segment.size, width: "6rem", align: "right", cell: ({ bytes }) => formatBytes(bytes) },
+];
+
+function SegmentTable({ segments }: { readonly segments: readonly Segment[] }) {
+  return (
+    <DataTable
+      label={s.segments}
+      columns={columns}
+      items={segments}
+      rowId={({ key }) => key}
+      empty={<Empty title={s.noSegments} />}
+    />
+  );
 }
