@@ -332,6 +332,6 @@ function fileObject(storeId: string, attached: AttachedFile) {
 }
 
 function errorCode(error: string): "server_error" | "unsupported_file" | "invalid_file" {
-  if (/files of this type are not taken/.test(error)) return "unsupported_file";
+  if (/this file type is not accepted/.test(error)) return "unsupported_file";
   return /Given up|embed|model|provider|UNAVAILABLE|interrupted/i.test(error) ? "server_error" : "invalid_file";
 }
