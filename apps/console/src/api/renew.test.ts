@@ -1,6 +1,7 @@
+import type { Page } from "@pinakes/client";
 import { InfiniteQueryObserver, QueryClient, infiniteQueryOptions } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ListMeta, Page } from "./page.ts";
+import type { ListMeta } from "./page.ts";
 import { changedPagesMax, newPagesMax, renew, renewAll } from "./renew.ts";
 
 interface Row {
@@ -11,7 +12,7 @@ interface Row {
 const pageSize = 10;
 const queryKey = ["rows"];
 
-/** A list on a server: the highest number first, a cursor is the last number of the page before. */
+/** A list on a server: highest number first; the cursor is the last number of the previous page. */
 class Rows {
   readonly asked: string[] = [];
   #rows: readonly Row[] = [];
@@ -29,7 +30,7 @@ class Rows {
     this.#rows = this.#rows.filter((row) => row.id !== id);
   }
 
-  /** Answers nothing more until the returned function is called. */
+  /** Blocks responses until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gate = promise;

@@ -1,4 +1,4 @@
-/** The question is in the address of the page, so that an answer can be shown to somebody else. */
+/** The query is in the URL, so that a result can be shared. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -113,7 +113,7 @@ function Form({ isAdmin, asking, onAgain }: FormProps) {
   );
 }
 
-/** Groups without a user are about nobody: they are left out. */
+/** Groups without a user are ignored. */
 function questionOf(
   { user, groups = [], repository, collection, document }: AccessSearch,
   isAdmin: boolean,

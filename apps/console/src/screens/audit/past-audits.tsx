@@ -1,5 +1,5 @@
+import type { Job } from "@pinakes/client";
 import { reportOf } from "../../api/fsck.ts";
-import type { JobRow } from "../../api/jobs.ts";
 import { usePlaceName, type PlaceName } from "../../api/place-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { auditStrings } from "../../strings/audit.ts";
@@ -15,7 +15,7 @@ import { JobProgress } from "../jobs/job-progress.tsx";
 
 const s = auditStrings.past;
 
-const columnsOf = (nameOf: PlaceName): readonly Column<JobRow>[] => [
+const columnsOf = (nameOf: PlaceName): readonly Column<Job>[] => [
   { id: "at", header: s.columns.at, width: "8rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   { id: "status", header: s.columns.status, width: "7rem", cell: ({ status }) => <Status value={status} /> },
   {
@@ -41,9 +41,9 @@ interface Props {
 }
 
 export function PastAudits({ found: { list, items, looking, seen, more, lookFurther }, onShow }: Props) {
-  const further = lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.lookFurther}</Button>;
+  const further = lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.searchOlder}</Button>;
   const empty = looking ? (
-    <Loading what={s.looking} />
+    <Loading what={s.searching} />
   ) : (
     <Empty title={s.empty} action={further}>
       {further === undefined ? s.emptyAbout : s.nothingSoFar(formatNumber(seen))}
@@ -67,7 +67,7 @@ export function PastAudits({ found: { list, items, looking, seen, more, lookFurt
   );
 }
 
-function How({ job }: { readonly job: JobRow }) {
+function How({ job }: { readonly job: Job }) {
   const report = reportOf(job);
   if (report === undefined) return null;
   return (

@@ -1,13 +1,14 @@
-/** The text with its passages tinted, and beside it the passages and what is known of the chosen one. */
-import type { Document, DocumentId } from "../../api/documents.ts";
+/** The text with highlighted chunks, the list of chunks, and the selection. */
+import type { Document } from "@pinakes/client";
+import type { DocumentId } from "../../api/documents.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Loading } from "../../ui/states.tsx";
 import { ChosenPlace } from "./chosen-place.tsx";
 import { DocumentText } from "./document-text.tsx";
-import { PassageList } from "./passage-list.tsx";
+import { ChunkList } from "./chunk-list.tsx";
 import type { Place } from "./use-place.ts";
 
-const s = documentStrings.passages;
+const s = documentStrings.chunks;
 
 interface TextTabProps {
   readonly id: DocumentId;
@@ -32,7 +33,7 @@ export function TextTab({ id, document, place }: TextTabProps) {
       </div>
       <div className="flex min-w-0 flex-col gap-4">
         {place.span !== undefined && <ChosenPlace document={document} place={place} span={place.span} />}
-        <PassageList place={place} />
+        <ChunkList place={place} />
       </div>
     </div>
   );

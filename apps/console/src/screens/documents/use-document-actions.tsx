@@ -1,9 +1,9 @@
-/** What can be done with a document, wherever it is shown. */
+import type { Document } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { deleteDocument, downloadDocument, reindexDocument } from "../../api/document-parts.ts";
 import { collectionRowId } from "../../api/collections.ts";
-import { documentPath, type Document, type DocumentId } from "../../api/documents.ts";
+import { documentPath, type DocumentId } from "../../api/documents.ts";
 import { renew } from "../../api/renew.ts";
 import { get } from "../../api/request.ts";
 import { documentStrings } from "../../strings/documents.ts";
@@ -18,7 +18,7 @@ interface DocumentActions {
   readonly reindex: (document: Document) => void;
   readonly askDelete: (document: Document) => void;
   readonly pending: boolean;
-  /** To be shown somewhere on the page. */
+  /** Dialogs to render on the page. */
   readonly dialog: ReactNode;
 }
 

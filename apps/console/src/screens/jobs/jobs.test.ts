@@ -1,12 +1,13 @@
+import type { Job } from "@pinakes/client";
 import { describe, expect, it } from "vitest";
 import type { ServerEvent } from "../../api/events.ts";
-import { mayAct, type JobRow } from "../../api/jobs.ts";
+import { mayAct } from "../../api/jobs.ts";
 import { withItem } from "../../api/pages-cache.ts";
 import { placeName } from "../../api/place-names.ts";
 import { matchesJob } from "./find-jobs.ts";
 import { jobsOf } from "./use-live-jobs.ts";
 
-const job = (job_id: string, more: Partial<JobRow> = {}): JobRow => ({
+const job = (job_id: string, more: Partial<Job> = {}): Job => ({
   job_id,
   kind: "ingest",
   status: "succeeded",
@@ -47,7 +48,7 @@ describe("which jobs an event is about", () => {
 });
 
 describe("a row that changed", () => {
-  const at = (day: number, more: Partial<JobRow> = {}) => ({ created_at: `2030-01-0${day}T00:00:00.000Z`, ...more });
+  const at = (day: number, more: Partial<Job> = {}) => ({ created_at: `2030-01-0${day}T00:00:00.000Z`, ...more });
   const data = {
     pages: [
       { items: [job("a", at(6)), job("b", at(4))], next_cursor: "x" },
@@ -55,7 +56,7 @@ describe("a row that changed", () => {
     ],
     pageParams: [],
   };
-  const put = (into: typeof data, one: JobRow) =>
+  const put = (into: typeof data, one: Job) =>
     withItem(into, one, ({ job_id }) => job_id).pages.map(({ items }) =>
       items.map(({ job_id, attempts }) => `${job_id}${attempts}`),
     );

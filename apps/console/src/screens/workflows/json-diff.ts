@@ -1,15 +1,15 @@
-/** Where two JSON values differ, as a list of places. Pure. */
+/** Differences of two JSON values, by path. Pure. */
 export interface Difference {
-  /** As in `state.findings[2].text`. */
+  /** For example `state.findings[2].text`. */
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** Deep and wide values stay quick to compare and possible to read. */
+/** Limits depth and number for performance and readability. */
 const depthMax = 20;
 
-/** Absent is undefined; a place that only one side has is told as a whole. */
+/** Undefined if absent; a subtree on one side only is one difference. */
 export function differencesOf(before: unknown, after: unknown, path = "", depth = 0): readonly Difference[] {
   if (Object.is(before, after)) return [];
   const both = partsOf(before);
