@@ -1,4 +1,4 @@
-/** A collection with a time to live (`expires_after_days`): when nobody used it for so long, its documents go. Its record stays and says so. */
+/** A collection with a time to live (`expires_after_days`): when it was not used for that long, its documents are deleted. Its record stays and says so. */
 import type { Scope } from "../../domain/scope.ts";
 import { succeeds } from "../../runtime/expected-errors.ts";
 import type { Services } from "../api/services.ts";

@@ -1,4 +1,4 @@
-/** Pages over several indexes of one collection in one order, by the time of the upload; a place in it is a time and the id of an item. */
+/** Pages over several indexes of one collection in one order, by the time of the upload; a position in it is a time and the id of an item. */
 import { compareUtf8 } from "../../domain/json.ts";
 import type { Item, ItemStore } from "../../ports/item-store.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
